@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can happen in a traced run, as tracer and analyser agree on it (SPEC section 8; docs/trace-format.md).
+#ifndef REHYPE_TRACEFILE_EVENT_H
+#define REHYPE_TRACEFILE_EVENT_H
+
+#include <stdint.h>
+
+// The numbers are in files: never renumber, only append. `a`, `b`, `c` are the event's operands.
+// `cpu` is the thread's computing so far, in the header's cycle unit (cycles or ns of CPU time); 0 when not measured.
+enum event_kind {
+    EVENT_NONE = 0,
+    EVENT_ENTER = 1,          // function entered            a = method
+    EVENT_EXIT = 2,           // ... returned                a = method
+    EVENT_EXIT_THROW = 3,     // ... left by an exception    a = method
+    EVENT_TASK_CREATED = 4,   // a task object was made      a = task, b = class of the payload
+    EVENT_SPAWN_BEGIN = 5,    // handing a task over begins  a = task, b = site, c = pool, or 0 (a thread of its own)
+    EVENT_SPAWN_END = 6,      // submit/start returned       a = task, b = enum spawn_outcome
+    EVENT_TASK_START = 7,     // its body begins             a = task, b = cpu
+    EVENT_TASK_END = 8,       // its body is left            a = task, b = cpu, c = enum task_outcome
+    EVENT_RESULT = 9,         // waiters can see its result  a = task
+    EVENT_WAIT_BEGIN = 10,    // asleep until a result       a = target, b = cpu, c = enum wait_for << 32 | site
+    EVENT_WAIT_END = 11,      //                             a = target, b = cpu
+    EVENT_TAKEN = 12,         // result was ready: no wait   a = task
+    EVENT_WORKER_BEGIN = 13,  // this thread works for       a = pool
+    EVENT_IDLE = 14,          // worker asks its queue       a = pool
+    EVENT_BUSY = 15,          // ... and has a task          a = pool
+    EVENT_RETIRE = 16,        // ... gets none and will end  a = pool
+    EVENT_POOL_SHUTDOWN = 17, // shutdown was called         a = pool
+    EVENT_THREAD_START = 18,  // first event of a thread     a = task of its run(), b = cpu
+    EVENT_THREAD_END = 19,    // last event of a thread      a = task of its run(), b = cpu
+    EVENT_MAIN_BEGIN = 20,    // main(String[]) is entered   a = task of main
+    EVENT_GC_BEGIN = 21,      // on thread 0, the JVM's own
+    EVENT_GC_END = 22,
+    EVENT_LOST = 23, // events dropped just before  a = how many
+    EVENT_KINDS
+};
+
+enum spawn_outcome { SPAWN_ACCEPTED = 0, SPAWN_REJECTED = 1 };
+enum task_outcome { TASK_RETURNED = 0, TASK_THREW = 1, TASK_CANCELLED = 2 };
+// What a wait's target names: a task (its result), a pool (its termination), or nothing that is known.
+enum wait_for { WAIT_FOR_TASK = 0, WAIT_FOR_POOL = 1, WAIT_FOR_UNKNOWN = 2 };
+
+#define EVENT_OPERANDS 3
+
+struct event {
+    uint64_t time; // in the buffer and the writer: clock ticks; from the reader: ns since the trace's first event
+    uint64_t operand[EVENT_OPERANDS];
+    uint8_t kind;
+};
+
+// How a kind is stored and shown.
+struct event_kind_info {
+    const char *name; // as in `info --json`
+    uint8_t operands; // how many of operand[] it has
+};
+
+// NULL for a number that no event has.
+const struct event_kind_info *event_kind_info(unsigned kind);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What writer and reader share about the bytes of a trace (docs/trace-format.md). Internal to tracefile/ and its tests.
+#ifndef REHYPE_TRACEFILE_FORMAT_H
+#define REHYPE_TRACEFILE_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Limits of version 1. They bound what a reader must hold or believe before it has seen a checksum.
+#define BLOCK_EVENTS_MAX 65536u
+#define BLOCK_BYTES_MAX  (4u << 20)
+#define STRING_BYTES_MAX (512u << 10) // longer ones are cut by the writer
+#define TABLE_BYTES_AIM  (1u << 20)   // the writer begins a new table block above this
+#define SPARSE_ID_MAX    (1u << 20)   // highest id of a table whose ids may have gaps (pools)
+
+#define VARINT_BYTES_MAX 10
+#define CHECKSUM_BYTES   9 // every object's last: 0xcf and eight bytes, most significant first
+
+_Static_assert(BLOCK_EVENTS_MAX *(1 + VARINT_BYTES_MAX * 4) + 100 <= BLOCK_BYTES_MAX, "the worst events fit a block");
+_Static_assert(TABLE_BYTES_AIM + 5 * STRING_BYTES_MAX <= BLOCK_BYTES_MAX, "a table's last entry has four texts");
+_Static_assert(7 * STRING_BYTES_MAX + 1000 <= BLOCK_BYTES_MAX, "the header has seven texts");
+
+// XXH3, 64 bits, seed 0.
+uint64_t format_checksum(const void *bytes, size_t size);
+
+// How many of text's bytes, up to the first that is not UTF-8 or is NUL, are whole characters.
+size_t format_utf8_prefix(const char *text, size_t size);
+
+// LEB128: seven bits a byte, least significant first. `at` has room for VARINT_BYTES_MAX; returns what follows.
+static inline uint8_t *varint_put(uint8_t *at, uint64_t value) {
+    while (value >= 0x80) {
+        *at++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+// false, with *at anywhere up to end, when the bytes stop short or say more than 64 bits.
+static inline bool varint_get(const uint8_t **at, const uint8_t *end, uint64_t *value) {
+    uint64_t sum = 0;
+    for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
+        uint8_t byte = *(*at)++;
+        if (shift == 63 && byte > 1) return false;
+        sum |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *value = sum;
+            return true;
+        }
+    }
+    return false;
+}
+
+// Small differences of either sign become small numbers. Differences are modulo 2^64, so any two operands have one.
+static inline uint64_t zigzag(uint64_t difference) {
+    return difference << 1 ^ (0 - (difference >> 63));
+}
+
+static inline uint64_t unzigzag(uint64_t code) {
+    return code >> 1 ^ (0 - (code & 1));
+}
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a trace file: maps it, checks every block's checksum and bounds, indexes the blocks by thread. The file is
+// untrusted. A file that ends in mid-block (its writer was killed) opens up to its last whole block, whole = false. Any
+// other damage: trace_open fails with the offset, unless `lenient`, which `info` uses: bad blocks are left out and
+// listed.
+#ifndef REHYPE_TRACEFILE_READER_H
+#define REHYPE_TRACEFILE_READER_H
+
+#include "base/error.h"
+#include "tracefile/event.h"
+#include "tracefile/tables.h"
+#include "tracefile/writer.h"
+
+struct trace_damage {
+    uint64_t offset;
+    const char *what;
+};
+
+struct trace_block { // one flush of one thread
+    uint64_t offset;
+    uint32_t count;
+};
+
+struct trace_stream { // one thread's events
+    uint32_t id;      // as in the file; 0 is the JVM's own stream (GC)
+    struct trace_thread thread;
+    const struct trace_block *blocks; // in order of time
+    uint32_t block_count;
+    uint64_t event_count;
+    uint64_t lost_events;
+};
+
+// All that isn't events. Tables are indexed by id; entry 0, and an id that a pool's table leaves out, is all NULL/0.
+// Read-only and shared between threads once open.
+struct trace {
+    const char *path;
+    uint64_t bytes;
+    uint32_t version;
+    struct trace_header header;
+    bool whole; // has its end block and no damage
+    bool has_end;
+    struct trace_end end;
+    const struct trace_damage *damage;
+    size_t damage_count;
+
+    const struct trace_method *methods;
+    const struct trace_site *sites;
+    const struct trace_class *classes;
+    const struct trace_pool *pools;
+    uint32_t method_count, site_count, class_count, pool_count; // highest id + 1
+
+    const struct trace_stream *streams; // in order of id
+    uint32_t stream_count;
+    uint64_t event_count, lost_events;
+    uint64_t events_of_kind[EVENT_KINDS];
+};
+
+// `path` is copied. Cost: one pass over the file (checksums, GB/s). NULL and *error (STATUS_BAD_INPUT with the offset;
+// STATUS_FAILED when the file can't be opened).
+struct trace *trace_open(const char *path, bool lenient, struct error *error);
+// NULL is fine.
+void trace_close(struct trace *trace);
+
+// The same from memory, which stays the caller's and must outlive the trace. `name` stands for the path in messages.
+struct trace *trace_open_memory(const char *name, const void *bytes, size_t size, bool lenient, struct error *error);
+
+// Walks one stream in order. Times are ns since the trace's first event, strictly rising; operands that name a method,
+// site, class or pool are in range (others were damage). A block that turns out malformed ends the walk with *error
+// set.
+struct trace_cursor {
+    const struct trace *trace;
+    const struct trace_stream *stream;
+    uint32_t block, left;                    // next block; events left in this one
+    const uint8_t *kinds, *times, *operands; // next bytes of this block's columns
+    const uint8_t *times_end, *operands_end;
+    uint64_t ticks, last_ticks; // of the event before; of this block's last
+    uint64_t next_ns;           // earliest time the next event may have
+    uint64_t last[EVENT_KINDS][EVENT_OPERANDS];
+    bool at_block_start;
+};
+
+void trace_cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_stream *stream);
+
+// false at the end, or on damage (then error->status is set). Cost: about 10 ns an event.
+bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct error *error);
+
+#endif

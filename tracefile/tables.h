@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interned things that events name by number. Ids are given by whoever writes the trace, start at 1, and are
+// written before the first event that uses them; 0 always means "none". Strings are UTF-8, owned by the trace (reader)
+// or only borrowed during the call (writer); NULL is unknown.
+#ifndef REHYPE_TRACEFILE_TABLES_H
+#define REHYPE_TRACEFILE_TABLES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// A function, or the place in one where something is spawned or awaited.
+struct trace_method {
+    const char *class_name; // dotted, java.lang.String; a nested class keeps its $
+    const char *name;       // as in the class file (lambda$main$0)
+    const char *descriptor; // (I)V
+    const char *file;       // AgeQuery.java or NULL
+    uint32_t line;          // first line, 0 if unknown
+};
+
+struct trace_site {
+    const char *class_name, *method, *descriptor, *file;
+    uint32_t line; // 0 if unknown
+    int32_t bci;   // in the class file as the user has it; -1 if unknown
+};
+
+struct trace_class {
+    const char *name; // class of a task's payload; for a lambda the method that holds its body, Main.lambda$main$0
+};
+
+struct trace_pool {
+    const char *kind;  // class of the executor, java.util.concurrent.ThreadPoolExecutor
+    const char *queue; // class of its queue, or NULL
+    const char *name;  // as its threads are named without the number ("pool-1"), or NULL
+    int32_t core, maximum;
+    int64_t capacity; // of the queue, -1 if unknown or unbounded
+};
+
+enum { THREAD_SYSTEM = 1, THREAD_DAEMON = 2, THREAD_VIRTUAL = 4 }; // SYSTEM: the JVM's own, never counted
+
+struct trace_thread {
+    const char *name;
+    uint32_t flags;
+};
+
+#endif

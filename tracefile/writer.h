@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a trace file (docs/trace-format.md). Used by the tracer's drainer and by `estimate`: one writer, one format.
+// One thread at a time. After the first failure every call does nothing and returns false with the same error: the file
+// then ends with its last whole block, and, where the system lets it, an end block that says why (trace_writer_close).
+#ifndef REHYPE_TRACEFILE_WRITER_H
+#define REHYPE_TRACEFILE_WRITER_H
+
+#include "base/error.h"
+#include "tracefile/event.h"
+#include "tracefile/tables.h"
+
+#include <stddef.h>
+
+#define TRACE_VERSION 1
+#define TRACE_SCHEMA  "rehype.trace/1"
+
+struct trace_header {
+    const char *jvm;        // "17.0.15+6-Debian OpenJDK 64-Bit Server VM", NULL if none
+    const char *command;    // without secrets (command_without_secrets), NULL if unknown
+    const char *options;    // the tracer's own options
+    const char *clock;      // "tsc", "cntvct", "monotonic"; "ns" in an estimated trace
+    uint64_t ticks_per_s;   // nominal; clock blocks refine it. 1000000000 for "ns"
+    uint64_t start_unix_ns; // time of day of the first tick, for people
+    uint32_t cores;
+    uint32_t pid;
+    const char *cycle_unit;   // "cycles", "cpu_ns", or NULL: what `cpu` operands count
+    const char *cycle_source; // "rdpmc", "perf task-clock page", "clock_gettime", or NULL
+    int64_t clock_skew_ns;    // largest difference between two cores' clocks that the tracer measured; -1 unknown
+    const char *origin;       // "recorded", or "estimated" (by `rehype estimate`)
+};
+
+struct trace_skip {
+    const char *method; // class.name descriptor
+    const char *why;
+};
+
+// What the end block says.
+struct trace_end {
+    const char *stopped_because; // NULL: the program ended
+    uint64_t methods_woven, classes_woven;
+    const struct trace_skip *skips; // methods that could not be woven
+    size_t skip_count;
+};
+
+struct trace_writer;
+
+// Creates path (0600). With `exclusive` an existing file is an error with errno EEXIST told apart by *exists (may be
+// NULL). NULL and *error on failure.
+struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header, bool exclusive,
+                                       bool *exists, struct error *error);
+
+// `count` new entries, the first of which has id `first`. Ids of a table are written in rising order without a gap,
+// except pools and threads, whose later entry for the same id replaces the earlier one.
+bool trace_write_methods(struct trace_writer *, uint32_t first, const struct trace_method *, size_t count);
+bool trace_write_sites(struct trace_writer *, uint32_t first, const struct trace_site *, size_t count);
+bool trace_write_classes(struct trace_writer *, uint32_t first, const struct trace_class *, size_t count);
+bool trace_write_pool(struct trace_writer *, uint32_t id, const struct trace_pool *);
+bool trace_write_thread(struct trace_writer *, uint32_t id, const struct trace_thread *);
+
+// Two clocks read together: the reader interpolates ticks to ns over these. Write one early, one last.
+bool trace_write_clock(struct trace_writer *, uint64_t ticks, uint64_t ns);
+
+// One thread's events, in order, as one block (split by the callee when larger than a block may be). Times must rise;
+// equal or falling ones are raised by a tick. Cost: about 10 ns an event.
+bool trace_write_events(struct trace_writer *, uint32_t thread, const struct event *, size_t count);
+
+// Bytes written so far; the first failure (NULL if none).
+uint64_t trace_writer_bytes(const struct trace_writer *);
+const struct error *trace_writer_error(const struct trace_writer *);
+
+// Writes the end block, closes, frees. After a failure: cuts the file back to its last whole block and tries to add an
+// end block that names the failure. false and *error if anything of the trace's life failed. NULL is fine.
+bool trace_writer_close(struct trace_writer *, const struct trace_end *, struct error *error);
+
+// Replaces what looks like a secret in a command line: values of -D or --options whose name holds password, passwd,
+// secret, token, key, credential or auth (name=*** and --name ***), and user:password@ in URLs. In place, never longer.
+void command_without_secrets(char *command);
+
+#endif
