@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class-file weaver: takes a class as the JVM is about to define it, inserts calls to the tracer's helper class,
+// and gives back a class that the verifier accepts. Pure: bytes in, bytes out; no JVM type, no global state, no I/O.
+// Hence it runs on any thread, and is tested and fuzzed outside a JVM.
+//
+// Use: weaver_open -> look at the class (class_file below) -> weaver_insert / weaver_catch_all / weaver_add_field ->
+// weaver_finish. All memory comes from the weaver's arena and lives until weaver_close. Input is untrusted: every read
+// is bounded, and a malformed class is an error with the byte offset, never a crash.
+//
+// What stays right: StackMapTable (frames shift, Uninitialized offsets follow their `new`), exception tables,
+// LineNumberTable, LocalVariable(Type)Table, type annotations' offsets, switch padding. All attributes that the weaver
+// does not know are copied verbatim; the constant pool is only appended to, so indices stay valid (a retransformation
+// may not do anything else). Class-file format: JVMS chapter 4 (SE 25).
+#ifndef REHYPE_TRACER_WEAVE_H
+#define REHYPE_TRACER_WEAVE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// A slice of the class's own bytes (modified UTF-8, not terminated). Names are in internal form (java/lang/Object).
+struct utf8 {
+    const char *bytes;
+    uint16_t length;
+};
+
+bool utf8_is(struct utf8 name, const char *text);
+
+struct class_method {
+    struct utf8 name, descriptor;
+    uint16_t access;
+    uint32_t code_length; // bytes of bytecode; 0 when abstract or native
+    uint32_t first_line;  // least line of its LineNumberTable, 0 if unknown
+    uint16_t max_locals;
+};
+
+struct class_file {
+    uint16_t major_version, access;
+    struct utf8 name, super_name; // super_name is empty for java/lang/Object
+    struct utf8 source_file;      // empty if unknown
+    const struct utf8 *interfaces;
+    uint16_t interface_count;
+    const struct class_method *methods;
+    uint16_t method_count;
+};
+
+// A call instruction in a method, for hooks at call sites.
+struct call_site {
+    uint32_t bci, line; // as in the class file given to weaver_open; line 0 if unknown
+    uint8_t opcode;     // invokevirtual, invokespecial, invokestatic, invokeinterface
+    struct utf8 owner, name, descriptor;
+};
+
+struct weaver;
+
+// Parses. NULL and *error on a malformed class. The bytes must stay readable until weaver_close.
+struct weaver *weaver_open(const uint8_t *bytes, size_t length, struct error *error);
+const struct class_file *weaver_class(const struct weaver *weaver);
+
+// Whether the class's constant pool has a Methodref or InterfaceMethodref of this member name whose descriptor starts
+// with `descriptor` (NULL: any). Cheap: a walk over the pool, to tell most classes apart without looking at code.
+bool weaver_refers_to(const struct weaver *weaver, const char *name, const char *descriptor);
+
+// Call sites of one method in order of bci; returns the count, *sites in the weaver's arena. 0 for abstract methods.
+// invokedynamic is not listed.
+size_t weaver_call_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites);
+
+enum insert_where {
+    INSERT_ENTRY, // once on entry: back edges to pc 0 don't run it again. In a constructor: after this()/super()
+    INSERT_BEFORE_RETURN, // before every return instruction; the value to be returned is on the stack and must stay
+                          // there
+    INSERT_BEFORE_BCI,    // before the instruction at bci; jumps to that instruction run it as well
+    INSERT_AFTER_BCI,     // after the (call) instruction at bci, when it completes normally; fallthrough only
+};
+
+// Inserts a snippet, written in a tiny assembly, one instruction a ';':
+//   aload N | iload N | lload N | dup | dup2 | dup_x1 | dup2_x1 | pop | pop2 | i2l | lconst_0 | aconst_null
+//   int K                                   push a constant (shortest form)
+//   call NAME DESCRIPTOR                    invokestatic HELPER.NAME, HELPER being weaver_helper's class
+//   getfield OWNER NAME DESCRIPTOR | putfield OWNER NAME DESCRIPTOR      OWNER '.' is the class itself
+// It must leave the stack as it found it; the weaver checks stack effects and grows max_stack. Locals that it reads
+// must be parameters that the method does not overwrite with another type: the caller knows its JDK. false and *error
+// if the snippet is wrong (STATUS_USAGE); insertion into an abstract method likewise.
+bool weaver_insert(struct weaver *weaver, uint16_t method, enum insert_where where, uint32_t bci, const char *snippet,
+                   struct error *error);
+
+// Covers the method's whole original code (in a constructor: what follows this()/super()) with a last-resort handler
+// that runs the snippet (stack: empty but for the saved exception) and throws the exception on.
+bool weaver_catch_all(struct weaver *weaver, uint16_t method, const char *snippet, struct error *error);
+
+// Adds a field: only for a class's first definition, never for a retransformation.
+bool weaver_add_field(struct weaver *weaver, const char *name, const char *descriptor, uint16_t access,
+                      struct error *error);
+
+// The helper class that `call` names; "java/lang/Rehype" unless set.
+void weaver_helper(struct weaver *weaver, const char *class_name);
+
+// A method that cannot take its insertions (over 65,535 bytes, a 16-bit branch out of range, jsr/ret, a constructor
+// whose super call isn't found) is left exactly as it was, alone, and is listed here with the reason.
+struct weave_skip {
+    uint16_t method;
+    const char *why;
+};
+
+// Writes the woven class. *bytes lives in the weaver's arena. *woven is the number of methods changed; with none
+// changed and no field added *bytes is NULL: keep the original. false and *error when the class as a whole can't take
+// it (constant pool full).
+bool weaver_finish(struct weaver *weaver, const uint8_t **bytes, size_t *length, unsigned *woven,
+                   const struct weave_skip **skips, size_t *skip_count, struct error *error);
+
+void weaver_close(struct weaver *weaver);
+
+// For offsets seen in woven code (stack traces): the bci in the original code of what stands at `bci` now; valid after
+// weaver_finish, for a method that was woven (else 0 pairs). *shifts is a copy-able table: pairs of (first woven bci,
+// amount to subtract), rising, to be kept by callers that outlive the weaver; before the first pair nothing is
+// subtracted. Inserted instructions count as the instruction that they were inserted before or after, on entry as bci
+// 0; those of weaver_catch_all's handler as the end of the code, code_length.
+struct bci_shift {
+    uint16_t from, subtract;
+};
+size_t weaver_shifts(struct weaver *weaver, uint16_t method, const struct bci_shift **shifts);
+
+#endif
