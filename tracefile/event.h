@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-// The numbers are in files: never renumber, only append. `a`, `b`, `c` are the event's operands.
-// `cpu` is the thread's computing so far, in the header's cycle unit (cycles or ns of CPU time); 0 when not measured.
+// The numbers and the operands are in files: never renumber, only append, and then raise TRACE_VERSION. `a`, `b`, `c`
+// are the event's operands. `cpu` is the thread's computing so far, in the header's cycle unit (cycles or ns of CPU
+// time); 0 when not measured.
 enum event_kind {
     EVENT_NONE = 0,
     EVENT_ENTER = 1,          // function entered            a = method
@@ -28,7 +29,7 @@ enum event_kind {
     EVENT_POOL_SHUTDOWN = 17, // shutdown was called         a = pool
     EVENT_THREAD_START = 18,  // first event of a thread     a = task of its run(), b = cpu
     EVENT_THREAD_END = 19,    // last event of a thread      a = task of its run(), b = cpu
-    EVENT_MAIN_BEGIN = 20,    // main(String[]) is entered   a = task of main
+    EVENT_MAIN_BEGIN = 20,    // main(String[]) is entered   a = task of main, b = cpu
     EVENT_GC_BEGIN = 21,      // on thread 0, the JVM's own
     EVENT_GC_END = 22,
     EVENT_LOST = 23, // events dropped just before  a = how many

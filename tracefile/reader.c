@@ -230,11 +230,12 @@ static bool read_version(const struct trace_file *file, struct error *error) {
     size_t key_size, schema_size, version_size;
     unpack_count(&unpack, TOKEN_MAP);
     const uint8_t *key = unpack_bytes(&unpack, TOKEN_STRING, &key_size);
+    bool is_trace = text_is(key, key_size, "schema");
     const uint8_t *schema = unpack_bytes(&unpack, TOKEN_STRING, &schema_size);
     const uint8_t *version_key = unpack_bytes(&unpack, TOKEN_STRING, &version_size);
     uint64_t version = unpack_unsigned(&unpack, UINT64_MAX);
-    if (unpack.state == UNPACK_SHORT) return error_set_at(error, 0, "ends within its header");
-    if (unpack.state == UNPACK_WRONG || !text_is(key, key_size, "schema") || schema_size < sizeof prefix - 1 ||
+    if (is_trace && unpack.state == UNPACK_SHORT) return error_set_at(error, 0, "ends within its header");
+    if (!is_trace || unpack.state != UNPACK_GOOD || schema_size < sizeof prefix - 1 ||
         memcmp(schema, prefix, sizeof prefix - 1) != 0 || !text_is(version_key, version_size, "version")) {
         return error_set_at(error, 0, "not a rehype trace: expected a msgpack map with \"schema\"");
     }
@@ -276,7 +277,7 @@ static void *table_add(struct opening *opening, struct list *table, size_t entry
                        bool sparse, struct error *error) {
     bool gap_allowed = (sparse || opening->lenient) && first <= SPARSE_ID_MAX;
     if (first < table->count || (first > table->count && !gap_allowed)) {
-        error_set_at(error, opening->offset, "its ids begin with %llu where %zu was expected",
+        error_set_at(error, opening->offset, "a block's ids begin with %llu where %zu was expected",
                      (unsigned long long)first, table->count);
         return NULL;
     }
@@ -441,7 +442,7 @@ static bool read_contents(struct opening *opening, size_t size, struct error *er
         bool good = elements == kind->elements + 2 && kind->read(opening, &unpack, error);
         if (error->status != STATUS_OK) return false;
         if (good && unpack.state == UNPACK_GOOD && unpack.at == unpack.end) return true;
-        return error_set_at(error, opening->offset, "its %s block is not as the format says", kind->name);
+        return error_set_at(error, opening->offset, "a %s block is not as the format says", kind->name);
     }
     return true;
 }
@@ -589,7 +590,7 @@ static bool build_stream(struct opening *opening, size_t *block, size_t *thread,
 
 static bool build_streams(struct opening *opening, struct error *error) {
     struct trace_file *file = opening->file;
-    size_t blocks_found = opening->blocks.count, most = blocks_found + opening->threads.count;
+    size_t blocks_found = opening->blocks.count, most = blocks_found + opening->threads.count + 1;
     struct trace_stream *streams = LIST_ADD(&file->streams, struct trace_stream, most);
     struct trace_block *blocks = ARENA_NEW(&file->arena, struct trace_block, blocks_found + 1);
     if (streams == NULL || blocks == NULL) return no_memory(error);

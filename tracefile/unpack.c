@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracefile/unpack.h"
 
+#include "tracefile/format.h"
+
 #include <string.h>
 
 struct unpack unpack_init(const void *bytes, size_t size) {
@@ -27,9 +29,16 @@ static struct token signed_token(int64_t value) {
     return (struct token){.kind = value < 0 ? TOKEN_NEGATIVE : TOKEN_UNSIGNED, .value = (uint64_t)value};
 }
 
+// What follows a length or a count takes `least` bytes at least. More than a block may have is wrong wherever it is;
+// less than that may only be cut short.
+static bool has_room(struct unpack *unpack, uint64_t least) {
+    if (least > BLOCK_BYTES_MAX) fail(unpack, UNPACK_WRONG);
+    if (bytes_left(unpack) < least) fail(unpack, UNPACK_SHORT);
+    return unpack->state == UNPACK_GOOD;
+}
+
 static struct token sized_token(struct unpack *unpack, enum token_kind kind, uint64_t size) {
-    if (unpack->state == UNPACK_GOOD && bytes_left(unpack) < size) fail(unpack, UNPACK_SHORT);
-    if (unpack->state != UNPACK_GOOD) return (struct token){.kind = TOKEN_NIL};
+    if (!has_room(unpack, size)) return (struct token){.kind = TOKEN_NIL};
     struct token token = {.kind = kind, .value = size, .bytes = unpack->at};
     unpack->at += size;
     return token;
@@ -37,9 +46,7 @@ static struct token sized_token(struct unpack *unpack, enum token_kind kind, uin
 
 // Every element takes a byte at least, so a count beyond the bytes left can be refused at once.
 static struct token counted_token(struct unpack *unpack, enum token_kind kind, uint64_t count) {
-    uint64_t least = kind == TOKEN_MAP ? count * 2 : count;
-    if (unpack->state == UNPACK_GOOD && bytes_left(unpack) < least) fail(unpack, UNPACK_SHORT);
-    if (unpack->state != UNPACK_GOOD) return (struct token){.kind = TOKEN_NIL};
+    if (!has_room(unpack, kind == TOKEN_MAP ? count * 2 : count)) return (struct token){.kind = TOKEN_NIL};
     return (struct token){.kind = kind, .value = count};
 }
 
