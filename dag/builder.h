@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
+// workers; build.c decodes it again and lays down vertices, with context.c for contexts and sites; cause.c finds each
+// vertex's cause and rule; skew.c makes times agree with them.
+#ifndef REHYPE_DAG_BUILDER_H
+#define REHYPE_DAG_BUILDER_H
+
+#include "dag/dag.h"
+#include "dag/idmap.h"
+
+// How much later than its effect a result may seem, for skew between cores; a wait whose result is later gave up
+// before.
+#define SKEW_TOLERANCE_NS 50000
+
+enum sighting_kind {
+    SIGHTING_NONE,   // nothing to keep
+    SIGHTING_TASK,   // has a dag_task (TASK_NESTED ones too)
+    SIGHTING_WORKER, // the run() of a thread that works for others
+};
+
+enum { SEEN_SPAWN = 1, SEEN_START = 2, SEEN_RUN = 4, SEEN_MAIN = 8, SEEN_RESULT = 16, SEEN_IN_BRACKET = 32 };
+
+// All that the scan learns of one task id, whatever it turns out to be.
+struct sighting {
+    uint64_t id;
+    uint64_t first_ns;
+    uint32_t created_on, started_on, run_on; // streams, DAG_NONE
+    uint32_t enclosing;                      // sighting open on its thread when it started, DAG_NONE
+    uint32_t task_class, awaited;
+    uint32_t task;        // index into dag->tasks, or DAG_NONE
+    uint32_t spawn_begin; // of SIGHTING_WORKER: vertex that began the making of its thread
+    uint8_t seen, kind;   // SEEN_..., enum sighting_kind
+    bool own_task;        // a task in its own right, not nested
+    bool handed_over;
+};
+
+// One thread's stack of what is open on it. Losses and exceptions leave things open; what closes below closes them too.
+enum open_kind { OPEN_BODY, OPEN_BRACKET, OPEN_WAIT };
+
+struct open_entry {
+    uint64_t id;        // task, or a wait's target
+    uint32_t sighting;  // DAG_NONE for a wait's
+    uint32_t task;      // of a body, if it is a task of its own; of a bracket; of a wait: its target; else DAG_NONE
+    uint32_t functions; // height of the function stack when it was opened
+    uint8_t kind;       // enum open_kind
+    uint8_t wait_for;   // enum wait_for
+};
+
+struct open_stack {
+    struct open_entry *entries;
+    uint32_t depth, capacity;
+};
+
+bool open_push(struct open_stack *stack, struct open_entry entry); // false: no memory
+// Depth of the topmost entry of this kind and id, counted from 1; 0 if there is none.
+uint32_t open_find(const struct open_stack *stack, enum open_kind kind, uint64_t id);
+
+struct stream_facts {
+    bool has_main, is_worker;
+    uint32_t pool; // first that it worked for
+    uint32_t run;  // sighting of its run(), DAG_NONE
+};
+
+// A wait whose cause is not a task's result.
+struct other_wait {
+    uint32_t vertex;   // WAIT_END
+    uint32_t pool;     // 0: it awaits the thread of
+    uint32_t sighting; // ... this worker
+};
+
+struct shutdown {
+    uint32_t pool, vertex;
+};
+
+struct function_stack {
+    uint32_t *methods;
+    uint32_t depth, capacity;
+};
+
+struct builder {
+    struct dag *dag;
+    const struct trace *trace;
+    struct error *error;
+
+    struct sighting *sightings;
+    uint32_t sighting_count, sighting_capacity;
+    struct idmap sighting_of_id;
+    uint32_t *starts; // sightings in order of start, thread by thread
+    uint32_t start_count, start_capacity;
+    struct stream_facts *streams;
+
+    uint32_t vertex_capacity, thread_capacity;
+    uint32_t *thread_of_stream; // index into dag->threads, DAG_NONE for streams without vertices
+    struct open_stack open;
+    struct function_stack functions;
+    uint32_t *seen_method, seen_stamp, *folded; // folding of contexts; seen_method by method id
+    struct idmap contexts, sites;               // by hash
+    uint32_t context_capacity, *site_of;        // site_of: dag site of a trace site
+    struct other_wait *other_waits;
+    uint32_t other_wait_count, other_wait_capacity;
+    struct shutdown *shutdowns;
+    uint32_t shutdown_count, shutdown_capacity;
+};
+
+bool no_memory(struct builder *builder); // sets the error; false
+
+// Makes room for one more: *array may move. false when there is no memory.
+bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size);
+#define GROW(array, count, capacity) grow_array((void **)&(array), (count), &(capacity), sizeof *(array))
+
+bool scan_trace(struct builder *builder);
+struct sighting *find_sighting(struct builder *builder, uint64_t id); // NULL for ids that the scan didn't meet
+
+bool lay_vertices(struct builder *builder);
+bool add_thread(struct builder *builder, uint32_t stream); // that following vertices belong to
+bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns, uint64_t event, uint32_t task);
+
+bool function_push(struct function_stack *stack, uint32_t method);
+void function_pop(struct function_stack *stack, uint32_t method, uint32_t floor); // never below `floor`
+bool context_intern(struct builder *builder, uint32_t floor, uint32_t *context);  // of the functions above `floor`
+bool site_intern(struct builder *builder, uint32_t trace_site, uint32_t *site);
+bool sites_take_classes(struct builder *builder);
+
+bool find_causes(struct builder *builder);
+bool repair_skew(struct builder *builder);
+
+#endif

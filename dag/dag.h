@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The trace-DAG (Orton, Mycroft, Sec. 4.2): what happened in a run, as a graph whose times follow from its edges.
+//
+// Shape. Vertices are the events that concurrency touches; runs of other events (functions) are contracted into the
+// delay of the thread edge that spans them. A thread's vertices stand side by side in recorded order, so that its
+// thread edges need no storage: vertex v follows v - 1. A task's body, too, is a range [start, end] of its thread.
+// Beside its thread edge a vertex has at most one cause: the vertex on another thread that it had to await (time edge
+// of delay 0). Barriers with many causes (a pool's termination) are a chain of vertices on a thread of the DAG's own,
+// one cause each. The graph as recorded has no cycle, and no effect in it precedes its cause (skew.c sees to both).
+//
+// A dag is read-only after dag_build and may be shared by threads. Hot arrays: 26 bytes a vertex here, 12 in a dag_run.
+#ifndef REHYPE_DAG_DAG_H
+#define REHYPE_DAG_DAG_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "tracefile/reader.h"
+
+#define DAG_NONE UINT32_MAX
+
+enum vertex_kind {
+    VERTEX_SPAWN_BEGIN, // hand-over begins; the cause of the task's pick-up
+    VERTEX_SPAWN_END,
+    VERTEX_START,  // body's first instant (THREAD_START for a thread's own run(), MAIN_BEGIN for main)
+    VERTEX_END,    // body's last (THREAD_END likewise)
+    VERTEX_RESULT, // cause of the waits' ends
+    VERTEX_WAIT_BEGIN,
+    VERTEX_WAIT_END,     // a TAKEN event is a WAIT_BEGIN and a WAIT_END at one time
+    VERTEX_IDLE,         // worker has no task
+    VERTEX_BUSY,         // worker has one
+    VERTEX_RETIRE,       // worker leaves its pool
+    VERTEX_SHUTDOWN,     // of a pool: cause of its workers' retiring
+    VERTEX_THREAD_START, // of a worker, or of a thread whose run() is no task
+    VERTEX_THREAD_END,
+    VERTEX_BARRIER, // on a thread of the DAG's own
+};
+
+// How a vertex's time follows from its predecessor p on the thread, its cause c (if any), and recorded times t:
+enum vertex_rule {
+    RULE_RUN,   // T(p) + t(v) - t(p)                                            R Eq. 3, the thread edge
+    RULE_WAKE,  // max(T(p), T(c)) + t(v) - max(t(p), t(c))                      R Eq. 4 with the recorded residual
+    RULE_WAIT,  // like WAKE, but a wait that no longer sleeps ends at once, and one that now sleeps costs the mean
+                // wake-up
+    RULE_BEGIN, // of a thread's start: T(c) + t(v) - t(c), or t(v) without a cause
+    RULE_MAX,   // max(T(p), T(c)): barriers
+};
+// The first vertex of a thread that has another rule counts as its own predecessor at its recorded time.
+
+struct dag_vertices { // parallel arrays, vertex_count long
+    int64_t *time_ns; // recorded (corrected for clock skew), from the trace's first event
+    uint32_t *cause;  // vertex or DAG_NONE
+    uint32_t *task;   // index into tasks or DAG_NONE; of IDLE and BUSY the task that ends the idling
+    uint64_t *event;  // ordinal in its stream of the event it stands for
+    uint8_t *kind, *rule;
+};
+
+enum {
+    TASK_THREAD_RUN = 1, // a thread's run()
+    TASK_MAIN = 2,
+    TASK_UNFINISHED = 4,   // no end was recorded: `end` is at its thread's last event; or it never started
+    TASK_REJECTED = 8,     // by its pool, and it never started
+    TASK_HANDED_OVER = 16, // never submitted, but created by another thread (a home-made queue): spawn_begin is the
+                           // moment of its creation, spawn_end the same vertex
+    TASK_NESTED = 32, // no task of its own and never counted: aggregated into the one it ran in, or a promise that no
+                      // body computes; here only because someone awaits its `result`, all other vertices are DAG_NONE
+};
+
+struct dag_task {
+    uint64_t id;                     // as in the trace
+    uint32_t site, context;          // index into sites, contexts; DAG_NONE without a spawn
+    uint32_t task_class;             // trace class id, 0 unknown
+    uint32_t pool;                   // trace pool id, 0 none
+    uint32_t spawn_begin, spawn_end; // vertices on the spawner's thread, DAG_NONE without
+    uint32_t spawner;                // task that spawned it, DAG_NONE
+    uint32_t thread;                 // index into threads: where its body ran, DAG_NONE if it never started
+    uint32_t enclosing;              // task in whose body its own lies (helping joins, caller-runs), DAG_NONE
+    uint32_t pickup;                 // first vertex of its pick-up by the worker: IDLE, BUSY, or START itself
+    uint32_t start, end;             // body, DAG_NONE if it never started
+    uint32_t result;                 // vertex that sets its result: RESULT, else end; DAG_NONE if it never came
+    uint8_t flags, outcome;          // enum task_outcome
+    uint32_t awaited;                // how many waits (taken included) name it
+};
+
+struct dag_thread {
+    uint32_t stream;       // index into trace->streams; DAG_NONE for the DAG's own (barriers)
+    uint32_t first, count; // vertices, at least one
+    uint32_t pool;         // trace pool id it works for; 0 none
+    bool worker;           // a pool's (or a carrier made for one task): its own run() is no task
+    bool system;           // the JVM's own: never counted
+    uint32_t bodies;       // of tasks that lie in no other body here
+    bool pinned;           // spawns tasks outside of any task, so that no edit may remove it
+    uint32_t run_task;     // of its run() or main, DAG_NONE for workers
+};
+
+struct dag_site {
+    struct trace_site site;
+    uint32_t task_count;
+    uint32_t task_class; // of most of its tasks
+};
+
+struct dag_context {
+    const uint32_t *methods; // trace method ids, outermost first, recursion folded
+    uint32_t length;
+    uint64_t hash;
+};
+
+struct dag {
+    const struct trace *trace;
+    struct dag_vertices vertices;
+    uint32_t vertex_count;
+    struct dag_thread *threads; // those that have vertices; not the JVM's stream 0
+    uint32_t thread_count;
+    struct dag_task *tasks; // in order of first mention in time, TASK_NESTED among them
+    uint32_t task_count;
+    struct dag_site *sites;
+    uint32_t site_count;
+    struct dag_context *contexts; // [0] is the empty one
+    uint32_t context_count;
+    int64_t first_ns, last_ns; // of the counted threads' events
+    int64_t wakeup_ns;         // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
+    uint64_t skew_fixed;       // effects found before their causes and moved
+    int64_t skew_worst_ns;
+    struct arena arena;
+};
+
+// Builds the graph from the trace's streams. The trace must outlive it. Sound on any readable trace: half brackets,
+// lost events and unknown tasks give fewer edges, never an error; errors are a damaged trace or no memory. Cost: two
+// decodes of the trace, about 100 ns an event that concurrency touches, 20 ns a function event.
+struct dag *dag_build(const struct trace *trace, struct error *error);
+void dag_free(struct dag *dag);
+
+// "com.acme.Main.run:12"; "unknown site" for DAG_NONE. Returns text.
+const char *dag_site_text(const struct dag *dag, uint32_t site, char *text, size_t size);
+
+#endif

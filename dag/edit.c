@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *error) {
+    edit->inlined_count = 0;
+    edit->inlined = calloc((size_t)dag->task_count + 1, 1);
+    return edit->inlined || error_set(error, STATUS_FAILED, "no memory for an edit of %u tasks", dag->task_count);
+}
+
+void dag_edit_clear(struct dag_edit *edit, const struct dag *dag) {
+    memset(edit->inlined, 0, dag->task_count);
+    edit->inlined_count = 0;
+}
+
+void dag_edit_destroy(struct dag_edit *edit) {
+    free(edit->inlined);
+    *edit = (struct dag_edit){0};
+}
+
+void dag_edit_inline(struct dag_edit *edit, uint32_t task) {
+    edit->inlined_count += !edit->inlined[task];
+    edit->inlined[task] = 1;
+}
+
+// Whether the bracket holds vertices of other tasks: what is done there must not vanish. A body of the task's own
+// (caller-runs) may lie in it, and so may the making of a worker.
+static bool bracket_serves_others(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    for (uint32_t v = task->spawn_begin; v <= task->spawn_end; v++) {
+        if (v == task->start) {
+            v = task->end;
+            continue;
+        }
+        if (dag->vertices.task[v] != DAG_NONE && dag->vertices.task[v] != index) return true;
+    }
+    return false;
+}
+
+const char *dag_inline_refusal(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    if (task->flags & TASK_MAIN) return "it is main";
+    if (task->flags & TASK_NESTED) return "it runs inside another task already";
+    if (task->flags & TASK_REJECTED) return "its pool rejected it";
+    if (task->flags & TASK_UNFINISHED) return "its end was not recorded";
+    if (task->flags & TASK_HANDED_OVER) return "it was handed over without a spawn, by a queue of the program's own";
+    if (task->spawn_begin == DAG_NONE) return "its spawn was not recorded";
+    if (dag->vertices.time_ns[task->start] < dag->vertices.time_ns[task->spawn_begin]) {
+        return "it was recorded as starting before its spawn";
+    }
+    if (bracket_serves_others(dag, index)) return "its hand-over does work for other tasks";
+    return NULL;
+}
+
+static bool is_inlined(const struct dag_edit *edit, uint32_t task) {
+    return task != DAG_NONE && edit->inlined[task];
+}
+
+uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit, uint32_t index) {
+    const struct dag_thread *thread = &dag->threads[index];
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (dag->vertices.kind[v] != VERTEX_START) continue;
+        uint32_t task = dag->vertices.task[v];
+        if (!is_inlined(edit, task)) return task;
+        v = dag->tasks[task].end;
+    }
+    return DAG_NONE;
+}
+
+bool dag_edit_removes_thread(const struct dag *dag, const struct dag_edit *edit, uint32_t index) {
+    const struct dag_thread *thread = &dag->threads[index];
+    return edit->inlined_count && thread->worker && thread->bodies && !thread->pinned &&
+           dag_edit_first_task(dag, edit, index) == DAG_NONE;
+}
+
+void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit) {
+    *chain = (struct dag_chain){.dag = dag, .edit = edit};
+}
+
+void dag_chain_start(struct dag_chain *chain, uint32_t index) {
+    const struct dag_thread *thread = &chain->dag->threads[index];
+    chain->next = thread->first;
+    chain->end = thread->first + thread->count;
+    chain->vertex = DAG_NONE;
+    chain->since_ns = chain->dag->vertices.time_ns[thread->first];
+    chain->entered = chain->visited = false;
+    if (dag_edit_removes_thread(chain->dag, chain->edit, index)) chain->next = chain->end;
+}
+
+// Kinds at which a task that is inlined comes in or drops out. Only the first vertex of a pick-up is ever looked at.
+static bool may_move(unsigned kind) {
+    return 1u << kind & (1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_IDLE | 1u << VERTEX_BUSY);
+}
+
+static enum dag_hop visit(struct dag_chain *chain, uint32_t vertex, bool entered) {
+    chain->vertex = vertex;
+    chain->next = vertex + 1;
+    chain->entered = entered;
+    chain->visited = true;
+    return HOP_VISIT;
+}
+
+// Bodies nest in brackets and bodies, so the task of the end just passed knows the way back: there is no stack to keep.
+// Nor can a step inside a body that moved in meet `end`, which is the first vertex of another thread.
+static enum dag_hop leave(struct dag_chain *chain, const struct dag_task *task) {
+    chain->vertex = task->spawn_end;
+    chain->next = task->spawn_end + 1;
+    chain->since_ns = chain->dag->vertices.time_ns[task->spawn_end];
+    chain->visited = false;
+    return HOP_LEAVE;
+}
+
+static enum dag_hop skip(struct dag_chain *chain, const struct dag_task *task) {
+    const int64_t *time_ns = chain->dag->vertices.time_ns;
+    int64_t led_up_ns = task->enclosing == DAG_NONE ? 0 : time_ns[task->pickup] - chain->since_ns;
+    chain->since_ns = time_ns[task->end] - led_up_ns;
+    chain->vertex = task->end;
+    chain->next = task->end + 1;
+    chain->visited = false;
+    return HOP_SKIP;
+}
+
+enum dag_hop dag_chain_hop(struct dag_chain *chain) {
+    const struct dag_vertices *vertices = &chain->dag->vertices;
+    bool edited = chain->edit->inlined_count;
+    if (chain->visited) {
+        uint32_t at = chain->vertex;
+        chain->since_ns = vertices->time_ns[at];
+        if (edited && vertices->kind[at] == VERTEX_END && is_inlined(chain->edit, vertices->task[at])) {
+            return leave(chain, &chain->dag->tasks[vertices->task[at]]);
+        }
+    }
+    uint32_t next = chain->next;
+    if (next == chain->end) return HOP_DONE;
+    if (!edited || !may_move(vertices->kind[next]) || !is_inlined(chain->edit, vertices->task[next])) {
+        return visit(chain, next, false);
+    }
+    const struct dag_task *task = &chain->dag->tasks[vertices->task[next]];
+    if (vertices->kind[next] != VERTEX_SPAWN_BEGIN) return skip(chain, task);
+    chain->since_ns += vertices->time_ns[task->start] - vertices->time_ns[next];
+    return visit(chain, task->start, true);
+}
+
+uint32_t dag_chain_next(struct dag_chain *chain) {
+    enum dag_hop hop;
+    do {
+        hop = dag_chain_hop(chain);
+    } while (hop == HOP_LEAVE || hop == HOP_SKIP);
+    return hop == HOP_VISIT ? chain->vertex : DAG_NONE;
+}

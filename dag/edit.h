@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An edit overlay: what a plan changes in a trace-DAG, without touching the DAG. Many overlays share one DAG.
+//
+// inline (R Eq. 1, 2 as SPEC section 5 reads them): the task's body [start, end] takes the place of its spawn bracket
+// [spawn_begin, spawn_end] on the spawner's thread; the bracket's own cost goes, as do the pick-up (the worker's
+// idle/busy pair before the body) and the hand-over edge; what follows the body on the worker closes up to what
+// preceded the pick-up; the edges from the result to whoever waits stay. A worker left without a task goes altogether;
+// one whose creation was part of a dropped bracket is created by the first spawn of a task that is still its own.
+// Delays: what led up to the bracket is followed by the body at once, the body by what came after the bracket. Between
+// tasks a worker's own time before a pick-up goes with it; inside a body (a task that helps) it stays, being work.
+// Because bodies are ranges, the overlay is one flag a task, and the walk over a thread's chain does the rest.
+#ifndef REHYPE_DAG_EDIT_H
+#define REHYPE_DAG_EDIT_H
+
+#include "dag/dag.h"
+
+struct dag_edit {
+    uint8_t *inlined; // a flag a task
+    uint32_t inlined_count;
+};
+
+// NULL members when there is no memory. An edit is freed by dag_edit_destroy and cleared by dag_edit_clear.
+bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *error);
+void dag_edit_clear(struct dag_edit *edit, const struct dag *dag);
+void dag_edit_destroy(struct dag_edit *edit);
+
+// Why this task can't be inlined, or NULL if it can: is main, no task of its own, rejected, unfinished, never spawned,
+// handed over without a spawn, or its hand-over does other tasks' work. Cost: the vertices in its spawn bracket.
+const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_inline(struct dag_edit *edit, uint32_t task); // idempotent; the task must not be refused
+
+// The first of a worker's own tasks that the edit leaves on it (bodies that lie in other bodies go where those go), or
+// DAG_NONE. Cost: up to that task.
+uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit, uint32_t thread);
+
+// Whether the edit took a worker all tasks that it had: then it is gone, and its chain is empty.
+bool dag_edit_removes_thread(const struct dag *dag, const struct dag_edit *edit, uint32_t thread);
+
+// The chain of a thread under an edit: its vertices in the order in which they would happen, bodies that moved in
+// included, bodies that moved out left out. Plain data (it may be copied) without a stack: the end of a body that moved
+// in says by its task where to go on.
+struct dag_chain {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    uint32_t next, end; // next vertex, unless it is moved; one past the thread's last
+    uint32_t vertex;    // last one passed
+    int64_t
+        since_ns; // recorded time from which the delay to `vertex` counted: T(vertex) = T(before) + t(vertex) - since
+    bool entered; // `vertex` is the start of a body that moved here: no rule but RULE_RUN holds, no cause
+    bool visited; // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
+};
+
+// How a chain goes on. Only dag_write needs to see more than the visits.
+enum dag_hop {
+    HOP_VISIT, // to `vertex`
+    HOP_LEAVE, // from the end of a body that moved in to behind the bracket that it replaced
+    HOP_SKIP,  // over a pick-up and body that moved out
+    HOP_DONE,
+};
+
+void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit); // once
+void dag_chain_start(struct dag_chain *chain, uint32_t thread);                                   // then per thread
+uint32_t dag_chain_next(struct dag_chain *chain); // vertex, or DAG_NONE at the end
+enum dag_hop dag_chain_hop(struct dag_chain *chain);
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/idmap.h"
+
+#include <stdlib.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+static size_t slot_of(const struct idmap *map, uint64_t key) {
+    uint64_t mixed = key * 0x9E3779B97F4A7C15u; // 2^64 / golden ratio: consecutive ids spread over the table
+    size_t slot = (size_t)(mixed >> 32) & (map->capacity - 1);
+    while (map->slots[slot].value != IDMAP_NONE && map->slots[slot].key != key) slot = (slot + 1) & (map->capacity - 1);
+    return slot;
+}
+
+uint32_t idmap_get(const struct idmap *map, uint64_t key) {
+    return map->capacity ? map->slots[slot_of(map, key)].value : IDMAP_NONE;
+}
+
+static bool grow(struct idmap *map) {
+    struct idmap larger = {.capacity = map->capacity ? map->capacity * 2 : FIRST_CAPACITY, .count = map->count};
+    larger.slots = malloc(larger.capacity * sizeof *larger.slots);
+    if (!larger.slots) return false;
+    for (size_t i = 0; i < larger.capacity; i++) larger.slots[i] = (struct idmap_slot){.value = IDMAP_NONE};
+    for (size_t i = 0; i < map->capacity; i++) {
+        if (map->slots[i].value != IDMAP_NONE) larger.slots[slot_of(&larger, map->slots[i].key)] = map->slots[i];
+    }
+    free(map->slots);
+    *map = larger;
+    return true;
+}
+
+bool idmap_add(struct idmap *map, uint64_t key, uint32_t value) {
+    if (map->count * 2 >= map->capacity && !grow(map)) return false;
+    map->slots[slot_of(map, key)] = (struct idmap_slot){key, value};
+    map->count++;
+    return true;
+}
+
+void idmap_destroy(struct idmap *map) {
+    free(map->slots);
+    *map = (struct idmap){0};
+}

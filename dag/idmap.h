@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A map from 64-bit keys to 32-bit numbers: open addressing, at most half full. Zero-initialise. Not shared by threads.
+#ifndef REHYPE_DAG_IDMAP_H
+#define REHYPE_DAG_IDMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IDMAP_NONE UINT32_MAX // no number may be this
+
+struct idmap_slot {
+    uint64_t key;
+    uint32_t value;
+};
+
+struct idmap {
+    struct idmap_slot *slots;
+    size_t count, capacity; // capacity is 0 or a power of two
+};
+
+uint32_t idmap_get(const struct idmap *map, uint64_t key); // IDMAP_NONE if it isn't there
+
+// Adds a key that isn't there. false when there is no memory.
+bool idmap_add(struct idmap *map, uint64_t key, uint32_t value);
+void idmap_destroy(struct idmap *map);
+
+#endif

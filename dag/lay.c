@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The second decode: lays down the vertices of each thread in recorded order, and with them bodies, brackets and
+// contexts.
+#include "dag/builder.h"
+
+#include <stdlib.h>
+
+bool add_thread(struct builder *builder, uint32_t stream) {
+    struct dag *dag = builder->dag;
+    if (!GROW(dag->threads, dag->thread_count, builder->thread_capacity)) return no_memory(builder);
+    dag->threads[dag->thread_count++] =
+        (struct dag_thread){.stream = stream, .first = dag->vertex_count, .run_task = DAG_NONE};
+    return true;
+}
+
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    return moved != NULL;
+}
+
+static bool reserve_vertex(struct builder *builder) {
+    struct dag_vertices *vertices = &builder->dag->vertices;
+    if (builder->dag->vertex_count < builder->vertex_capacity) return true;
+    if (builder->vertex_capacity > DAG_NONE / 2) {
+        return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
+                         DAG_NONE / 2);
+    }
+    uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : 1024;
+    bool ok = resize(&vertices->time_ns, larger, sizeof *vertices->time_ns) &&
+              resize(&vertices->cause, larger, sizeof *vertices->cause) &&
+              resize(&vertices->task, larger, sizeof *vertices->task) &&
+              resize(&vertices->event, larger, sizeof *vertices->event) &&
+              resize(&vertices->kind, larger, sizeof *vertices->kind) &&
+              resize(&vertices->rule, larger, sizeof *vertices->rule);
+    if (!ok) return no_memory(builder);
+    builder->vertex_capacity = larger;
+    return true;
+}
+
+bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns, uint64_t event, uint32_t task) {
+    if (!reserve_vertex(builder)) return false;
+    struct dag *dag = builder->dag;
+    uint32_t v = dag->vertex_count++;
+    dag->vertices.time_ns[v] = time_ns;
+    dag->vertices.cause[v] = DAG_NONE;
+    dag->vertices.task[v] = task;
+    dag->vertices.event[v] = event;
+    dag->vertices.kind[v] = (uint8_t)kind;
+    dag->vertices.rule[v] = RULE_RUN;
+    dag->threads[dag->thread_count - 1].count++;
+    return true;
+}
+
+// Where one stream's laying stands.
+struct lay {
+    struct builder *builder;
+    uint32_t stream;
+    uint64_t ordinal; // of the event in hand
+    int64_t time_ns;
+};
+
+static struct dag_thread *current_thread(const struct lay *lay) {
+    return &lay->builder->dag->threads[lay->builder->dag->thread_count - 1];
+}
+
+static bool begin_thread(struct lay *lay) {
+    struct builder *builder = lay->builder;
+    const struct stream_facts *facts = &builder->streams[lay->stream];
+    builder->thread_of_stream[lay->stream] = builder->dag->thread_count;
+    if (!add_thread(builder, lay->stream)) return false;
+    struct dag_thread *thread = current_thread(lay);
+    thread->worker = facts->is_worker;
+    thread->pool = facts->pool;
+    thread->system = builder->trace->streams[lay->stream].thread.flags & THREAD_SYSTEM;
+    return true;
+}
+
+static bool put(struct lay *lay, enum vertex_kind kind, uint32_t task) {
+    if (lay->builder->thread_of_stream[lay->stream] == DAG_NONE && !begin_thread(lay)) return false;
+    return add_vertex(lay->builder, kind, lay->time_ns, lay->ordinal, task);
+}
+
+static uint32_t last_vertex(const struct lay *lay) {
+    return lay->builder->dag->vertex_count - 1;
+}
+
+static struct dag_task *task_at(const struct lay *lay, uint32_t task) {
+    return task == DAG_NONE ? NULL : &lay->builder->dag->tasks[task];
+}
+
+// The innermost open body of a task in its own right, or NULL.
+static const struct open_entry *open_body(const struct builder *builder) {
+    for (uint32_t i = builder->open.depth; i--;) {
+        const struct open_entry *entry = &builder->open.entries[i];
+        if (entry->kind == OPEN_BODY && entry->task != DAG_NONE) return entry;
+    }
+    return NULL;
+}
+
+static bool push(struct lay *lay, struct open_entry entry) {
+    entry.functions = lay->builder->functions.depth;
+    return open_push(&lay->builder->open, entry) || no_memory(lay->builder);
+}
+
+static bool begin_body(struct lay *lay, const struct sighting *sighting) {
+    const struct open_entry *around = open_body(lay->builder);
+    if (!put(lay, VERTEX_START, sighting->task)) return false;
+    struct dag_task *task = task_at(lay, sighting->task);
+    task->start = task->pickup = last_vertex(lay);
+    task->thread = lay->builder->thread_of_stream[lay->stream];
+    task->enclosing = around ? around->task : DAG_NONE;
+    if (!around) current_thread(lay)->bodies++;
+    return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = sighting->task});
+}
+
+// [IDLE, BUSY, START]: what a worker does to get a task belongs to that task.
+static void take_pickup(struct lay *lay, uint32_t index) {
+    struct dag *dag = lay->builder->dag;
+    struct dag_task *task = &dag->tasks[index];
+    uint32_t first = current_thread(lay)->first;
+    if (task->start == first || dag->vertices.kind[task->start - 1] != VERTEX_BUSY) return;
+    task->pickup--;
+    if (task->pickup > first && dag->vertices.kind[task->pickup - 1] == VERTEX_IDLE) task->pickup--;
+    for (uint32_t v = task->pickup; v < task->start; v++) dag->vertices.task[v] = index;
+}
+
+static bool end_body(struct lay *lay, const struct open_entry *entry, bool recorded, uint8_t outcome) {
+    if (entry->task == DAG_NONE) return true;
+    lay->builder->functions.depth = entry->functions;
+    struct dag_task *task = task_at(lay, entry->task);
+    task->outcome = outcome;
+    if (!recorded) task->flags |= TASK_UNFINISHED;
+    if (!put(lay, VERTEX_END, entry->task)) return false;
+    task->end = last_vertex(lay);
+    return true;
+}
+
+// Closes all entries above `depth`, whose own ends were lost or never came.
+static bool close_above(struct lay *lay, uint32_t depth) {
+    struct open_stack *open = &lay->builder->open;
+    while (open->depth > depth) {
+        const struct open_entry *entry = &open->entries[--open->depth];
+        if (entry->kind == OPEN_BODY && !end_body(lay, entry, false, TASK_RETURNED)) return false;
+    }
+    return true;
+}
+
+// Finds what this event closes, closes what lies above it, and takes it off. NULL if there is nothing, or on failure.
+static bool pop(struct lay *lay, enum open_kind kind, uint64_t id, struct open_entry *entry) {
+    struct open_stack *open = &lay->builder->open;
+    uint32_t depth = open_find(open, kind, id);
+    *entry = (struct open_entry){.id = id, .task = DAG_NONE};
+    if (!depth) return true;
+    if (!close_above(lay, depth)) return false;
+    *entry = open->entries[--open->depth];
+    return true;
+}
+
+static bool lay_result(struct lay *lay, const struct sighting *sighting) {
+    if (!sighting || sighting->task == DAG_NONE) return true;
+    if (!put(lay, VERTEX_RESULT, sighting->task)) return false;
+    struct dag_task *task = task_at(lay, sighting->task);
+    bool earlier = task->result == DAG_NONE || lay->time_ns < lay->builder->dag->vertices.time_ns[task->result];
+    if (earlier) task->result = last_vertex(lay);
+    return true;
+}
+
+static bool lay_thread_start(struct lay *lay, const struct sighting *run) {
+    if (run && run->own_task && run->run_on == lay->stream && task_at(lay, run->task)->start == DAG_NONE) {
+        if (!begin_body(lay, run)) return false;
+        current_thread(lay)->run_task = run->task;
+        return true;
+    }
+    return put(lay, VERTEX_THREAD_START, DAG_NONE);
+}
+
+static bool lay_thread_end(struct lay *lay) {
+    struct open_stack *open = &lay->builder->open;
+    bool in_run = open->depth && open->entries[0].kind == OPEN_BODY && open->entries[0].task != DAG_NONE &&
+                  open->entries[0].task == current_thread(lay)->run_task;
+    if (!close_above(lay, in_run)) return false;
+    if (!in_run) return put(lay, VERTEX_THREAD_END, DAG_NONE);
+    open->depth = 0;
+    return end_body(lay, &open->entries[0], true, TASK_RETURNED);
+}
+
+static bool lay_main(struct lay *lay, const struct sighting *sighting) {
+    if (!close_above(lay, 0)) return false; // the launcher's own
+    lay->builder->functions.depth = 0;
+    if (!begin_body(lay, sighting)) return false;
+    current_thread(lay)->run_task = sighting->task;
+    return true;
+}
+
+static bool lay_created(struct lay *lay, const struct sighting *sighting) {
+    if (!sighting->handed_over || sighting->created_on != lay->stream) return true;
+    struct dag_task *task = task_at(lay, sighting->task);
+    if (task->spawn_begin != DAG_NONE) return true;
+    const struct open_entry *around = open_body(lay->builder);
+    if (!put(lay, VERTEX_SPAWN_BEGIN, sighting->task)) return false;
+    task->spawn_begin = task->spawn_end = last_vertex(lay);
+    task->spawner = around ? around->task : DAG_NONE;
+    if (!around) current_thread(lay)->pinned = true;
+    return true;
+}
+
+static bool lay_spawn_begin(struct lay *lay, const struct event *event, struct sighting *sighting) {
+    struct builder *builder = lay->builder;
+    struct dag_task *task = sighting->own_task ? task_at(lay, sighting->task) : NULL;
+    if (task && task->spawn_begin != DAG_NONE) task = NULL; // handed over once more: the first time counts
+    const struct open_entry *around = open_body(builder);
+    if (!put(lay, VERTEX_SPAWN_BEGIN, task ? sighting->task : DAG_NONE)) return false;
+    if (!task) {
+        if (sighting->kind == SIGHTING_WORKER) sighting->spawn_begin = last_vertex(lay);
+    } else {
+        task->spawn_begin = task->spawn_end = last_vertex(lay);
+        task->pool = (uint32_t)event->operand[2];
+        task->spawner = around ? around->task : DAG_NONE;
+        if (!around) current_thread(lay)->pinned = true;
+        if (!site_intern(builder, (uint32_t)event->operand[1], &task->site)) return false;
+        if (!context_intern(builder, around ? around->functions : 0, &task->context)) return false;
+    }
+    return push(
+        lay, (struct open_entry){.kind = OPEN_BRACKET, .id = sighting->id, .task = task ? sighting->task : DAG_NONE});
+}
+
+static bool lay_spawn_end(struct lay *lay, const struct event *event) {
+    struct open_entry bracket;
+    bool open = open_find(&lay->builder->open, OPEN_BRACKET, event->operand[0]);
+    if (!pop(lay, OPEN_BRACKET, event->operand[0], &bracket)) return false;
+    if (!open) return true;
+    if (!put(lay, VERTEX_SPAWN_END, bracket.task)) return false;
+    struct dag_task *task = task_at(lay, bracket.task);
+    if (!task) return true;
+    task->spawn_end = last_vertex(lay);
+    if (event->operand[1] == SPAWN_REJECTED) task->flags |= TASK_REJECTED;
+    return true;
+}
+
+static bool lay_task_start(struct lay *lay, const struct sighting *sighting) {
+    if (sighting->own_task && task_at(lay, sighting->task)->start == DAG_NONE) {
+        if (!begin_body(lay, sighting)) return false;
+        take_pickup(lay, sighting->task);
+        return true;
+    }
+    return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = DAG_NONE});
+}
+
+static bool lay_task_end(struct lay *lay, const struct event *event) {
+    struct open_entry body;
+    if (!pop(lay, OPEN_BODY, event->operand[0], &body)) return false;
+    if (body.task != DAG_NONE) return end_body(lay, &body, true, (uint8_t)event->operand[2]);
+    const struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
+    bool sets_result = sighting && !sighting->own_task && !(sighting->seen & SEEN_RESULT);
+    return !sets_result || lay_result(lay, sighting); // without RESULT waiters see the result at the end
+}
+
+static bool note_other_wait(struct builder *builder, struct other_wait wait) {
+    if (!GROW(builder->other_waits, builder->other_wait_count, builder->other_wait_capacity)) return no_memory(builder);
+    builder->other_waits[builder->other_wait_count++] = wait;
+    return true;
+}
+
+static bool lay_wait_begin(struct lay *lay, const struct event *event) {
+    uint8_t wait_for = (uint8_t)(event->operand[2] >> 32);
+    const struct sighting *target = wait_for == WAIT_FOR_TASK ? find_sighting(lay->builder, event->operand[0]) : NULL;
+    uint32_t task = target ? target->task : DAG_NONE;
+    if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
+    return push(lay,
+                (struct open_entry){.kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = wait_for});
+}
+
+static bool lay_wait_end(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    struct open_entry wait;
+    bool open = open_find(&builder->open, OPEN_WAIT, event->operand[0]);
+    if (!pop(lay, OPEN_WAIT, event->operand[0], &wait)) return false;
+    if (!open) return true;
+    if (!put(lay, VERTEX_WAIT_END, wait.task)) return false;
+    if (wait.wait_for == WAIT_FOR_POOL) {
+        if (wait.id == 0) return true;
+        return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .pool = (uint32_t)wait.id});
+    }
+    uint32_t target = wait.wait_for == WAIT_FOR_TASK ? idmap_get(&builder->sighting_of_id, wait.id) : IDMAP_NONE;
+    if (target == IDMAP_NONE || builder->sightings[target].kind != SIGHTING_WORKER) return true;
+    return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .sighting = target});
+}
+
+static bool lay_taken(struct lay *lay, const struct sighting *sighting) {
+    if (sighting->task == DAG_NONE) return true;
+    return put(lay, VERTEX_WAIT_BEGIN, sighting->task) && put(lay, VERTEX_WAIT_END, sighting->task);
+}
+
+static bool lay_shutdown(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    if (!put(lay, VERTEX_SHUTDOWN, DAG_NONE)) return false;
+    if (!GROW(builder->shutdowns, builder->shutdown_count, builder->shutdown_capacity)) return no_memory(builder);
+    builder->shutdowns[builder->shutdown_count++] = (struct shutdown){(uint32_t)event->operand[0], last_vertex(lay)};
+    return true;
+}
+
+static bool lay_task_event(struct lay *lay, const struct event *event) {
+    struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
+    if (event->kind == EVENT_THREAD_START) return lay_thread_start(lay, sighting);
+    if (!sighting) return true;
+    switch (event->kind) {
+    case EVENT_MAIN_BEGIN:
+        return lay_main(lay, sighting);
+    case EVENT_TASK_CREATED:
+        return lay_created(lay, sighting);
+    case EVENT_SPAWN_BEGIN:
+        return lay_spawn_begin(lay, event, sighting);
+    case EVENT_TASK_START:
+        return lay_task_start(lay, sighting);
+    case EVENT_TAKEN:
+        return lay_taken(lay, sighting);
+    default:
+        return lay_result(lay, sighting);
+    }
+}
+
+static bool lay_event(struct lay *lay, const struct event *event) {
+    switch (event->kind) {
+    case EVENT_ENTER:
+        return function_push(&lay->builder->functions, (uint32_t)event->operand[0]) || no_memory(lay->builder);
+    case EVENT_EXIT:
+    case EVENT_EXIT_THROW: {
+        const struct open_entry *body = open_body(lay->builder);
+        function_pop(&lay->builder->functions, (uint32_t)event->operand[0], body ? body->functions : 0);
+        return true;
+    }
+    case EVENT_THREAD_START:
+    case EVENT_MAIN_BEGIN:
+    case EVENT_TASK_CREATED:
+    case EVENT_SPAWN_BEGIN:
+    case EVENT_TASK_START:
+    case EVENT_TAKEN:
+    case EVENT_RESULT:
+        return lay_task_event(lay, event);
+    case EVENT_SPAWN_END:
+        return lay_spawn_end(lay, event);
+    case EVENT_TASK_END:
+        return lay_task_end(lay, event);
+    case EVENT_WAIT_BEGIN:
+        return lay_wait_begin(lay, event);
+    case EVENT_WAIT_END:
+        return lay_wait_end(lay, event);
+    case EVENT_IDLE:
+        return put(lay, VERTEX_IDLE, DAG_NONE);
+    case EVENT_BUSY:
+        return put(lay, VERTEX_BUSY, DAG_NONE);
+    case EVENT_RETIRE:
+        return put(lay, VERTEX_RETIRE, DAG_NONE);
+    case EVENT_POOL_SHUTDOWN:
+        return lay_shutdown(lay, event);
+    case EVENT_THREAD_END:
+        return lay_thread_end(lay);
+    default:
+        return true;
+    }
+}
+
+static void extend_window(struct dag *dag, int64_t time_ns) {
+    if (time_ns < dag->first_ns) dag->first_ns = time_ns;
+    if (time_ns > dag->last_ns) dag->last_ns = time_ns;
+}
+
+static bool lay_stream(struct builder *builder, uint32_t stream) {
+    struct lay lay = {.builder = builder, .stream = stream};
+    bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
+    struct trace_cursor cursor;
+    struct event event;
+    trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
+    builder->open.depth = builder->functions.depth = 0;
+    for (uint64_t ordinal = 0; trace_cursor_next(&cursor, &event, builder->error); ordinal++) {
+        lay.ordinal = ordinal;
+        lay.time_ns = (int64_t)event.time;
+        if (!lay_event(&lay, &event)) return false;
+        if (counted) extend_window(builder->dag, lay.time_ns);
+    }
+    return builder->error->status == STATUS_OK && close_above(&lay, 0);
+}
+
+// Tasks that never came to an end, or never began.
+static void finish_tasks(struct dag *dag) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_task *task = &dag->tasks[t];
+        if (task->flags & TASK_NESTED) continue;
+        if (task->start != DAG_NONE) {
+            task->flags &= (uint8_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
+        } else if (!(task->flags & TASK_REJECTED)) {
+            task->flags |= TASK_UNFINISHED;
+        }
+        if (task->result == DAG_NONE && !(task->flags & TASK_UNFINISHED)) task->result = task->end;
+    }
+}
+
+bool lay_vertices(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    builder->dag->first_ns = INT64_MAX;
+    builder->dag->last_ns = INT64_MIN;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (trace->streams[s].id != 0 && !lay_stream(builder, s)) return false;
+    }
+    if (builder->dag->first_ns > builder->dag->last_ns) builder->dag->first_ns = builder->dag->last_ns = 0;
+    finish_tasks(builder->dag);
+    return sites_take_classes(builder);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/propagate.h"
+
+#include "dag/walk.h"
+
+#include <stdlib.h>
+
+static bool run_fail(struct dag_run *run, const struct dag *dag, struct error *error) {
+    dag_run_destroy(run);
+    return error_set(error, STATUS_FAILED, "no memory for the times of %u vertices", dag->vertex_count);
+}
+
+bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error) {
+    size_t vertices = (size_t)dag->vertex_count + 1, threads = (size_t)dag->thread_count + 1;
+    *run = (struct dag_run){.time_ns = malloc(vertices * sizeof *run->time_ns),
+                            .parking = calloc(1, sizeof *run->parking),
+                            .walks = malloc(threads * sizeof *run->walks)};
+    if (!run->time_ns || !run->parking || !run->walks) return run_fail(run, dag, error);
+    run->parking->first = malloc(vertices * sizeof *run->parking->first);
+    run->parking->next = malloc(threads * sizeof *run->parking->next);
+    if (!run->parking->first || !run->parking->next) return run_fail(run, dag, error);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) run->parking->first[v] = DAG_NONE;
+    return true;
+}
+
+void dag_run_destroy(struct dag_run *run) {
+    if (run->parking) {
+        free(run->parking->first);
+        free(run->parking->next);
+    }
+    free(run->parking);
+    free(run->time_ns);
+    free(run->walks);
+    *run = (struct dag_run){0};
+}
+
+static void mark_range(int64_t *time_ns, uint32_t from, uint32_t to) {
+    for (uint32_t v = from; v < to; v++) time_ns[v] = DAG_ABSENT;
+}
+
+// A removed worker keeps nothing but the bodies that moved out of it.
+static void mark_worker(const struct dag *dag, const struct dag_thread *thread, int64_t *time_ns) {
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (dag->vertices.kind[v] == VERTEX_START)
+            v = dag->tasks[dag->vertices.task[v]].end;
+        else
+            time_ns[v] = DAG_ABSENT;
+    }
+}
+
+// No body is ever marked, so that the order doesn't matter: a bracket may hold its own task's body (caller-runs), but
+// nothing of other tasks (dag_inline_refusal).
+void dag_mark_absent(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns) {
+    for (uint32_t v = 0; v < dag->vertex_count; v++) time_ns[v] = DAG_PENDING;
+    if (!edit->inlined_count) return;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (dag_edit_removes_thread(dag, edit, i)) mark_worker(dag, &dag->threads[i], time_ns);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (!edit->inlined[t]) continue;
+        const struct dag_task *task = &dag->tasks[t];
+        bool own_body_inside = task->spawn_begin < task->start && task->start < task->spawn_end;
+        mark_range(time_ns, task->pickup, task->start);
+        mark_range(time_ns, task->spawn_begin, own_body_inside ? task->pickup : task->spawn_end + 1);
+        if (own_body_inside) mark_range(time_ns, task->end + 1, task->spawn_end + 1);
+    }
+}
+
+// Whether a worker does nothing before the pick-up of `first_task` that others could depend on: only then can its start
+// wait for that task's spawn without closing a cycle.
+static bool only_waits_before(const struct dag *dag, const struct dag_thread *thread, uint32_t first_task) {
+    for (uint32_t v = thread->first + 1; v < dag->tasks[first_task].pickup; v++) {
+        unsigned kind = dag->vertices.kind[v];
+        if (kind == VERTEX_START)
+            v = dag->tasks[dag->vertices.task[v]].end;
+        else if (kind != VERTEX_IDLE && kind != VERTEX_BUSY)
+            return false;
+    }
+    return true;
+}
+
+struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struct dag_edit *edit, uint32_t vertex,
+                                              uint32_t index, bool removed) {
+    uint32_t cause = dag->vertices.cause[vertex];
+    if (cause == DAG_NONE) return (struct dag_constraint){.cause = DAG_NONE};
+    int64_t delay_ns = dag->vertices.time_ns[vertex] - dag->vertices.time_ns[cause];
+    if (!removed) return (struct dag_constraint){cause, delay_ns};
+    uint32_t first_task = dag_edit_first_task(dag, edit, index);
+    bool replaced = first_task != DAG_NONE && dag->tasks[first_task].spawn_begin != DAG_NONE &&
+                    only_waits_before(dag, &dag->threads[index], first_task);
+    return (struct dag_constraint){replaced ? dag->tasks[first_task].spawn_begin : DAG_NONE, delay_ns};
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t time_of_wait(const struct dag *dag, const struct dag_walk *walk, uint32_t v, uint32_t cause,
+                            int64_t result_ns) {
+    int64_t t = dag->vertices.time_ns[v], recorded_result_ns = dag->vertices.time_ns[cause];
+    bool slept = recorded_result_ns > walk->chain.since_ns;
+    if (result_ns <= walk->before_ns) return slept ? walk->before_ns : walk->before_ns + t - walk->chain.since_ns;
+    return slept ? result_ns + t - recorded_result_ns : result_ns + dag->wakeup_ns;
+}
+
+// The time of chain.vertex by its rule. An absent cause is at the beginning of time: DAG_ABSENT is the least number.
+static int64_t time_by_rule(const struct dag *dag, const struct dag_walk *walk, uint32_t cause, int64_t cause_ns) {
+    uint32_t v = walk->chain.vertex;
+    const int64_t *t = dag->vertices.time_ns;
+    switch (dag->vertices.rule[v]) {
+    case RULE_WAKE:
+        return later(walk->before_ns, cause_ns) + t[v] - later(walk->chain.since_ns, t[cause]);
+    case RULE_WAIT:
+        return time_of_wait(dag, walk, v, cause, cause_ns);
+    default: // RULE_MAX
+        return later(walk->before_ns, cause_ns);
+    }
+}
+
+static bool has_cause(const struct dag *dag, const struct dag_chain *chain) {
+    return dag->vertices.cause[chain->vertex] != DAG_NONE && !chain->entered;
+}
+
+// Whether chain.vertex got its time; if not, walk->awaits says what it has to await first.
+static bool time_vertex(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_walk *walk,
+                        int64_t *time_ns) {
+    uint32_t v = walk->chain.vertex, cause = dag->vertices.cause[v];
+    if (dag->vertices.rule[v] == RULE_BEGIN && !walk->chain.entered) {
+        bool removed = cause != DAG_NONE && time_ns[cause] == DAG_ABSENT;
+        struct dag_constraint start = dag_constraint_of_start(dag, edit, v, thread, removed);
+        walk->awaits = start.cause;
+        if (start.cause != DAG_NONE && time_ns[start.cause] == DAG_PENDING) return false;
+        time_ns[v] = start.cause == DAG_NONE ? dag->vertices.time_ns[v] : time_ns[start.cause] + start.delay_ns;
+    } else if (has_cause(dag, &walk->chain)) {
+        walk->awaits = cause;
+        if (time_ns[cause] == DAG_PENDING) return false;
+        time_ns[v] = time_by_rule(dag, walk, cause, time_ns[cause]);
+    } else {
+        time_ns[v] = walk->before_ns + dag->vertices.time_ns[v] - walk->chain.since_ns;
+    }
+    walk->before_ns = time_ns[v];
+    return true;
+}
+
+// Takes a chain as far as it goes. It stands at a vertex without a time, or at its beginning.
+static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
+    struct dag_walk *walk = &run->walks[thread];
+    if (walk->chain.vertex == DAG_NONE || run->time_ns[walk->chain.vertex] != DAG_PENDING) {
+        if (dag_chain_next(&walk->chain) == DAG_NONE) goto done;
+    }
+    do {
+        if (!time_vertex(dag, edit, thread, walk, run->time_ns)) {
+            parking_wait(run->parking, thread, walk->awaits);
+            return;
+        }
+        if (run->parking->first[walk->chain.vertex] != DAG_NONE) parking_release(run->parking, walk->chain.vertex);
+    } while (dag_chain_next(&walk->chain) != DAG_NONE);
+done:
+    walk->done = true;
+}
+
+static void start_walks(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
+    run->parking->ready = DAG_NONE;
+    for (uint32_t i = dag->thread_count; i--;) {
+        struct dag_walk *walk = &run->walks[i];
+        uint32_t first = dag->threads[i].first;
+        dag_chain_init(&walk->chain, dag, edit);
+        dag_chain_start(&walk->chain, i);
+        walk->done = false;
+        walk->awaits = DAG_NONE;
+        walk->before_ns = dag->vertices.rule[first] == RULE_MAX ? DAG_ABSENT : dag->vertices.time_ns[first];
+        parking_make_ready(run->parking, i);
+    }
+}
+
+static void forget_parked(const struct dag *dag, struct dag_run *run) {
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (!run->walks[i].done) run->parking->first[run->walks[i].awaits] = DAG_NONE;
+    }
+}
+
+enum dag_outcome dag_propagate(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
+    dag_mark_absent(dag, edit, run->time_ns);
+    start_walks(dag, edit, run);
+    run->deadlock_length = 0;
+    for (uint32_t i; (i = parking_take_ready(run->parking)) != DAG_NONE;) advance(dag, edit, i, run);
+    bool stuck = false;
+    for (uint32_t i = 0; i < dag->thread_count && !stuck; i++) stuck = !run->walks[i].done;
+    if (!stuck) return DAG_OK;
+    forget_parked(dag, run);
+    return dag_find_deadlock(dag, run) ? DAG_DEADLOCK : DAG_NO_MEMORY;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace_builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+
+struct tb_thread {
+    uint32_t id;
+    struct trace_thread thread;
+    struct event *events;
+    size_t count, capacity;
+};
+
+struct trace_builder {
+    uint32_t cores;
+    struct trace_method *methods;
+    struct trace_site *sites;
+    struct trace_class *classes;
+    struct trace_pool *pools;
+    struct tb_thread *threads;
+    uint32_t method_count, site_count, class_count, pool_count, thread_count;
+    struct arena strings;
+};
+
+static void must(bool good, const char *what) {
+    if (good) return;
+    fprintf(stderr, "trace_builder: %s\n", what);
+    abort();
+}
+
+static void must_succeed(bool good, const struct error *error) {
+    char text[1024];
+    if (!good) must(false, error_text(error, text, sizeof text));
+}
+
+// Room for one more entry at the end of an array that grows by one each time: tests are small.
+static void *one_more(void *array, uint32_t count, size_t size) {
+    void *moved = realloc(array, (count + 1) * size);
+    must(moved != NULL, "no memory");
+    return moved;
+}
+
+static const char *keep(struct trace_builder *tb, const char *text) {
+    return text ? arena_string(&tb->strings, text, strlen(text)) : NULL;
+}
+
+struct trace_builder *tb_new(void) {
+    struct trace_builder *tb = calloc(1, sizeof *tb);
+    must(tb != NULL, "no memory");
+    tb->cores = 4;
+    return tb;
+}
+
+void tb_free(struct trace_builder *tb) {
+    for (uint32_t i = 0; i < tb->thread_count; i++) free(tb->threads[i].events);
+    free(tb->methods);
+    free(tb->sites);
+    free(tb->classes);
+    free(tb->pools);
+    free(tb->threads);
+    arena_destroy(&tb->strings);
+    free(tb);
+}
+
+void tb_cores(struct trace_builder *tb, uint32_t cores) {
+    tb->cores = cores;
+}
+
+uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name) {
+    tb->methods = one_more(tb->methods, tb->method_count, sizeof *tb->methods);
+    tb->methods[tb->method_count] = (struct trace_method){.class_name = keep(tb, class_name),
+                                                          .name = keep(tb, name),
+                                                          .descriptor = "()V",
+                                                          .file = "Test.java",
+                                                          .line = 1};
+    return ++tb->method_count;
+}
+
+uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line) {
+    tb->sites = one_more(tb->sites, tb->site_count, sizeof *tb->sites);
+    tb->sites[tb->site_count] = (struct trace_site){.class_name = keep(tb, class_name),
+                                                    .method = keep(tb, method),
+                                                    .descriptor = "()V",
+                                                    .file = "Test.java",
+                                                    .line = line,
+                                                    .bci = (int32_t)line};
+    return ++tb->site_count;
+}
+
+uint32_t tb_class(struct trace_builder *tb, const char *name) {
+    tb->classes = one_more(tb->classes, tb->class_count, sizeof *tb->classes);
+    tb->classes[tb->class_count] = (struct trace_class){.name = keep(tb, name)};
+    return ++tb->class_count;
+}
+
+uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads) {
+    tb->pools = one_more(tb->pools, tb->pool_count, sizeof *tb->pools);
+    tb->pools[tb->pool_count] = (struct trace_pool){.kind = "java.util.concurrent.ThreadPoolExecutor",
+                                                    .queue = "java.util.concurrent.LinkedBlockingQueue",
+                                                    .name = keep(tb, name),
+                                                    .core = threads,
+                                                    .maximum = threads,
+                                                    .capacity = -1};
+    return ++tb->pool_count;
+}
+
+void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags) {
+    tb->threads = one_more(tb->threads, tb->thread_count, sizeof *tb->threads);
+    tb->threads[tb->thread_count++] = (struct tb_thread){.id = thread, .thread = {keep(tb, name), flags}};
+}
+
+static struct tb_thread *find_thread(struct trace_builder *tb, uint32_t id) {
+    for (uint32_t i = 0; i < tb->thread_count; i++) {
+        if (tb->threads[i].id == id) return &tb->threads[i];
+    }
+    must(false, "an event on a thread that tb_thread did not name");
+    return NULL;
+}
+
+void tb_add(struct trace_builder *tb, uint32_t thread_id, uint64_t time_ns, const uint64_t kind_and_operands[]) {
+    struct tb_thread *thread = find_thread(tb, thread_id);
+    must(!thread->count || thread->events[thread->count - 1].time < time_ns, "times of a thread must rise");
+    if (thread->count == thread->capacity) {
+        thread->capacity = thread->capacity ? thread->capacity * 2 : 16;
+        thread->events = realloc(thread->events, thread->capacity * sizeof *thread->events);
+        must(thread->events != NULL, "no memory");
+    }
+    struct event *event = &thread->events[thread->count++];
+    *event = (struct event){.time = time_ns, .kind = (uint8_t)kind_and_operands[0]};
+    memcpy(event->operand, kind_and_operands + 1, sizeof event->operand);
+}
+
+static void write_tables(const struct trace_builder *tb, struct trace_writer *writer) {
+    if (tb->method_count) trace_write_methods(writer, 1, tb->methods, tb->method_count);
+    if (tb->site_count) trace_write_sites(writer, 1, tb->sites, tb->site_count);
+    if (tb->class_count) trace_write_classes(writer, 1, tb->classes, tb->class_count);
+    for (uint32_t p = 0; p < tb->pool_count; p++) trace_write_pool(writer, p + 1, &tb->pools[p]);
+    for (uint32_t t = 0; t < tb->thread_count; t++) {
+        trace_write_thread(writer, tb->threads[t].id, &tb->threads[t].thread);
+    }
+}
+
+void tb_write(const struct trace_builder *tb, const char *path) {
+    const struct trace_header header = {.command = "java Test",
+                                        .clock = "ns",
+                                        .ticks_per_s = 1000000000,
+                                        .cores = tb->cores,
+                                        .cycle_unit = "cpu_ns",
+                                        .cycle_source = "clock_gettime",
+                                        .clock_skew_ns = -1,
+                                        .origin = "recorded"};
+    struct error error = ERROR_INIT;
+    struct trace_writer *writer = trace_writer_open(path, &header, false, NULL, &error);
+    must_succeed(writer != NULL, &error);
+    write_tables(tb, writer);
+    for (uint32_t t = 0; t < tb->thread_count; t++) {
+        const struct tb_thread *thread = &tb->threads[t];
+        if (thread->count) trace_write_events(writer, thread->id, thread->events, thread->count);
+    }
+    const struct trace_end end = {0};
+    must_succeed(trace_writer_close(writer, &end, &error), &error);
+}
+
+struct trace *tb_open(const struct trace_builder *tb) {
+    char path[] = "/tmp/rehype-test-XXXXXX";
+    int fd = mkstemp(path);
+    must(fd >= 0, "no temporary file");
+    close(fd);
+    tb_write(tb, path);
+    struct error error = ERROR_INIT;
+    struct trace *trace = trace_open(path, false, &error);
+    unlink(path);
+    must_succeed(trace != NULL, &error);
+    return trace;
+}

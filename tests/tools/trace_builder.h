@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Traces by hand, for tests: name the threads, say what happened when, write the file. Ids of threads are the caller's;
+// those of methods, sites, classes and pools are returned. Give each thread's events in order of time; the earliest
+// event of all should be at 0, since a reader counts from it. Errors of the builder itself abort the test.
+//
+//     struct trace_builder *tb = tb_new();
+//     uint32_t pool = tb_pool(tb, "pool-1", 2), site = tb_site(tb, "Main", "run", 12);
+//     tb_thread(tb, 1, "main", 0);
+//     tb_event(tb, 1, 0, EVENT_MAIN_BEGIN, 100);
+//     tb_event(tb, 1, 10, EVENT_SPAWN_BEGIN, 7, site, pool);
+//     struct trace *trace = tb_open(tb);  // writes to a file that is gone once opened
+//     ...
+//     trace_close(trace);
+//     tb_free(tb);
+#ifndef REHYPE_TESTS_TRACE_BUILDER_H
+#define REHYPE_TESTS_TRACE_BUILDER_H
+
+#include "tracefile/reader.h"
+#include "tracefile/writer.h"
+
+struct trace_builder;
+
+struct trace_builder *tb_new(void);
+void tb_free(struct trace_builder *tb);
+void tb_cores(struct trace_builder *tb, uint32_t cores); // of the header; 4 unless told
+
+uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name);
+uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
+uint32_t tb_class(struct trace_builder *tb, const char *name);
+uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads); // a ThreadPoolExecutor, fixed size
+void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags);
+
+// tb_event(tb, thread, time_ns, EVENT_X[, a[, b[, c]]])
+#define tb_event(tb, thread, time_ns, ...)                                                                             \
+    tb_add((tb), (thread), (time_ns), (const uint64_t[1 + EVENT_OPERANDS]){__VA_ARGS__})
+void tb_add(struct trace_builder *tb, uint32_t thread, uint64_t time_ns, const uint64_t kind_and_operands[]);
+
+// The third operand of EVENT_WAIT_BEGIN.
+static inline uint64_t tb_wait(enum wait_for wait_for, uint32_t site) {
+    return (uint64_t)wait_for << 32 | site;
+}
+
+void tb_write(const struct trace_builder *tb, const char *path);
+struct trace *tb_open(const struct trace_builder *tb); // by tb_write to a temporary file
+
+#endif
