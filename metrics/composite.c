@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One number for a run against its base (SPEC section 2).
+#include "metrics/metrics.h"
+
+double metrics_composite(const struct metrics *m, const struct metrics *base) {
+    const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
+    double before = (double)base->wall_ns * then->peak * base->thread_time_ns;
+    return before > 0 ? cbrt((double)m->wall_ns * now->peak * m->thread_time_ns / before) : NAN;
+}
+
+double metrics_granularity(const struct metrics *m, const struct metrics *base) {
+    double now = (1 + m->tasks.overhead_share) / (1 - m->tasks.idle_share);
+    double then = (1 + base->tasks.overhead_share) / (1 - base->tasks.idle_share);
+    return isfinite(now) && isfinite(then) && then > 0 ? now / then : NAN;
+}
+
+double metrics_balanced(const struct metrics *m, const struct metrics *base) {
+    const double families[] = {metrics_composite(m, base), metrics_granularity(m, base)};
+    double product = 1;
+    int present = 0;
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (isnan(families[i])) continue;
+        product *= families[i];
+        present++;
+    }
+    return present ? pow(product, 1.0 / present) : NAN;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Times -> numbers: the metrics of SPEC sections 2 and 6 for a run, recorded or estimated. Unknown is NAN (null in
+// JSON).
+#ifndef REHYPE_METRICS_METRICS_H
+#define REHYPE_METRICS_METRICS_H
+
+#include "dag/propagate.h"
+
+#include <math.h>
+
+enum thread_state { STATE_OCCUPIED, STATE_ACTIVE, STATE_WAITING, STATE_BLOCKED, STATE_UNOCCUPIED, STATE_COUNT };
+extern const char *const thread_state_names[STATE_COUNT];
+
+struct usage {   // of threads in one state, over the window
+    double peak; // mean over the busiest 1 % of wall
+    double max;
+    double mean; // weighted by time
+};
+
+struct quantiles {
+    double mean, p20, p50, p80, p95, p99, max;
+};
+
+struct task_metrics {
+    uint64_t count;                 // tasks that started in the window, nested ones not counted
+    double overhead_share;          // (spawn brackets + pick-up residuals) / time in bodies
+    double idle_share;              // cores left without an active thread while tasks run / (cores x wall)
+    double work_ns, span_ns;        // sum of bodies less waits; longest chain of causes
+    const char *granularity_unit;   // "cycles" or "ns"
+    struct quantiles granularity;   // of a body, less its waits
+    struct quantiles queue_wait_ns; // spawn to start
+};
+
+struct metrics {
+    int64_t wall_ns;
+    double thread_time_ns;
+    struct usage threads[STATE_COUNT], virtual_threads[STATE_COUNT];
+    double composite, balanced; // against a base; NAN without one
+    struct task_metrics tasks;
+    uint64_t gc_pauses;
+    int64_t gc_ns;
+    uint64_t lost_events;
+};
+
+// The part of a run that counts. Bounds are recorded times; for an edited run they move with their events.
+struct window {
+    int64_t from_ns, to_ns;
+};
+
+// "0.5..2", "10%..90%", or "Class.method#3..Class.method#8" (calls of a method); either side may be left out. NULL
+// text: all.
+bool window_parse(const char *text, const struct dag *dag, struct window *window, struct error *error);
+
+// A thread's life in states. Rising times; the state holds until the next change. Segments of zero length are left out.
+struct state_change {
+    int64_t time_ns;
+    int8_t delta[STATE_COUNT];
+};
+struct state_series {
+    struct state_change *changes; // of all counted threads, sorted by time
+    size_t count, capacity;
+    int64_t from_ns, to_ns; // the window, as times of this run
+};
+
+// Workspace, reused from plan to plan of one DAG (another DAG rebinds it); zero-initialise, metrics_work_destroy at the
+// end. Not shared between threads.
+struct metrics_scratch;
+struct metrics_work {
+    struct state_series series; // of the last run, platform threads
+    struct dag_chain chain;
+    struct metrics_scratch *scratch;
+};
+void metrics_work_destroy(struct metrics_work *work);
+
+// What the search needs for every plan: thread usage, wall, thread-time, overhead and idle share, and with a base
+// composite and balanced. The rest is NAN or 0. A NULL window is the whole run. The run must be of this edit.
+// Errors: no memory; a window without an event (STATUS_USAGE). Cost: about 30 ns a state change.
+bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                   const struct window *window, const struct metrics *base, struct metrics_work *work,
+                   struct metrics *metrics, struct error *error);
+
+// All of them. Cost: about 200 ns a vertex; the first call on a DAG decodes the trace's cycles.
+bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                     const struct window *window, const struct metrics *base, struct metrics_work *work,
+                     struct metrics *metrics, struct error *error);
+
+// All unknown: NAN, counts 0.
+void metrics_unknown(struct metrics *metrics);
+
+// composite and balanced of m against base (SPEC section 2); 1 for the base itself.
+double metrics_composite(const struct metrics *m, const struct metrics *base);
+double metrics_balanced(const struct metrics *m, const struct metrics *base);
+double metrics_granularity(const struct metrics *m, const struct metrics *base); // balanced's second family
+
+// Concurrency profile (R Fig. 4): mean number of threads in `state` in each of `bins` equal parts of normalised time.
+// The series must be of the run in question (metrics_usage leaves it in work).
+void metrics_profile(const struct state_series *series, enum thread_state state, double *profile, size_t bins);
+
+// Area between two runs' occupied profiles over normalised time / area under the actual one; exact, not binned.
+double metrics_profile_distance(const struct state_series *estimated, const struct state_series *actual);
+
+// Where threads wait, by site: sorted by total time, descending. In the arena.
+struct wait_site {
+    struct trace_site site;    // class_name NULL when unknown
+    struct trace_site spawned; // where most of what it waits for is spawned
+    uint64_t waits, taken;     // slept; found ready
+    int64_t total_ns, longest_ns;
+};
+bool metrics_waits(const struct dag *dag, const struct window *window, struct arena *arena, struct wait_site **sites,
+                   size_t *count, struct error *error);
+
+#endif

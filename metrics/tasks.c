@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Tasks: how many, how large, how long they queue; work and span. One walk over the threads' chains attributes running
+// time to bodies and notes for each vertex what it follows within its body; the span is then the longest path over
+// these and the causes (work-span model; Rosa, Sec. 2.2, reviews it), where only running in a body has length.
+#include "metrics/events.h"
+#include "metrics/quantile.h"
+#include "metrics/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// An open body while its thread's chain is walked. `since_last` and `total` count running time only.
+struct body {
+    uint32_t task, last; // last: vertex of the body seen last
+    uint32_t waits;      // open ones
+    int64_t since_last_ns, total_ns;
+    double cycles; // with those of bodies inlined into it; NAN where one wasn't measured
+};
+
+// How a vertex's longest path follows from others'.
+struct link {
+    uint32_t before;  // on its thread, or DAG_NONE
+    uint32_t follows; // within its body, DAG_NONE outside bodies and at a submitted body's start
+    int64_t run_ns;   // from `follows`
+    int64_t path_ns;  // longest path to here, and
+    int64_t most_ns;  // the longest so far on this thread: what someone who awaits the thread itself awaits
+    enum { LINK_ABSENT, LINK_NEW, LINK_OPEN, LINK_DONE } state;
+};
+
+struct span_work {
+    struct link *links;               // a vertex each
+    uint32_t *stack;                  // vertices whose predecessors are being solved
+    struct body *bodies;              // stack, as deep as there are tasks
+    double *granularity, *queue_wait; // samples, a task each at most
+    size_t granularity_count, queue_wait_count;
+    double *cycles; // a task each: its own, as recorded; NAN not measured
+    bool measured;  // any of them
+};
+
+void tasks_forget(struct span_work *span) {
+    if (!span) return;
+    free(span->links);
+    free(span->stack);
+    free(span->bodies);
+    free(span->granularity);
+    free(span->queue_wait);
+    free(span->cycles);
+    free(span);
+}
+
+// Cycles of a body: from its start to its end, less its waits and the bodies that ran within it.
+struct cycle_meter {
+    const struct dag *dag;
+    const uint8_t *action;
+    double *cycles; // a task each
+    struct {
+        uint64_t at_start, within;
+    } * open; // bodies and waits of the thread
+    uint32_t depth, thread;
+};
+
+static void meter_close(struct cycle_meter *meter, uint64_t cpu, uint32_t task) {
+    if (meter->depth == 0) return;
+    uint32_t top = --meter->depth;
+    uint64_t at_start = meter->open[top].at_start, within = meter->open[top].within;
+    bool known = at_start != 0 && cpu >= at_start + within;
+    if (known && top > 0) meter->open[top - 1].within += cpu - at_start;
+    if (known && task != DAG_NONE) meter->cycles[task] = (double)(cpu - at_start - within);
+}
+
+static void meter_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
+    struct cycle_meter *meter = context;
+    if (thread != meter->thread) meter->depth = 0;
+    meter->thread = thread;
+    uint64_t cpu = event->kind == EVENT_MAIN_BEGIN ? 0 : event->operand[1];
+    switch (meter->action[vertex]) {
+    case ACTION_OPEN:
+    case ACTION_WAIT:
+        meter->open[meter->depth].at_start = cpu;
+        meter->open[meter->depth++].within = 0;
+        break;
+    case ACTION_CLOSE:
+        meter_close(meter, cpu, meter->dag->vertices.task[vertex]);
+        break;
+    case ACTION_WAKE:
+        meter_close(meter, cpu, DAG_NONE);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool measure_cycles(const struct metrics_scratch *scratch, struct span_work *span, struct error *error) {
+    const struct dag *dag = scratch->dag;
+    for (uint32_t task = 0; task < dag->task_count; task++) span->cycles[task] = NAN;
+    if (!dag->trace->header.cycle_unit) return true;
+    struct cycle_meter meter = {.dag = dag, .action = scratch->action, .cycles = span->cycles, .thread = DAG_NONE};
+    meter.open = malloc(((size_t)dag->vertex_count + 1) * sizeof *meter.open);
+    if (!meter.open) return error_set(error, STATUS_FAILED, "no memory for cycles");
+    bool read = events_visit(dag, meter_visit, &meter, error);
+    free(meter.open);
+    for (uint32_t task = 0; task < dag->task_count && !span->measured; task++)
+        span->measured = !isnan(span->cycles[task]);
+    return read;
+}
+
+static bool span_prepare(struct metrics_scratch *scratch, struct error *error) {
+    if (scratch->span) return true;
+    const size_t vertices = (size_t)scratch->dag->vertex_count + 1, tasks = (size_t)scratch->dag->task_count + 1;
+    struct span_work *span = calloc(1, sizeof *span);
+    if (!span) return error_set(error, STATUS_FAILED, "no memory for task metrics");
+    span->links = malloc(vertices * sizeof *span->links);
+    span->stack = malloc(vertices * sizeof *span->stack);
+    span->bodies = malloc(tasks * sizeof *span->bodies);
+    span->granularity = malloc(tasks * sizeof *span->granularity);
+    span->queue_wait = malloc(tasks * sizeof *span->queue_wait);
+    span->cycles = malloc(tasks * sizeof *span->cycles);
+    if (!span->links || !span->stack || !span->bodies || !span->granularity || !span->queue_wait || !span->cycles) {
+        tasks_forget(span);
+        return error_set(error, STATUS_FAILED, "no memory for task metrics");
+    }
+    if (!measure_cycles(scratch, span, error)) {
+        tasks_forget(span);
+        return false;
+    }
+    scratch->span = span;
+    return true;
+}
+
+// The walk over one thread's chain.
+struct walk {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    const struct dag_run *run;
+    struct metrics_work *work;
+    struct span_work *span;
+    struct task_metrics *tasks;
+    bool counted; // the thread
+    uint32_t depth, before;
+    int64_t now_ns;
+};
+
+static int64_t clamp(const struct state_series *series, int64_t time_ns) {
+    return time_ns < series->from_ns ? series->from_ns : time_ns > series->to_ns ? series->to_ns : time_ns;
+}
+
+static void walk_follow(struct walk *walk, uint32_t vertex, struct body *body) {
+    struct link *link = &walk->span->links[vertex];
+    link->follows = body->last;
+    link->run_ns = body->since_last_ns;
+    body->last = vertex;
+    body->since_last_ns = 0;
+}
+
+static void count_start(struct walk *walk, uint32_t vertex, const struct dag_task *task) {
+    const struct state_series *series = &walk->work->series;
+    int64_t time = walk->run->time_ns[vertex];
+    if (!walk->counted || time < series->from_ns || time > series->to_ns) return;
+    walk->tasks->count++;
+    if (task->spawn_begin == DAG_NONE || walk->run->time_ns[task->spawn_begin] == DAG_ABSENT) return;
+    walk->span->queue_wait[walk->span->queue_wait_count++] = (double)(time - walk->run->time_ns[task->spawn_begin]);
+}
+
+static void walk_open(struct walk *walk, uint32_t vertex) {
+    uint32_t index = walk->dag->vertices.task[vertex];
+    struct span_work *span = walk->span;
+    struct body *body = &span->bodies[walk->depth++];
+    *body = (struct body){.task = index, .last = DAG_NONE, .cycles = span->cycles[index]};
+    if (walk->edit->inlined[index]) {
+        if (walk->depth > 1) walk_follow(walk, vertex, body - 1);
+    } else {
+        count_start(walk, vertex, &walk->dag->tasks[index]);
+    }
+    body->last = vertex;
+}
+
+static void sample_granularity(struct walk *walk, const struct body *body) {
+    const struct state_series *series = &walk->work->series;
+    int64_t start = walk->run->time_ns[walk->dag->tasks[body->task].start];
+    double size = walk->span->measured ? body->cycles : (double)body->total_ns;
+    if (!walk->counted || isnan(size) || start < series->from_ns || start > series->to_ns) return;
+    walk->span->granularity[walk->span->granularity_count++] = size;
+}
+
+static void walk_close(struct walk *walk, uint32_t vertex) {
+    struct body *body = &walk->span->bodies[--walk->depth];
+    walk_follow(walk, vertex, body);
+    walk->tasks->work_ns += walk->counted ? (double)body->total_ns : 0;
+    if (!walk->edit->inlined[body->task] || walk->depth == 0) {
+        sample_granularity(walk, body);
+        return;
+    }
+    struct body *outer = body - 1;
+    outer->last = vertex;
+    outer->since_last_ns = 0;
+    outer->total_ns += body->total_ns;
+    outer->cycles += body->cycles;
+    walk->tasks->work_ns -= walk->counted ? (double)body->total_ns : 0; // it is the outer body's now
+}
+
+static void walk_vertex(struct walk *walk, uint32_t vertex) {
+    int64_t time = clamp(&walk->work->series, walk->run->time_ns[vertex]);
+    struct body *body = walk->depth ? &walk->span->bodies[walk->depth - 1] : NULL;
+    if (body && body->waits == 0 && time > walk->now_ns) {
+        body->since_last_ns += time - walk->now_ns;
+        body->total_ns += time - walk->now_ns;
+    }
+    if (time > walk->now_ns) walk->now_ns = time;
+    walk->span->links[vertex] = (struct link){.before = walk->before, .follows = DAG_NONE, .state = LINK_NEW};
+    walk->before = vertex;
+    enum action action = walk->work->scratch->action[vertex];
+    if (action == ACTION_OPEN) {
+        walk_open(walk, vertex);
+    } else if (action == ACTION_CLOSE) {
+        walk_close(walk, vertex);
+    } else if (body) {
+        walk_follow(walk, vertex, body);
+        if (action == ACTION_WAIT) body->waits++;
+        if (action == ACTION_WAKE) body->waits--;
+    }
+}
+
+static void walk_thread(struct walk *walk, uint32_t thread) {
+    walk->counted = walk->work->scratch->thread_class[thread] != THREAD_UNCOUNTED;
+    walk->depth = 0;
+    walk->before = DAG_NONE;
+    walk->now_ns = walk->work->series.from_ns;
+    struct dag_chain *chain = &walk->work->chain;
+    dag_chain_start(chain, thread);
+    for (uint32_t v; (v = dag_chain_next(chain)) != DAG_NONE;) {
+        if (walk->run->time_ns[v] != DAG_ABSENT) walk_vertex(walk, v);
+    }
+    while (walk->depth > 0 && walk->counted) walk->tasks->work_ns += (double)walk->span->bodies[--walk->depth].total_ns;
+}
+
+// What a vertex awaits beside its thread: a body its spawn, others their cause.
+static uint32_t awaited_by(const struct walk *walk, uint32_t vertex) {
+    const struct dag_vertices *vertices = &walk->dag->vertices;
+    if (vertices->kind[vertex] != VERTEX_START || vertices->task[vertex] == DAG_NONE) return vertices->cause[vertex];
+    if (walk->edit->inlined[vertices->task[vertex]]) return DAG_NONE;
+    return walk->dag->tasks[vertices->task[vertex]].spawn_begin;
+}
+
+static bool is_unsolved(const struct link *links, uint32_t vertex) {
+    return vertex != DAG_NONE && links[vertex].state == LINK_NEW;
+}
+
+static void solve_link(const struct walk *walk, uint32_t vertex, uint32_t awaited) {
+    struct link *links = walk->span->links, *link = &links[vertex];
+    bool in_body = link->follows != DAG_NONE || walk->work->scratch->action[vertex] == ACTION_OPEN;
+    int64_t most = link->before != DAG_NONE ? links[link->before].most_ns : 0;
+    link->path_ns = in_body ? 0 : most;
+    if (link->follows != DAG_NONE) link->path_ns = links[link->follows].path_ns + link->run_ns;
+    if (awaited != DAG_NONE && links[awaited].state == LINK_DONE && links[awaited].path_ns > link->path_ns) {
+        link->path_ns = links[awaited].path_ns;
+    }
+    link->most_ns = most > link->path_ns ? most : link->path_ns;
+    link->state = LINK_DONE;
+}
+
+static int64_t solve_path(const struct walk *walk, uint32_t vertex) {
+    struct link *links = walk->span->links;
+    uint32_t *stack = walk->span->stack, depth = 0;
+    if (links[vertex].state != LINK_NEW) return 0;
+    for (stack[depth++] = vertex; depth > 0;) {
+        uint32_t top = stack[depth - 1], awaited = awaited_by(walk, top);
+        links[top].state = LINK_OPEN;
+        if (is_unsolved(links, links[top].before)) {
+            stack[depth++] = links[top].before;
+        } else if (is_unsolved(links, awaited)) {
+            stack[depth++] = awaited;
+        } else {
+            solve_link(walk, top, awaited);
+            depth--;
+        }
+    }
+    return links[vertex].path_ns;
+}
+
+static double span_of(const struct walk *walk) {
+    int64_t longest = 0;
+    for (uint32_t v = 0; v < walk->dag->vertex_count; v++) {
+        int64_t path = solve_path(walk, v);
+        if (path > longest) longest = path;
+    }
+    return (double)longest;
+}
+
+bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                   struct metrics_work *work, struct metrics *metrics, struct error *error) {
+    if (!span_prepare(work->scratch, error)) return false;
+    struct span_work *span = work->scratch->span;
+    struct walk walk = {.dag = dag, .edit = edit, .run = run, .work = work, .span = span, .tasks = &metrics->tasks};
+    span->granularity_count = span->queue_wait_count = 0;
+    metrics->tasks.work_ns = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) span->links[v].state = LINK_ABSENT;
+    for (uint32_t t = 0; t < dag->thread_count; t++) walk_thread(&walk, t);
+    metrics->tasks.span_ns = span_of(&walk);
+    const char *unit = dag->trace->header.cycle_unit;
+    metrics->tasks.granularity_unit = span->measured && strcmp(unit, "cycles") == 0 ? "cycles" : "ns";
+    metrics->tasks.granularity = quantiles_of(span->granularity, span->granularity_count);
+    metrics->tasks.queue_wait_ns = quantiles_of(span->queue_wait, span->queue_wait_count);
+    return true;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// --window FROM..TO: seconds, per cent, or calls of a method.
+#include "metrics/metrics.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum side { SIDE_FROM, SIDE_TO };
+
+struct bound {
+    const char *text;
+    size_t length;
+    enum side side;
+};
+
+static bool bad_bound(const struct bound *bound, const char *why, struct error *error) {
+    return error_set(error, STATUS_USAGE, "window bound \"%.*s\" %s", (int)bound->length, bound->text, why);
+}
+
+static bool parse_number(const struct bound *bound, const struct dag *dag, int64_t *time_ns, struct error *error) {
+    char digits[64], *end;
+    if (bound->length >= sizeof digits) return bad_bound(bound, "is too long for a number", error);
+    memcpy(digits, bound->text, bound->length);
+    digits[bound->length] = '\0';
+    double value = strtod(digits, &end);
+    bool per_cent = *end == '%';
+    if (end == digits || end[per_cent] != '\0')
+        return bad_bound(bound, "is neither seconds, n% nor Class.method#n", error);
+    double length = (double)(dag->last_ns - dag->first_ns);
+    double offset = per_cent ? value / 100 * length : value * 1e9;
+    if (!(offset >= 0) || offset > 9e18) return bad_bound(bound, "is out of range", error);
+    *time_ns = offset > (double)(INT64_MAX - dag->first_ns) ? INT64_MAX : dag->first_ns + llrint(offset);
+    return true;
+}
+
+// "acme.Main.run" for com.acme.Main.run: a name may leave out leading packages.
+static bool is_named(const struct trace_method *method, const char *name, size_t length) {
+    if (!method->class_name || !method->name) return false;
+    size_t class_length = strlen(method->class_name), method_length = strlen(method->name);
+    if (length <= method_length + 1 || length > class_length + 1 + method_length) return false;
+    size_t kept = length - method_length - 1, left_out = class_length - kept;
+    return memcmp(name + length - method_length, method->name, method_length) == 0 && name[kept] == '.' &&
+           memcmp(name, method->class_name + left_out, kept) == 0 &&
+           (left_out == 0 || method->class_name[left_out - 1] == '.');
+}
+
+struct call {
+    int64_t enter_ns, exit_ns;
+};
+
+struct call_list {
+    struct call *calls;
+    size_t count, capacity;
+    bool *wanted;    // by method
+    size_t open[64]; // calls of the thread being read; deeper recursion is one call
+    uint32_t depth;
+};
+
+static bool call_enter(struct call_list *list, int64_t time_ns, struct error *error) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 256;
+        struct call *calls = realloc(list->calls, capacity * sizeof *calls);
+        if (!calls) return error_set(error, STATUS_FAILED, "no memory for calls");
+        list->calls = calls;
+        list->capacity = capacity;
+    }
+    if (list->depth < sizeof list->open / sizeof list->open[0]) list->open[list->depth] = list->count;
+    list->depth++;
+    list->calls[list->count++] = (struct call){time_ns, INT64_MAX};
+    return true;
+}
+
+static void call_exit(struct call_list *list, int64_t time_ns) {
+    if (list->depth == 0) return;
+    if (--list->depth < sizeof list->open / sizeof list->open[0])
+        list->calls[list->open[list->depth]].exit_ns = time_ns;
+}
+
+static bool read_calls(const struct trace *trace, const struct trace_stream *stream, struct call_list *list,
+                       struct error *error) {
+    struct trace_cursor cursor;
+    struct event event;
+    list->depth = 0;
+    error->status = STATUS_OK;
+    for (trace_cursor_init(&cursor, trace, stream); trace_cursor_next(&cursor, &event, error);) {
+        bool exits = event.kind == EVENT_EXIT || event.kind == EVENT_EXIT_THROW;
+        if ((event.kind != EVENT_ENTER && !exits) || !list->wanted[event.operand[0]]) continue;
+        if (exits)
+            call_exit(list, (int64_t)event.time);
+        else if (!call_enter(list, (int64_t)event.time, error))
+            return false;
+    }
+    return error->status == STATUS_OK;
+}
+
+static int compare_calls(const void *a, const void *b) {
+    const struct call *left = a, *right = b;
+    return (left->enter_ns > right->enter_ns) - (left->enter_ns < right->enter_ns);
+}
+
+static bool collect_calls(const struct trace *trace, const char *name, size_t length, struct call_list *list,
+                          struct error *error) {
+    list->wanted = calloc((size_t)trace->method_count + 1, 1);
+    if (!list->wanted) return error_set(error, STATUS_FAILED, "no memory for calls");
+    for (uint32_t m = 1; m < trace->method_count; m++) list->wanted[m] = is_named(&trace->methods[m], name, length);
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (!read_calls(trace, &trace->streams[s], list, error)) return false;
+    }
+    if (list->count) qsort(list->calls, list->count, sizeof *list->calls, compare_calls);
+    return true;
+}
+
+static bool pick_call(const struct bound *bound, const struct call_list *list, const char *ordinal, int64_t *time_ns,
+                      struct error *error) {
+    char *end;
+    unsigned long long number = strtoull(ordinal, &end, 10);
+    if (end != bound->text + bound->length || !isdigit((unsigned char)*ordinal) || number == 0) {
+        return bad_bound(bound, "must end in the number of a call, from 1", error);
+    }
+    if (number > list->count) {
+        return error_set(error, STATUS_USAGE, "window bound \"%.*s\": the trace has %zu calls of that method%s",
+                         (int)bound->length, bound->text, list->count,
+                         list->count ? "" : " (was it recorded with --include?)");
+    }
+    const struct call *call = &list->calls[number - 1];
+    *time_ns = bound->side == SIDE_FROM ? call->enter_ns : call->exit_ns;
+    return true;
+}
+
+static bool parse_bound(const struct bound *bound, const struct dag *dag, int64_t *time_ns, struct error *error) {
+    if (bound->length == 0) return true;
+    const char *hash = memchr(bound->text, '#', bound->length);
+    if (!hash) return parse_number(bound, dag, time_ns, error);
+    struct call_list list = {0};
+    bool done = collect_calls(dag->trace, bound->text, (size_t)(hash - bound->text), &list, error) &&
+                pick_call(bound, &list, hash + 1, time_ns, error);
+    free(list.calls);
+    free(list.wanted);
+    return done;
+}
+
+bool window_parse(const char *text, const struct dag *dag, struct window *window, struct error *error) {
+    *window = (struct window){INT64_MIN, INT64_MAX};
+    if (!text) return true;
+    const char *dots = strstr(text, "..");
+    if (!dots) return error_set(error, STATUS_USAGE, "window \"%s\" is not FROM..TO", text);
+    const struct bound from = {text, (size_t)(dots - text), SIDE_FROM}, to = {dots + 2, strlen(dots + 2), SIDE_TO};
+    if (!parse_bound(&from, dag, &window->from_ns, error) || !parse_bound(&to, dag, &window->to_ns, error))
+        return false;
+    if (window->from_ns < window->to_ns) return true;
+    return error_set(error, STATUS_USAGE, "window \"%s\" ends before it begins", text);
+}

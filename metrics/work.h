@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the families share: facts of a DAG that no edit changes, worked out once and kept in struct metrics_work.
+#ifndef REHYPE_METRICS_WORK_H
+#define REHYPE_METRICS_WORK_H
+
+#include "metrics/metrics.h"
+
+// What a vertex does to its thread's state. Opens and closes, waits and wakes are matched pairs that nest, so that an
+// edit, which moves whole bodies, keeps them so. A pair with a lost half has none, but for those open at a thread's
+// end.
+enum action { ACTION_NONE, ACTION_OPEN, ACTION_CLOSE, ACTION_WAIT, ACTION_WAKE };
+
+enum thread_class { THREAD_UNCOUNTED, THREAD_PLATFORM, THREAD_VIRTUALLY };
+
+struct span_work;
+
+struct metrics_scratch {
+    const struct dag *dag;
+    uint8_t *action;       // a vertex each
+    uint8_t *nesting;      // stack of open bodies (0) and waits (1); as deep as there are vertices
+    uint8_t *thread_class; // a thread each
+    bool any_virtual;
+    int64_t *overhead_ns;          // a task each: spawn bracket and pick-up residual, as recorded
+    struct state_change *spare;    // the radix sort's other half; series.capacity long
+    int64_t *time_at[STATE_COUNT]; // [level]: time with so many threads in the state
+    uint32_t levels;               // length of time_at[s]
+    struct span_work *span;        // of metrics_compute; NULL until then
+};
+
+// Binds the workspace to a DAG (once) and its chain to an edit.
+bool work_bind(struct metrics_work *work, const struct dag *dag, const struct dag_edit *edit, struct error *error);
+
+// The window as times of this run: first and last event of counted threads among those recorded within it.
+bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
+                 int64_t *from_ns, int64_t *to_ns);
+
+static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                                  uint32_t task) {
+    uint32_t start = dag->tasks[task].start;
+    return start != DAG_NONE && !edit->inlined[task] && run->time_ns[start] != DAG_ABSENT;
+}
+
+// Per family; metrics.c and usage.c call them in this order.
+bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                   struct metrics_work *work, struct metrics *metrics, struct error *error);
+void tasks_forget(struct span_work *span);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a plan is ranked by, and what it must meet (SPEC section 3).
+#ifndef REHYPE_OPTIMIZE_OBJECTIVE_H
+#define REHYPE_OPTIMIZE_OBJECTIVE_H
+
+#include "metrics/metrics.h"
+
+// One of these names, or an expression: metric names, numbers, + - * / ^ ( ), sqrt, log, min, max.
+//   balanced, composite  SPEC section 2
+//   wall                 wall ratio
+//   threads              geometric mean of the ratios of occupied peak and mean
+//   granularity          ratio of (1 + overhead share) / (1 - idle share)
+//   utilisation          of actors; NAN until traces have any
+//   throughput           1 / how many times as many requests fit into the pool (R Sec. 5: pool maximum / peak): the
+//                        pool stays as it is, so the ratio of the occupied peaks
+//   edits                number of improvements, among plans that gain by `balanced`
+struct objective;
+struct requirement; // NAME OP NUMBER[%], OP one of <= >= < > ==: 'wall<=0%' (change against base), 'occupied.peak<=8'
+
+// Parsed into the arena. Errors: STATUS_USAGE with the position and the names that there are.
+bool objective_parse(const char *text, struct arena *arena, const struct objective **objective, struct error *error);
+bool requirement_parse(const char *text, struct arena *arena, const struct requirement **requirement,
+                       struct error *error);
+
+// Less is better. `edits` is the number of improvements in the plan. NAN where the trace lacks what it asks for.
+double objective_value(const struct objective *objective, const struct metrics *m, const struct metrics *base,
+                       unsigned edits);
+
+// How much m betters the base; what doesn't gain is no plan. For `edits`, by `balanced`.
+double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base);
+
+// STATUS_USAGE when the trace of this base lacks what the objective asks for.
+bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error);
+
+// Whether it names what only metrics_compute gives.
+bool objective_needs_all(const struct objective *objective);
+bool requirement_needs_all(const struct requirement *requirement);
+
+// NULL when met, else the requirement's text.
+const char *requirement_failed(const struct requirement *requirement, const struct metrics *m,
+                               const struct metrics *base);
+
+// R's filter: wall, occupied.peak and occupied.mean not above base by more than `noise` (a ratio). NULL or which
+// failed.
+const char *filter_failed(const struct metrics *m, const struct metrics *base, double noise);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Finds candidates, estimates each, and searches their combinations (R Sec. 4.3, 4.4).
+#ifndef REHYPE_OPTIMIZE_SEARCH_H
+#define REHYPE_OPTIMIZE_SEARCH_H
+
+#include "metrics/metrics.h"
+#include "optimize/objective.h"
+#include "optimize/plan.h"
+
+struct candidate {
+    struct improvement improvement;
+    struct metrics estimate;  // of this improvement alone
+    enum dag_outcome outcome; // DEADLOCK: never part of a plan
+    bool passes;              // the requirements
+    char why[256];            // one sentence with numbers; why not, where it fails
+};
+
+struct ranked_plan {
+    uint32_t *candidates; // indices, rising
+    uint32_t count;
+    struct metrics estimate;
+    double value; // of the objective, less is better
+};
+
+struct search_options {
+    const struct objective *objective;
+    const struct requirement *const *requirements; // none: R's filter (filter_failed)
+    size_t requirement_count;
+    uint32_t top; // plans to keep
+    uint64_t seed;
+    uint32_t evaluations;                                // of plans, at most (the candidates alone not counted)
+    void (*progress)(void *context, uint64_t evaluated); // may be NULL
+    void *progress_context;
+};
+
+struct search_result {
+    struct metrics base;
+    double null_replay_error;
+    struct candidate *candidates; // best alone first, failing ones after
+    size_t candidate_count;
+    struct ranked_plan *plans; // best first
+    size_t plan_count;
+    uint64_t evaluated;
+    double seconds;
+    const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"
+};
+
+// The null-replay error: largest difference of wall, peaks and means between the run as recorded and `replayed`, which
+// is metrics_usage (or more) of the empty edit's run; as a share of the larger. Uses `work`.
+bool search_null_replay(const struct dag *dag, const struct dag_edit *empty, const struct window *window,
+                        const struct metrics *replayed, struct metrics_work *work, double *replay_error,
+                        struct error *error);
+
+enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
+
+// Results live in the arena. Same input and seed, same result but for `seconds`. Candidates that exclude each other
+// never meet in a plan; of plans equal within 1e-9 that with fewer improvements comes first, then by order of
+// candidates. Plans that change the same tasks are one. Cost: a propagation and a metrics_usage a plan. Errors:
+// STATUS_USAGE from objective_check or an empty window; no memory.
+bool search_run(const struct dag *dag, const struct window *window, const struct search_options *options,
+                struct arena *arena, struct search_result *result, struct error *error);
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "optimize/why.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct sentence {
+    char *text;
+    size_t size, used;
+};
+
+#define SAY(sentence, ...)                                                                                             \
+    do {                                                                                                               \
+        if ((sentence)->used < (sentence)->size) {                                                                     \
+            (sentence)->used += (size_t)snprintf((sentence)->text + (sentence)->used,                                  \
+                                                 (sentence)->size - (sentence)->used, __VA_ARGS__);                    \
+        }                                                                                                              \
+    } while (0)
+
+static void say_count(struct sentence *sentence, uint64_t count) {
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    for (int i = 0; i < length; i++) SAY(sentence, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
+}
+
+static void say_duration(struct sentence *sentence, double ns) {
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    int u = 0;
+    while (u < 3 && ns < units[u].ns) u++;
+    SAY(sentence, "%.*f %s", ns / units[u].ns < 100 ? 1 : 0, ns / units[u].ns, units[u].unit);
+}
+
+struct facts {
+    uint32_t bodies, awaited, at_once;
+    double mean_ns;
+};
+
+static bool is_awaited_at_once(const struct dag *dag, uint32_t task) {
+    uint32_t next = dag->tasks[task].spawn_end + 1;
+    return dag->tasks[task].spawn_end != DAG_NONE && next < dag->vertex_count && dag->vertices.task[next] == task &&
+           dag->vertices.kind[next] == VERTEX_WAIT_BEGIN;
+}
+
+static struct facts facts_of(const struct dag *dag, const struct improvement *improvement) {
+    struct facts facts = {0};
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        if (task->start != DAG_NONE && task->end != DAG_NONE) {
+            facts.bodies++;
+            facts.mean_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
+        }
+        facts.awaited += task->awaited > 0;
+        facts.at_once += is_awaited_at_once(dag, improvement->tasks[i]);
+    }
+    if (facts.bodies) facts.mean_ns /= facts.bodies;
+    return facts;
+}
+
+static void say_tasks(struct sentence *sentence, const struct dag *dag, const struct improvement *improvement) {
+    const struct facts facts = facts_of(dag, improvement);
+    const uint32_t count = improvement->task_count;
+    const bool one = count == 1;
+    say_count(sentence, count);
+    SAY(sentence, one ? " task" : " tasks");
+    if (facts.bodies) {
+        SAY(sentence, " of ");
+        say_duration(sentence, facts.mean_ns);
+    }
+    SAY(sentence, one ? " is " : " are ");
+    if (facts.at_once * 2 > count)
+        SAY(sentence, "awaited at once by %s spawner", one ? "its" : "their");
+    else if (facts.awaited * 2 > count)
+        SAY(sentence, "awaited later");
+    else
+        SAY(sentence, "awaited by no thread");
+}
+
+static void say_threads(struct sentence *sentence, double change, const char *when) {
+    if (fabs(change) < 0.05)
+        SAY(sentence, "as many threads %s", when);
+    else
+        SAY(sentence, "%.1f threads %s %s", fabs(change), change < 0 ? "fewer" : "more", when);
+}
+
+static struct sentence begin(struct candidate *candidate) {
+    candidate->why[0] = '\0';
+    return (struct sentence){.text = candidate->why, .size = sizeof candidate->why};
+}
+
+void why_write(const struct dag *dag, const struct metrics *base, const char *failed, struct candidate *candidate) {
+    struct sentence sentence = begin(candidate);
+    say_tasks(&sentence, dag, &candidate->improvement);
+    if (candidate->improvement.refusal) {
+        SAY(&sentence, ", and can't be inlined: of one, %s", candidate->improvement.refusal);
+        return;
+    }
+    const struct usage *now = &candidate->estimate.threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
+    SAY(&sentence, ": ");
+    say_threads(&sentence, now->peak - then->peak, "at peak");
+    SAY(&sentence, ", ");
+    say_threads(&sentence, now->mean - then->mean, "on average");
+    double change =
+        base->wall_ns ? 100.0 * (double)(candidate->estimate.wall_ns - base->wall_ns) / (double)base->wall_ns : 0;
+    SAY(&sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
+    if (failed) SAY(&sentence, "; does not meet %s", failed);
+}
+
+void why_write_deadlock(const struct dag *dag, const struct dag_run *run, struct candidate *candidate) {
+    struct sentence sentence = begin(candidate);
+    char cycle[200];
+    dag_deadlock_text(dag, run, cycle, sizeof cycle);
+    say_count(&sentence, candidate->improvement.task_count);
+    SAY(&sentence, " inlined would deadlock: %s", cycle);
+}
