@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/drainer.h"
+
+#include "tracer/clock.h"
+#include "tracer/registry.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum {
+    BATCH_EVENTS = 16384,
+    SHORTEST_PAUSE_NS = 500000,
+    LONGEST_PAUSE_NS = 8000000,
+    CLOCK_PERIOD_NS = 1000000000,
+    KEPT_CHANNELS = 64, // ended ones whose rings are kept mapped for the next threads
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and stopping; never held while writing
+static pthread_cond_t wake;
+static struct channel *live, *spare;
+static unsigned spare_count;
+static bool running, stopping;
+
+static pthread_t thread;
+static struct trace_writer *writer;
+static struct event *batch;
+static uint64_t clock_written_ns;
+
+struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
+    pthread_mutex_lock(&lock);
+    struct channel *channel = spare;
+    if (channel) {
+        spare = channel->next;
+        spare_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!channel) {
+        channel = aligned_alloc(_Alignof(struct channel), sizeof *channel);
+        if (!channel) return NULL;
+        if (!ring_init(&channel->ring, ring_records)) {
+            free(channel);
+            return NULL;
+        }
+    }
+    channel->thread = thread_id;
+    atomic_init(&channel->ended, false);
+    pthread_mutex_lock(&lock);
+    channel->next = live;
+    live = channel;
+    pthread_mutex_unlock(&lock);
+    return channel;
+}
+
+void drainer_close(struct channel *channel) {
+    atomic_store_explicit(&channel->ended, true, memory_order_release); // pairs with drain_channel's acquire load
+}
+
+// Ids must be in the file before their first use, and whatever a drained event names was registered before it.
+static bool write_batch(const struct channel *channel, size_t count) {
+    return count == 0 || (registry_flush(writer) && trace_write_events(writer, channel->thread, batch, count));
+}
+
+static bool write_last_loss(struct channel *channel) {
+    uint64_t lost = ring_unreported(&channel->ring);
+    if (lost == 0) return true;
+    batch[0] = (struct event){.time = clock_ticks(), .kind = EVENT_LOST, .operand = {lost}};
+    return write_batch(channel, 1);
+}
+
+// Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
+static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
+    *gone = atomic_load_explicit(&channel->ended, memory_order_acquire); // before draining: then all of it is visible
+    size_t count;
+    do {
+        count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
+        *seen += count;
+        if (!write_batch(channel, count)) return false;
+    } while (count == BATCH_EVENTS);
+    return !*gone || write_last_loss(channel);
+}
+
+static void retire(struct channel *channel) {
+    ring_reset(&channel->ring);
+    pthread_mutex_lock(&lock);
+    bool keep = spare_count < KEPT_CHANNELS;
+    if (keep) {
+        channel->next = spare;
+        spare = channel;
+        spare_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (keep) return;
+    ring_destroy(&channel->ring);
+    free(channel);
+}
+
+static void unlink_channel(struct channel *channel) {
+    pthread_mutex_lock(&lock);
+    struct channel **link = &live;
+    while (*link != channel) link = &(*link)->next;
+    *link = channel->next;
+    pthread_mutex_unlock(&lock);
+}
+
+// One round over all rings. Channels are only ever added at the head, and only this thread unlinks: walking from a
+// snapshot of the head needs no lock.
+static bool drain_all(size_t *seen) {
+    pthread_mutex_lock(&lock);
+    struct channel *channel = live;
+    pthread_mutex_unlock(&lock);
+    while (channel) {
+        struct channel *next = channel->next;
+        bool gone;
+        if (!drain_channel(channel, seen, &gone)) return false;
+        if (gone) {
+            unlink_channel(channel);
+            retire(channel);
+        }
+        channel = next;
+    }
+    return registry_flush(writer);
+}
+
+static bool write_clock(uint64_t least_age_ns) {
+    uint64_t ticks, ns;
+    if (!clock_uses_counter) return true;
+    if (clock_ns(CLOCK_MONOTONIC) - clock_written_ns < least_age_ns) return true;
+    clock_pair(&ticks, &ns);
+    clock_written_ns = ns;
+    return trace_write_clock(writer, ticks, ns);
+}
+
+// Returns whether to go on.
+static bool pause_for(uint64_t pause_ns) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)pause_ns;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_nsec -= 1000000000;
+        until.tv_sec++;
+    }
+    pthread_mutex_lock(&lock);
+    while (!stopping && pthread_cond_timedwait(&wake, &lock, &until) != ETIMEDOUT) {
+    }
+    bool go_on = !stopping;
+    pthread_mutex_unlock(&lock);
+    return go_on;
+}
+
+static bool drain_while_running(void) {
+    uint64_t pause_ns = SHORTEST_PAUSE_NS;
+    do {
+        size_t seen = 0;
+        if (!write_clock(CLOCK_PERIOD_NS) || !drain_all(&seen)) return false;
+        pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
+        if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
+    } while (pause_for(pause_ns));
+    return true;
+}
+
+// At the end the rings of threads that never ended are drained as far as they are published, and what they dropped
+// since is counted.
+static bool drain_the_rest(void) {
+    size_t seen = 0;
+    if (!drain_all(&seen)) return false;
+    for (struct channel *channel = live; channel; channel = channel->next) {
+        if (!write_last_loss(channel)) return false;
+    }
+    return write_clock(0);
+}
+
+static void *run(void *unused) {
+    (void)unused;
+    if (drain_while_running()) drain_the_rest();
+    struct trace_end end = {0};
+    registry_end(&end);
+    struct error error = ERROR_INIT;
+    trace_writer_close(writer, &end, &error); // says itself, in the file, what went wrong
+    return NULL;
+}
+
+bool drainer_start(struct trace_writer *open_writer, struct error *error) {
+    writer = open_writer;
+    batch = malloc(BATCH_EVENTS * sizeof *batch);
+    if (!batch) return error_set(error, STATUS_FAILED, "no memory for the drainer");
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    // The program's signals are the program's: this thread must never be the one that the kernel picks for them.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) return error_set(error, STATUS_FAILED, "cannot start the drainer's thread");
+    running = true;
+    return true;
+}
+
+void drainer_stop(void) {
+    pthread_mutex_lock(&lock);
+    bool join = running;
+    running = false;
+    stopping = true;
+    if (join) pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+    if (join) pthread_join(thread, NULL);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drainer: one native thread, unknown to the JVM, that empties every producer's ring into the trace file. It polls,
+// because a producer that had to wake it would pay for a system call; the pause adapts to how full it finds the rings.
+//
+// When writing fails (disk full) it closes the file with the reason in it and ends; producers then fill their rings and
+// drop, which costs them less than tracing did.
+#ifndef REHYPE_TRACER_DRAINER_H
+#define REHYPE_TRACER_DRAINER_H
+
+#include "base/error.h"
+#include "tracefile/writer.h"
+#include "tracer/ring.h"
+
+// One producer's end: the ring and which thread of the trace it belongs to.
+struct channel {
+    struct ring ring;
+    uint32_t thread;      // id in the trace; set before the first event
+    _Atomic(bool) ended;  // by the producer, after its last event; then the channel is the drainer's
+    struct channel *next; // the drainer's list
+};
+
+// Takes the open writer over; it is closed by drainer_stop. false and *error when no thread could be made (the writer
+// is then still the caller's).
+bool drainer_start(struct trace_writer *writer, struct error *error);
+
+// A channel for one more producer: a used one whose ring is mapped already, if there is one, else a new one. NULL
+// without memory. Cold.
+struct channel *drainer_open(uint32_t thread, uint32_t ring_records);
+
+// By the producer: nothing more will come.
+void drainer_close(struct channel *channel);
+
+// Drains what is left, writes the end block and closes the file. Idempotent. Producers that still run only fill their
+// rings.
+void drainer_stop(void);
+
+#endif

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/hooks.h"
+
+#include "tracer/registry.h"
+#include "tracer/tracer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define JUC  "java/util/concurrent/"
+#define ID   "getfield . " TASK_FIELD " J; "
+#define POOL "getfield . " POOL_FIELD " I; "
+
+enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
+
+struct field {
+    const char *class_name, *name, *descriptor;
+};
+
+static const struct field fields[] = {
+    {JUC "FutureTask", TASK_FIELD, "J"},
+    {JUC "CompletableFuture", TASK_FIELD, "J"},
+    {JUC "CompletableFuture$AsyncSupply", TASK_FIELD, "J"},
+    {JUC "CompletableFuture$AsyncRun", TASK_FIELD, "J"},
+    {JUC "ThreadPoolExecutor", POOL_FIELD, "I"},
+};
+
+enum hook_where { AT_ENTRY, AT_RETURN, AT_THROW, BEFORE_CALL, AFTER_CALL };
+
+struct hook {
+    const char *class_name, *method;
+    const char *descriptor; // NULL: any
+    enum hook_where where;
+    const char *snippet;
+    const char *call; // name of the called method, for BEFORE_CALL and AFTER_CALL
+};
+
+// A bracket that is closed however the method is left.
+#define BRACKET(class_name, method, descriptor, opening, closing)                                                      \
+    {class_name, method, descriptor, AT_ENTRY, opening, NULL},                                                         \
+        {class_name, method, descriptor, AT_RETURN, closing, NULL}, {                                                  \
+        class_name, method, descriptor, AT_THROW, closing, NULL                                                        \
+    }
+
+#define WAIT_OF(class_name, method, descriptor)                                                                        \
+    BRACKET(class_name, method, descriptor, "aload 0; " ID "call waitBegin (J)V", "call waitEnd ()V")
+
+#define CREATED(payload)                                                                                               \
+    "aload 0; aload 0; " payload "; call created (Ljava/lang/Object;Ljava/lang/Object;)J; putfield . " TASK_FIELD " J"
+
+// An async stage and the future that depends on it are one task.
+#define STAGE_CREATED CREATED("aload 2") "; aload 1; aload 0; " ID "putfield " JUC "CompletableFuture " TASK_FIELD " J"
+
+#define STAGE(class_name, constructor)                                                                                 \
+    {class_name, "<init>", constructor, AT_RETURN, STAGE_CREATED, NULL},                                               \
+        {class_name, "run", "()V", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},                                  \
+        {class_name, "run", "()V", AT_RETURN, "int 2; call end (I)V", NULL}, {                                         \
+        class_name, "run", "()V", AT_THROW, "int -1; call end (I)V", NULL                                              \
+    }
+
+#define STAGE_SPAWN(method)                                                                                            \
+    {JUC "CompletableFuture", method, NULL, AT_ENTRY, "call spawnOpen ()V", NULL},                                     \
+        {JUC "CompletableFuture",                                                                                      \
+         method,                                                                                                       \
+         NULL,                                                                                                         \
+         BEFORE_CALL,                                                                                                  \
+         "dup2; call spawnStage (Ljava/lang/Object;Ljava/lang/Object;)V",                                              \
+         "execute"},                                                                                                   \
+        {JUC "CompletableFuture", method, NULL, AT_RETURN, "call spawned ()V", NULL}, {                                \
+        JUC "CompletableFuture", method, NULL, AT_THROW, "call rejected ()V", NULL                                     \
+    }
+
+// Both get and join look at `result` first, and wait only where it is null.
+#define TAKE(method, descriptor)                                                                                       \
+    {                                                                                                                  \
+        JUC "CompletableFuture", method, descriptor, AT_ENTRY,                                                         \
+            "aload 0; " ID "aload 0; getfield . result Ljava/lang/Object;; call takenIfReady (JLjava/lang/Object;)V",  \
+            NULL                                                                                                       \
+    }
+
+#define RUNS_RAW(class_name, method)                                                                                   \
+    {class_name, method, NULL, BEFORE_CALL, "dup; call startObject (Ljava/lang/Object;)V", "run"}, {                   \
+        class_name, method, NULL, AFTER_CALL, "call endObject ()V", "run"                                              \
+    }
+
+static const struct hook hooks[] = {
+    {JUC "FutureTask", "<init>", "(Ljava/util/concurrent/Callable;)V", AT_RETURN, CREATED("aload 1"), NULL},
+    {JUC "FutureTask", "<init>", "(Ljava/lang/Runnable;Ljava/lang/Object;)V", AT_RETURN, CREATED("aload 1"), NULL},
+    {JUC "FutureTask", "run", "()V", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},
+    {JUC "FutureTask", "run", "()V", AT_RETURN, "aload 0; getfield . state I; call end (I)V", NULL},
+    {JUC "FutureTask", "run", "()V", AT_THROW, "int -1; call end (I)V", NULL},
+    {JUC "FutureTask", "runAndReset", "()Z", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},
+    {JUC "FutureTask", "runAndReset", "()Z", AT_RETURN,
+     "aload 0; getfield . state I; call end (I)V; aload 0; aload 0; call renewed (Ljava/lang/Object;)J; putfield "
+     ". " TASK_FIELD " J",
+     NULL},
+    {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "int -1; call end (I)V", NULL},
+    {JUC "FutureTask", "finishCompletion", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
+    WAIT_OF(JUC "FutureTask", "awaitDone", "(ZJ)I"),
+    {JUC "FutureTask", "report", "(I)Ljava/lang/Object;", AT_ENTRY, "aload 0; " ID "call taken (J)V", NULL},
+
+    {JUC "ThreadPoolExecutor", "<init>",
+     "(IIJLjava/util/concurrent/TimeUnit;Ljava/util/concurrent/BlockingQueue;Ljava/util/concurrent/ThreadFactory;"
+     "Ljava/util/concurrent/RejectedExecutionHandler;)V",
+     AT_RETURN,
+     "aload 0; aload 0; iload 1; iload 2; aload 6; call pool (Ljava/lang/Object;IILjava/lang/Object;)I; putfield "
+     ". " POOL_FIELD " I",
+     NULL},
+    {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_ENTRY,
+     "aload 1; aload 0; " POOL "call spawn (Ljava/lang/Object;I)V", NULL},
+    {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_RETURN, "call spawned ()V", NULL},
+    {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_THROW, "call rejected ()V", NULL},
+    {JUC "ThreadPoolExecutor", "runWorker", NULL, AT_ENTRY, "aload 0; " POOL "call worker (I)V", NULL},
+    RUNS_RAW(JUC "ThreadPoolExecutor", "runWorker"),
+    RUNS_RAW(JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution"),
+    {JUC "ThreadPoolExecutor", "getTask", "()Ljava/lang/Runnable;", AT_ENTRY, "aload 0; " POOL "call idle (I)V", NULL},
+    {JUC "ThreadPoolExecutor", "getTask", "()Ljava/lang/Runnable;", AT_RETURN, "dup; call busy (Ljava/lang/Object;)V",
+     NULL},
+    {JUC "ThreadPoolExecutor", "processWorkerExit", NULL, AT_ENTRY, "call leave ()V", NULL},
+    {JUC "ThreadPoolExecutor", "shutdown", "()V", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
+    {JUC "ThreadPoolExecutor", "shutdownNow", "()Ljava/util/List;", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V",
+     NULL},
+    BRACKET(JUC "ThreadPoolExecutor", "awaitTermination", NULL, "aload 0; " POOL "call terminationBegin (I)V",
+            "call waitEnd ()V"),
+
+    // A ScheduledThreadPoolExecutor hands over by a way of its own.
+    {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_ENTRY,
+     "aload 1; aload 0; getfield " JUC "ThreadPoolExecutor " POOL_FIELD " I; call spawn (Ljava/lang/Object;I)V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_RETURN, "call spawned ()V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_THROW, "call rejected ()V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AT_ENTRY,
+     "aload 1; aload 0; getfield " JUC "ThreadPoolExecutor " POOL_FIELD " I; call spawn (Ljava/lang/Object;I)V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AT_RETURN, "call spawned ()V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AT_THROW, "call rejected ()V", NULL},
+
+    STAGE(JUC "CompletableFuture$AsyncSupply",
+          "(Ljava/util/concurrent/CompletableFuture;Ljava/util/function/Supplier;)V"),
+    STAGE(JUC "CompletableFuture$AsyncRun", "(Ljava/util/concurrent/CompletableFuture;Ljava/lang/Runnable;)V"),
+    STAGE_SPAWN("asyncSupplyStage"),
+    STAGE_SPAWN("asyncRunStage"),
+    TAKE("get", "()Ljava/lang/Object;"),
+    TAKE("get", "(JLjava/util/concurrent/TimeUnit;)Ljava/lang/Object;"),
+    TAKE("join", "()Ljava/lang/Object;"),
+    WAIT_OF(JUC "CompletableFuture", "waitingGet", "(Z)Ljava/lang/Object;"),
+    WAIT_OF(JUC "CompletableFuture", "timedGet", "(J)Ljava/lang/Object;"),
+    {JUC "CompletableFuture", "postComplete", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
+
+    BRACKET("java/lang/Thread", "start", "()V", "aload 0; call threadSpawn (Ljava/lang/Object;)V",
+            "call threadSpawned ()V"),
+    BRACKET("java/lang/Thread", "start", "(Ljdk/internal/vm/ThreadContainer;)V",
+            "aload 0; call threadSpawn (Ljava/lang/Object;)V", "call threadSpawned ()V"),
+    BRACKET("java/lang/Thread", "join", "(J)V", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
+
+    {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
+};
+
+const char *const hooks_early_classes[] = {"java/lang/Thread", NULL};
+
+enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
+
+bool hooks_concern(const char *internal_class) {
+    static const char *const prefixes[] = {JUC, "java/lang/Thread", "sun/launcher/LauncherHelper"};
+    bool likely = false;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !likely; i++) {
+        likely = strncmp(internal_class, prefixes[i], strlen(prefixes[i])) == 0;
+    }
+    for (size_t i = 0; i < HOOKS && likely; i++) {
+        if (strcmp(hooks[i].class_name, internal_class) == 0) return true;
+    }
+    return false;
+}
+
+static bool insert_at_calls(struct weaver *weaver, uint16_t method, const struct hook *hook, struct error *error) {
+    const struct call_site *sites;
+    size_t count = weaver_call_sites(weaver, method, &sites);
+    enum insert_where where = hook->where == BEFORE_CALL ? INSERT_BEFORE_BCI : INSERT_AFTER_BCI;
+    for (size_t i = 0; i < count; i++) {
+        if (!utf8_is(sites[i].name, hook->call)) continue;
+        if (!weaver_insert(weaver, method, where, sites[i].bci, hook->snippet, error)) return false;
+    }
+    return true;
+}
+
+static bool insert(struct weaver *weaver, uint16_t method, const struct hook *hook, struct error *error) {
+    switch (hook->where) {
+    case AT_ENTRY:
+        return weaver_insert(weaver, method, INSERT_ENTRY, 0, hook->snippet, error);
+    case AT_RETURN:
+        return weaver_insert(weaver, method, INSERT_BEFORE_RETURN, 0, hook->snippet, error);
+    case AT_THROW:
+        return weaver_catch_all(weaver, method, hook->snippet, error);
+    default:
+        return insert_at_calls(weaver, method, hook, error);
+    }
+}
+
+static void report_failure(const struct hook *hook, const struct error *error) {
+    char method[256], why[ERROR_CAUSE_BYTES];
+    snprintf(method, sizeof method, "%s.%s", hook->class_name, hook->method);
+    registry_skip(method, error_text(error, why, sizeof why));
+}
+
+static void weave_hook(struct weaver *weaver, const struct hook *hook) {
+    const struct class_file *class = weaver_class(weaver);
+    for (uint16_t m = 0; m < class->method_count; m++) {
+        const struct class_method *method = &class->methods[m];
+        if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
+        if (hook->descriptor && !utf8_is(method->descriptor, hook->descriptor)) continue;
+        struct error error = ERROR_INIT;
+        if (!insert(weaver, m, hook, &error)) report_failure(hook, &error);
+    }
+}
+
+void hooks_weave(struct weaver *weaver, bool redefining) {
+    const struct class_file *class = weaver_class(weaver);
+    struct error error = ERROR_INIT;
+    for (size_t i = 0; i < FIELDS && !redefining; i++) {
+        if (!utf8_is(class->name, fields[i].class_name)) continue;
+        if (!weaver_add_field(weaver, fields[i].name, fields[i].descriptor, ACC_TRANSIENT_SYNTHETIC, &error)) return;
+    }
+    for (size_t i = 0; i < HOOKS; i++) {
+        if (utf8_is(class->name, hooks[i].class_name)) weave_hook(weaver, &hooks[i]);
+    }
+}

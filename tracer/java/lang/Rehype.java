@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+package java.lang;
+
+/**
+ * What woven code calls. The agent defines this class in the boot loader before it weaves anything and exports the
+ * natives itself (probes.c says what each records; hooks.c, where each is called). It lives in java.lang because every
+ * class loader delegates that package to the boot loader, whatever else it hides.
+ */
+public final class Rehype {
+    private Rehype() {}
+
+    // Functions of included classes.
+    public static native void enter(int method);
+    public static native void exit(int method);
+    public static native void exitThrew(int method);
+
+    // The application's place from which a task may be spawned next; 0 when the call is over.
+    public static native void site(int site);
+
+    // Task objects.
+    public static native long created(Object task, Object payload);
+    public static native long renewed(Object task);
+    public static native void bodyCreated(Object task);
+
+    // Hand-over.
+    public static native void spawn(Object task, int pool);
+    public static native void spawnOpen();
+    public static native void spawnStage(Object executor, Object task);
+    public static native void spawned();
+    public static native void rejected();
+
+    // Execution.
+    public static native void start(long task);
+    public static native void end(int state);
+    public static native void startObject(Object task);
+    public static native void endObject();
+    public static native void bodyBegin(Object task);
+    public static native void bodyEnd();
+    public static native void result(long task);
+
+    // Waits.
+    public static native void waitBegin(long task);
+    public static native void waitEnd();
+    public static native void taken(long task);
+    public static native void takenIfReady(long task, Object result);
+    public static native void joinBegin(Object thread);
+    public static native void terminationBegin(int pool);
+
+    // Pools and their workers.
+    public static native int pool(Object executor, int core, int maximum, Object queue);
+    public static native void worker(int pool);
+    public static native void idle(int pool);
+    public static native void busy(Object task);
+    public static native void leave();
+    public static native void shutdown(int pool);
+
+    // Threads.
+    public static native void threadSpawn(Object thread);
+    public static native void threadSpawned();
+    public static native void mainBegin();
+}

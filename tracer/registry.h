@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What events name by number: functions, sites, classes, pools, threads. Any thread registers (cold paths: weaving a
+// class, first sight of a site or pool, start of a thread); the drainer alone writes what is new to the trace.
+#ifndef REHYPE_TRACER_REGISTRY_H
+#define REHYPE_TRACER_REGISTRY_H
+
+#include "tracefile/tables.h"
+#include "tracefile/writer.h"
+
+#include <stdint.h>
+
+// Each copies the strings, and returns the new id, or 0 when there is no memory (events then carry "none").
+uint32_t registry_method(const struct trace_method *method);
+uint32_t registry_site(const struct trace_site *site);
+uint32_t registry_class(const struct trace_class *class);
+uint32_t registry_pool(const struct trace_pool *pool);
+uint32_t registry_thread(const struct trace_thread *thread);
+
+// A pool is named after its first worker ("pool-1-thread-3" -> "pool-1"). Later calls change nothing.
+void registry_name_pool(uint32_t pool, const char *thread_name);
+
+// Methods that could not be woven, and how much was.
+void registry_skip(const char *method, const char *why);
+void registry_woven(unsigned methods);
+
+// By the drainer: writes what was registered since the last call. Call it after draining events and before writing
+// them, so that every id is in the file before its first use. Holds the lock only to copy, never while writing.
+bool registry_flush(struct trace_writer *writer);
+void registry_end(struct trace_end *end); // skips, counts; strings live as long as the process
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lockless double buffer between one producer (the traced thread) and one consumer (the drainer). No JVM type in
+// it.
+//
+// Two halves. The producer fills one; when it is full the producer seals it and swaps to the other, if the consumer has
+// given that back. If not, the pair is full: the event is dropped and counted, and the first record that fits again is
+// an EVENT_LOST with the count. The producer never waits, allocates or takes a lock.
+//
+// What is published how (C11): a record becomes visible by the release store of `cursor` after it, read by the
+// consumer's acquire load in ring_drain. A sealed half is handed over by the release store of its `sealed` count and
+// given back by the consumer's release store of 0; each pairs with the other side's acquire load. So the consumer can
+// also take what stands in a half that isn't full yet, which is how a killed run still has its last events.
+#ifndef REHYPE_TRACER_RING_H
+#define REHYPE_TRACER_RING_H
+
+#include "tracefile/event.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_DEFAULT_RECORDS 65536u // a half; twice 1 MiB a thread, of which only what is used is ever touched
+#define RING_LEAST_RECORDS   16u
+#define RING_MOST_RECORDS    (1u << 24)
+#define RING_OPERAND_BITS    56 // of a first operand; ids stay far below
+
+// An event is one record, or two when its kind has more than one operand: the second holds operands b and c.
+struct ring_record {
+    uint64_t first;  // ticks; operand b
+    uint64_t second; // operand a << 8 | kind; operand c
+};
+_Static_assert(sizeof(struct ring_record) == 16, "an event of one operand costs 16 bytes");
+
+struct ring {
+    // The producer's line. `cursor` is the only field of it that the consumer reads.
+    _Alignas(64) _Atomic(struct ring_record *) cursor;
+    struct ring_record *limit;    // end of the half being filled
+    unsigned filling;             // which half that is
+    _Atomic(uint64_t) unreported; // dropped since the last EVENT_LOST
+    // Shared, written once in a half's life by each side.
+    _Alignas(64) _Atomic(uint32_t) sealed[2]; // records in a half that awaits draining; 0: the producer's
+    // The consumer's line.
+    _Alignas(64) struct ring_record *read; // first record not yet drained
+    unsigned draining;
+    // Constant.
+    uint32_t capacity; // records in a half
+    struct ring_record *half[2];
+};
+
+// Maps memory for two halves of `capacity` records; false when the system has none. Not for the hot path.
+bool ring_init(struct ring *ring, uint32_t capacity);
+void ring_reset(struct ring *ring); // empty again, when neither side uses it
+void ring_destroy(struct ring *ring);
+
+// Producer, cold: swaps halves to make room for an event. NULL when the pair is full; the event is then counted
+// as lost. `ticks` is the event's time, for the EVENT_LOST that may have to come before it.
+struct ring_record *ring_swap(struct ring *ring, uint64_t ticks);
+
+// Producer. Cost: the stores (one cache line every four events).
+static inline void ring_put1(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a) {
+    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    if (__builtin_expect(at == ring->limit, 0) && !(at = ring_swap(ring, ticks))) return;
+    at->first = ticks;
+    at->second = a << 8 | kind;
+    atomic_store_explicit(&ring->cursor, at + 1, memory_order_release);
+}
+
+static inline void ring_put3(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
+    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    if (__builtin_expect(ring->limit - at < 2, 0) && !(at = ring_swap(ring, ticks))) return;
+    at[0].first = ticks;
+    at[0].second = a << 8 | kind;
+    at[1].first = b;
+    at[1].second = c;
+    atomic_store_explicit(&ring->cursor, at + 2, memory_order_release);
+}
+
+// Consumer: decodes what is published into `events`, at most `capacity` of them, and gives drained halves back.
+// Returns how many; less than capacity means that nothing more was there.
+size_t ring_drain(struct ring *ring, struct event *events, size_t capacity);
+
+// Consumer: how many were dropped after the last EVENT_LOST; exact once the producer has ended.
+uint64_t ring_unreported(const struct ring *ring);
+
+#endif

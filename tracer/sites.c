@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/sites.h"
+
+#include "tracer/registry.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_APPLICATION = 0, DEEPEST = 48, AT_A_TIME = 12, NAME_BYTES = 1024 };
+
+char *dotted_name(const char *internal, size_t length, char *text, size_t size) {
+    if (length >= size) length = size - 1;
+    for (size_t i = 0; i < length; i++) text[i] = internal[i] == '/' ? '.' : internal[i];
+    text[length] = '\0';
+    return text;
+}
+
+// Two maps with open addressing, both under one lock, both only growing: frames seen to sites, woven methods to shifts.
+struct seen_frame {
+    jmethodID method;
+    jlocation bci;
+    uint32_t site; // NOT_APPLICATION: a frame of the JDK's
+};
+
+struct woven_method {
+    char *key; // "com/acme/Main.run()V"
+    struct bci_shift *shifts;
+    size_t count;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct seen_frame *frames;
+static size_t frame_count, frame_capacity; // a power of two
+static struct woven_method *woven;
+static size_t woven_count, woven_capacity;
+
+static size_t hash_frame(jmethodID method, jlocation bci) {
+    return (size_t)(((uintptr_t)method >> 3 ^ (uintptr_t)bci * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 20);
+}
+
+static size_t hash_text(const char *text) {
+    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+    while (*text) hash = (hash ^ (unsigned char)*text++) * 0x100000001b3u;
+    return (size_t)(hash ^ hash >> 32);
+}
+
+static struct seen_frame *frame_slot(struct seen_frame *table, size_t capacity, jmethodID method, jlocation bci) {
+    size_t at = hash_frame(method, bci) & (capacity - 1);
+    while (table[at].method && (table[at].method != method || table[at].bci != bci)) at = (at + 1) & (capacity - 1);
+    return &table[at];
+}
+
+static struct woven_method *woven_slot(struct woven_method *table, size_t capacity, const char *key) {
+    size_t at = hash_text(key) & (capacity - 1);
+    while (table[at].key && strcmp(table[at].key, key) != 0) at = (at + 1) & (capacity - 1);
+    return &table[at];
+}
+
+static bool frames_grow(void) {
+    size_t capacity = frame_capacity ? frame_capacity * 2 : 256;
+    struct seen_frame *table = calloc(capacity, sizeof *table);
+    if (!table) return false;
+    for (size_t i = 0; i < frame_capacity; i++) {
+        if (frames[i].method) *frame_slot(table, capacity, frames[i].method, frames[i].bci) = frames[i];
+    }
+    free(frames);
+    frames = table;
+    frame_capacity = capacity;
+    return true;
+}
+
+static bool woven_grow(void) {
+    size_t capacity = woven_capacity ? woven_capacity * 2 : 256;
+    struct woven_method *table = calloc(capacity, sizeof *table);
+    if (!table) return false;
+    for (size_t i = 0; i < woven_capacity; i++) {
+        if (woven[i].key) *woven_slot(table, capacity, woven[i].key) = woven[i];
+    }
+    free(woven);
+    woven = table;
+    woven_capacity = capacity;
+    return true;
+}
+
+void site_remember_shifts(const struct class_file *class, const struct class_method *method,
+                          const struct bci_shift *shifts, size_t count) {
+    char key[NAME_BYTES];
+    int length = snprintf(key, sizeof key, "%.*s.%.*s%.*s", class->name.length, class->name.bytes, method->name.length,
+                          method->name.bytes, method->descriptor.length, method->descriptor.bytes);
+    if (count == 0 || length >= (int)sizeof key) return;
+    struct bci_shift *copy = malloc(count * sizeof *copy);
+    if (!copy) return;
+    memcpy(copy, shifts, count * sizeof *copy);
+    pthread_mutex_lock(&lock);
+    struct woven_method *slot = NULL;
+    if (woven_count * 2 < woven_capacity || woven_grow()) slot = woven_slot(woven, woven_capacity, key);
+    if (slot && !slot->key && (slot->key = strdup(key))) woven_count++;
+    if (slot && slot->key) {
+        free(slot->shifts);
+        slot->shifts = copy;
+        slot->count = count;
+        copy = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    free(copy);
+}
+
+static jlocation original_bci(const char *key, jlocation bci) {
+    jlocation subtract = 0;
+    pthread_mutex_lock(&lock);
+    if (woven_capacity) {
+        const struct woven_method *slot = woven_slot(woven, woven_capacity, key);
+        for (size_t i = 0; slot->key && i < slot->count && slot->shifts[i].from <= bci; i++) {
+            subtract = slot->shifts[i].subtract;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return bci - subtract;
+}
+
+static uint32_t line_of(jmethodID method, jlocation bci) {
+    jint count;
+    jvmtiLineNumberEntry *table;
+    if ((*tracer.jvmti)->GetLineNumberTable(tracer.jvmti, method, &count, &table) != JVMTI_ERROR_NONE) return 0;
+    jint line = 0;
+    jlocation nearest = -1;
+    for (jint i = 0; i < count; i++) {
+        if (table[i].start_location <= bci && table[i].start_location > nearest) {
+            nearest = table[i].start_location;
+            line = table[i].line_number;
+        }
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)table);
+    return (uint32_t)line;
+}
+
+static void release(char *text) {
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)text);
+}
+
+static uint32_t describe(jclass declaring, jmethodID method, jlocation bci) {
+    char *signature = NULL, *name = NULL, *descriptor = NULL, *file = NULL;
+    uint32_t id = 0;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) == JVMTI_ERROR_NONE &&
+        (*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE) {
+        (*tracer.jvmti)->GetSourceFileName(tracer.jvmti, declaring, &file);
+        size_t length = strlen(signature) - 2; // Lcom/acme/Main;
+        char class_name[NAME_BYTES], key[3 * NAME_BYTES];
+        snprintf(key, sizeof key, "%.*s.%s%s", (int)length, signature + 1, name, descriptor);
+        struct trace_site site = {dotted_name(signature + 1, length, class_name, sizeof class_name),
+                                  name,
+                                  descriptor,
+                                  file,
+                                  line_of(method, bci),
+                                  (int32_t)original_bci(key, bci)};
+        id = registry_site(&site);
+    }
+    release(signature);
+    release(name);
+    release(descriptor);
+    release(file);
+    return id;
+}
+
+static bool is_application(JNIEnv *jni, jclass declaring) {
+    jobject loader = NULL;
+    if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, declaring, &loader) != JVMTI_ERROR_NONE || !loader) return false;
+    bool platform = tracer.platform_loader && (*jni)->IsSameObject(jni, loader, tracer.platform_loader);
+    (*jni)->DeleteLocalRef(jni, loader);
+    return !platform;
+}
+
+static uint32_t resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    jclass declaring;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE) return 0;
+    uint32_t site =
+        is_application(jni, declaring) ? describe(declaring, frame->method, frame->location) : NOT_APPLICATION;
+    (*jni)->DeleteLocalRef(jni, declaring);
+    return site;
+}
+
+// Frames of JDK methods are remembered by method alone (bci 0), so that one entry serves all their places.
+static uint32_t site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    pthread_mutex_lock(&lock);
+    bool known = false;
+    uint32_t site = NOT_APPLICATION;
+    if (frame_capacity) {
+        const struct seen_frame *exact = frame_slot(frames, frame_capacity, frame->method, frame->location);
+        const struct seen_frame *any = frame_slot(frames, frame_capacity, frame->method, -1);
+        known = exact->method || any->method;
+        site = exact->method ? exact->site : NOT_APPLICATION;
+    }
+    pthread_mutex_unlock(&lock);
+    if (known) return site;
+    site = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
+    jlocation bci = site == NOT_APPLICATION ? -1 : frame->location;
+    pthread_mutex_lock(&lock);
+    if (frame_count * 2 < frame_capacity || frames_grow()) {
+        struct seen_frame *slot = frame_slot(frames, frame_capacity, frame->method, bci);
+        if (!slot->method) {
+            *slot = (struct seen_frame){frame->method, bci, site};
+            frame_count++;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return site;
+}
+
+uint32_t site_of_wait(JNIEnv *jni) {
+    jvmtiFrameInfo stack[AT_A_TIME];
+    jint count = AT_A_TIME;
+    for (jint depth = 1; depth < DEEPEST && count == AT_A_TIME; depth += AT_A_TIME) { // 0 is the probe
+        if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, AT_A_TIME, stack, &count) != JVMTI_ERROR_NONE)
+            return 0;
+        for (jint i = 0; i < count; i++) {
+            uint32_t site = site_of_frame(jni, &stack[i]);
+            if (site != NOT_APPLICATION) return site;
+        }
+    }
+    return 0;
+}
+
+uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {
+    return state->site ? state->site : site_of_wait(jni);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where in the application something happens: the innermost frame outside the JDK. Woven call sites say it beforehand
+// (6 ns); without one the stack is walked (about a microsecond) and what it shows is remembered.
+#ifndef REHYPE_TRACER_SITES_H
+#define REHYPE_TRACER_SITES_H
+
+#include "tracer/tracer.h"
+#include "tracer/weave.h"
+
+// The site of a hand-over by this thread now.
+uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
+
+// The site at which this thread is about to wait: always from the stack, since a wait costs 50 times as much.
+uint32_t site_of_wait(JNIEnv *jni);
+
+// Woven code has moved: remembers by how much, so that a bytecode index seen in a stack is the class file's own again.
+void site_remember_shifts(const struct class_file *class, const struct class_method *method,
+                          const struct bci_shift *shifts, size_t count);
+
+// "com.acme.Main" of "com/acme/Main" of the given length; in `text`, cut to `size`.
+char *dotted_name(const char *internal, size_t length, char *text, size_t size);
+
+#endif

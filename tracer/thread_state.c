@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/registry.h"
+#include "tracer/tracer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__thread struct thread_state *thread_state __attribute__((tls_model("initial-exec")));
+__thread struct ring *thread_ring __attribute__((tls_model("initial-exec")));
+static __thread bool untraceable __attribute__((tls_model("initial-exec"))); // no second try, no recursion
+
+enum { IDS_AT_A_TIME = 4096 };
+
+uint64_t task_id_new(struct thread_state *state) {
+    static _Atomic(uint64_t) reserved = 1; // id 0 is none
+    if (state->next_task == state->task_limit) {
+        state->next_task = atomic_fetch_add_explicit(&reserved, IDS_AT_A_TIME, memory_order_relaxed);
+        state->task_limit = state->next_task + IDS_AT_A_TIME;
+    }
+    return state->next_task++;
+}
+
+// The JVM's own threads: all in the group "system" (Reference Handler, Signal Dispatcher ...), the cleaners' group, and
+// the one that waits for the end.
+static bool is_system(JNIEnv *jni, const jvmtiThreadInfo *info) {
+    if (info->name && strcmp(info->name, "DestroyJavaVM") == 0) return true;
+    if (!info->thread_group) return false;
+    jvmtiThreadGroupInfo group;
+    if ((*tracer.jvmti)->GetThreadGroupInfo(tracer.jvmti, info->thread_group, &group) != JVMTI_ERROR_NONE) return false;
+    bool system = group.name && (strcmp(group.name, "system") == 0 || strcmp(group.name, "InnocuousThreadGroup") == 0);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)group.name);
+    if (group.parent) (*jni)->DeleteLocalRef(jni, group.parent);
+    return system;
+}
+
+static uint32_t register_thread(JNIEnv *jni) {
+    jvmtiThreadInfo info = {0};
+    struct trace_thread thread = {0};
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, NULL, &info) != JVMTI_ERROR_NONE) return registry_thread(&thread);
+    thread.name = info.name;
+    if (is_system(jni, &info)) thread.flags |= THREAD_SYSTEM;
+    if (info.is_daemon) thread.flags |= THREAD_DAEMON;
+    uint32_t id = registry_thread(&thread);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
+    if (info.thread_group) (*jni)->DeleteLocalRef(jni, info.thread_group);
+    if (info.context_class_loader) (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    return id;
+}
+
+static struct thread_state *make(void) {
+    JNIEnv *jni;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return NULL;
+    struct thread_state *state = calloc(1, sizeof *state);
+    if (!state) return NULL;
+    state->thread = register_thread(jni);
+    state->channel = state->thread ? drainer_open(state->thread, tracer.options.buffer_records) : NULL;
+    if (!state->channel) {
+        free(state);
+        return NULL;
+    }
+    cpu_meter_open(&state->meter);
+    return state;
+}
+
+struct thread_state *thread_state_make(void) {
+    if (thread_state || untraceable || !atomic_load_explicit(&tracer.tracing, memory_order_relaxed))
+        return thread_state;
+    untraceable = true;
+    thread_state = make();
+    if (thread_state) thread_ring = &thread_state->channel->ring;
+    return thread_state;
+}
+
+void thread_state_end(void) {
+    struct thread_state *state = thread_state;
+    if (!state) return;
+    thread_state = NULL;
+    thread_ring = NULL;
+    untraceable = true; // what the dying thread may still call isn't the program's
+    cpu_meter_close(&state->meter);
+    drainer_close(state->channel);
+    free(state);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the agent's parts share: the JVM's handles, the options, and each thread's state. See agent.c for the life
+// cycle.
+#ifndef REHYPE_TRACER_TRACER_H
+#define REHYPE_TRACER_TRACER_H
+
+#include "tracer/clock.h"
+#include "tracer/cpu_meter.h"
+#include "tracer/drainer.h"
+#include "tracer/options.h"
+
+#include <jvmti.h>
+
+#define HELPER_CLASS "java/lang/Rehype"
+#define TASK_FIELD   "$rehype" // long, in FutureTask, CompletableFuture and its async stages: the task's id
+#define POOL_FIELD   "$pool"   // int, in ThreadPoolExecutor: the pool's id
+
+struct tracer {
+    JavaVM *vm;
+    jvmtiEnv *jvmti;
+    struct options options;
+    struct arena arena;                      // options and what start-up makes; grows only on the starting thread
+    _Atomic(bool) tracing;                   // probes record; false before start and after a failure to start
+    _Atomic(bool) weaving;                   // the helper class exists, so woven code can link
+    jobject platform_loader;                 // global reference; NULL where there is none
+    jclass runnable, callable, thread_class; // global references
+};
+
+extern struct tracer tracer;
+
+enum { TASK_STACK = 64, SPAWN_STACK = 16 };
+
+struct task_frame {
+    uint64_t task;
+    uint32_t nested;  // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
+    uint32_t outcome; // enum task_outcome so far
+};
+
+// A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares.
+struct thread_state {
+    struct channel *channel;
+    struct cpu_meter meter;
+    uint32_t thread;                // id in the trace
+    uint32_t site;                  // set by woven call sites; 0: look at the stack
+    uint64_t next_task, task_limit; // ids reserved for this thread
+    uint64_t run_task;              // of its run() or main
+    uint64_t waited;                // task whose wait just ended: taking its result now is not one more event
+    uint64_t awaiting;              // target of the wait under way
+    uint32_t wait_depth;            // waits under way inside each other; only the outermost is recorded
+    uint32_t tasks, spawns;         // depth of the stacks; more than fits is counted, not kept
+    struct task_frame task[TASK_STACK];
+    uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
+    uint32_t idle_pool;          // whose queue it asks
+    bool worker;
+};
+
+// NULL until the thread's first event, and for good when it can't be traced.
+extern __thread struct thread_state *thread_state __attribute__((tls_model("initial-exec")));
+
+// Its ring, by itself: functions need no more, and each load on their path is 4 cycles.
+extern __thread struct ring *thread_ring __attribute__((tls_model("initial-exec")));
+
+// Makes the calling thread's state at its first event. NULL: not traced. Cold: asks the JVM for the thread's name.
+struct thread_state *thread_state_make(void);
+
+static inline struct thread_state *thread_state_get(void) {
+    return __builtin_expect(thread_state != NULL, 1) ? thread_state : thread_state_make();
+}
+
+void thread_state_end(void); // at the thread's end: its channel becomes the drainer's
+
+uint64_t task_id_new(struct thread_state *state);
+
+static inline void record1(struct thread_state *state, unsigned kind, uint64_t a) {
+    ring_put1(&state->channel->ring, clock_ticks(), kind, a);
+}
+
+static inline void record3(struct thread_state *state, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
+    ring_put3(&state->channel->ring, clock_ticks(), kind, a, b, c);
+}
+
+// Of a boundary: with the thread's computing so far as operand b.
+static inline void record_boundary(struct thread_state *state, unsigned kind, uint64_t a, uint64_t c) {
+    uint64_t ticks = clock_ticks();
+    ring_put3(&state->channel->ring, ticks, kind, a, cpu_meter_read(&state->meter, ticks), c);
+}
+
+#endif

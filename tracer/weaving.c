@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/weaving.h"
+
+#include "tracer/hooks.h"
+#include "tracer/registry.h"
+#include "tracer/sites.h"
+#include "tracer/supertypes.h"
+#include "tracer/tracer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 1024, ACC_STATIC = 0x0008, ACC_INTERFACE = 0x0200 };
+
+// Members whose call may hand a task over. The owner doesn't matter: it may be any interface of the application's own.
+static const struct {
+    const char *name, *descriptor; // descriptor: how it begins
+} spawning[] = {
+    {"submit", "(Ljava/lang/Runnable;"},
+    {"submit", "(Ljava/util/concurrent/Callable;"},
+    {"execute", "(Ljava/lang/Runnable;"},
+    {"invokeAll", "(Ljava/util/Collection;"},
+    {"invokeAny", "(Ljava/util/Collection;"},
+    {"schedule", "(Ljava/lang/Runnable;"},
+    {"schedule", "(Ljava/util/concurrent/Callable;"},
+    {"scheduleAtFixedRate", "(Ljava/lang/Runnable;"},
+    {"scheduleWithFixedDelay", "(Ljava/lang/Runnable;"},
+    {"supplyAsync", "(Ljava/util/function/Supplier;"},
+    {"runAsync", "(Ljava/lang/Runnable;"},
+    {"start", "()V"},
+};
+
+enum { SPAWNING = sizeof spawning / sizeof *spawning };
+
+// One class being woven.
+struct subject {
+    struct weaver *weaver;
+    const struct class_file *class;
+    char dotted[NAME_BYTES];
+    char file[256];
+};
+
+static char *text_of(struct utf8 name, char *text, size_t size) {
+    snprintf(text, size, "%.*s", (int)name.length, name.bytes);
+    return text;
+}
+
+static void skip(const struct subject *subject, const struct class_method *method, const char *why) {
+    char name[2 * NAME_BYTES];
+    snprintf(name, sizeof name, "%s.%.*s%.*s", subject->dotted, method ? method->name.length : 0,
+             method ? method->name.bytes : "", method ? method->descriptor.length : 0,
+             method ? method->descriptor.bytes : "");
+    registry_skip(name, why);
+}
+
+static void insert(const struct subject *subject, uint16_t method, enum insert_where where, uint32_t bci,
+                   const char *snippet) {
+    struct error error = ERROR_INIT;
+    char why[ERROR_CAUSE_BYTES];
+    if (weaver_insert(subject->weaver, method, where, bci, snippet, &error)) return;
+    skip(subject, &subject->class->methods[method], error_text(&error, why, sizeof why));
+}
+
+static void catch_all(const struct subject *subject, uint16_t method, const char *snippet) {
+    struct error error = ERROR_INIT;
+    char why[ERROR_CAUSE_BYTES];
+    if (weaver_catch_all(subject->weaver, method, snippet, &error)) return;
+    skip(subject, &subject->class->methods[method], error_text(&error, why, sizeof why));
+}
+
+// Functions of included classes ---------------------------------------------------------------------------------------
+
+static void weave_function(const struct subject *subject, uint16_t index) {
+    const struct class_method *method = &subject->class->methods[index];
+    char name[NAME_BYTES], descriptor[NAME_BYTES], snippet[64];
+    if (!options_trace_method(&tracer.options, subject->dotted, text_of(method->name, name, sizeof name))) return;
+    uint32_t id = registry_method(&(struct trace_method){
+        .class_name = subject->dotted,
+        .name = name,
+        .descriptor = text_of(method->descriptor, descriptor, sizeof descriptor),
+        .file = *subject->file ? subject->file : NULL,
+        .line = method->first_line,
+    });
+    snprintf(snippet, sizeof snippet, "int %u; call enter (I)V", id);
+    insert(subject, index, INSERT_ENTRY, 0, snippet);
+    snprintf(snippet, sizeof snippet, "int %u; call exit (I)V", id);
+    insert(subject, index, INSERT_BEFORE_RETURN, 0, snippet);
+    snprintf(snippet, sizeof snippet, "int %u; call exitThrew (I)V", id);
+    catch_all(subject, index, snippet);
+}
+
+// Call sites of the application ---------------------------------------------------------------------------------------
+
+static bool may_spawn(const struct call_site *call) {
+    for (size_t i = 0; i < SPAWNING; i++) {
+        size_t length = strlen(spawning[i].descriptor);
+        if (utf8_is(call->name, spawning[i].name) && call->descriptor.length >= length &&
+            memcmp(call->descriptor.bytes, spawning[i].descriptor, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void weave_call_site(const struct subject *subject, uint16_t index, const struct call_site *call) {
+    const struct class_method *method = &subject->class->methods[index];
+    char name[NAME_BYTES], descriptor[NAME_BYTES], snippet[64];
+    uint32_t id = registry_site(&(struct trace_site){
+        .class_name = subject->dotted,
+        .method = text_of(method->name, name, sizeof name),
+        .descriptor = text_of(method->descriptor, descriptor, sizeof descriptor),
+        .file = *subject->file ? subject->file : NULL,
+        .line = call->line,
+        .bci = (int32_t)call->bci,
+    });
+    snprintf(snippet, sizeof snippet, "int %u; call site (I)V", id);
+    insert(subject, index, INSERT_BEFORE_BCI, call->bci, snippet);
+    insert(subject, index, INSERT_AFTER_BCI, call->bci, "int 0; call site (I)V");
+}
+
+static void weave_call_sites(const struct subject *subject) {
+    bool any = false;
+    for (size_t i = 0; i < SPAWNING && !any; i++) {
+        any = weaver_refers_to(subject->weaver, spawning[i].name, spawning[i].descriptor);
+    }
+    for (uint16_t m = 0; any && m < subject->class->method_count; m++) {
+        const struct call_site *calls;
+        size_t count = weaver_call_sites(subject->weaver, m, &calls);
+        for (size_t i = 0; i < count; i++) {
+            if (may_spawn(&calls[i])) weave_call_site(subject, m, &calls[i]);
+        }
+    }
+}
+
+// Tasks by their type -------------------------------------------------------------------------------------------------
+
+static bool is_body(const struct class_method *method) {
+    if (method->code_length == 0 || (method->access & ACC_STATIC)) return false;
+    return (utf8_is(method->name, "run") && utf8_is(method->descriptor, "()V")) ||
+           (utf8_is(method->name, "call") && utf8_is(method->descriptor, "()Ljava/lang/Object;"));
+}
+
+static void weave_task_type(JNIEnv *jni, jobject loader, const struct subject *subject) {
+    const struct class_file *class = subject->class;
+    bool might = class->interface_count > 0 || !utf8_is(class->super_name, "java/lang/Object");
+    if (!might || (class->access & ACC_INTERFACE)) return;
+    struct supertypes types = supertypes_of(jni, loader, class);
+    for (uint16_t m = 0; types.task && m < class->method_count; m++) {
+        if (is_body(&class->methods[m])) {
+            insert(subject, m, INSERT_ENTRY, 0, "aload 0; call bodyBegin (Ljava/lang/Object;)V");
+            insert(subject, m, INSERT_BEFORE_RETURN, 0, "call bodyEnd ()V");
+            catch_all(subject, m, "call bodyEnd ()V");
+        } else if (utf8_is(class->methods[m].name, "<init>") && !types.inherits_it) {
+            insert(subject, m, INSERT_BEFORE_RETURN, 0, "aload 0; call bodyCreated (Ljava/lang/Object;)V");
+        }
+    }
+}
+
+// One class -----------------------------------------------------------------------------------------------------------
+
+static bool hand_over(jvmtiEnv *jvmti, const uint8_t *woven, size_t length, jint *new_length,
+                      unsigned char **new_bytes) {
+    unsigned char *copy;
+    if ((*jvmti)->Allocate(jvmti, (jlong)length, &copy) != JVMTI_ERROR_NONE) return false;
+    memcpy(copy, woven, length);
+    *new_bytes = copy;
+    *new_length = (jint)length;
+    return true;
+}
+
+static void finish(jvmtiEnv *jvmti, const struct subject *subject, jint *new_length, unsigned char **new_bytes) {
+    const uint8_t *woven;
+    size_t length, skip_count;
+    unsigned methods;
+    const struct weave_skip *skips;
+    struct error error = ERROR_INIT;
+    char why[ERROR_CAUSE_BYTES];
+    if (!weaver_finish(subject->weaver, &woven, &length, &methods, &skips, &skip_count, &error)) {
+        skip(subject, NULL, error_text(&error, why, sizeof why));
+        return;
+    }
+    for (size_t i = 0; i < skip_count; i++) skip(subject, &subject->class->methods[skips[i].method], skips[i].why);
+    if (!woven || !hand_over(jvmti, woven, length, new_length, new_bytes)) return;
+    registry_woven(methods);
+    for (uint16_t m = 0; m < subject->class->method_count; m++) {
+        const struct bci_shift *shifts;
+        size_t count = weaver_shifts(subject->weaver, m, &shifts);
+        site_remember_shifts(subject->class, &subject->class->methods[m], shifts, count);
+    }
+}
+
+static bool is_application(JNIEnv *jni, jobject loader) {
+    return loader && !(tracer.platform_loader && (*jni)->IsSameObject(jni, loader, tracer.platform_loader));
+}
+
+// Methods that the JVM calls by itself at delicate moments, and what a probe calls.
+static bool must_not_trace(const char *dotted) {
+    static const char *const never[] = {"java.lang.Object",        "java.lang.Rehype",  "java.lang.Thread",
+                                        "java.lang.VirtualThread", "jdk.internal.vm.*", "java.lang.ref.*",
+                                        "jdk.internal.misc.Unsafe"};
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
+        if (glob_match(never[i], dotted)) return true;
+    }
+    return false;
+}
+
+static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, bool redefining,
+                  jint *new_length, unsigned char **new_bytes) {
+    text_of(subject->class->source_file, subject->file, sizeof subject->file);
+    if (!loader) hooks_weave(subject->weaver, redefining);
+    if (options_trace_class(&tracer.options, subject->dotted) && !must_not_trace(subject->dotted)) {
+        for (uint16_t m = 0; m < subject->class->method_count; m++) {
+            if (subject->class->methods[m].code_length > 0) weave_function(subject, m);
+        }
+    }
+    if (is_application(jni, loader)) {
+        weave_call_sites(subject);
+        weave_task_type(jni, loader, subject);
+    }
+    finish(jvmti, subject, new_length, new_bytes);
+}
+
+void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
+                                 jobject domain, jint length, const unsigned char *bytes, jint *new_length,
+                                 unsigned char **new_bytes) {
+    // JDK 8 calls in its primordial phase with no JNI and for hidden classes with no name; neither can be woven.
+    if (!jni || !name || !atomic_load_explicit(&tracer.weaving, memory_order_acquire)) return;
+    struct subject subject;
+    dotted_name(name, strlen(name), subject.dotted, sizeof subject.dotted);
+    bool concerns = is_application(jni, loader) || (!loader && hooks_concern(name)) ||
+                    options_trace_class(&tracer.options, subject.dotted);
+    if (!concerns) return;
+    struct error error = ERROR_INIT;
+    subject.weaver = weaver_open(bytes, (size_t)length, &error);
+    if (!subject.weaver) {
+        char why[ERROR_CAUSE_BYTES];
+        registry_skip(subject.dotted, error_text(&error, why, sizeof why));
+        return;
+    }
+    subject.class = weaver_class(subject.weaver);
+    weave(jvmti, jni, loader, &subject, redefined != NULL, new_length, new_bytes);
+    weaver_close(subject.weaver);
+}

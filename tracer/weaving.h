@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is woven into which class, as the JVM defines it: the JDK's hooks (hooks.h); in the application's classes the
+// call sites at which tasks may be spawned, and the bodies and constructors of classes that are tasks by their type;
+// and in included classes every function.
+#ifndef REHYPE_TRACER_WEAVING_H
+#define REHYPE_TRACER_WEAVING_H
+
+#include <jvmti.h>
+
+// The JVMTI callback. Leaves *new_bytes alone where there is nothing to weave, or where weaving fails (registered as a
+// skip): the class is then defined as it was. Cost: under a microsecond for a class that is the JDK's, a few
+// microseconds for one that needs no weaving.
+void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
+                                 jobject domain, jint length, const unsigned char *bytes, jint *new_length,
+                                 unsigned char **new_bytes);
+
+#endif
