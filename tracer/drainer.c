@@ -21,12 +21,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and s
 static pthread_cond_t wake;
 static struct channel *live, *spare;
 static unsigned spare_count;
-static bool running, stopping;
+static bool joinable, stopping;
+static _Atomic(bool) running;
 
 static pthread_t thread;
 static struct trace_writer *writer;
 static struct event *batch;
 static uint64_t clock_written_ns;
+
+bool drainer_running(void) {
+    return atomic_load_explicit(&running, memory_order_relaxed);
+}
 
 struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
     pthread_mutex_lock(&lock);
@@ -174,6 +179,7 @@ static bool drain_the_rest(void) {
 static void *run(void *unused) {
     (void)unused;
     if (drain_while_running()) drain_the_rest();
+    atomic_store_explicit(&running, false, memory_order_relaxed);
     struct trace_end end = {0};
     registry_end(&end);
     struct error error = ERROR_INIT;
@@ -197,14 +203,15 @@ bool drainer_start(struct trace_writer *open_writer, struct error *error) {
     int failed = pthread_create(&thread, NULL, run, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed) return error_set(error, STATUS_FAILED, "cannot start the drainer's thread");
-    running = true;
+    joinable = true;
+    atomic_store_explicit(&running, true, memory_order_relaxed);
     return true;
 }
 
 void drainer_stop(void) {
     pthread_mutex_lock(&lock);
-    bool join = running;
-    running = false;
+    bool join = joinable;
+    joinable = false;
     stopping = true;
     if (join) pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);

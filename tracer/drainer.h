@@ -23,6 +23,9 @@ struct channel {
 // is then still the caller's).
 bool drainer_start(struct trace_writer *writer, struct error *error);
 
+// Whether events still reach a file: from drainer_start until it stops, by itself or told to. Any thread.
+bool drainer_running(void);
+
 // A channel for one more producer: a used one whose ring is mapped already, if there is one, else a new one. NULL
 // without memory. Cold.
 struct channel *drainer_open(uint32_t thread, uint32_t ring_records);

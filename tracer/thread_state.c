@@ -63,8 +63,7 @@ static struct thread_state *make(void) {
 }
 
 struct thread_state *thread_state_make(void) {
-    if (thread_state || untraceable || !atomic_load_explicit(&tracer.tracing, memory_order_relaxed))
-        return thread_state;
+    if (thread_state || untraceable || !drainer_running()) return thread_state;
     untraceable = true;
     thread_state = make();
     if (thread_state) thread_ring = &thread_state->channel->ring;

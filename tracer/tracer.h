@@ -20,7 +20,7 @@ struct tracer {
     jvmtiEnv *jvmti;
     struct options options;
     struct arena arena;                      // options and what start-up makes; grows only on the starting thread
-    _Atomic(bool) tracing;                   // probes record; false before start and after a failure to start
+    _Atomic(bool) tracing;                   // recording was started (it may have stopped: drainer_running)
     _Atomic(bool) weaving;                   // the helper class exists, so woven code can link
     jobject platform_loader;                 // global reference; NULL where there is none
     jclass runnable, callable, thread_class; // global references

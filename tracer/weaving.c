@@ -221,11 +221,17 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
     finish(jvmti, subject, new_length, new_bytes);
 }
 
+// From the helper class's definition on, until events have nowhere to go.
+static bool is_wanted(void) {
+    bool tracing = atomic_load_explicit(&tracer.tracing, memory_order_relaxed);
+    return atomic_load_explicit(&tracer.weaving, memory_order_acquire) && (!tracing || drainer_running());
+}
+
 void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                  jobject domain, jint length, const unsigned char *bytes, jint *new_length,
                                  unsigned char **new_bytes) {
     // JDK 8 calls in its primordial phase with no JNI and for hidden classes with no name; neither can be woven.
-    if (!jni || !name || !atomic_load_explicit(&tracer.weaving, memory_order_acquire)) return;
+    if (!jni || !name || !is_wanted()) return;
     struct subject subject;
     dotted_name(name, strlen(name), subject.dotted, sizeof subject.dotted);
     bool concerns = is_application(jni, loader) || (!loader && hooks_concern(name)) ||
