@@ -95,14 +95,16 @@ static bool wait_is_good(const struct trace_file *file, const struct event *even
 }
 
 static inline bool next_operands(struct trace_cursor *cursor, const struct trace_file *file, struct event *event) {
-    unsigned kind = event->kind, operands = event_kind_info(kind)->operands;
-    for (unsigned o = 0; o < EVENT_OPERANDS; o++) {
-        uint64_t code = 0;
-        if (o < operands && !varint_get(&cursor->operands, cursor->operands_end, &code)) return false;
-        event->operand[o] = cursor->last[kind][o] += unzigzag(code);
-        if (event->operand[o] > file->highest_operand[kind][o]) return false;
+    const uint64_t *highest = file->highest_operand[event->kind];
+    uint64_t *last = cursor->last[event->kind];
+    memset(event->operand, 0, sizeof event->operand);
+    for (unsigned o = 0; o < file->operands[event->kind]; o++) {
+        uint64_t code;
+        if (!varint_get(&cursor->operands, cursor->operands_end, &code)) return false;
+        event->operand[o] = last[o] += unzigzag(code);
+        if (last[o] > highest[o]) return false;
     }
-    return kind != EVENT_WAIT_BEGIN || wait_is_good(file, event);
+    return event->kind != EVENT_WAIT_BEGIN || wait_is_good(file, event);
 }
 
 bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct error *error) {
@@ -110,7 +112,8 @@ bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct 
     const struct trace_file *file = (const struct trace_file *)cursor->trace;
     event->kind = *cursor->kinds++;
     cursor->left--;
-    if (event_kind_info(event->kind) == NULL) return cursor_damaged(cursor, error, "an event has no known kind");
+    if (event->kind == EVENT_NONE || event->kind >= EVENT_KINDS)
+        return cursor_damaged(cursor, error, "an event has no known kind");
     if (!next_ticks(cursor))
         return cursor_damaged(cursor, error, "times do not rise from the block's first to its last");
     if (!next_operands(cursor, file, event)) {

@@ -16,7 +16,7 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-#define SEARCH_TRIES_MAX 1024 // checksums that a search for the next whole block may compute, in all
+#define SEARCH_BYTES_MAX (256u << 20) // that a search for the next whole block may look at more than once, in all
 
 struct found_block { // an events block, before it is sorted under its thread
     uint64_t offset, first_ticks, last_ticks, lost;
@@ -41,7 +41,7 @@ struct opening {
     struct list blocks, threads;
     struct clock_pair first_pair, last_pair;
     unsigned pairs;
-    unsigned tries_left;
+    uint64_t search_left; // of SEARCH_BYTES_MAX
 };
 
 // ---- lists
@@ -116,23 +116,25 @@ static bool has_block_shape(const uint8_t *object, size_t size) {
            object[size - CHECKSUM_BYTES] == 0xcf;
 }
 
-static bool whole_block_at(const struct trace_file *file, uint64_t offset) {
-    size_t size;
+// *size is how many bytes were looked at.
+static bool whole_block_at(const struct trace_file *file, uint64_t offset, size_t *size) {
     uint64_t said, computed;
     const uint8_t *object = file->bytes + offset;
-    return frame_object(file, offset, &size) == FRAME_WHOLE && has_block_shape(object, size) &&
-           checksum_is_right(object, size, &said, &computed);
+    return frame_object(file, offset, size) == FRAME_WHOLE && has_block_shape(object, *size) &&
+           checksum_is_right(object, *size, &said, &computed);
 }
 
-// The first whole block from `offset` on, or the file's size. Blocks begin with a short array and a short string.
+// The first whole block from `offset` on, or the file's size. Blocks begin with a short array and a short string. Bytes
+// that look like one beginning inside the other would take quadratic time: then the search gives up.
 static uint64_t find_whole_block(struct opening *opening, uint64_t offset) {
     const struct trace_file *file = opening->file;
     for (; offset + CHECKSUM_BYTES + 2 <= file->trace.bytes; offset++) {
         const uint8_t *at = file->bytes + offset;
+        size_t looked_at;
         if ((at[0] & 0xf0) != 0x90 || (at[1] & 0xe0) != 0xa0 || at[2] < 'a' || at[2] > 'z') continue;
-        if (opening->tries_left == 0) break;
-        opening->tries_left--;
-        if (whole_block_at(file, offset)) return offset;
+        if (whole_block_at(file, offset, &looked_at)) return offset;
+        if (looked_at >= opening->search_left) break;
+        opening->search_left -= looked_at;
     }
     return file->trace.bytes;
 }
@@ -475,6 +477,7 @@ static enum frame check_object(struct opening *opening, size_t *size, struct err
 // it, unless a whole block follows: then its length was changed.
 static bool pass_damage(struct opening *opening, enum frame frame, struct error *error) {
     struct trace_file *file = opening->file;
+    if (frame == FRAME_WRONG && !opening->lenient) return false;
     uint64_t offset = opening->offset, next = find_whole_block(opening, offset + 1);
     opening->offset = next;
     if (frame == FRAME_CUT && next == file->trace.bytes) {
@@ -634,9 +637,12 @@ static bool set_clock(struct opening *opening, struct error *error) {
     return error_set_at(error, 0, "its clock makes the run longer than 292 years");
 }
 
-static void set_highest_operands(struct trace_file *file) {
+static void set_operand_rules(struct trace_file *file) {
     const struct trace *trace = &file->trace;
     memset(file->highest_operand, 0xff, sizeof file->highest_operand);
+    for (unsigned kind = EVENT_ENTER; kind < EVENT_KINDS; kind++) {
+        file->operands[kind] = event_kind_info(kind)->operands;
+    }
     for (unsigned kind = EVENT_ENTER; kind <= EVENT_EXIT_THROW; kind++) {
         file->highest_operand[kind][0] = trace->method_count - 1;
     }
@@ -685,13 +691,13 @@ static bool read_all(struct opening *opening, struct error *error) {
     opening->offset = header_size;
     if (!read_blocks(opening, error) || !build_streams(opening, error) || !set_clock(opening, error)) return false;
     publish_tables(opening->file);
-    set_highest_operands(opening->file);
+    set_operand_rules(opening->file);
     return true;
 }
 
 // Takes the file over, also when it fails.
 static struct trace *open_file(struct trace_file *file, bool lenient, struct error *error) {
-    struct opening opening = {.file = file, .lenient = lenient, .tries_left = SEARCH_TRIES_MAX};
+    struct opening opening = {.file = file, .lenient = lenient, .search_left = SEARCH_BYTES_MAX};
     *error = (struct error)ERROR_INIT;
     bool good = read_all(&opening, error);
     free(opening.blocks.items);

@@ -55,8 +55,9 @@ struct trace {
     uint64_t events_of_kind[EVENT_KINDS];
 };
 
-// `path` is copied. Cost: one pass over the file (checksums, GB/s). NULL and *error (STATUS_BAD_INPUT with the offset;
-// STATUS_FAILED when the file can't be opened).
+// `path` is copied. The file is mapped: whoever shortens it while it is open ends the process with SIGBUS. Cost: one
+// pass over the file (checksums, GB/s). NULL and *error (STATUS_BAD_INPUT with the offset; STATUS_FAILED when the file
+// can't be opened).
 struct trace *trace_open(const char *path, bool lenient, struct error *error);
 // NULL is fine.
 void trace_close(struct trace *trace);

@@ -5,6 +5,7 @@
 #include "tracefile/unpack.h"
 #include "tracefile/writer.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -578,7 +579,16 @@ static void check_bad_file(const struct bad_file *bad) {
     trace_close(trace);
 }
 
+static int has_trace_name(const struct dirent *entry) {
+    return strstr(entry->d_name, ".msgpack") != NULL;
+}
+
 static void test_bad_files(void **state) {
+    struct dirent **entries;
+    int files = scandir(TRACES "bad", &entries, has_trace_name, NULL);
+    assert_int_equal(files, LENGTH(bad_files));
+    while (files > 0) free(entries[--files]);
+    free(entries);
     for (size_t i = 0; i < LENGTH(bad_files); i++) check_bad_file(&bad_files[i]);
 }
 
@@ -741,6 +751,24 @@ static void test_lenient_leaves_out_only_what_is_damaged(void **state) {
     trace_close(trace);
 }
 
+// Arrays that begin inside one another, far as a search for the next block goes, must not take quadratic time.
+static void test_search_gives_up(void **state) {
+    struct bytes good = load(TRACES "good-v1.msgpack");
+    size_t ends[64], nested = 16u << 20;
+    object_ends(&good, ends, 64);
+    struct bytes forged = {malloc(ends[0] + nested), ends[0] + nested};
+    memcpy(forged.data, good.data, ends[0]);
+    for (size_t i = 0; i < nested; i++) forged.data[ends[0] + i] = (uint8_t) "\x92\xa1z"[i % 3];
+    struct error error = ERROR_INIT;
+    struct trace *trace = trace_open_memory("forged", forged.data, forged.size, true, &error);
+    assert_non_null(trace);
+    assert_int_equal(trace->damage_count, 1);
+    assert_int_equal(trace->damage[0].offset, ends[0]);
+    trace_close(trace);
+    free(forged.data);
+    free(good.data);
+}
+
 static void test_unknown_blocks_are_passed_over(void **state) {
     struct bytes good = load(TRACES "good-v1.msgpack");
     size_t ends[64];
@@ -894,6 +922,7 @@ int main(void) {
         cmocka_unit_test(test_every_changed_byte_is_noticed),
         cmocka_unit_test(test_forged_blocks_do_not_crash),
         cmocka_unit_test(test_lenient_leaves_out_only_what_is_damaged),
+        cmocka_unit_test(test_search_gives_up),
         cmocka_unit_test(test_unknown_blocks_are_passed_over),
         cmocka_unit_test(test_file_is_private),
         cmocka_unit_test(test_exclusive_keeps_what_is_there),
