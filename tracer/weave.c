@@ -153,13 +153,15 @@ static struct method_weave *weave_of(struct weaver *weaver, uint16_t method, str
     return weave;
 }
 
-static bool insert_last(struct weaver *weaver, struct insertion **list, const struct snippet *snippet, bool after,
-                        struct error *error) {
+static bool insert_last(struct weaver *weaver, struct method_weave *weave, struct insertion **list,
+                        const struct snippet *snippet, bool after, struct error *error) {
     struct insertion *insertion = ARENA_NEW(&weaver->arena, struct insertion, 1);
     if (!insertion) return error_set(error, STATUS_FAILED, OUT_OF_MEMORY);
     *insertion = (struct insertion){.snippet = *snippet, .after = after};
     while (*list) list = &(*list)->next;
     *list = insertion;
+    if (snippet->extra_stack > weave->extra_stack) weave->extra_stack = snippet->extra_stack;
+    weave->changed = true;
     return true;
 }
 
@@ -197,8 +199,7 @@ static bool insert_before_returns(struct weaver *weaver, struct method_weave *we
     enum { OP_IRETURN = 172, OP_RETURN = 177 };
     for (uint32_t bci = 0; bci < weave->code_length; bci++) {
         if (!starts_at(weave, bci) || weave->code[bci] < OP_IRETURN || weave->code[bci] > OP_RETURN) continue;
-        if (!insert_last(weaver, &weave->at[bci], snippet, false, error)) return false;
-        weave->changed = true;
+        if (!insert_last(weaver, weave, &weave->at[bci], snippet, false, error)) return false;
     }
     return true;
 }
@@ -221,13 +222,12 @@ bool weaver_insert(struct weaver *weaver, uint16_t method, enum insert_where whe
     struct snippet code;
     if (!assemble(weaver, method, stack, snippet, &code, error)) return false;
     if (weave->why) return true; // weaver_finish lists it
-    if (code.extra_stack > weave->extra_stack) weave->extra_stack = code.extra_stack;
     if (where == INSERT_BEFORE_RETURN) return insert_before_returns(weaver, weave, &code, error);
-    weave->changed = true;
-    if (where == INSERT_ENTRY && weave->begin == 0) return insert_last(weaver, &weave->entry, &code, false, error);
-    if (where == INSERT_ENTRY) return insert_last(weaver, &weave->at[weave->init], &code, true, error);
+    if (where == INSERT_ENTRY && weave->begin == 0)
+        return insert_last(weaver, weave, &weave->entry, &code, false, error);
+    if (where == INSERT_ENTRY) return insert_last(weaver, weave, &weave->at[weave->init], &code, true, error);
     return check_bci(weave, where, bci, error) &&
-           insert_last(weaver, &weave->at[bci], &code, where == INSERT_AFTER_BCI, error);
+           insert_last(weaver, weave, &weave->at[bci], &code, where == INSERT_AFTER_BCI, error);
 }
 
 // Whether the handler needs a frame. Version 50 may do without frames as a whole, and then the old verifier is asked.
@@ -249,9 +249,7 @@ bool weaver_catch_all(struct weaver *weaver, uint16_t method, const char *snippe
         weaver->frames_name = tail_utf8(&weaver->tail, "StackMapTable", strlen("StackMapTable"));
     }
     if (weaver->tail.why) return error_set(error, STATUS_FAILED, "%s", weaver->tail.why);
-    if (code.extra_stack > weave->thrown_stack) weave->thrown_stack = code.extra_stack;
-    weave->changed = true;
-    return insert_last(weaver, &weave->thrown, &code, false, error);
+    return insert_last(weaver, weave, &weave->thrown, &code, false, error);
 }
 
 bool weaver_add_field(struct weaver *weaver, const char *name, const char *descriptor, uint16_t access,

@@ -82,7 +82,7 @@ struct method_weave {
     uint32_t code_length;
     struct insertion **at; // [code_length]: by bci; &INSIDE where no instruction starts
     struct insertion *entry, *thrown;
-    unsigned extra_stack, thrown_stack; // greatest that snippets push; of thrown's snippets on top of the Throwable
+    unsigned extra_stack;  // the greatest of its snippets
     uint32_t begin;        // where the method's own code may be caught: 0; in a constructor behind this() or super()
     uint32_t init;         // bci of that call; 0 in other methods
     unsigned entry_locals; // of a constructor, as a frame counts them: this and one for each parameter; 0 in others

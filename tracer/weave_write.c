@@ -84,8 +84,9 @@ static const char *write_code_attributes(struct output *output) {
 
 static const char *write_stack_sizes(struct output *output) {
     const struct method_weave *weave = output->weave;
-    unsigned stack = output->place->max_stack + weave->extra_stack;
-    if (weave->thrown && stack < 1 + weave->thrown_stack) stack = 1 + weave->thrown_stack;
+    unsigned found = output->place->max_stack;
+    if (weave->thrown && found == 0) found = 1; // the handler's snippets find the Throwable
+    unsigned stack = found + weave->extra_stack;
     if (stack > LARGEST_U2) return "its stack would be too deep";
     buffer_u2(&output->bytes, (uint16_t)stack);
     enum { MAX_LOCALS_BEFORE_CODE = 6 };
