@@ -18,7 +18,8 @@ bool graph_components(const struct dag *dag, uint32_t *count, struct error *erro
 bool graph_group_pairs(uint32_t vertices, const uint32_t (*pairs)[2], size_t pair_count, uint32_t *component,
                        uint32_t *component_count, struct error *error);
 
-// GraphML with kind, time, thread and task of each vertex and kind and delay of each edge.
+// GraphML with kind, recorded time, thread and task (ids of the trace) of each vertex that the edit leaves, and kind
+// (thread, cause) and recorded delay of each edge.
 bool graph_write_graphml(const struct dag *dag, const struct dag_edit *edit, FILE *file, struct error *error);
 
 #endif

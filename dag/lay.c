@@ -131,7 +131,8 @@ static bool end_body(struct lay *lay, const struct open_entry *entry, bool recor
     lay->builder->functions.depth = entry->functions;
     struct dag_task *task = task_at(lay, entry->task);
     task->outcome = outcome;
-    if (!recorded) task->flags |= TASK_UNFINISHED;
+    // A result is set by the last line of a body's wrapper: what is cut off after it is not the body.
+    if (!recorded && task->result == DAG_NONE) task->flags |= TASK_UNFINISHED;
     if (!put(lay, VERTEX_END, entry->task)) return false;
     task->end = last_vertex(lay);
     return true;
@@ -168,7 +169,8 @@ static bool lay_result(struct lay *lay, const struct sighting *sighting) {
 }
 
 static bool lay_thread_start(struct lay *lay, const struct sighting *run) {
-    if (run && run->own_task && run->run_on == lay->stream && task_at(lay, run->task)->start == DAG_NONE) {
+    bool is_main = run && run->seen & SEEN_MAIN;
+    if (run && run->own_task && !is_main && run->run_on == lay->stream && task_at(lay, run->task)->start == DAG_NONE) {
         if (!begin_body(lay, run)) return false;
         current_thread(lay)->run_task = run->task;
         return true;

@@ -181,6 +181,7 @@ static void classify_runs(struct builder *builder) {
         struct stream_facts *facts = &builder->streams[s];
         if (facts->run == DAG_NONE) continue;
         struct sighting *run = &builder->sightings[facts->run];
+        if (run->seen & SEEN_MAIN) continue; // main's thread starts, by the same id, before main is entered
         if (run->seen & SEEN_IN_BRACKET) facts->is_worker = true;
         bool system = builder->trace->streams[s].thread.flags & THREAD_SYSTEM;
         if (facts->is_worker || system || facts->has_main) {
@@ -213,7 +214,8 @@ static void classify(struct builder *builder) {
     classify_runs(builder);
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
         struct sighting *sighting = &builder->sightings[i];
-        if (sighting->kind == SIGHTING_WORKER || sighting->seen & SEEN_RUN) continue;
+        if (sighting->kind == SIGHTING_WORKER) continue;
+        if (sighting->seen & SEEN_RUN && !(sighting->seen & SEEN_MAIN)) continue;
         bool started = sighting->seen & SEEN_START;
         if (sighting->seen & SEEN_IN_BRACKET && !started)
             sighting->kind = SIGHTING_WORKER; // never seen alive
@@ -240,8 +242,8 @@ static int by_first_mention(const void *a, const void *b, void *context) {
 
 static uint8_t first_flags(const struct sighting *sighting) {
     if (!sighting->own_task) return TASK_NESTED;
-    return (sighting->seen & SEEN_MAIN ? TASK_MAIN : 0) | (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) |
-           (sighting->handed_over ? TASK_HANDED_OVER : 0);
+    if (sighting->seen & SEEN_MAIN) return TASK_MAIN;
+    return (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
 }
 
 static void make_task(const struct sighting *sighting, struct dag_task *task) {
