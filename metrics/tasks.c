@@ -68,11 +68,26 @@ static void meter_close(struct cycle_meter *meter, uint64_t cpu, uint32_t task) 
     if (known && task != DAG_NONE) meter->cycles[task] = (double)(cpu - at_start - within);
 }
 
+// Thread's cycles so far; 0 where the event doesn't tell (a body's end that the DAG had to make up, for one).
+static uint64_t cycles_at(const struct event *event) {
+    switch (event->kind) {
+    case EVENT_TASK_START:
+    case EVENT_TASK_END:
+    case EVENT_WAIT_BEGIN:
+    case EVENT_WAIT_END:
+    case EVENT_THREAD_START:
+    case EVENT_THREAD_END:
+        return event->operand[1];
+    default:
+        return 0;
+    }
+}
+
 static void meter_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
     struct cycle_meter *meter = context;
     if (thread != meter->thread) meter->depth = 0;
     meter->thread = thread;
-    uint64_t cpu = event->kind == EVENT_MAIN_BEGIN ? 0 : event->operand[1];
+    uint64_t cpu = cycles_at(event);
     switch (meter->action[vertex]) {
     case ACTION_OPEN:
     case ACTION_WAIT:

@@ -114,15 +114,12 @@ static cJSON *parse_file(const char *path, struct arena *arena, struct error *er
     fclose(file);
     if (!text) return NULL;
     const char *end = text;
-    cJSON *json = cJSON_ParseWithLengthOpts(text, length + 1, &end, true);
-    if (!json)
-        error_set_at(error, (uint64_t)(end - text), "%s is not JSON", path);
-    else if (strlen(text) != length)
+    cJSON *json = NULL;
+    if (strlen(text) != length)
         error_set_at(error, strlen(text), "%s is not JSON: it holds a zero byte", path);
-    else
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    else if (!(json = cJSON_ParseWithLengthOpts(text, length + 1, &end, true)))
+        error_set_at(error, (uint64_t)(end - text), "%s is not JSON", path);
+    return json;
 }
 
 static bool check_schema(const cJSON *json, const char *path, struct error *error) {

@@ -38,10 +38,15 @@ struct facts {
     double mean_ns;
 };
 
-static bool is_awaited_at_once(const struct dag *dag, uint32_t task) {
-    uint32_t next = dag->tasks[task].spawn_end + 1;
-    return dag->tasks[task].spawn_end != DAG_NONE && next < dag->vertex_count && dag->vertices.task[next] == task &&
-           dag->vertices.kind[next] == VERTEX_WAIT_BEGIN;
+// The spawner does nothing but wait for it, as good as: less than a tenth of the body's time lies in between.
+static bool is_awaited_at_once(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t next = task->spawn_end + 1;
+    if (task->spawn_end == DAG_NONE || task->end == DAG_NONE || next >= dag->vertex_count) return false;
+    if (vertices->task[next] != index || vertices->kind[next] != VERTEX_WAIT_BEGIN) return false;
+    int64_t between = vertices->time_ns[next] - vertices->time_ns[task->spawn_end];
+    return between * 10 < vertices->time_ns[task->end] - vertices->time_ns[task->start];
 }
 
 static struct facts facts_of(const struct dag *dag, const struct improvement *improvement) {
