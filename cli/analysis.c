@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/analysis.h"
+
+#include "cli/progress.h"
+#include "report/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void add_warning(struct analysis_warnings *warnings, const char *format,
+                                                              ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = warnings->text[warnings->count++];
+    vsnprintf(text, sizeof warnings->text[0], format, args);
+    va_end(args);
+}
+
+void analysis_list_warnings(const struct analysis *analysis, struct analysis_warnings *warnings) {
+    const struct dag *dag = analysis->dag;
+    *warnings = (struct analysis_warnings){0};
+    if (!analysis->trace->whole) add_warning(warnings, "the trace is cut short: its last events are missing");
+    if (analysis->trace->lost_events > 0) {
+        add_warning(warnings, "the trace lacks %s events that the tracer lost",
+                    text_count(analysis->trace->lost_events).s);
+    }
+    if (dag->skew_fixed > 0) {
+        add_warning(warnings, "%s effects were recorded before their causes, by at most %s, and were moved after them",
+                    text_count(dag->skew_fixed).s, text_duration((double)dag->skew_worst_ns).s);
+    }
+}
+
+static void warn(const struct analysis *analysis) {
+    struct analysis_warnings warnings;
+    analysis_list_warnings(analysis, &warnings);
+    progress_end();
+    for (size_t i = 0; i < warnings.count; i++) {
+        fprintf(stderr, "rehype: warning: %s: %s\n", analysis->trace->path, warnings.text[i]);
+    }
+}
+
+static bool open_all(struct analysis *analysis, const char *path, const char *window, struct error *error) {
+    progress_stage("reading the trace");
+    if (!(analysis->trace = trace_open(path, false, error))) return false;
+    progress_stage("building the graph");
+    if (!(analysis->dag = dag_build(analysis->trace, error))) return error_wrap(error, "%s", path);
+    return window_parse(window, analysis->dag, &analysis->window, error) &&
+           dag_edit_init(&analysis->edit, analysis->dag, error) && dag_run_init(&analysis->run, analysis->dag, error);
+}
+
+bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error) {
+    *analysis = (struct analysis){0};
+    bool ok = open_all(analysis, path, window, error);
+    if (ok)
+        warn(analysis);
+    else
+        analysis_close(analysis);
+    return ok;
+}
+
+static bool deadlocked(const struct analysis *analysis, struct error *error) {
+    char chain[ERROR_CAUSE_BYTES - 64];
+    return error_set(error, STATUS_FAILED, "the plan would deadlock: %s",
+                     dag_deadlock_text(analysis->dag, &analysis->run, chain, sizeof chain));
+}
+
+bool analysis_measure(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,
+                      struct error *error) {
+    progress_stage("estimating");
+    switch (dag_propagate(analysis->dag, &analysis->edit, &analysis->run)) {
+    case DAG_DEADLOCK:
+        return deadlocked(analysis, error);
+    case DAG_NO_MEMORY:
+        return error_set(error, STATUS_FAILED, "no memory for the estimate");
+    case DAG_OK:
+        break;
+    }
+    return metrics_compute(analysis->dag, &analysis->edit, &analysis->run, &analysis->window, base, &analysis->work,
+                           metrics, error);
+}
+
+void analysis_chart(const struct analysis *analysis, const char *title, const struct metrics *metrics,
+                    struct chart *chart) {
+    *chart = (struct chart){.title = title, .wall_ns = (double)metrics->wall_ns};
+    metrics_profile(&analysis->work.series, STATE_OCCUPIED, chart->values, CHART_COLUMNS);
+}
+
+void analysis_close(struct analysis *analysis) {
+    metrics_work_destroy(&analysis->work);
+    dag_run_destroy(&analysis->run);
+    dag_edit_destroy(&analysis->edit);
+    dag_free(analysis->dag);
+    trace_close(analysis->trace);
+    *analysis = (struct analysis){0};
+}
+
+bool analysis_check_model(const char *model, struct error *error) {
+    if (!model || strcmp(model, "dag") == 0) return true;
+    return error_set(error, STATUS_USAGE, "no model '%s'; there is: dag", model);
+}

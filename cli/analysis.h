@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A trace opened for analysis: the trace, its DAG, the window, an edit (empty at first) and its times.
+#ifndef REHYPE_CLI_ANALYSIS_H
+#define REHYPE_CLI_ANALYSIS_H
+
+#include "metrics/metrics.h"
+#include "report/chart.h"
+
+struct analysis {
+    struct trace *trace;
+    struct dag *dag;
+    struct window window;
+    struct dag_edit edit;
+    struct dag_run run;
+    struct metrics_work work;
+};
+
+// `window` as the user wrote it, or NULL. Warnings go to stderr. On failure everything is released; analysis_close is
+// harmless then.
+bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error);
+
+// Times and all metrics of the trace under its edit. An edit that deadlocks is STATUS_FAILED with its chain of sites.
+bool analysis_measure(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,
+                      struct error *error);
+
+// The concurrency profile of the run that was measured last.
+void analysis_chart(const struct analysis *analysis, const char *title, const struct metrics *metrics,
+                    struct chart *chart);
+void analysis_close(struct analysis *analysis);
+
+// --model: NULL or "dag". Others are STATUS_USAGE and name what exists.
+bool analysis_check_model(const char *model, struct error *error);
+
+// What makes a trace less than the whole run.
+struct analysis_warnings {
+    char text[3][192];
+    size_t count;
+};
+void analysis_list_warnings(const struct analysis *analysis, struct analysis_warnings *warnings);
+
+#endif

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The commands: one a file.
+#ifndef REHYPE_CLI_COMMANDS_H
+#define REHYPE_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+extern const struct command command_record, command_info, command_metrics, command_suggest, command_estimate,
+    command_compare, command_export, command_doctor;
+
+#endif

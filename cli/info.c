@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// rehype info: what was recorded, where, with what, and whether the file is whole.
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "cli/trace_summary.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#include <time.h>
+
+static struct { bool json; } options;
+
+static const struct option_spec specs[] = {
+    {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.info/1)"},
+    {0},
+};
+
+// JSON
+// ------------------------------------------------------------------------------------------------------------------
+
+static cJSON *damage_json(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < trace->damage_count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToObject(object, "offset", json_integer((int64_t)trace->damage[i].offset));
+        cJSON_AddItemToObject(object, "what", json_text(trace->damage[i].what));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static cJSON *events_json(const struct trace *trace) {
+    cJSON *object = cJSON_CreateObject();
+    for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
+        cJSON_AddItemToObject(object, event_kind_info(kind)->name, json_integer((int64_t)trace->events_of_kind[kind]));
+    }
+    return object;
+}
+
+static cJSON *threads_json(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        const struct trace_stream *stream = &trace->streams[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToObject(object, "name", json_text(stream->thread.name));
+        cJSON_AddItemToObject(object, "events", json_integer((int64_t)stream->event_count));
+        cJSON_AddItemToObject(object, "lost_events", json_integer((int64_t)stream->lost_events));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static cJSON *skips_json(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < trace->end.skip_count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToObject(object, "method", json_text(trace->end.skips[i].method));
+        cJSON_AddItemToObject(object, "why", json_text(trace->end.skips[i].why));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static void add_recording_json(cJSON *document, const struct trace *trace) {
+    const struct trace_header *header = &trace->header;
+    cJSON_AddItemToObject(document, "jvm", json_text(header->jvm));
+    cJSON_AddItemToObject(document, "cores", header->cores ? json_integer(header->cores) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "clock", json_text(header->clock));
+    cJSON_AddItemToObject(document, "clock_skew_ns",
+                          header->clock_skew_ns >= 0 ? json_integer(header->clock_skew_ns) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "cycle_unit", json_text(header->cycle_unit));
+    cJSON_AddItemToObject(document, "cycle_source", json_text(header->cycle_source));
+    cJSON_AddItemToObject(document, "origin", json_text(header->origin));
+    cJSON_AddItemToObject(document, "command", json_text(header->command));
+    cJSON_AddItemToObject(document, "options", json_text(header->options));
+    cJSON_AddItemToObject(document, "pid", header->pid ? json_integer(header->pid) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "start_unix_ns",
+                          header->start_unix_ns ? json_integer((int64_t)header->start_unix_ns) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "version", json_integer(trace->version));
+}
+
+static bool write_json(const struct trace *trace, struct error *error) {
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddItemToObject(document, "schema", json_text("rehype.info/1"));
+    cJSON_AddItemToObject(document, "trace", json_text(trace->path));
+    cJSON_AddBoolToObject(document, "whole", trace->whole);
+    cJSON_AddItemToObject(document, "damage", damage_json(trace));
+    cJSON_AddItemToObject(document, "events", events_json(trace));
+    cJSON_AddItemToObject(document, "lost_events", json_integer((int64_t)trace->lost_events));
+    cJSON_AddItemToObject(document, "bytes", json_integer((int64_t)trace->bytes));
+    add_recording_json(document, trace);
+    cJSON_AddItemToObject(document, "threads", threads_json(trace));
+    cJSON_AddItemToObject(document, "stopped_because", json_text(trace->end.stopped_because));
+    bool ended = trace->has_end;
+    cJSON_AddItemToObject(document, "methods_woven",
+                          ended ? json_integer((int64_t)trace->end.methods_woven) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "classes_woven",
+                          ended ? json_integer((int64_t)trace->end.classes_woven) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "methods_skipped", ended ? skips_json(trace) : cJSON_CreateNull());
+    return json_write(document, stdout, error);
+}
+
+// Text
+// ------------------------------------------------------------------------------------------------------------------
+
+static void add_fact(struct table *table, const char *label, const char *value) {
+    if (!value) return;
+    table_add(table, label);
+    table_add(table, value);
+}
+
+static const char *time_of_day(uint64_t unix_ns, char *text, size_t size) {
+    time_t seconds = (time_t)(unix_ns / 1000000000u);
+    struct tm day;
+    if (unix_ns == 0 || !gmtime_r(&seconds, &day)) return NULL;
+    strftime(text, size, "%Y-%m-%d %H:%M:%S UTC", &day);
+    return text;
+}
+
+static const char *clock_text(const struct trace_header *header, char *text, size_t size) {
+    if (header->clock_skew_ns < 0) return header->clock;
+    snprintf(text, size, "%s, at most %s apart between cores", header->clock ? header->clock : "-",
+             text_duration((double)header->clock_skew_ns).s);
+    return text;
+}
+
+static bool write_facts(const struct trace *trace, struct error *error) {
+    static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
+    const struct trace_header *header = &trace->header;
+    char when[64], clock[96], cores[16];
+    struct table table = TABLE_INIT(columns);
+    add_fact(&table, "origin", header->origin);
+    add_fact(&table, "command", header->command);
+    add_fact(&table, "JVM", header->jvm);
+    add_fact(&table, "options", header->options && *header->options ? header->options : NULL);
+    add_fact(&table, "recorded", time_of_day(header->start_unix_ns, when, sizeof when));
+    snprintf(cores, sizeof cores, "%u", header->cores);
+    add_fact(&table, "cores", cores);
+    add_fact(&table, "clock", clock_text(header, clock, sizeof clock));
+    add_fact(&table, "computing by", header->cycle_source);
+    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    table_destroy(&table);
+    return ok;
+}
+
+static void write_verdict(const struct trace *trace, bool damaged) {
+    printf("%s: ", trace->path);
+    if (trace->whole)
+        fputs("whole", stdout);
+    else if (damaged)
+        fputs("DAMAGED", stdout);
+    else
+        fputs("CUT SHORT (its writer was killed; what follows is up to its last whole block)", stdout);
+    printf(", %s, %s events of %s threads\n", text_bytes(trace->bytes).s, text_count(trace->event_count).s,
+           text_count(trace->stream_count).s);
+    for (size_t i = 0; i < trace->damage_count; i++) {
+        printf("  byte %s: %s\n", text_count(trace->damage[i].offset).s, trace->damage[i].what);
+    }
+}
+
+static bool write_pools(const struct trace *trace, struct error *error) {
+    static const struct table_column columns[] = {{"pool", TABLE_LEFT},
+                                                  {"core", TABLE_RIGHT},
+                                                  {"maximum", TABLE_RIGHT},
+                                                  {"queue", TABLE_LEFT},
+                                                  {"kind", TABLE_LEFT}};
+    struct table table = TABLE_INIT(columns);
+    for (uint32_t i = 1; i < trace->pool_count; i++) {
+        const struct trace_pool *pool = &trace->pools[i];
+        table_add(&table, pool->name ? pool->name : "-");
+        table_add(&table, text_number(pool->core).s);
+        table_add(&table, text_number(pool->maximum).s);
+        table_add(&table, pool->queue ? pool->queue : "-");
+        table_add(&table, pool->kind ? pool->kind : "-");
+    }
+    if (table.cell_count > 0) putchar('\n');
+    bool ok = table.cell_count == 0 || table_write(&table, stdout, terminal_utf8(), error);
+    table_destroy(&table);
+    return ok;
+}
+
+static bool write_text(const struct trace *trace, bool damaged, struct error *error) {
+    write_verdict(trace, damaged);
+    if (!write_facts(trace, error) || !write_pools(trace, error)) return false;
+    putchar('\n');
+    return trace_summary_write(trace, stdout, terminal_utf8(), error);
+}
+
+// A damaged file is opened once more, leaving out what is damaged, so that the rest can be shown.
+static struct trace *open_as_is(const char *path, bool *damaged, struct error *error) {
+    struct trace *trace = trace_open(path, false, error);
+    *damaged = !trace && error->status == STATUS_BAD_INPUT;
+    if (!*damaged) return trace;
+    struct error strict = *error;
+    trace = trace_open(path, true, error);
+    *error = strict;
+    return trace;
+}
+
+static int run(const struct operands *operands, struct error *error) {
+    bool damaged;
+    struct error output_error = ERROR_INIT;
+    struct trace *trace = open_as_is(operands->items[0], &damaged, error);
+    if (!trace) return (int)error->status;
+    bool ok = options.json ? write_json(trace, &output_error) : write_text(trace, damaged, &output_error);
+    trace_close(trace);
+    if (!ok) *error = output_error;
+    return (int)error->status;
+}
+
+const struct command command_info = {
+    .name = "info",
+    .summary = "what was recorded, where, with what, and whether the file is whole",
+    .usage = "TRACE [--json]",
+    .about =
+        "Shows what TRACE holds: events by kind, threads, pools, clock, what the tracer could not weave, what was\n"
+        "lost. A damaged file is read as far as it goes, its damage is listed, and the exit status is 3; a file\n"
+        "whose writer was killed is good up to its last whole block, which is said.",
+    .example = "  rehype info trace.msgpack",
+    .options = specs,
+    .operands_least = 1,
+    .operands_most = 1,
+    .run = run,
+};

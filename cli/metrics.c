@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// rehype metrics: the figures of one run, and where its threads wait.
+#include "cli/analysis.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/metrics_text.h"
+#include "report/text.h"
+
+enum { WAITS_SHOWN = 20 };
+
+static struct {
+    bool json, csv;
+    const char *window;
+} options;
+
+static const struct option_spec specs[] = {
+    {"--window", 0, OPTION_TEXT, &options.window, "FROM..TO", "only this part of the run: seconds (0.5..2), per cent"},
+    {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
+    {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
+    {0},
+};
+
+struct findings {
+    struct metrics metrics;
+    struct wait_site *waits;
+    size_t wait_count;
+};
+
+static bool write_json(const char *path, const struct findings *findings, struct error *error) {
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
+    cJSON_AddItemToObject(document, "trace", json_text(path));
+    json_add_metrics(document, &findings->metrics);
+    cJSON_AddItemToObject(document, "waits", json_waits(findings->waits, findings->wait_count));
+    return json_write(document, stdout, error);
+}
+
+static bool write_csv(const char *path, const struct findings *findings) {
+    cJSON *metrics = json_metrics(&findings->metrics);
+    fputs("trace", stdout);
+    csv_names(stdout, metrics, "", false);
+    putchar('\n');
+    csv_text(stdout, path);
+    csv_values(stdout, metrics, false);
+    putchar('\n');
+    cJSON_Delete(metrics);
+    return true;
+}
+
+static bool write_text(const struct analysis *analysis, const struct findings *findings, struct error *error) {
+    struct chart chart;
+    bool utf8 = terminal_utf8();
+    if (!metrics_text_write(&findings->metrics, stdout, utf8, error)) return false;
+    putchar('\n');
+    analysis_chart(analysis, "concurrency profile", &findings->metrics, &chart);
+    chart_write(&chart, chart_top(&chart, 1), stdout, utf8);
+    if (findings->wait_count == 0) {
+        puts("\nno waits");
+        return true;
+    }
+    puts("\nwhere threads wait");
+    return metrics_text_write_waits(findings->waits, findings->wait_count, WAITS_SHOWN, stdout, utf8, error);
+}
+
+static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
+                           struct error *error) {
+    if (options.json) return write_json(path, findings, error);
+    if (options.csv) return write_csv(path, findings);
+    return write_text(analysis, findings, error);
+}
+
+static int run(const struct operands *operands, struct error *error) {
+    const char *path = operands->items[0];
+    struct analysis analysis;
+    struct findings findings = {0};
+    struct arena arena = ARENA_INIT;
+    if (!analysis_open(&analysis, path, options.window, error)) return (int)error->status;
+    if (analysis_measure(&analysis, NULL, &findings.metrics, error) &&
+        metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error)) {
+        write_findings(&analysis, path, &findings, error);
+    }
+    arena_destroy(&arena);
+    analysis_close(&analysis);
+    return (int)error->status;
+}
+
+const struct command command_metrics = {
+    .name = "metrics",
+    .summary = "thread usage, tasks, and where threads wait",
+    .usage = "TRACE [--window FROM..TO] [--json | --csv]",
+    .about = "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
+             "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.",
+    .example = "  rehype metrics trace.msgpack --window 20%..100%",
+    .options = specs,
+    .operands_least = 1,
+    .operands_most = 1,
+    .run = run,
+};

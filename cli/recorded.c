@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/recorded.h"
+
+#include "cli/trace_summary.h"
+#include "report/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Before
+// ----------------------------------------------------------------------------------------------------------------
+
+static bool check_folder(const char *path, struct error *error) {
+    char folder[PATH_MAX];
+    size_t length = (size_t)(strrchr(path, '/') - path);
+    snprintf(folder, sizeof folder, "%.*s", length > 0 ? (int)length : 1, path);
+    if (access(folder, W_OK | X_OK) == 0) return true;
+    return error_set(error, STATUS_FAILED, "no trace can be written into %s: %s", folder, strerror(errno));
+}
+
+// Every trace begins with a map whose first entry is its schema.
+static bool begins_like_trace(const char *path) {
+    static const char mark[] = "rehype.trace/";
+    char head[64];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t length = read(fd, head, sizeof head);
+    close(fd);
+    return length > 0 && memmem(head, (size_t)length, mark, strlen(mark)) != NULL;
+}
+
+bool recorded_make_way(const char *path, struct error *error) {
+    struct stat old;
+    if (!check_folder(path, error)) return false;
+    if (stat(path, &old) != 0) return true;
+    if (!S_ISREG(old.st_mode) || (old.st_size > 0 && !begins_like_trace(path))) {
+        return error_set(error, STATUS_FAILED,
+                         "not overwriting %s: it is not a rehype trace; choose another file with -o", path);
+    }
+    if (unlink(path) == 0) return true;
+    return error_set(error, STATUS_FAILED, "the old %s can't be removed: %s", path, strerror(errno));
+}
+
+// After
+// -----------------------------------------------------------------------------------------------------------------
+
+static void write_events_line(const struct trace *trace, FILE *file) {
+    fprintf(file, "%s, %s events of %s threads, clock %s%s\n", text_bytes(trace->bytes).s,
+            text_count(trace->event_count).s, text_count(trace->stream_count).s,
+            trace->header.clock ? trace->header.clock : "-",
+            trace->whole ? "" : "; CUT SHORT: the JVM was killed, its last events are missing");
+}
+
+static void summarise(const char *path, FILE *file, bool utf8) {
+    struct error error = ERROR_INIT;
+    char text[ERROR_MAX_CAUSES * ERROR_CAUSE_BYTES];
+    struct trace *trace = trace_open(path, false, &error);
+    if (trace) {
+        fprintf(file, "rehype: %s: ", path);
+        write_events_line(trace, file);
+        trace_summary_write(trace, file, utf8, &error);
+    }
+    if (error.status != STATUS_OK) fprintf(file, "rehype: %s\n", error_text(&error, text, sizeof text));
+    trace_close(trace);
+}
+
+// The path as a glob pattern: bytes that glob would read are escaped, %p is any number, and, with `others`, a pid may
+// stand before the extension.
+static void write_pattern(const char *path, bool others, char *pattern, size_t size) {
+    const char *name = strrchr(path, '/'), *dot = strrchr(name, '.');
+    const char *pid_at = others ? dot ? dot : path + strlen(path) : NULL;
+    FILE *out = fmemopen(pattern, size, "w");
+    if (!out) return;
+    for (const char *at = path;; at++) {
+        if (at == pid_at) fputs(".[0-9]*", out);
+        if (!*at) break;
+        if (strncmp(at, "%p", 2) == 0) {
+            fputs("[0-9]*", out);
+            at++;
+        } else {
+            if (strchr("*?[\\", *at)) putc('\\', out);
+            putc(*at, out);
+        }
+    }
+    fclose(out);
+}
+
+void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8) {
+    glob_t found = {0};
+    size_t summaries = 0;
+    for (int others = 0; others < 2; others++) {
+        char pattern[2 * PATH_MAX] = "";
+        write_pattern(path, others == 1, pattern, sizeof pattern);
+        glob(pattern, others ? GLOB_APPEND : 0, NULL, &found);
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct stat trace;
+        if (stat(found.gl_pathv[i], &trace) != 0 || trace.st_mtime + 1 < start) continue;
+        summarise(found.gl_pathv[i], file, utf8);
+        summaries++;
+    }
+    globfree(&found);
+    if (summaries > 0) return;
+    fprintf(file,
+            "rehype: no trace was written to %s. Either the command started no JVM, or its environment was cleared on\n"
+            "the way (JAVA_TOOL_OPTIONS), or the JVM could not load the tracer: then its own message is above.\n",
+            path);
+}

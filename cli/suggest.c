@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// rehype suggest: which improvements would pay, ranked, and the best plan.
+#include "optimize/search.h"
+
+#include "cli/analysis.h"
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "report/text.h"
+
+static struct {
+    const char *output, *objective, *model, *window;
+    uint64_t top, seed;
+    struct text_list require;
+    bool json, csv;
+} options = {.output = "plan.json", .objective = "balanced", .top = 10, .seed = 1};
+
+static const struct option_spec specs[] = {
+    {"--output", 'o', OPTION_TEXT, &options.output, "PLAN", "where the best plan goes (plan.json)"},
+    {"--top", 0, OPTION_NUMBER, &options.top, "N", "how many plans to show (10)"},
+    {"--objective", 0, OPTION_TEXT, &options.objective, "O",
+     "what plans are ranked by: balanced (default), composite, wall, threads, granularity, utilisation,\n"
+     "throughput, edits, or an expression over metrics"},
+    {"--require", 0, OPTION_LIST, &options.require, "EXPR",
+     "what plans must meet: 'wall<=0%' (against the run as recorded), 'occupied.peak<=8'; repeatable"},
+    {"--model", 0, OPTION_TEXT, &options.model, "M", "dag: threads as recorded (the only one)"},
+    {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
+    {"--window", 0, OPTION_TEXT, &options.window, "FROM..TO", "only this part of the run: seconds (0.5..2), per cent"},
+    {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
+    {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "a line an improvement, with all its estimated metrics"},
+    {0},
+};
+
+// Searching
+// -------------------------------------------------------------------------------------------------------------
+
+struct suggestion {
+    struct analysis analysis;
+    struct search_result result;
+    struct arena arena;
+};
+
+// The parsed --objective and --require; both live in the arena.
+static bool parse_wishes(struct arena *arena, struct search_options *search, struct error *error) {
+    size_t count = options.require.count;
+    const struct requirement **requirements = ARENA_NEW(arena, const struct requirement *, count + 1);
+    if (!requirements) return error_set(error, STATUS_FAILED, "no memory for the requirements");
+    for (size_t i = 0; i < count; i++) {
+        if (!requirement_parse(options.require.items[i], arena, &requirements[i], error)) {
+            return error_wrap(error, "--require %s", options.require.items[i]);
+        }
+    }
+    search->requirements = requirements;
+    search->requirement_count = count;
+    if (objective_parse(options.objective, arena, &search->objective, error)) return true;
+    return error_wrap(error, "--objective %s", options.objective);
+}
+
+static bool search(struct suggestion *s, struct error *error) {
+    struct search_options search = {.top = (uint32_t)options.top,
+                                    .seed = options.seed,
+                                    .evaluations = SEARCH_EVALUATIONS,
+                                    .progress = progress_plans};
+    if (!parse_wishes(&s->arena, &search, error)) return false;
+    progress_stage("searching");
+    bool ok = search_run(s->analysis.dag, &s->analysis.window, &search, &s->arena, &s->result, error);
+    progress_end();
+    return ok;
+}
+
+// The best plan as plan_write wants it: without one, the empty plan.
+static bool write_plan(const struct analysis *analysis, const struct search_result *result, struct arena *arena,
+                       struct error *error) {
+    struct plan plan = {.trace_path = analysis->trace->path};
+    if (result->plan_count > 0) {
+        const struct ranked_plan *best = &result->plans[0];
+        plan.improvements = ARENA_NEW(arena, struct improvement, best->count);
+        if (!plan.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
+        for (; plan.count < best->count; plan.count++) {
+            plan.improvements[plan.count] = result->candidates[best->candidates[plan.count]].improvement;
+        }
+    }
+    return plan_write(options.output, plan.trace_path, analysis->dag, &plan, error);
+}
+
+// CSV
+// -------------------------------------------------------------------------------------------------------------------
+
+static void write_csv_names(const struct suggestion *s) {
+    cJSON *metrics = json_metrics(&s->result.base);
+    fputs("id,change,kind,class,method,descriptor,file,line,tasks,passes,why", stdout);
+    csv_names(stdout, metrics, "", false);
+    putchar('\n');
+    cJSON_Delete(metrics);
+}
+
+static void write_csv_field(const char *text) {
+    csv_text(stdout, text);
+    putchar(',');
+}
+
+static void write_csv_line(const struct suggestion *s, size_t index) {
+    const struct candidate *candidate = &s->result.candidates[index];
+    const struct trace_site *site = &s->analysis.dag->sites[candidate->improvement.site].site;
+    bool estimated = !candidate->improvement.refusal && candidate->outcome == DAG_OK;
+    cJSON *metrics = json_metrics(&candidate->estimate);
+    char text[1024];
+    printf("%zu,", index + 1);
+    write_csv_field(improvement_text(s->analysis.dag, &candidate->improvement, text, sizeof text));
+    write_csv_field(improvement_kind_names[candidate->improvement.kind]);
+    write_csv_field(site->class_name);
+    write_csv_field(site->method);
+    write_csv_field(site->descriptor);
+    write_csv_field(site->file);
+    printf("%u,%u,%s,", site->line, candidate->improvement.task_count, candidate->passes ? "true" : "false");
+    csv_text(stdout, candidate->why);
+    if (estimated)
+        csv_values(stdout, metrics, false);
+    else
+        csv_blanks(stdout, metrics);
+    putchar('\n');
+    cJSON_Delete(metrics);
+}
+
+// Text
+// ------------------------------------------------------------------------------------------------------------------
+
+static void add_two(struct table *table, struct text before, struct text after) {
+    char cell[80];
+    snprintf(cell, sizeof cell, "%s -> %s", before.s, after.s);
+    table_add(table, cell);
+}
+
+static void add_estimate(struct table *table, const struct metrics *base, const struct metrics *estimate) {
+    const struct usage *before = &base->threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
+    add_two(table, text_duration((double)base->wall_ns), text_duration((double)estimate->wall_ns));
+    add_two(table, text_number(before->peak), text_number(after->peak));
+    add_two(table, text_number(before->mean), text_number(after->mean));
+}
+
+static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
+    const struct candidate *candidate = &s->result.candidates[index];
+    const struct improvement *improvement = &candidate->improvement;
+    char text[1024];
+    table_add(table, text_count(index + 1).s);
+    table_add(table, improvement_text(s->analysis.dag, improvement, text, sizeof text));
+    table_add(table, text_file_line(&s->analysis.dag->sites[improvement->site].site).s);
+    table_add(table, text_count(improvement->task_count).s);
+    if (improvement->refusal || candidate->outcome != DAG_OK) {
+        for (int i = 0; i < 3; i++) table_add(table, "-");
+    } else {
+        add_estimate(table, &s->result.base, &candidate->estimate);
+    }
+    table_add(table, candidate->passes ? "" : candidate->why);
+}
+
+static bool write_candidates(const struct suggestion *s, struct error *error) {
+    static const struct table_column columns[] = {
+        {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
+        {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"why not", TABLE_LEFT},
+    };
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < s->result.candidate_count; i++) add_candidate(&table, s, i);
+    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    table_destroy(&table);
+    return ok;
+}
+
+static void add_plan(struct table *table, const struct suggestion *s, size_t rank) {
+    const struct ranked_plan *plan = &s->result.plans[rank];
+    char members[128];
+    size_t used = 0;
+    for (uint32_t i = 0; i < plan->count && used < sizeof members; i++) {
+        used +=
+            (size_t)snprintf(members + used, sizeof members - used, "%s%u", i > 0 ? " " : "", plan->candidates[i] + 1);
+    }
+    table_add(table, text_count(rank + 1).s);
+    table_add(table, members);
+    add_estimate(table, &s->result.base, &plan->estimate);
+    table_add(table, text_number(plan->estimate.composite).s);
+    table_add(table, text_number(plan->estimate.balanced).s);
+}
+
+static bool write_plans(const struct suggestion *s, struct error *error) {
+    static const struct table_column columns[] = {
+        {"rank", TABLE_RIGHT}, {"changes", TABLE_LEFT},    {"wall", TABLE_RIGHT},     {"peak", TABLE_RIGHT},
+        {"mean", TABLE_RIGHT}, {"composite", TABLE_RIGHT}, {"balanced", TABLE_RIGHT},
+    };
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < s->result.plan_count; i++) add_plan(&table, s, i);
+    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    table_destroy(&table);
+    return ok;
+}
+
+static bool write_text(const struct suggestion *s, struct error *error) {
+    const struct search_result *result = &s->result;
+    if (result->candidate_count == 0) {
+        printf("%s has no task whose spawn was seen: nothing to suggest.\n", s->analysis.trace->path);
+        return true;
+    }
+    puts("Each change alone (threads are occupied ones: computing or waiting)");
+    if (!write_candidates(s, error)) return false;
+    if (result->plan_count == 0) {
+        printf("\nNo plan is better than the run as recorded; %s holds the empty one.\n", options.output);
+        return true;
+    }
+    printf("\nBest plans of %s estimated in %s, by %s\n", text_count(result->evaluated).s,
+           text_duration(result->seconds * 1e9).s, options.objective);
+    if (!write_plans(s, error)) return false;
+    printf("\nThe best plan is in %s. Next: rehype estimate --apply %s\n", options.output, options.output);
+    return true;
+}
+
+static bool write_results(const struct suggestion *s, struct error *error) {
+    if (options.json) {
+        return json_write(json_suggestions(s->analysis.dag, s->analysis.trace->path, &s->result, options.seed), stdout,
+                          error);
+    }
+    if (!options.csv) return write_text(s, error);
+    write_csv_names(s);
+    for (size_t i = 0; i < s->result.candidate_count; i++) write_csv_line(s, i);
+    return true;
+}
+
+static int run(const struct operands *operands, struct error *error) {
+    struct suggestion s = {0};
+    if (analysis_check_model(options.model, error) &&
+        analysis_open(&s.analysis, operands->items[0], options.window, error) && search(&s, error) &&
+        write_plan(&s.analysis, &s.result, &s.arena, error)) {
+        write_results(&s, error);
+    }
+    arena_destroy(&s.arena);
+    analysis_close(&s.analysis);
+    return (int)error->status;
+}
+
+const struct command command_suggest = {
+    .name = "suggest",
+    .summary = "which changes would pay, ranked, and the best plan",
+    .usage = "TRACE [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
+             "                      [--window FROM..TO] [--json | --csv]",
+    .about =
+        "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
+        "plan. Without --require a plan may not be worse than the run in wall time, peak or mean occupied threads\n"
+        "(by more than 0.5 %). Changes that fail are listed with the reason.",
+    .example =
+        "  rehype suggest trace.msgpack\n  rehype suggest trace.msgpack --objective wall --require 'occupied.peak<=8'",
+    .options = specs,
+    .operands_least = 1,
+    .operands_most = 1,
+    .run = run,
+};

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/export.h"
+
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// CSV ----------------------------------------------------------------------------------------------------------------
+
+enum operand_type {
+    OPERAND_NONE,
+    OPERAND_TASK,
+    OPERAND_POOL,
+    OPERAND_METHOD,
+    OPERAND_SITE,
+    OPERAND_CLASS,
+    OPERAND_CPU,
+    OPERAND_SPAWN_OUTCOME,
+    OPERAND_TASK_OUTCOME,
+    OPERAND_WAIT, // enum wait_for << 32 | site; says what operand 0 is
+    OPERAND_COUNT,
+};
+
+static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
+    [EVENT_ENTER] = {OPERAND_METHOD},
+    [EVENT_EXIT] = {OPERAND_METHOD},
+    [EVENT_EXIT_THROW] = {OPERAND_METHOD},
+    [EVENT_TASK_CREATED] = {OPERAND_TASK, OPERAND_CLASS},
+    [EVENT_SPAWN_BEGIN] = {OPERAND_TASK, OPERAND_SITE, OPERAND_POOL},
+    [EVENT_SPAWN_END] = {OPERAND_TASK, OPERAND_SPAWN_OUTCOME},
+    [EVENT_TASK_START] = {OPERAND_TASK, OPERAND_CPU},
+    [EVENT_TASK_END] = {OPERAND_TASK, OPERAND_CPU, OPERAND_TASK_OUTCOME},
+    [EVENT_RESULT] = {OPERAND_TASK},
+    [EVENT_WAIT_BEGIN] = {OPERAND_TASK, OPERAND_CPU, OPERAND_WAIT},
+    [EVENT_WAIT_END] = {OPERAND_TASK, OPERAND_CPU},
+    [EVENT_TAKEN] = {OPERAND_TASK},
+    [EVENT_WORKER_BEGIN] = {OPERAND_POOL},
+    [EVENT_IDLE] = {OPERAND_POOL},
+    [EVENT_BUSY] = {OPERAND_POOL},
+    [EVENT_RETIRE] = {OPERAND_POOL},
+    [EVENT_POOL_SHUTDOWN] = {OPERAND_POOL},
+    [EVENT_THREAD_START] = {OPERAND_TASK, OPERAND_CPU},
+    [EVENT_THREAD_END] = {OPERAND_TASK, OPERAND_CPU},
+    [EVENT_MAIN_BEGIN] = {OPERAND_TASK},
+    [EVENT_LOST] = {OPERAND_COUNT},
+};
+
+// A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.
+struct csv_row {
+    uint64_t task, pool, cpu;
+    bool has_cpu;
+    const char *class_name;
+    struct text_place method, site;
+    const char *detail;
+    char count[24];
+};
+
+static void fill_site(struct csv_row *row, const struct trace *trace, uint32_t id) {
+    if (id == 0 || id >= trace->site_count) return;
+    const struct trace_site *site = &trace->sites[id];
+    snprintf(row->site.s, sizeof row->site.s, "%s.%s:%" PRIu32, site->class_name ? site->class_name : "?",
+             site->method ? site->method : "?", site->line);
+}
+
+static void fill_wait(struct csv_row *row, const struct trace *trace, const struct event *event, uint64_t value) {
+    static const char *const names[] = {"for a task", "for a pool's end", "for what isn't known"};
+    uint64_t what = value >> 32;
+    row->detail = what < sizeof names / sizeof *names ? names[what] : NULL;
+    if (what != WAIT_FOR_TASK) row->task = 0;
+    if (what == WAIT_FOR_POOL) row->pool = event->operand[0];
+    fill_site(row, trace, (uint32_t)value);
+}
+
+static const char *task_outcome_name(uint64_t outcome) {
+    static const char *const names[] = {"returned", "threw", "cancelled"};
+    return outcome < sizeof names / sizeof *names ? names[outcome] : NULL;
+}
+
+static void fill_operand(struct csv_row *row, const struct trace *trace, const struct event *event, int index) {
+    uint64_t value = event->operand[index];
+    switch ((enum operand_type)operand_types[event->kind][index]) {
+    case OPERAND_NONE:
+        break;
+    case OPERAND_TASK:
+        row->task = value;
+        break;
+    case OPERAND_POOL:
+        row->pool = value;
+        break;
+    case OPERAND_METHOD:
+        if (value > 0 && value < trace->method_count) {
+            row->method = text_method(trace->methods[value].class_name, trace->methods[value].name);
+        }
+        break;
+    case OPERAND_SITE:
+        fill_site(row, trace, (uint32_t)value);
+        break;
+    case OPERAND_CLASS:
+        if (value > 0 && value < trace->class_count) row->class_name = trace->classes[value].name;
+        break;
+    case OPERAND_CPU:
+        row->cpu = value;
+        row->has_cpu = value != 0;
+        break;
+    case OPERAND_SPAWN_OUTCOME:
+        row->detail = value == SPAWN_ACCEPTED ? "accepted" : "rejected";
+        break;
+    case OPERAND_TASK_OUTCOME:
+        row->detail = task_outcome_name(value);
+        break;
+    case OPERAND_WAIT:
+        fill_wait(row, trace, event, value);
+        break;
+    case OPERAND_COUNT:
+        snprintf(row->count, sizeof row->count, "%" PRIu64, value);
+        row->detail = row->count;
+        break;
+    }
+}
+
+static void write_id(FILE *file, uint64_t id, bool known) {
+    if (known) fprintf(file, "%" PRIu64, id);
+    putc(',', file);
+}
+
+static void write_field(FILE *file, const char *text) {
+    csv_text(file, text);
+    putc(',', file);
+}
+
+static void write_csv_event(FILE *file, const struct trace_cursor *cursor, const struct event *event, bool first) {
+    struct csv_row row = {0};
+    for (int i = 0; i < EVENT_OPERANDS; i++) fill_operand(&row, cursor->trace, event, i);
+    fprintf(file, "%" PRIu32 ",", cursor->stream->id);
+    write_field(file, cursor->stream->thread.name);
+    fprintf(file, "%" PRIu64 ",", event->time);
+    write_field(file, event_kind_info(event->kind)->name);
+    write_id(file, row.task, row.task != 0);
+    write_id(file, row.pool, row.pool != 0);
+    write_field(file, row.method.s);
+    write_field(file, row.site.s);
+    write_field(file, row.class_name);
+    write_id(file, row.cpu, row.has_cpu);
+    csv_text(file, row.detail);
+    putc('\n', file);
+}
+
+// Every event of the trace --------------------------------------------------------------------------------------------
+
+typedef void write_event(FILE *file, const struct trace_cursor *cursor, const struct event *event, bool first);
+
+static bool write_events(const struct trace *trace, FILE *file, write_event *write, struct error *error) {
+    bool first = true;
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        struct trace_cursor cursor;
+        struct event event;
+        trace_cursor_init(&cursor, trace, &trace->streams[i]);
+        for (; !ferror(file) && trace_cursor_next(&cursor, &event, error); first = false) {
+            write(file, &cursor, &event, first);
+        }
+        if (error->status != STATUS_OK) return false;
+    }
+    return true;
+}
+
+bool export_csv(const struct trace *trace, FILE *file, struct error *error) {
+    fputs("thread,thread_name,time_ns,kind,task,pool,method,site,class,cpu,detail\n", file);
+    return write_events(trace, file, write_csv_event, error);
+}
+
+// JSON: tables by cJSON, tasks and events, of which there may be millions, one at a time
+// ---------------------------------
+
+static cJSON *header_of(const struct trace *trace) {
+    const struct trace_header *header = &trace->header;
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "version", json_integer(trace->version));
+    cJSON_AddItemToObject(object, "origin", json_text(header->origin));
+    cJSON_AddItemToObject(object, "jvm", json_text(header->jvm));
+    cJSON_AddItemToObject(object, "command", json_text(header->command));
+    cJSON_AddItemToObject(object, "options", json_text(header->options));
+    cJSON_AddItemToObject(object, "clock", json_text(header->clock));
+    cJSON_AddItemToObject(object, "start_unix_ns", json_integer((int64_t)header->start_unix_ns));
+    cJSON_AddItemToObject(object, "cores", json_integer(header->cores));
+    cJSON_AddItemToObject(object, "pid", json_integer(header->pid));
+    cJSON_AddItemToObject(object, "cycle_unit", json_text(header->cycle_unit));
+    cJSON_AddItemToObject(object, "cycle_source", json_text(header->cycle_source));
+    return object;
+}
+
+static cJSON *threads_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        const struct trace_stream *stream = &trace->streams[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToObject(object, "id", json_integer(stream->id));
+        cJSON_AddItemToObject(object, "name", json_text(stream->thread.name));
+        cJSON_AddBoolToObject(object, "system", (stream->thread.flags & THREAD_SYSTEM) != 0);
+        cJSON_AddBoolToObject(object, "daemon", (stream->thread.flags & THREAD_DAEMON) != 0);
+        cJSON_AddBoolToObject(object, "virtual", (stream->thread.flags & THREAD_VIRTUAL) != 0);
+        cJSON_AddItemToObject(object, "events", json_integer((int64_t)stream->event_count));
+        cJSON_AddItemToObject(object, "lost_events", json_integer((int64_t)stream->lost_events));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static cJSON *methods_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->method_count; i++) {
+        const struct trace_method *method = &trace->methods[i];
+        const struct trace_site place = {method->class_name, method->name, method->descriptor,
+                                         method->file,       method->line, -1};
+        cJSON_AddItemToArray(array, json_place(&place));
+    }
+    return array;
+}
+
+static cJSON *sites_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->site_count; i++) cJSON_AddItemToArray(array, json_place(&trace->sites[i]));
+    return array;
+}
+
+static cJSON *classes_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->class_count; i++) cJSON_AddItemToArray(array, json_text(trace->classes[i].name));
+    return array;
+}
+
+static cJSON *pool_of(const struct trace_pool *pool) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "name", json_text(pool->name));
+    cJSON_AddItemToObject(object, "kind", json_text(pool->kind));
+    cJSON_AddItemToObject(object, "core", json_integer(pool->core));
+    cJSON_AddItemToObject(object, "maximum", json_integer(pool->maximum));
+    cJSON_AddItemToObject(object, "queue", json_text(pool->queue));
+    cJSON_AddItemToObject(object, "capacity", pool->capacity >= 0 ? json_integer(pool->capacity) : cJSON_CreateNull());
+    return object;
+}
+
+static cJSON *pools_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->pool_count; i++) {
+        cJSON_AddItemToArray(array, i == 0 ? cJSON_CreateNull() : pool_of(&trace->pools[i]));
+    }
+    return array;
+}
+
+// One member of the document, without the comma after it.
+static bool write_member(FILE *file, const char *key, cJSON *value, struct error *error) {
+    char *text = cJSON_PrintUnformatted(value);
+    cJSON_Delete(value);
+    if (!text) return error_set(error, STATUS_FAILED, "no memory for the JSON document");
+    fprintf(file, "\"%s\": %s,\n", key, text);
+    free(text);
+    return true;
+}
+
+static void write_time(FILE *file, const struct dag *dag, uint32_t vertex) {
+    if (vertex == DAG_NONE)
+        fputs(", null", file);
+    else
+        fprintf(file, ", %" PRId64, dag->vertices.time_ns[vertex]);
+}
+
+// [id, class, pool, spawner's id, spawn, spawned, start, result, end, outcome]
+static void write_task(FILE *file, const struct dag *dag, const struct dag_task *task) {
+    bool ended = !(task->flags & TASK_UNFINISHED);
+    fprintf(file, "[%" PRIu64 ", %" PRIu32 ", %" PRIu32, task->id, task->task_class, task->pool);
+    if (task->spawner == DAG_NONE)
+        fputs(", null", file);
+    else
+        fprintf(file, ", %" PRIu64, dag->tasks[task->spawner].id);
+    write_time(file, dag, task->spawn_begin);
+    write_time(file, dag, task->spawn_end);
+    write_time(file, dag, task->start);
+    write_time(file, dag, task->result);
+    write_time(file, dag, ended ? task->end : DAG_NONE);
+    if (ended && task_outcome_name(task->outcome))
+        fprintf(file, ", \"%s\"]", task_outcome_name(task->outcome));
+    else
+        fputs(", null]", file);
+}
+
+static void write_tasks(FILE *file, const struct dag *dag) {
+    fputs("\"tasks\": [", file);
+    for (uint32_t i = 0; i < dag->task_count && !ferror(file); i++) {
+        fputs(i > 0 ? ",\n" : "\n", file);
+        write_task(file, dag, &dag->tasks[i]);
+    }
+    fputs("\n],\n", file);
+}
+
+// [thread, time_ns, kind, operands...]
+static void write_json_event(FILE *file, const struct trace_cursor *cursor, const struct event *event, bool first) {
+    const struct event_kind_info *info = event_kind_info(event->kind);
+    fprintf(file, "%s\n[%" PRIu32 ", %" PRIu64 ", \"%s\"", first ? "" : ",", cursor->stream->id, event->time,
+            info->name);
+    for (int i = 0; i < info->operands; i++) fprintf(file, ", %" PRIu64, event->operand[i]);
+    putc(']', file);
+}
+
+bool export_json(const struct dag *dag, FILE *file, struct error *error) {
+    const struct trace *trace = dag->trace;
+    fputs("{\"schema\": \"rehype.export/1\",\n", file);
+    if (!write_member(file, "header", header_of(trace), error) ||
+        !write_member(file, "threads", threads_of(trace), error) ||
+        !write_member(file, "methods", methods_of(trace), error) ||
+        !write_member(file, "sites", sites_of(trace), error) ||
+        !write_member(file, "classes", classes_of(trace), error) ||
+        !write_member(file, "pools", pools_of(trace), error)) {
+        return false;
+    }
+    write_tasks(file, dag);
+    fputs("\"events\": [", file);
+    if (!write_events(trace, file, write_json_event, error)) return false;
+    fputs("\n]}\n", file);
+    return true;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+cJSON *json_integer(int64_t value) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRId64, value);
+    return cJSON_CreateRaw(digits);
+}
+
+// Whole nanoseconds of a figure that is held as a double.
+static cJSON *rounded(double value) {
+    return isfinite(value) && fabs(value) < 9e18 ? json_integer(llround(value)) : cJSON_CreateNull();
+}
+
+cJSON *json_number(double value) {
+    return isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull();
+}
+
+cJSON *json_text(const char *text) {
+    return text ? cJSON_CreateString(text) : cJSON_CreateNull();
+}
+
+static void add(cJSON *object, const char *key, cJSON *value) {
+    cJSON_AddItemToObject(object, key, value);
+}
+
+static void add_nulls(cJSON *object, const char *const *keys, size_t count) {
+    for (size_t i = 0; i < count; i++) cJSON_AddNullToObject(object, keys[i]);
+}
+
+cJSON *json_place(const struct trace_site *site) {
+    if (!site->class_name) return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject();
+    add(object, "class", json_text(site->class_name));
+    add(object, "method", json_text(site->method));
+    add(object, "descriptor", json_text(site->descriptor));
+    add(object, "file", json_text(site->file));
+    add(object, "line", site->line ? json_integer(site->line) : cJSON_CreateNull());
+    add(object, "bci", site->bci >= 0 ? json_integer(site->bci) : cJSON_CreateNull());
+    return object;
+}
+
+static cJSON *usage_of(const struct usage *usage) {
+    cJSON *object = cJSON_CreateObject();
+    add(object, "peak", json_number(usage->peak));
+    add(object, "max", json_number(usage->max));
+    add(object, "mean", json_number(usage->mean));
+    return object;
+}
+
+static cJSON *states_of(const struct usage *states) {
+    cJSON *object = cJSON_CreateObject();
+    for (int state = 0; state < STATE_COUNT; state++) add(object, thread_state_names[state], usage_of(&states[state]));
+    return object;
+}
+
+static void add_quantiles(cJSON *object, const struct quantiles *quantiles) {
+    add(object, "mean", json_number(quantiles->mean));
+    add(object, "p20", rounded(quantiles->p20));
+    add(object, "p50", rounded(quantiles->p50));
+    add(object, "p80", rounded(quantiles->p80));
+    add(object, "p95", rounded(quantiles->p95));
+    add(object, "max", rounded(quantiles->max));
+}
+
+static cJSON *tasks_of(const struct task_metrics *tasks) {
+    cJSON *object = cJSON_CreateObject(), *granularity = cJSON_CreateObject(), *queue_wait = cJSON_CreateObject();
+    add(granularity, "unit", json_text(tasks->granularity_unit));
+    add_quantiles(granularity, &tasks->granularity);
+    add_quantiles(queue_wait, &tasks->queue_wait_ns);
+    add(object, "count", json_integer((int64_t)tasks->count));
+    add(object, "overhead_share", json_number(tasks->overhead_share));
+    add(object, "idle_share", json_number(tasks->idle_share));
+    add(object, "work_ns", rounded(tasks->work_ns));
+    add(object, "span_ns", rounded(tasks->span_ns));
+    add(object, "granularity", granularity);
+    add_nulls(object, (const char *const[]){"fine", "coarse"}, 2);
+    add(object, "queue_wait_ns", queue_wait);
+    return object;
+}
+
+static cJSON *unknown_requests(void) {
+    cJSON *object = cJSON_CreateObject(), *latency = cJSON_CreateObject();
+    add_nulls(object, (const char *const[]){"site", "count"}, 2);
+    add_nulls(latency, (const char *const[]){"p50", "p95", "p99"}, 3);
+    add(object, "latency_ns", latency);
+    add_nulls(object, (const char *const[]){"peak_threads", "concurrent"}, 2);
+    return object;
+}
+
+static cJSON *unknown_object(const char *const *keys, size_t count) {
+    cJSON *object = cJSON_CreateObject();
+    add_nulls(object, keys, count);
+    return object;
+}
+
+static cJSON *gc_of(const struct metrics *metrics) {
+    cJSON *object = cJSON_CreateObject();
+    add(object, "pauses", json_integer((int64_t)metrics->gc_pauses));
+    add(object, "ns", json_integer(metrics->gc_ns));
+    return object;
+}
+
+void json_add_metrics(cJSON *object, const struct metrics *metrics) {
+    add(object, "wall_ns", json_integer(metrics->wall_ns));
+    add(object, "thread_time_ns", rounded(metrics->thread_time_ns));
+    add(object, "threads", states_of(metrics->threads));
+    add(object, "virtual_threads", states_of(metrics->virtual_threads));
+    add(object, "composite", json_number(metrics->composite));
+    add(object, "balanced", json_number(metrics->balanced));
+    add(object, "tasks", tasks_of(&metrics->tasks));
+    add(object, "requests", unknown_requests());
+    add(object, "cpu", unknown_object((const char *const[]){"utilisation", "context_switches"}, 2));
+    add(object, "actors", unknown_object((const char *const[]){"initialisation_share"}, 1));
+    cJSON_AddNullToObject(object, "messages");
+    add(object, "gc", gc_of(metrics));
+    add(object, "lost_events", json_integer((int64_t)metrics->lost_events));
+}
+
+cJSON *json_metrics(const struct metrics *metrics) {
+    cJSON *object = cJSON_CreateObject();
+    json_add_metrics(object, metrics);
+    return object;
+}
+
+cJSON *json_waits(const struct wait_site *waits, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        add(object, "site", json_place(&waits[i].site));
+        add(object, "spawned", json_place(&waits[i].spawned));
+        add(object, "waits", json_integer((int64_t)waits[i].waits));
+        add(object, "taken", json_integer((int64_t)waits[i].taken));
+        add(object, "total_ns", json_integer(waits[i].total_ns));
+        add(object, "longest_ns", json_integer(waits[i].longest_ns));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static cJSON *site_of(const struct dag *dag, uint32_t index) {
+    const struct dag_site *site = &dag->sites[index];
+    cJSON *object = json_place(&site->site);
+    if (cJSON_IsNull(object)) return object;
+    add(object, "task_class", json_text(site->task_class ? dag->trace->classes[site->task_class].name : NULL));
+    return object;
+}
+
+// null: all contexts.
+static cJSON *context_of(const struct dag *dag, uint32_t index) {
+    if (index == DAG_NONE) return cJSON_CreateNull();
+    const struct dag_context *context = &dag->contexts[index];
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < context->length; i++) {
+        const struct trace_method *method = &dag->trace->methods[context->methods[i]];
+        char text[512];
+        snprintf(text, sizeof text, "%s.%s", method->class_name, method->name);
+        cJSON_AddItemToArray(array, json_text(text));
+    }
+    return array;
+}
+
+static cJSON *conflicts_of(const struct search_result *result, size_t candidate) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < result->candidate_count; i++) {
+        if (i == candidate) continue;
+        if (!improvements_conflict(&result->candidates[i].improvement, &result->candidates[candidate].improvement))
+            continue;
+        cJSON_AddItemToArray(array, json_integer((int64_t)i + 1));
+    }
+    return array;
+}
+
+cJSON *json_improvement(const struct dag *dag, const struct search_result *result, size_t candidate) {
+    const struct candidate *c = &result->candidates[candidate];
+    bool estimated = c->outcome == DAG_OK && !c->improvement.refusal;
+    cJSON *object = cJSON_CreateObject();
+    add(object, "id", json_integer((int64_t)candidate + 1));
+    add(object, "kind", json_text(improvement_kind_names[c->improvement.kind]));
+    add(object, "site", site_of(dag, c->improvement.site));
+    add(object, "context", context_of(dag, c->improvement.context));
+    add(object, "params", cJSON_CreateObject());
+    add(object, "tasks", json_integer(c->improvement.task_count));
+    add(object, "conflicts", conflicts_of(result, candidate));
+    add(object, "passes", cJSON_CreateBool(c->passes));
+    add(object, "estimate", estimated ? json_metrics(&c->estimate) : cJSON_CreateNull());
+    add(object, "why", json_text(c->why));
+    return object;
+}
+
+static cJSON *plan_of(const struct search_result *result, size_t rank) {
+    const struct ranked_plan *plan = &result->plans[rank];
+    cJSON *object = cJSON_CreateObject(), *ids = cJSON_CreateArray();
+    for (uint32_t i = 0; i < plan->count; i++)
+        cJSON_AddItemToArray(ids, json_integer((int64_t)plan->candidates[i] + 1));
+    add(object, "rank", json_integer((int64_t)rank + 1));
+    add(object, "improvements", ids);
+    add(object, "composite", json_number(plan->estimate.composite));
+    add(object, "balanced", json_number(plan->estimate.balanced));
+    add(object, "value", json_number(plan->value));
+    add(object, "estimate", json_metrics(&plan->estimate));
+    return object;
+}
+
+static cJSON *search_of(const struct search_result *result, uint64_t seed) {
+    cJSON *object = cJSON_CreateObject();
+    add(object, "evaluated", json_integer((int64_t)result->evaluated));
+    add(object, "seconds", json_number(result->seconds));
+    add(object, "method", json_text(result->method));
+    add(object, "seed", json_integer((int64_t)seed));
+    return object;
+}
+
+cJSON *json_suggestions(const struct dag *dag, const char *trace_path, const struct search_result *result,
+                        uint64_t seed) {
+    cJSON *document = cJSON_CreateObject(), *improvements = cJSON_CreateArray(), *plans = cJSON_CreateArray();
+    for (size_t i = 0; i < result->candidate_count; i++) {
+        cJSON_AddItemToArray(improvements, json_improvement(dag, result, i));
+    }
+    for (size_t i = 0; i < result->plan_count; i++) cJSON_AddItemToArray(plans, plan_of(result, i));
+    add(document, "schema", json_text("rehype.suggest/1"));
+    add(document, "trace", json_text(trace_path));
+    add(document, "base", json_metrics(&result->base));
+    add(document, "null_replay_error", json_number(result->null_replay_error));
+    add(document, "improvements", improvements);
+    add(document, "plans", plans);
+    add(document, "search", search_of(result, seed));
+    return document;
+}
+
+bool json_write(cJSON *document, FILE *file, struct error *error) {
+    char *text = cJSON_Print(document);
+    cJSON_Delete(document);
+    if (!text) return error_set(error, STATUS_FAILED, "no memory for the JSON document");
+    fprintf(file, "%s\n", text);
+    free(text);
+    return true;
+}

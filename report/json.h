@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Numbers -> JSON (SPEC section 6; docs/json.md lists every key). Unknown is null. Integers are written in full, never
+// as 1e+15. The trees are cJSON's; the caller frees them with cJSON_Delete. Memory that runs out shows in json_write.
+#ifndef REHYPE_REPORT_JSON_H
+#define REHYPE_REPORT_JSON_H
+
+#include "metrics/metrics.h"
+#include "optimize/search.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+
+cJSON *json_integer(int64_t value);
+cJSON *json_number(double value);                 // NAN and infinities are null
+cJSON *json_text(const char *text);               // NULL is null
+cJSON *json_place(const struct trace_site *site); // class, method, descriptor, file, line, bci; null if unknown
+
+cJSON *json_metrics(const struct metrics *metrics);                  // METRICS
+void json_add_metrics(cJSON *object, const struct metrics *metrics); // its members
+cJSON *json_waits(const struct wait_site *waits, size_t count);
+cJSON *json_suggestions(const struct dag *dag, const char *trace_path, const struct search_result *result,
+                        uint64_t seed); // the whole rehype.suggest/1 document
+cJSON *json_improvement(const struct dag *dag, const struct search_result *result, size_t candidate);
+
+// Writes the document with a line end, and frees it. false when memory ran out.
+bool json_write(cJSON *document, FILE *file, struct error *error);
+
+#endif

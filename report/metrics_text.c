@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/metrics_text.h"
+
+#include "report/comparison.h"
+#include "report/table.h"
+#include "report/text.h"
+
+enum row_unit { UNIT_DURATION, UNIT_COUNT, UNIT_SHARE, UNIT_NUMBER };
+enum row_type { TYPE_DOUBLE, TYPE_INT64, TYPE_UINT64 };
+
+struct row {
+    const char *label;
+    enum row_unit unit;
+    enum row_type type;
+    size_t offset; // in struct metrics
+};
+
+#define ROW(label, unit, type, member)                                                                                 \
+    { label, unit, type, offsetof(struct metrics, member) }
+
+static const struct row two_rows[] = {
+    ROW("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
+    ROW("thread-time", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
+    ROW("occupied threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].peak),
+    ROW("occupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].mean),
+    ROW("active threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_ACTIVE].mean),
+    ROW("waiting threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].peak),
+    ROW("waiting threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].mean),
+    ROW("unoccupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_UNOCCUPIED].mean),
+    ROW("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
+    ROW("overhead share", UNIT_SHARE, TYPE_DOUBLE, tasks.overhead_share),
+    ROW("idle share", UNIT_SHARE, TYPE_DOUBLE, tasks.idle_share),
+};
+
+static const struct row one_rows[] = {
+    ROW("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
+    ROW("thread-time", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
+    ROW("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
+    ROW("work in tasks", UNIT_DURATION, TYPE_DOUBLE, tasks.work_ns),
+    ROW("span", UNIT_DURATION, TYPE_DOUBLE, tasks.span_ns),
+    ROW("overhead share", UNIT_SHARE, TYPE_DOUBLE, tasks.overhead_share),
+    ROW("idle share", UNIT_SHARE, TYPE_DOUBLE, tasks.idle_share),
+    ROW("wait in queues, median", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p50),
+    ROW("wait in queues, p95", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p95),
+    ROW("GC pauses", UNIT_COUNT, TYPE_UINT64, gc_pauses),
+    ROW("GC", UNIT_DURATION, TYPE_INT64, gc_ns),
+    ROW("lost events", UNIT_COUNT, TYPE_UINT64, lost_events),
+};
+
+static double value_of(const struct metrics *metrics, const struct row *row) {
+    const char *at = (const char *)metrics + row->offset;
+    switch (row->type) {
+    case TYPE_INT64:
+        return (double)*(const int64_t *)at;
+    case TYPE_UINT64:
+        return (double)*(const uint64_t *)at;
+    default:
+        return *(const double *)at;
+    }
+}
+
+static struct text show(double value, enum row_unit unit) {
+    switch (unit) {
+    case UNIT_DURATION:
+        return text_duration(value);
+    case UNIT_COUNT:
+        return isnan(value) ? text_number(value) : text_count((uint64_t)value);
+    case UNIT_SHARE:
+        return text_percent(value);
+    default:
+        return text_number(value);
+    }
+}
+
+static void add_granularity(struct table *table, const struct task_metrics *tasks) {
+    const struct {
+        const char *label;
+        double value;
+    } rows[] = {{"task size, median", tasks->granularity.p50},
+                {"task size, p95", tasks->granularity.p95},
+                {"task size, largest", tasks->granularity.max}};
+    bool cycles = tasks->granularity_unit && tasks->granularity_unit[0] == 'c';
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char cell[64];
+        table_add(table, rows[i].label);
+        if (cycles && !isnan(rows[i].value)) {
+            snprintf(cell, sizeof cell, "%s cycles", text_count((uint64_t)rows[i].value).s);
+            table_add(table, cell);
+        } else {
+            table_add(table, text_duration(rows[i].value).s);
+        }
+    }
+}
+
+static bool write_states(const struct usage *states, FILE *file, bool utf8, struct error *error) {
+    static const struct table_column columns[] = {
+        {"threads", TABLE_LEFT}, {"peak", TABLE_RIGHT}, {"max", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    for (int state = 0; state < STATE_COUNT; state++) {
+        table_add(&table, thread_state_names[state]);
+        table_add(&table, text_number(states[state].peak).s);
+        table_add(&table, text_number(states[state].max).s);
+        table_add(&table, text_number(states[state].mean).s);
+    }
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    return ok;
+}
+
+bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, struct error *error) {
+    static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_RIGHT}};
+    if (!write_states(metrics->threads, file, utf8, error)) return false;
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < sizeof one_rows / sizeof *one_rows; i++) {
+        table_add(&table, one_rows[i].label);
+        table_add(&table, show(value_of(metrics, &one_rows[i]), one_rows[i].unit).s);
+    }
+    add_granularity(&table, &metrics->tasks);
+    putc('\n', file);
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    return ok;
+}
+
+static void add_two(struct table *table, const struct row *row, double first, double second,
+                    enum metrics_text_last last) {
+    table_add(table, row->label);
+    table_add(table, show(first, row->unit).s);
+    table_add(table, show(second, row->unit).s);
+    if (last == LAST_ERROR)
+        table_add(table, text_percent(comparison_error(first, second)).s);
+    else
+        table_add(table, text_change(first, second).s);
+}
+
+bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file, bool utf8,
+                            struct error *error) {
+    const struct table_column columns[] = {{"", TABLE_LEFT},
+                                           {runs[0].heading, TABLE_RIGHT},
+                                           {runs[1].heading, TABLE_RIGHT},
+                                           {last == LAST_ERROR ? "error" : "change", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < sizeof two_rows / sizeof *two_rows; i++) {
+        const struct row *row = &two_rows[i];
+        add_two(&table, row, value_of(runs[0].metrics, row), value_of(runs[1].metrics, row), last);
+    }
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    return ok;
+}
+
+static void add_wait(struct table *table, const struct wait_site *wait) {
+    table_add(table, text_method(wait->site.class_name, wait->site.method).s);
+    table_add(table, text_file_line(&wait->site).s);
+    table_add(table, text_count(wait->waits).s);
+    table_add(table, text_count(wait->taken).s);
+    table_add(table, text_duration((double)wait->total_ns).s);
+    table_add(table, text_duration((double)wait->longest_ns).s);
+    table_add(table, text_file_line(&wait->spawned).s);
+}
+
+bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,
+                              struct error *error) {
+    static const struct table_column columns[] = {
+        {"waits in", TABLE_LEFT}, {"at", TABLE_LEFT},       {"slept", TABLE_RIGHT},      {"found ready", TABLE_RIGHT},
+        {"total", TABLE_RIGHT},   {"longest", TABLE_RIGHT}, {"for tasks of", TABLE_LEFT}};
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < count && i < most; i++) add_wait(&table, &waits[i]);
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
+    return ok;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Metrics as text tables.
+#ifndef REHYPE_REPORT_METRICS_TEXT_H
+#define REHYPE_REPORT_METRICS_TEXT_H
+
+#include "metrics/metrics.h"
+
+#include <stdio.h>
+
+// One run: threads by state, then the rest.
+bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, struct error *error);
+
+// Two runs side by side, a row a metric, with what separates them.
+enum metrics_text_last {
+    LAST_CHANGE, // from the first to the second
+    LAST_ERROR,  // of the first, an estimate, against the second
+};
+struct metrics_text_run {
+    const char *heading;
+    const struct metrics *metrics;
+};
+bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file, bool utf8,
+                            struct error *error);
+
+// Where threads wait; at most `most` rows, and a line that says how many more there are.
+bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,
+                              struct error *error);
+
+#endif
