@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag_reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN (INT64_MIN + 1)
+
+// Thread edges as doubly linked lists with labels. Beyond the vertices there is one root a thread, at its first
+// vertex's recorded time.
+struct graph {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    uint32_t *before, *after;
+    int64_t *delay_ns; // of the edge from before[v]
+    bool *moved_in, *present;
+    int64_t *time_ns;
+};
+
+static uint32_t root_of(const struct graph *graph, uint32_t thread) {
+    return graph->dag->vertex_count + thread;
+}
+
+static void link(struct graph *graph, uint32_t v, uint32_t w, int64_t delay_ns) {
+    graph->after[v] = w;
+    if (w == DAG_NONE) return;
+    graph->before[w] = v;
+    graph->delay_ns[w] = delay_ns;
+}
+
+static void link_recorded(struct graph *graph) {
+    const int64_t *t = graph->dag->vertices.time_ns;
+    for (uint32_t i = 0; i < graph->dag->thread_count; i++) {
+        const struct dag_thread *thread = &graph->dag->threads[i];
+        uint32_t before = root_of(graph, i);
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+            link(graph, before, v, v == thread->first ? 0 : t[v] - t[v - 1]);
+            before = v;
+        }
+        link(graph, before, DAG_NONE, 0);
+    }
+}
+
+// Eq. 2: the worker's chain closes over pick-up and body.
+static void take_out(struct graph *graph, const struct dag_task *task) {
+    uint32_t v = graph->before[task->pickup], w = graph->after[task->end];
+    int64_t led_up_ns = task->enclosing == DAG_NONE ? 0 : graph->delay_ns[task->pickup];
+    for (uint32_t u = task->pickup; u < task->start; u++) graph->present[u] = false;
+    link(graph, v, w, w == DAG_NONE ? 0 : led_up_ns + graph->delay_ns[w]);
+}
+
+// Eq. 1: the body takes the place of its spawn bracket.
+static void put_in(struct graph *graph, const struct dag_task *task) {
+    uint32_t v = graph->before[task->spawn_begin], w = graph->after[task->spawn_end];
+    int64_t before_ns = graph->delay_ns[task->spawn_begin], after_ns = w == DAG_NONE ? 0 : graph->delay_ns[w];
+    for (uint32_t u = task->spawn_begin, next; u != w; u = next) {
+        next = graph->after[u];
+        graph->present[u] = false;
+    }
+    link(graph, v, task->start, before_ns);
+    link(graph, task->end, w, after_ns);
+    graph->moved_in[task->start] = true;
+}
+
+static bool has_body(const struct graph *graph, uint32_t thread) {
+    for (uint32_t v = graph->after[root_of(graph, thread)]; v != DAG_NONE; v = graph->after[v]) {
+        unsigned kind = graph->dag->vertices.kind[v];
+        bool spawns = kind == VERTEX_SPAWN_BEGIN && graph->dag->vertices.task[v] != DAG_NONE;
+        if (kind == VERTEX_START || spawns) return true;
+    }
+    return false;
+}
+
+static void remove_idle_workers(struct graph *graph, const bool *had_body) {
+    for (uint32_t i = 0; i < graph->dag->thread_count; i++) {
+        if (!graph->dag->threads[i].worker || !had_body[i] || has_body(graph, i)) continue;
+        for (uint32_t v = graph->after[root_of(graph, i)]; v != DAG_NONE; v = graph->after[v])
+            graph->present[v] = false;
+        graph->after[root_of(graph, i)] = DAG_NONE;
+    }
+}
+
+// What a worker's start follows when its creation is gone: the spawn of the first body, if nothing else comes before
+// it.
+static uint32_t substitute(const struct graph *graph, uint32_t v) {
+    const struct dag_vertices *vertices = &graph->dag->vertices;
+    uint32_t w = graph->after[v];
+    while (w != DAG_NONE && (vertices->kind[w] == VERTEX_IDLE || vertices->kind[w] == VERTEX_BUSY)) w = graph->after[w];
+    if (w == DAG_NONE || vertices->kind[w] != VERTEX_START || graph->moved_in[w]) return DAG_NONE;
+    return graph->dag->tasks[vertices->task[w]].spawn_begin;
+}
+
+static int64_t most(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+// Its time, or UNKNOWN as long as one of its causes has none.
+static int64_t begin_time(const struct graph *graph, uint32_t v) {
+    const int64_t *t = graph->dag->vertices.time_ns;
+    uint32_t cause = graph->dag->vertices.cause[v], follows = cause;
+    if (cause == DAG_NONE) return t[v];
+    if (!graph->present[cause]) follows = substitute(graph, v);
+    if (follows == DAG_NONE) return t[v];
+    return graph->time_ns[follows] == UNKNOWN ? UNKNOWN : graph->time_ns[follows] + (t[v] - t[cause]);
+}
+
+static int64_t wait_time(const struct graph *graph, uint32_t v, int64_t before_ns, int64_t result_ns) {
+    const int64_t *t = graph->dag->vertices.time_ns;
+    int64_t recorded_begin_ns = t[v] - graph->delay_ns[v], recorded_result_ns = t[graph->dag->vertices.cause[v]];
+    bool sleeps = result_ns > before_ns, slept = recorded_result_ns > recorded_begin_ns;
+    if (sleeps && slept) return result_ns + (t[v] - recorded_result_ns);
+    if (sleeps) return result_ns + graph->dag->wakeup_ns;
+    return slept ? before_ns : before_ns + graph->delay_ns[v];
+}
+
+static int64_t time_of(const struct graph *graph, uint32_t v) {
+    const struct dag_vertices *vertices = &graph->dag->vertices;
+    int64_t before_ns = graph->time_ns[graph->before[v]];
+    unsigned rule = graph->moved_in[v] ? RULE_RUN : vertices->rule[v];
+    if (rule == RULE_BEGIN) return begin_time(graph, v);
+    if (before_ns == UNKNOWN) return UNKNOWN;
+    uint32_t cause = vertices->cause[v];
+    if (rule == RULE_RUN || cause == DAG_NONE) return before_ns + graph->delay_ns[v];
+    int64_t cause_ns = graph->present[cause] ? graph->time_ns[cause] : DAG_ABSENT;
+    if (cause_ns == UNKNOWN) return UNKNOWN;
+    if (rule == RULE_WAIT) return wait_time(graph, v, before_ns, cause_ns);
+    if (rule == RULE_MAX) return most(before_ns, cause_ns);
+    int64_t recorded_before_ns = vertices->time_ns[v] - graph->delay_ns[v];
+    return most(before_ns, cause_ns) + vertices->time_ns[v] - most(recorded_before_ns, vertices->time_ns[cause]);
+}
+
+static bool relax(struct graph *graph) {
+    bool changed = false;
+    for (uint32_t v = 0; v < graph->dag->vertex_count; v++) {
+        if (!graph->present[v] || graph->time_ns[v] != UNKNOWN) continue;
+        graph->time_ns[v] = time_of(graph, v);
+        changed |= graph->time_ns[v] != UNKNOWN;
+    }
+    return changed;
+}
+
+static void rewrite(struct graph *graph) {
+    const struct dag *dag = graph->dag;
+    bool *had_body = calloc(dag->thread_count + 1, sizeof *had_body);
+    if (!had_body) abort();
+    link_recorded(graph);
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+            had_body[i] |= dag->vertices.kind[v] == VERTEX_START;
+        }
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (graph->edit->inlined[t]) take_out(graph, &dag->tasks[t]);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (graph->edit->inlined[t]) put_in(graph, &dag->tasks[t]);
+    }
+    remove_idle_workers(graph, had_body);
+    free(had_body);
+}
+
+static void graph_init(struct graph *graph, const struct dag *dag, const struct dag_edit *edit) {
+    size_t nodes = (size_t)dag->vertex_count + dag->thread_count + 1;
+    *graph = (struct graph){dag,
+                            edit,
+                            malloc(nodes * sizeof(uint32_t)),
+                            malloc(nodes * sizeof(uint32_t)),
+                            calloc(nodes, sizeof(int64_t)),
+                            calloc(nodes, sizeof(bool)),
+                            malloc(nodes * sizeof(bool)),
+                            malloc(nodes * sizeof(int64_t))};
+    if (!graph->before || !graph->after || !graph->delay_ns || !graph->moved_in || !graph->present || !graph->time_ns) {
+        abort();
+    }
+    memset(graph->present, true, nodes);
+    for (size_t v = 0; v < nodes; v++) graph->time_ns[v] = UNKNOWN;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        uint32_t first = dag->threads[i].first;
+        bool barrier = dag->vertices.kind[first] == VERTEX_BARRIER;
+        graph->time_ns[root_of(graph, i)] = barrier ? DAG_ABSENT : dag->vertices.time_ns[first];
+    }
+}
+
+static void graph_destroy(struct graph *graph) {
+    free(graph->before);
+    free(graph->after);
+    free(graph->delay_ns);
+    free(graph->moved_in);
+    free(graph->present);
+    free(graph->time_ns);
+}
+
+bool reference_propagate(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns) {
+    struct graph graph;
+    graph_init(&graph, dag, edit);
+    rewrite(&graph);
+    while (relax(&graph)) {
+    }
+    bool all_known = true;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        time_ns[v] = graph.present[v] ? graph.time_ns[v] : DAG_ABSENT;
+        all_known &= time_ns[v] != UNKNOWN;
+    }
+    graph_destroy(&graph);
+    return all_known;
+}
