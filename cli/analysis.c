@@ -44,7 +44,8 @@ static bool open_all(struct analysis *analysis, const char *path, const char *wi
     progress_stage("reading the trace");
     if (!(analysis->trace = trace_open(path, false, error))) return false;
     progress_stage("building the graph");
-    if (!(analysis->dag = dag_build(analysis->trace, error))) return error_wrap(error, "%s", path);
+    if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
+    if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
     return window_parse(window, analysis->dag, &analysis->window, error) &&
            dag_edit_init(&analysis->edit, analysis->dag, error) && dag_run_init(&analysis->run, analysis->dag, error);
 }

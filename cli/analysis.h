@@ -6,6 +6,13 @@
 #include "metrics/metrics.h"
 #include "report/chart.h"
 
+#define ANALYSIS_WINDOW_OPTION(target)                                                                                 \
+    {                                                                                                                  \
+        "--window", 0, OPTION_TEXT, (target), "FROM..TO",                                                              \
+            "only this part of the run: seconds (0.5..2), per cent (10%..90%),\n"                                      \
+            "or calls of a traced method (Main.step#3..Main.step#8)"                                                   \
+    }
+
 struct analysis {
     struct trace *trace;
     struct dag *dag;

@@ -17,8 +17,7 @@ static struct {
 
 static const struct option_spec specs[] = {
     {"--base", 0, OPTION_TEXT, &options.base, "TRACE", "the run before the change: shows both composites against it"},
-    {"--window", 0, OPTION_TEXT, &options.window, "FROM..TO",
-     "only this part of every run: seconds (0.5..2), per cent"},
+    ANALYSIS_WINDOW_OPTION(&options.window),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.compare/1)"},
     {0},
 };

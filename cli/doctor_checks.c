@@ -36,8 +36,7 @@ static bool read_first_line(const char *path, char *line, size_t size) {
     return ok;
 }
 
-// JDKs
-// ------------------------------------------------------------------------------------------------------------------
+// ---- JDKs
 
 struct homes {
     char paths[16][PATH_MAX];
@@ -125,8 +124,7 @@ static void check_agent(struct findings *findings) {
     arena_destroy(&arena);
 }
 
-// Clock
-// -----------------------------------------------------------------------------------------------------------------
+// ---- Clock
 
 static bool processor_has(const char *flag) {
     char *line = NULL;
@@ -159,8 +157,7 @@ static void check_clock(struct findings *findings) {
 #endif
 }
 
-// Counters
-// --------------------------------------------------------------------------------------------------------------
+// ---- Counters
 
 static int open_counter(uint32_t type, uint64_t config) {
     struct perf_event_attr attributes = {

@@ -23,7 +23,7 @@ static const struct option_spec specs[] = {
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "where the estimated trace goes (estimated.msgpack)"},
     {"--model", 0, OPTION_TEXT, &options.model, "M", "dag: threads as recorded (the only one)"},
     {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; not with dag"},
-    {"--window", 0, OPTION_TEXT, &options.window, "FROM..TO", "only this part of the run: seconds (0.5..2), per cent"},
+    ANALYSIS_WINDOW_OPTION(&options.window),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.estimate/1)"},
     {0},
 };

@@ -7,6 +7,7 @@
 #include "report/table.h"
 #include "report/text.h"
 
+#include <string.h>
 #include <time.h>
 
 static struct { bool json; } options;
@@ -16,15 +17,66 @@ static const struct option_spec specs[] = {
     {0},
 };
 
-// JSON
-// ------------------------------------------------------------------------------------------------------------------
+// What was found: the trace, opened as far as it goes, and all that is wrong with it. Damage beyond the file's frame
+// shows only when its events are read.
+struct inspection {
+    struct trace *trace;
+    bool damaged; // more than cut short
+    struct trace_damage *damage;
+    size_t damage_count;
+    struct arena arena;
+};
 
-static cJSON *damage_json(const struct trace *trace) {
+static bool add_damage(struct inspection *found, const struct error *cause, struct error *error) {
+    struct trace_damage *damage = ARENA_NEW(&found->arena, struct trace_damage, found->damage_count + 1);
+    char *what = arena_string(&found->arena, cause->cause[0], strlen(cause->cause[0]));
+    if (!damage || !what) return error_set(error, STATUS_FAILED, "no memory for the list of damage");
+    if (found->damage_count > 0) memcpy(damage, found->damage, found->damage_count * sizeof *damage);
+    damage[found->damage_count++] = (struct trace_damage){cause->offset, what};
+    found->damage = damage;
+    return true;
+}
+
+// The first malformed block of each thread; what follows it in the thread can't be read.
+static bool inspect_events(struct inspection *found, struct error *error) {
+    for (uint32_t i = 0; i < found->trace->stream_count; i++) {
+        struct trace_cursor cursor;
+        struct event event;
+        struct error cause = ERROR_INIT;
+        trace_cursor_init(&cursor, found->trace, &found->trace->streams[i]);
+        while (trace_cursor_next(&cursor, &event, &cause)) {
+        }
+        if (cause.status == STATUS_OK) continue;
+        found->damaged = true;
+        if (!add_damage(found, &cause, error)) return false;
+        if (error->status == STATUS_OK) *error = cause;
+    }
+    return true;
+}
+
+// A damaged file is opened once more, leaving out what is damaged, so that the rest can be shown. *error stays the
+// first damage found, for the message and the exit status; false when there is nothing to show.
+static bool inspect(const char *path, struct inspection *found, struct error *error) {
+    struct error second = ERROR_INIT;
+    found->trace = trace_open(path, false, error);
+    found->damaged = !found->trace && error->status == STATUS_BAD_INPUT;
+    if (found->damaged) found->trace = trace_open(path, true, &second);
+    if (!found->trace) return false;
+    found->damage = (struct trace_damage *)found->trace->damage;
+    found->damage_count = found->trace->damage_count;
+    struct error strict = *error;
+    if (found->damaged && found->damage_count == 0 && !add_damage(found, &strict, error)) return false;
+    return inspect_events(found, error);
+}
+
+// ---- JSON
+
+static cJSON *damage_json(const struct inspection *found) {
     cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; i < trace->damage_count; i++) {
+    for (size_t i = 0; i < found->damage_count; i++) {
         cJSON *object = cJSON_CreateObject();
-        cJSON_AddItemToObject(object, "offset", json_integer((int64_t)trace->damage[i].offset));
-        cJSON_AddItemToObject(object, "what", json_text(trace->damage[i].what));
+        cJSON_AddItemToObject(object, "offset", json_integer((int64_t)found->damage[i].offset));
+        cJSON_AddItemToObject(object, "what", json_text(found->damage[i].what));
         cJSON_AddItemToArray(array, object);
     }
     return array;
@@ -80,12 +132,13 @@ static void add_recording_json(cJSON *document, const struct trace *trace) {
     cJSON_AddItemToObject(document, "version", json_integer(trace->version));
 }
 
-static bool write_json(const struct trace *trace, struct error *error) {
+static bool write_json(const struct inspection *found, struct error *error) {
+    const struct trace *trace = found->trace;
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.info/1"));
     cJSON_AddItemToObject(document, "trace", json_text(trace->path));
-    cJSON_AddBoolToObject(document, "whole", trace->whole);
-    cJSON_AddItemToObject(document, "damage", damage_json(trace));
+    cJSON_AddBoolToObject(document, "whole", trace->whole && !found->damaged);
+    cJSON_AddItemToObject(document, "damage", damage_json(found));
     cJSON_AddItemToObject(document, "events", events_json(trace));
     cJSON_AddItemToObject(document, "lost_events", json_integer((int64_t)trace->lost_events));
     cJSON_AddItemToObject(document, "bytes", json_integer((int64_t)trace->bytes));
@@ -101,8 +154,7 @@ static bool write_json(const struct trace *trace, struct error *error) {
     return json_write(document, stdout, error);
 }
 
-// Text
-// ------------------------------------------------------------------------------------------------------------------
+// ---- Text
 
 static void add_fact(struct table *table, const char *label, const char *value) {
     if (!value) return;
@@ -144,18 +196,19 @@ static bool write_facts(const struct trace *trace, struct error *error) {
     return ok;
 }
 
-static void write_verdict(const struct trace *trace, bool damaged) {
+static void write_verdict(const struct inspection *found) {
+    const struct trace *trace = found->trace;
     printf("%s: ", trace->path);
-    if (trace->whole)
-        fputs("whole", stdout);
-    else if (damaged)
+    if (found->damaged)
         fputs("DAMAGED", stdout);
+    else if (trace->whole)
+        fputs("whole", stdout);
     else
         fputs("CUT SHORT (its writer was killed; what follows is up to its last whole block)", stdout);
     printf(", %s, %s events of %s threads\n", text_bytes(trace->bytes).s, text_count(trace->event_count).s,
            text_count(trace->stream_count).s);
-    for (size_t i = 0; i < trace->damage_count; i++) {
-        printf("  byte %s: %s\n", text_count(trace->damage[i].offset).s, trace->damage[i].what);
+    for (size_t i = 0; i < found->damage_count; i++) {
+        printf("  byte %s: %s\n", text_count(found->damage[i].offset).s, found->damage[i].what);
     }
 }
 
@@ -180,32 +233,23 @@ static bool write_pools(const struct trace *trace, struct error *error) {
     return ok;
 }
 
-static bool write_text(const struct trace *trace, bool damaged, struct error *error) {
-    write_verdict(trace, damaged);
+static bool write_text(const struct inspection *found, struct error *error) {
+    const struct trace *trace = found->trace;
+    write_verdict(found);
     if (!write_facts(trace, error) || !write_pools(trace, error)) return false;
     putchar('\n');
     return trace_summary_write(trace, stdout, terminal_utf8(), error);
 }
 
-// A damaged file is opened once more, leaving out what is damaged, so that the rest can be shown.
-static struct trace *open_as_is(const char *path, bool *damaged, struct error *error) {
-    struct trace *trace = trace_open(path, false, error);
-    *damaged = !trace && error->status == STATUS_BAD_INPUT;
-    if (!*damaged) return trace;
-    struct error strict = *error;
-    trace = trace_open(path, true, error);
-    *error = strict;
-    return trace;
-}
-
 static int run(const struct operands *operands, struct error *error) {
-    bool damaged;
+    struct inspection found = {0};
     struct error output_error = ERROR_INIT;
-    struct trace *trace = open_as_is(operands->items[0], &damaged, error);
-    if (!trace) return (int)error->status;
-    bool ok = options.json ? write_json(trace, &output_error) : write_text(trace, damaged, &output_error);
-    trace_close(trace);
-    if (!ok) *error = output_error;
+    if (inspect(operands->items[0], &found, error) &&
+        !(options.json ? write_json(&found, &output_error) : write_text(&found, &output_error))) {
+        *error = output_error;
+    }
+    trace_close(found.trace);
+    arena_destroy(&found.arena);
     return (int)error->status;
 }
 

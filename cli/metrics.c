@@ -16,7 +16,7 @@ static struct {
 } options;
 
 static const struct option_spec specs[] = {
-    {"--window", 0, OPTION_TEXT, &options.window, "FROM..TO", "only this part of the run: seconds (0.5..2), per cent"},
+    ANALYSIS_WINDOW_OPTION(&options.window),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
     {0},

@@ -24,8 +24,7 @@ static const char *next_option(const void *names, size_t index) {
     return options[index].name;
 }
 
-// Parsing
-// ---------------------------------------------------------------------------------------------------------------
+// ---- Parsing
 
 struct parse {
     const struct command *command;
@@ -152,8 +151,7 @@ bool options_parse(const struct command *command, int argc, char **argv, struct 
     return check_operands(&parse);
 }
 
-// Help
-// ------------------------------------------------------------------------------------------------------------------
+// ---- Help
 
 bool options_ask_help(const struct command *command, int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {

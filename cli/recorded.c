@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Before
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Before
 
 static bool check_folder(const char *path, struct error *error) {
     char folder[PATH_MAX];
@@ -46,8 +45,7 @@ bool recorded_make_way(const char *path, struct error *error) {
     return error_set(error, STATUS_FAILED, "the old %s can't be removed: %s", path, strerror(errno));
 }
 
-// After
-// -----------------------------------------------------------------------------------------------------------------
+// ---- After
 
 static void write_events_line(const struct trace *trace, FILE *file) {
     fprintf(file, "%s, %s events of %s threads, clock %s%s\n", text_bytes(trace->bytes).s,

@@ -28,14 +28,13 @@ static const struct option_spec specs[] = {
      "what plans must meet: 'wall<=0%' (against the run as recorded), 'occupied.peak<=8'; repeatable"},
     {"--model", 0, OPTION_TEXT, &options.model, "M", "dag: threads as recorded (the only one)"},
     {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
-    {"--window", 0, OPTION_TEXT, &options.window, "FROM..TO", "only this part of the run: seconds (0.5..2), per cent"},
+    ANALYSIS_WINDOW_OPTION(&options.window),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "a line an improvement, with all its estimated metrics"},
     {0},
 };
 
-// Searching
-// -------------------------------------------------------------------------------------------------------------
+// ---- Searching
 
 struct suggestion {
     struct analysis analysis;
@@ -50,13 +49,13 @@ static bool parse_wishes(struct arena *arena, struct search_options *search, str
     if (!requirements) return error_set(error, STATUS_FAILED, "no memory for the requirements");
     for (size_t i = 0; i < count; i++) {
         if (!requirement_parse(options.require.items[i], arena, &requirements[i], error)) {
-            return error_wrap(error, "--require %s", options.require.items[i]);
+            return error_wrap(error, "--require");
         }
     }
     search->requirements = requirements;
     search->requirement_count = count;
     if (objective_parse(options.objective, arena, &search->objective, error)) return true;
-    return error_wrap(error, "--objective %s", options.objective);
+    return error_wrap(error, "--objective");
 }
 
 static bool search(struct suggestion *s, struct error *error) {
@@ -86,8 +85,7 @@ static bool write_plan(const struct analysis *analysis, const struct search_resu
     return plan_write(options.output, plan.trace_path, analysis->dag, &plan, error);
 }
 
-// CSV
-// -------------------------------------------------------------------------------------------------------------------
+// ---- CSV
 
 static void write_csv_names(const struct suggestion *s) {
     cJSON *metrics = json_metrics(&s->result.base);
@@ -125,8 +123,7 @@ static void write_csv_line(const struct suggestion *s, size_t index) {
     cJSON_Delete(metrics);
 }
 
-// Text
-// ------------------------------------------------------------------------------------------------------------------
+// ---- Text
 
 static void add_two(struct table *table, struct text before, struct text after) {
     char cell[80];
@@ -196,6 +193,13 @@ static bool write_plans(const struct suggestion *s, struct error *error) {
     return ok;
 }
 
+static void write_reasons(const struct suggestion *s) {
+    const struct ranked_plan *best = &s->result.plans[0];
+    for (uint32_t i = 0; i < best->count; i++) {
+        printf("  change %u: %s\n", best->candidates[i] + 1, s->result.candidates[best->candidates[i]].why);
+    }
+}
+
 static bool write_text(const struct suggestion *s, struct error *error) {
     const struct search_result *result = &s->result;
     if (result->candidate_count == 0) {
@@ -211,6 +215,8 @@ static bool write_text(const struct suggestion *s, struct error *error) {
     printf("\nBest plans of %s estimated in %s, by %s\n", text_count(result->evaluated).s,
            text_duration(result->seconds * 1e9).s, options.objective);
     if (!write_plans(s, error)) return false;
+    puts("\nWhy the best plan pays");
+    write_reasons(s);
     printf("\nThe best plan is in %s. Next: rehype estimate --apply %s\n", options.output, options.output);
     return true;
 }

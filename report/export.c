@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// CSV ----------------------------------------------------------------------------------------------------------------
+// ---- CSV
 
 enum operand_type {
     OPERAND_NONE,
@@ -149,7 +149,7 @@ static void write_csv_event(FILE *file, const struct trace_cursor *cursor, const
     putc('\n', file);
 }
 
-// Every event of the trace --------------------------------------------------------------------------------------------
+// ---- Every event of the trace
 
 typedef void write_event(FILE *file, const struct trace_cursor *cursor, const struct event *event, bool first);
 
@@ -172,8 +172,7 @@ bool export_csv(const struct trace *trace, FILE *file, struct error *error) {
     return write_events(trace, file, write_csv_event, error);
 }
 
-// JSON: tables by cJSON, tasks and events, of which there may be millions, one at a time
-// ---------------------------------
+// ---- JSON: tables by cJSON, tasks and events, of which there may be millions, one at a time
 
 static cJSON *header_of(const struct trace *trace) {
     const struct trace_header *header = &trace->header;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "report/chart.h"
+#include "report/comparison.h"
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "report/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_numbers(void **state) {
+    (void)state;
+    assert_string_equal(text_count(0).s, "0");
+    assert_string_equal(text_count(999).s, "999");
+    assert_string_equal(text_count(UINT64_MAX).s, "18,446,744,073,709,551,615");
+    assert_string_equal(text_bytes(999).s, "999 bytes");
+    assert_string_equal(text_bytes(1234567).s, "1.23 MB");
+    assert_string_equal(text_duration(999).s, "999 ns");
+    assert_string_equal(text_duration(12345).s, "12.3 us");
+    assert_string_equal(text_duration(999.6e6).s, "1.00 s");
+    assert_string_equal(text_duration(NAN).s, "-");
+    assert_string_equal(text_number(3).s, "3");
+    assert_string_equal(text_number(3.256).s, "3.26");
+    assert_string_equal(text_percent(0.0123).s, "1.23 %");
+    assert_string_equal(text_change(2, 1).s, "-50.0 %");
+    assert_string_equal(text_change(2, 2).s, "=");
+    assert_string_equal(text_change(0, 2).s, "-");
+}
+
+static void test_places(void **state) {
+    (void)state;
+    const struct trace_site known = {"a.B", "run", "()V", "B.java", 12, 3}, unknown = {0};
+    assert_string_equal(text_method(known.class_name, known.method).s, "a.B.run");
+    assert_string_equal(text_file_line(&known).s, "B.java:12");
+    assert_string_equal(text_method(unknown.class_name, unknown.method).s, "-");
+    assert_string_equal(text_file_line(&unknown).s, "-");
+}
+
+// An error's definition at its edges (SPEC section 6).
+static void test_comparison_error(void **state) {
+    (void)state;
+    assert_true(comparison_error(0, 0) == 0);
+    assert_true(isnan(comparison_error(1, 0)));
+    assert_true(comparison_error(0, 4) == 1);
+    assert_true(comparison_error(5, 4) == 0.25 && comparison_error(3, 4) == 0.25);
+}
+
+// What `write` writes, as text; freed by the caller.
+struct sheet {
+    char *text;
+    size_t size;
+    FILE *file;
+};
+
+static struct sheet *sheet_open(void) {
+    static struct sheet sheet;
+    sheet.file = open_memstream(&sheet.text, &sheet.size);
+    assert_non_null(sheet.file);
+    return &sheet;
+}
+
+static void sheet_is(struct sheet *sheet, const char *expected) {
+    fclose(sheet->file);
+    assert_string_equal(sheet->text, expected);
+    free(sheet->text);
+}
+
+static void test_table(void **state) {
+    (void)state;
+    static const struct table_column columns[] = {{"name", TABLE_LEFT}, {"n", TABLE_RIGHT}, {"why", TABLE_LEFT}};
+    struct table table = TABLE_INIT(columns);
+    struct error error = ERROR_INIT;
+    const char *cells[] = {"\xc3\xa9t\xc3\xa9", "1", "", "a\x1b[2Jb", "1,000", "so"}; // an escape sequence is defused
+    for (size_t i = 0; i < 6; i++) table_add(&table, cells[i]);
+    struct sheet *sheet = sheet_open();
+    assert_true(table_write(&table, sheet->file, true, &error));
+    sheet_is(sheet, "  name        n  why\n  ------  -----  ---\n  \xc3\xa9t\xc3\xa9         1\n  a?[2Jb  1,000  so\n");
+    sheet = sheet_open();
+    assert_true(table_write(&table, sheet->file, false, &error));
+    sheet_is(sheet, "  name        n  why\n  ------  -----  ---\n  ??t??       1\n  a?[2Jb  1,000  so\n");
+    table_destroy(&table);
+}
+
+static void test_csv(void **state) {
+    (void)state;
+    struct sheet *sheet = sheet_open();
+    csv_text(sheet->file, "plain");
+    csv_text(sheet->file, "a \"b\",c");
+    sheet_is(sheet, "plain\"a \"\"b\"\",c\"");
+    cJSON *object = cJSON_Parse("{\"a\": 1.5, \"b\": {\"c\": null, \"d\": \"x,y\"}, \"e\": [1], \"f\": true}");
+    sheet = sheet_open();
+    csv_names(sheet->file, object, "", true);
+    putc('\n', sheet->file);
+    csv_values(sheet->file, object, true);
+    putc('\n', sheet->file);
+    csv_blanks(sheet->file, object);
+    sheet_is(sheet, "a,b.c,b.d,f\n1.5,,\"x,y\",true\n,,,,");
+    cJSON_Delete(object);
+}
+
+// Beyond 2^53 and where cJSON would write an exponent.
+static void test_json_numbers(void **state) {
+    (void)state;
+    struct error error = ERROR_INIT;
+    cJSON *array = cJSON_CreateArray();
+    cJSON_AddItemToArray(array, json_integer(INT64_MAX));
+    cJSON_AddItemToArray(array, json_integer(1000000000000000000));
+    cJSON_AddItemToArray(array, json_number(NAN));
+    cJSON_AddItemToArray(array, json_number(0.5));
+    cJSON_AddItemToArray(array, json_text(NULL));
+    struct sheet *sheet = sheet_open();
+    assert_true(json_write(array, sheet->file, &error));
+    sheet_is(sheet, "[9223372036854775807, 1000000000000000000, null, 0.5, null]\n");
+}
+
+static void test_chart_top(void **state) {
+    (void)state;
+    struct chart chart = {.title = "t"};
+    const double tops[][2] = {{0, 1}, {1, 1}, {1.2, 2}, {7, 8}, {9.5, 10}, {17, 20}, {41, 50}, {999, 1000}};
+    for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
+        chart.values[7] = tops[i][0];
+        assert_true(chart_top(&chart, 1) == tops[i][1]);
+    }
+}
+
+static void test_chart(void **state) {
+    (void)state;
+    struct chart chart = {.title = "run", .wall_ns = 2e9};
+    chart.values[0] = 8;
+    chart.values[1] = 4.5;
+    chart.values[2] = 0.001; // a sliver, not nothing
+    struct sheet *sheet = sheet_open();
+    chart_write(&chart, 8, sheet->file, false);
+    fclose(sheet->file);
+    assert_non_null(strstr(sheet->text, "run: occupied threads\n       8 |#\n"));
+    assert_non_null(strstr(sheet->text, "         |#=\n       4 |##\n"));
+    assert_non_null(strstr(sheet->text, "         |##_\n       0 +---"));
+    assert_non_null(strstr(sheet->text, "100 % of 2.00 s\n"));
+    free(sheet->text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_places),    cmocka_unit_test(test_comparison_error),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_csv),       cmocka_unit_test(test_json_numbers),
+        cmocka_unit_test(test_chart),   cmocka_unit_test(test_chart_top),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
