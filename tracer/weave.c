@@ -204,23 +204,22 @@ static bool insert_before_returns(struct weaver *weaver, struct method_weave *we
     return true;
 }
 
-static bool assemble(struct weaver *weaver, uint16_t method, const char *stack, const char *text,
+static bool assemble(struct weaver *weaver, const struct snippet_context *context, const char *text,
                      struct snippet *snippet, struct error *error) {
-    const struct class_file *file = &weaver->layout.file;
-    const struct snippet_context context = {.max_locals = file->methods[method].max_locals, .stack = stack};
-    const struct snippet_names names = {.helper = weaver->helper, .self = file->name};
-    return snippet_assemble(text, &context, &names, &weaver->tail, snippet, error);
+    const struct snippet_names names = {.helper = weaver->helper, .self = weaver->layout.file.name};
+    return snippet_assemble(text, context, &names, &weaver->tail, snippet, error);
 }
 
 bool weaver_insert(struct weaver *weaver, uint16_t method, enum insert_where where, uint32_t bci, const char *snippet,
                    struct error *error) {
     struct method_weave *weave = weave_of(weaver, method, error);
     if (!weave) return false;
-    const char *stack = where == INSERT_ENTRY           ? ""
-                        : where == INSERT_BEFORE_RETURN ? returned_stack(weaver->layout.file.methods[method].descriptor)
-                                                        : "????????";
+    const struct class_method *its = &weaver->layout.file.methods[method];
+    struct snippet_context context = {.max_locals = its->max_locals, .stack = "????????"};
+    if (where == INSERT_ENTRY) context.stack = "";
+    if (where == INSERT_BEFORE_RETURN) context.stack = returned_stack(its->descriptor);
     struct snippet code;
-    if (!assemble(weaver, method, stack, snippet, &code, error)) return false;
+    if (!assemble(weaver, &context, snippet, &code, error)) return false;
     if (weave->why) return true; // weaver_finish lists it
     if (where == INSERT_BEFORE_RETURN) return insert_before_returns(weaver, weave, &code, error);
     if (where == INSERT_ENTRY && weave->begin == 0)
@@ -238,8 +237,9 @@ static bool needs_handler_frame(const struct weaver *weaver, const struct method
 
 bool weaver_catch_all(struct weaver *weaver, uint16_t method, const char *snippet, struct error *error) {
     struct method_weave *weave = weave_of(weaver, method, error);
+    const struct snippet_context context = {.max_locals = 0, .stack = "A"}; // the handler's frame has no locals
     struct snippet code;
-    if (!weave || !assemble(weaver, method, "A", snippet, &code, error)) return false;
+    if (!weave || !assemble(weaver, &context, snippet, &code, error)) return false;
     if (weave->why) return true;
     weave->handler_frame = needs_handler_frame(weaver, weave);
     if (weave->handler_frame && !weaver->throwable) {

@@ -56,7 +56,8 @@ struct call_site {
 
 struct weaver;
 
-// Parses. NULL and *error on a malformed class. The bytes must stay readable until weaver_close.
+// Parses: some 3 us for an average class. NULL and *error on a malformed class, or one older than version 45.3. The
+// bytes must stay readable until weaver_close.
 struct weaver *weaver_open(const uint8_t *bytes, size_t length, struct error *error);
 const struct class_file *weaver_class(const struct weaver *weaver);
 
@@ -81,14 +82,17 @@ enum insert_where {
 //   int K                                   push a constant (shortest form)
 //   call NAME DESCRIPTOR                    invokestatic HELPER.NAME, HELPER being weaver_helper's class
 //   getfield OWNER NAME DESCRIPTOR | putfield OWNER NAME DESCRIPTOR      OWNER '.' is the class itself
-// It must leave the stack as it found it; the weaver checks stack effects and grows max_stack. Locals that it reads
-// must be parameters that the method does not overwrite with another type: the caller knows its JDK. false and *error
-// if the snippet is wrong (STATUS_USAGE); insertion into an abstract method likewise.
+// It must leave the stack as it found it; the weaver checks stack effects and grows max_stack. On the stack it finds:
+// on entry nothing, before a return the value to be returned, at a bci whatever the instruction there finds or leaves
+// (up to eight slots, types unchecked: the caller knows the instruction). Locals that it reads must be parameters that
+// the method does not overwrite with another type: the caller knows its JDK. false and *error if the snippet is wrong
+// (STATUS_USAGE), as is insertion into an abstract method, at a bci where no instruction starts, or after an
+// instruction that does not go on to the next. Cost: under a microsecond, and once a method a walk over its code.
 bool weaver_insert(struct weaver *weaver, uint16_t method, enum insert_where where, uint32_t bci, const char *snippet,
                    struct error *error);
 
 // Covers the method's whole original code (in a constructor: what follows this()/super()) with a last-resort handler
-// that runs the snippet (stack: empty but for the saved exception) and throws the exception on.
+// that runs the snippet (stack: empty but for the saved exception; no locals) and throws the exception on.
 bool weaver_catch_all(struct weaver *weaver, uint16_t method, const char *snippet, struct error *error);
 
 // Adds a field: only for a class's first definition, never for a retransformation.
@@ -98,8 +102,9 @@ bool weaver_add_field(struct weaver *weaver, const char *name, const char *descr
 // The helper class that `call` names; "java/lang/Rehype" unless set.
 void weaver_helper(struct weaver *weaver, const char *class_name);
 
-// A method that cannot take its insertions (over 65,535 bytes, a 16-bit branch out of range, jsr/ret, a constructor
-// whose super call isn't found) is left exactly as it was, alone, and is listed here with the reason.
+// A method that cannot take its insertions is left exactly as it was, alone, and is listed here with the reason: over
+// 65,535 bytes, a 16-bit branch out of range, jsr/ret, a constructor whose super call isn't found, malformed code, or
+// an empty finalize(): HotSpot tells classes without finalizer by it, and with Object's woven it can't even boot.
 struct weave_skip {
     uint16_t method;
     const char *why;

@@ -136,5 +136,5 @@ const char *annotations_patch(const struct method_weave *weave, const struct cod
         read_skip(&reader, 2 * (size_t)read_u1(&reader));
         if (!skip_annotation(&reader)) return MALFORMED_TABLE;
     }
-    return reader.why ? MALFORMED_TABLE : NULL;
+    return reader.why || reader.at != length ? MALFORMED_TABLE : NULL;
 }

@@ -78,9 +78,18 @@ static bool weave_sites(struct weaver *weaver, uint16_t method, struct error *er
     return true;
 }
 
+static void weave_instructions(struct weaver *weaver, uint16_t method) {
+    struct error no_instruction;
+    for (uint32_t bci = 0; bci < weaver_class(weaver)->methods[method].code_length; bci++) {
+        weaver_insert(weaver, method, INSERT_BEFORE_BCI, bci, "int 9; call site (I)V", &no_instruction);
+    }
+}
+
 static bool weave_method(struct weaver *weaver, uint16_t method, struct error *error) {
     if (weaver_class(weaver)->methods[method].code_length == 0) return true;
-    if (run.methods++ % EVERY_TENTH == 0 && !weave_sites(weaver, method, error)) return false;
+    unsigned turn = run.methods++ % EVERY_TENTH;
+    if (turn == 0 && !weave_sites(weaver, method, error)) return false;
+    if (turn == EVERY_TENTH / 2) weave_instructions(weaver, method);
     return weaver_insert(weaver, method, INSERT_ENTRY, 0, "int 7; call enter (I)V", error) &&
            weaver_insert(weaver, method, INSERT_BEFORE_RETURN, 0, "int 7; call exit (I)V", error) &&
            weaver_catch_all(weaver, method, "int 7; call exitThrew (I)V", error);

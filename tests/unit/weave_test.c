@@ -37,6 +37,7 @@ struct spec {
     uint16_t major;
     struct part code, exceptions, frames, lines, annotations, variables;
     unsigned max_locals, extra_constants;
+    bool stackless;
 };
 
 struct made {
@@ -116,7 +117,7 @@ static void put_attribute(struct made *made, unsigned name, struct part body) {
 }
 
 static void put_code(struct made *made, const struct spec *spec) {
-    put_u2(made, 2); // max_stack
+    put_u2(made, spec->stackless ? 0 : 2);
     put_u2(made, spec->max_locals ? spec->max_locals : 2);
     put_u4(made, spec->code.length);
     put(made, spec->code.bytes, spec->code.length);
@@ -349,10 +350,11 @@ static void test_catch_all_is_the_last_resort(void **state) {
 }
 
 static size_t frames_after_catch_all(uint16_t major, struct part code) {
-    struct weaver *weaver = open_class(&(struct spec){.major = major, .code = code});
+    struct weaver *weaver = open_class(&(struct spec){.major = major, .code = code, .stackless = true});
     catch_all(weaver, "call a ()V");
     struct woven woven = finish(weaver);
     assert_int_equal(woven.exceptions.length, 8);
+    assert_int_equal(woven.max_stack, 1);
     weaver_close(weaver);
     return woven.frames.length;
 }
@@ -562,11 +564,14 @@ static void test_snippets_are_refused(void **state) {
     };
     struct weaver *weaver = open_class(&(struct spec){.code = PART(RETURN)});
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = ERROR_INIT;
-        assert_false(weaver_insert(weaver, 0, INSERT_ENTRY, 0, cases[i].snippet, &error));
-        assert_int_equal(error.status, STATUS_USAGE);
-        assert_non_null(strstr(error.cause[0], cases[i].why));
+        struct error refused = ERROR_INIT;
+        assert_false(weaver_insert(weaver, 0, INSERT_ENTRY, 0, cases[i].snippet, &refused));
+        assert_int_equal(refused.status, STATUS_USAGE);
+        assert_non_null(strstr(refused.cause[0], cases[i].why));
     }
+    struct error error = ERROR_INIT;
+    assert_false(weaver_catch_all(weaver, 0, "aload 0; call a (Ljava/lang/Object;)V", &error));
+    assert_int_equal(error.status, STATUS_USAGE);
     assert_null(finish(weaver).code.bytes); // nothing was inserted
     weaver_close(weaver);
 }
