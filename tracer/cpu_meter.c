@@ -45,10 +45,12 @@ static struct perf_event_mmap_page *open_task_clock(int *fd) {
     return page;
 }
 
-static void re_anchor(struct cpu_meter *meter, uint64_t ticks) {
+// Should the thread be away between the two clocks, or since its caller read one, the lock has changed by the next
+// read.
+static void re_anchor(struct cpu_meter *meter) {
     meter->seen_lock = meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) : 0;
     meter->anchor_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    meter->anchor_ticks = ticks;
+    meter->anchor_ticks = clock_ticks();
 }
 
 struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s) {
@@ -73,7 +75,7 @@ void cpu_meter_open(struct cpu_meter *meter) {
     meter->fd = -1;
     if (source == SOURCE_RDPMC) meter->page = open_cycles(&meter->fd);
     if (source == SOURCE_PAGE) meter->page = open_task_clock(&meter->fd);
-    if (source != SOURCE_RDPMC) re_anchor(meter, clock_ticks());
+    if (source != SOURCE_RDPMC) re_anchor(meter);
 }
 
 void cpu_meter_close(struct cpu_meter *meter) {
@@ -96,7 +98,7 @@ static uint64_t read_cycles(const struct perf_event_mmap_page *page) {
             unsigned unused = 64u - page->pmc_width;
             count += (uint64_t)((int64_t)(__rdpmc((int)index - 1) << unused) >> unused);
         }
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        __asm__ volatile("" ::: "memory"); // the processor keeps loads in order by itself
     } while (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) != lock);
     return count;
 #else
@@ -114,7 +116,9 @@ uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks) {
     uint64_t elapsed_ns = since_anchor_ns(meter, ticks);
     bool stayed = meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) == meter->seen_lock
                               : elapsed_ns < CPU_METER_LEAST_NS;
-    if (stayed) return meter->anchor_ns + elapsed_ns;
-    re_anchor(meter, ticks);
-    return meter->anchor_ns;
+    if (!stayed) re_anchor(meter);
+    uint64_t now_ns = stayed ? meter->anchor_ns + elapsed_ns : meter->anchor_ns;
+    // What was taken for computing may turn out to have been time away (a host's steal, a short sleep).
+    if (now_ns > meter->last_ns) meter->last_ns = now_ns;
+    return meter->last_ns;
 }

@@ -21,6 +21,7 @@ struct cpu_meter {
     struct perf_event_mmap_page *page; // NULL: clock
     uint32_t seen_lock;                // of the page, at the anchor
     uint64_t anchor_ticks, anchor_ns;  // CPU time anchor_ns was read at anchor_ticks
+    uint64_t last_ns;                  // what the last read gave
     int fd;                            // -1, but for rdpmc (whose page needs the event open)
 };
 
@@ -36,7 +37,8 @@ struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s);
 void cpu_meter_open(struct cpu_meter *meter);
 void cpu_meter_close(struct cpu_meter *meter);
 
-// By the thread itself. `ticks` is the clock as just read. Cost: 3 ns if the thread stayed on its core, else 700.
+// By the thread itself; never less than before. `ticks` is the clock as just read. Cost: 3 ns if the thread stayed on
+// its core, else 700.
 uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks);
 
 #endif
