@@ -125,7 +125,7 @@ static bool offset_of(int cpu, int64_t *offset) {
 }
 
 static void *measure_all(void *result) {
-    int64_t lowest = 0, highest = 0, offset;
+    int64_t lowest = 0, highest = 0, offset = 0;
     cpu_set_t all;
     int first = -1, others = 0;
     if (sched_getaffinity(0, sizeof all, &all) != 0) return NULL;

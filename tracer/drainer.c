@@ -200,12 +200,12 @@ bool drainer_start(struct trace_writer *open_writer, struct error *error) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&thread, NULL, run, NULL);
+    atomic_store_explicit(&running, true, memory_order_relaxed); // before the thread, which may stop at once
+    joinable = pthread_create(&thread, NULL, run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failed) return error_set(error, STATUS_FAILED, "cannot start the drainer's thread");
-    joinable = true;
-    atomic_store_explicit(&running, true, memory_order_relaxed);
-    return true;
+    if (joinable) return true;
+    atomic_store_explicit(&running, false, memory_order_relaxed);
+    return error_set(error, STATUS_FAILED, "cannot start the drainer's thread");
 }
 
 void drainer_stop(void) {
