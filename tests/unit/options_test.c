@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The agent's options: what is taken, what is refused and with which words, and what the globs match.
+#include "tracer/options.h"
+
+#include "tracer/ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct arena arena = ARENA_INIT;
+
+static int free_arena(void **state) {
+    arena_destroy(&arena);
+    return 0;
+}
+
+static struct options parsed(const char *text) {
+    struct options options;
+    struct error error = ERROR_INIT;
+    if (!options_parse(text, &arena, &options, &error)) fail_msg("%s: %s", text, error.cause[0]);
+    return options;
+}
+
+static void assert_refused(const char *text, const char *why) {
+    struct options options;
+    struct error error = ERROR_INIT;
+    assert_false(options_parse(text, &arena, &options, &error));
+    assert_int_equal(error.status, STATUS_USAGE);
+    assert_string_equal(error.cause[0], why);
+}
+
+static void test_without_options_the_defaults_hold(void **state) {
+    static const char *const nothing[] = {NULL, ""};
+    for (size_t i = 0; i < 2; i++) {
+        struct options options = parsed(nothing[i]);
+        assert_string_equal(options.out, "trace.msgpack");
+        assert_string_equal(options.text, nothing[i] ? nothing[i] : "");
+        assert_int_equal(options.buffer_records, RING_DEFAULT_RECORDS);
+        assert_null(options.includes);
+        assert_null(options.excludes);
+        assert_false(options.claim || options.children);
+    }
+}
+
+static void test_each_option_is_taken(void **state) {
+    struct options options = parsed("out=/tmp/a.msgpack,include=com.acme.*,exclude=*::get*,buffer=1024,claim=1,"
+                                    "children=1");
+    assert_string_equal(options.out, "/tmp/a.msgpack");
+    assert_string_equal(options.includes->class_name, "com.acme.*");
+    assert_string_equal(options.includes->method, "*");
+    assert_string_equal(options.excludes->class_name, "*");
+    assert_string_equal(options.excludes->method, "get*");
+    assert_int_equal(options.buffer_records, 1024);
+    assert_true(options.claim && options.children);
+    assert_false(parsed("claim=0,children=0").claim);
+}
+
+static void test_the_last_of_two_counts_but_globs_add_up(void **state) {
+    struct options options = parsed("out=a,out=b,include=A,include=B");
+    assert_string_equal(options.out, "b");
+    assert_true(options_trace_class(&options, "A"));
+    assert_true(options_trace_class(&options, "B"));
+    assert_false(options_trace_class(&options, "C"));
+}
+
+static void test_percent_stands_for_bytes_that_end_a_value(void **state) {
+    assert_string_equal(parsed("out=a%2Cb%3dc%25d").out, "a,b=c%d");
+    assert_string_equal(parsed("out=a%2").out, "a%2");
+    assert_string_equal(parsed("out=a%zz%").out, "a%zz%");
+    assert_string_equal(parsed("out=a=b").out, "a=b");
+}
+
+static void test_the_process_id_is_filled_in(void **state) {
+    char expected[64];
+    snprintf(expected, sizeof expected, "a.%d.msgpack", (int)getpid());
+    assert_string_equal(parsed("out=a.%p.msgpack").out, expected);
+    assert_string_equal(options_out_with_pid("a.msgpack", &arena), expected);
+    snprintf(expected, sizeof expected, "dir.d/trace.%d", (int)getpid());
+    assert_string_equal(options_out_with_pid("dir.d/trace", &arena), expected);
+}
+
+static void test_what_is_wrong_is_named(void **state) {
+    assert_refused("outt=a", "unknown option 'outt': expected one of out, include, exclude, buffer, claim, children");
+    assert_refused("=a", "unknown option '': expected one of out, include, exclude, buffer, claim, children");
+    assert_refused("out=a,children", "option 'children': expected key=value");
+    assert_refused(",", "option '': expected key=value");
+    assert_refused("children=yes", "option children=yes: expected 0 or 1");
+    assert_refused("claim=", "option claim=: expected 0 or 1");
+    static const char *const sizes[] = {"", "15", "16777217", "1k", "-1", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char text[64], why[128];
+        snprintf(text, sizeof text, "buffer=%s", sizes[i]);
+        snprintf(why, sizeof why, "option %s: expected a number of records from 16 to 16777216", text);
+        assert_refused(text, why);
+    }
+}
+
+static void test_globs(void **state) {
+    static const struct {
+        const char *glob, *text;
+        bool matches;
+    } cases[] = {
+        {"", "", true},
+        {"", "a", false},
+        {"*", "", true},
+        {"*", "com.acme.Main", true},
+        {"**", "a", true},
+        {"?", "a", true},
+        {"?", "", false},
+        {"com.acme.*", "com.acme.Main", true},
+        {"com.acme.*", "com.acme.deep.Main$Inner", true},
+        {"com.acme.*", "com.acme", false},
+        {"com.acme.*", "xcom.acme.Main", false},
+        {"*.Main", "com.acme.Main", true},
+        {"*.Main", "com.acme.Mainly", false},
+        {"com.?cme.Main", "com.acme.Main", true},
+        {"*a*b*", "xxaxxbxx", true},
+        {"*a*b*", "xxbxxaxx", false},
+        {"*ab", "aab", true},
+        {"a*a*a", "aa", false},
+        {"a*a*a", "aaa", true},
+        {"*a*a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (glob_match(cases[i].glob, cases[i].text) != cases[i].matches) {
+            fail_msg("%s should %smatch %s", cases[i].glob, cases[i].matches ? "" : "not ", cases[i].text);
+        }
+    }
+}
+
+static void test_methods_are_included_and_left_out_again(void **state) {
+    struct options options = parsed("include=com.acme.*,include=org.Only::run,exclude=com.acme.Noise,exclude=*::get*");
+    assert_true(options_trace_class(&options, "com.acme.Main"));
+    assert_true(options_trace_class(&options, "org.Only"));
+    assert_false(options_trace_class(&options, "org.Other"));
+    assert_true(options_trace_method(&options, "com.acme.Main", "run"));
+    assert_false(options_trace_method(&options, "com.acme.Main", "getName"));
+    assert_false(options_trace_method(&options, "com.acme.Noise", "run"));
+    assert_true(options_trace_method(&options, "org.Only", "run"));
+    assert_false(options_trace_method(&options, "org.Only", "stop"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_options_the_defaults_hold),
+        cmocka_unit_test(test_each_option_is_taken),
+        cmocka_unit_test(test_the_last_of_two_counts_but_globs_add_up),
+        cmocka_unit_test(test_percent_stands_for_bytes_that_end_a_value),
+        cmocka_unit_test(test_the_process_id_is_filled_in),
+        cmocka_unit_test(test_what_is_wrong_is_named),
+        cmocka_unit_test(test_globs),
+        cmocka_unit_test(test_methods_are_included_and_left_out_again),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, free_arena);
+}
