@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Threads by state over time: each thread's chain is walked once, its changes of state are sorted by time with everyone
-// else's, and one sweep gives the time spent at every level, from which peak, max and mean follow.
+// Threads by state over time: changes of state are gathered thread by thread, sorted by time, and one sweep gives the
+// time spent at every level, from which peak, max and mean follow. What is counted is how many threads are in a state,
+// not which: a body that the edit moved is therefore gathered where it was recorded, in order of memory. Its spawner,
+// which stays active in the count, is what it departs from when it waits; where no thread was active at the spawn, the
+// body counts as a thread of its own, and the thread that it moved to leaves a gap for it.
 #include "metrics/work.h"
 
 #include <string.h>
@@ -15,10 +18,16 @@ static const int8_t mode_states[MODE_COUNT][STATE_COUNT] = {
     [MODE_UNOCCUPIED] = {[STATE_UNOCCUPIED] = 1},
 };
 
-// A thread's mode since `since_ns`; written only once it has lasted.
-struct stretch {
-    enum mode written, now;
-    int64_t since_ns;
+struct gathering {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    const struct dag_run *run;
+    const struct metrics_scratch *scratch;
+    struct state_series *series; // with the window, or with from_ns and to_ns wide open
+    enum thread_class class;     // of the threads to be counted
+    struct stretch *top;         // of scratch->stretches
+    uint8_t *nesting;            // above the last entry of scratch->nesting
+    int64_t first_ns, last_ns;   // seen so far
 };
 
 static void write_change(struct state_series *series, const struct stretch *stretch) {
@@ -29,51 +38,178 @@ static void write_change(struct state_series *series, const struct stretch *stre
     }
 }
 
-static void stretch_turn(struct state_series *series, struct stretch *stretch, enum mode mode, int64_t time_ns) {
-    if (mode == stretch->now) return;
+// Times within a stretch never fall; the window's ends stand for what lies beyond them.
+static int64_t stretch_time(const struct gathering *gathering, struct stretch *stretch, int64_t time_ns) {
+    if (time_ns > stretch->latest_ns) {
+        stretch->latest_ns = time_ns < gathering->series->to_ns ? time_ns : gathering->series->to_ns;
+    }
+    return stretch->latest_ns;
+}
+
+static void stretch_turn(struct gathering *gathering, struct stretch *stretch, enum mode mode, int64_t time_ns) {
+    time_ns = stretch_time(gathering, stretch, time_ns);
+    if (mode == stretch->now || !stretch->counted) return;
     if (time_ns > stretch->since_ns && stretch->now != stretch->written) {
-        write_change(series, stretch);
+        write_change(gathering->series, stretch);
         stretch->written = stretch->now;
     }
-    stretch->now = mode;
+    stretch->now = (uint8_t)mode;
     stretch->since_ns = time_ns;
 }
 
-static void gather_thread(struct metrics_work *work, const struct dag_run *run, uint32_t thread) {
-    struct state_series *series = &work->series;
-    const struct metrics_scratch *scratch = work->scratch;
-    const enum mode outside = scratch->dag->threads[thread].worker ? MODE_UNOCCUPIED : MODE_NONE;
-    struct stretch stretch = {.since_ns = series->from_ns};
-    uint32_t depth = 0, bodies = 0;
-    int64_t now = series->from_ns;
-    dag_chain_start(&work->chain, thread);
-    for (uint32_t v; (v = dag_chain_next(&work->chain)) != DAG_NONE;) {
-        if (run->time_ns[v] == DAG_ABSENT) continue;
-        if (run->time_ns[v] > now) now = run->time_ns[v] < series->to_ns ? run->time_ns[v] : series->to_ns;
-        switch (scratch->action[v]) {
-        case ACTION_OPEN:
-            scratch->nesting[depth++] = 0, bodies++;
-            break;
-        case ACTION_CLOSE:
-            depth--, bodies--;
-            break;
-        case ACTION_WAIT:
-            scratch->nesting[depth++] = 1;
-            break;
-        case ACTION_WAKE:
-            depth--;
-            break;
-        default:
-            break;
-        }
-        enum mode inside = depth > 0 && scratch->nesting[depth - 1] ? MODE_WAITING : MODE_ACTIVE;
-        stretch_turn(series, &stretch, bodies ? inside : outside, now);
-    }
-    stretch_turn(series, &stretch, MODE_NONE, now);
-    if (stretch.written != MODE_NONE) write_change(series, &stretch);
+static enum mode stretch_mode(const struct gathering *gathering, const struct stretch *stretch) {
+    if (stretch->bodies == 0) return stretch->outside;
+    return gathering->nesting[-1] ? MODE_WAITING : MODE_ACTIVE;
 }
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, DIGIT_COUNT = 64 / DIGIT_BITS };
+static void stretch_begin(struct gathering *gathering, struct stretch *stretch, enum thread_class class,
+                          enum mode mode) {
+    const int64_t from_ns = gathering->series->from_ns;
+    *stretch = (struct stretch){.now = (uint8_t)mode,
+                                .written = (uint8_t)mode,
+                                .outside = (uint8_t)mode,
+                                .counted = class == gathering->class,
+                                .since_ns = from_ns,
+                                .latest_ns = from_ns};
+}
+
+static void stretch_end(struct gathering *gathering, struct stretch *stretch, enum mode mode, int64_t time_ns) {
+    stretch_turn(gathering, stretch, mode, time_ns);
+    if (stretch->now != stretch->written) write_change(gathering->series, stretch);
+}
+
+static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->thread_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->threads[middle].first <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Where a body runs under the edit: with its spawner if it is inlined, with the body around it if it lies in one.
+static enum thread_class class_of_body(const struct gathering *gathering, uint32_t index) {
+    for (;;) {
+        const struct dag_task *task = &gathering->dag->tasks[index];
+        bool inlined = gathering->edit->inlined[index];
+        uint32_t around = inlined ? task->spawner : task->enclosing;
+        if (around == DAG_NONE) {
+            return gathering->scratch
+                ->thread_class[inlined ? thread_of(gathering->dag, task->spawn_begin) : task->thread];
+        }
+        index = around;
+    }
+}
+
+static void see(struct gathering *gathering, int64_t time_ns) {
+    if (time_ns < gathering->first_ns) gathering->first_ns = time_ns;
+    if (time_ns > gathering->last_ns) gathering->last_ns = time_ns;
+}
+
+static void gather_open(struct gathering *gathering, uint32_t task, int64_t time_ns) {
+    if (gathering->edit->inlined[task]) {
+        bool plain = gathering->scratch->one_class;
+        enum thread_class class = plain ? THREAD_PLATFORM : class_of_body(gathering, task);
+        bool active = gathering->scratch->spawned_active[task];
+        stretch_begin(gathering, ++gathering->top, class, active ? MODE_ACTIVE : MODE_NONE);
+        if (gathering->top->counted) see(gathering, time_ns);
+    }
+    *gathering->nesting++ = 0;
+    gathering->top->bodies++;
+}
+
+static void gather_close(struct gathering *gathering, uint32_t task, int64_t time_ns) {
+    gathering->nesting--;
+    gathering->top->bodies--;
+    if (!gathering->edit->inlined[task]) {
+        stretch_turn(gathering, gathering->top, stretch_mode(gathering, gathering->top), time_ns);
+        return;
+    }
+    if (gathering->top->counted) see(gathering, time_ns);
+    stretch_end(gathering, gathering->top, gathering->top->outside, time_ns);
+    gathering->top--;
+}
+
+// The thread whose spawn became a call is in the called body's state meanwhile, which the body itself tells.
+static void gather_gap(struct gathering *gathering, const struct dag_task *task) {
+    stretch_turn(gathering, gathering->top, MODE_NONE, gathering->run->time_ns[task->start]);
+    stretch_turn(gathering, gathering->top, stretch_mode(gathering, gathering->top),
+                 gathering->run->time_ns[task->end]);
+}
+
+static void gather_vertex(struct gathering *gathering, uint32_t vertex) {
+    const int64_t time_ns = gathering->run->time_ns[vertex];
+    const uint32_t task = gathering->dag->vertices.task[vertex];
+    const enum action action = gathering->scratch->action[vertex];
+    if (action == ACTION_SPAWN) {
+        if (time_ns == DAG_ABSENT && gathering->edit->inlined[task])
+            gather_gap(gathering, &gathering->dag->tasks[task]);
+        return;
+    }
+    if (time_ns == DAG_ABSENT) return;
+    switch (action) {
+    case ACTION_OPEN:
+        gather_open(gathering, task, time_ns);
+        break;
+    case ACTION_CLOSE:
+        gather_close(gathering, task, time_ns);
+        return;
+    case ACTION_WAIT:
+        *gathering->nesting++ = 1;
+        break;
+    default:
+        gathering->nesting--;
+        break;
+    }
+    stretch_turn(gathering, gathering->top, stretch_mode(gathering, gathering->top), time_ns);
+}
+// First and last vertex that the edit leaves on the thread itself. false: none.
+static bool find_life(const struct gathering *gathering, const struct dag_thread *thread, uint32_t *first,
+                      uint32_t *last) {
+    const struct dag *dag = gathering->dag;
+    const int64_t *time_ns = gathering->run->time_ns;
+    uint32_t end = thread->first + thread->count;
+    for (*first = thread->first; *first < end; ++*first) {
+        bool moved = dag->vertices.kind[*first] == VERTEX_START && gathering->edit->inlined[dag->vertices.task[*first]];
+        if (moved)
+            *first = dag->tasks[dag->vertices.task[*first]].end;
+        else if (time_ns[*first] != DAG_ABSENT)
+            break;
+    }
+    if (*first >= end) return false;
+    for (*last = end - 1;; --*last) {
+        bool moved = dag->vertices.kind[*last] == VERTEX_END && gathering->edit->inlined[dag->vertices.task[*last]];
+        if (moved)
+            *last = dag->tasks[dag->vertices.task[*last]].start;
+        else if (time_ns[*last] != DAG_ABSENT)
+            return true;
+    }
+}
+
+static void gather_thread(struct gathering *gathering, uint32_t index) {
+    const struct dag_thread *thread = &gathering->dag->threads[index];
+    const struct metrics_scratch *scratch = gathering->scratch;
+    uint32_t first, last;
+    bool lives = find_life(gathering, thread, &first, &last);
+    gathering->top = scratch->stretches;
+    gathering->nesting = scratch->nesting;
+    stretch_begin(gathering, gathering->top, scratch->thread_class[index], MODE_NONE);
+    gathering->top->outside = thread->worker ? MODE_UNOCCUPIED : MODE_NONE;
+    if (lives) {
+        if (gathering->top->counted) see(gathering, gathering->run->time_ns[first]);
+        if (gathering->top->counted) see(gathering, gathering->run->time_ns[last]);
+        stretch_turn(gathering, gathering->top, gathering->top->outside, gathering->run->time_ns[first]);
+    }
+    for (uint32_t i = scratch->first_acting[index]; i < scratch->first_acting[index + 1]; i++) {
+        gather_vertex(gathering, scratch->acting[i]);
+    }
+    if (lives) stretch_end(gathering, gathering->top, MODE_NONE, gathering->run->time_ns[last]);
+}
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DIGIT_COUNT = (64 + DIGIT_BITS - 1) / DIGIT_BITS };
 
 static unsigned digit_of(const struct state_change *change, int64_t from_ns, int digit) {
     return (unsigned)((uint64_t)(change->time_ns - from_ns) >> (digit * DIGIT_BITS)) & (DIGITS - 1);
@@ -106,14 +242,25 @@ static void series_sort(struct state_series *series, struct state_change **spare
     }
 }
 
-static void gather(struct metrics_work *work, const struct dag_run *run, enum thread_class class) {
+static struct gathering gather(struct metrics_work *work, const struct dag_edit *edit, const struct dag_run *run,
+                               enum thread_class class) {
+    const struct metrics_scratch *scratch = work->scratch;
+    struct gathering gathering = {.dag = scratch->dag,
+                                  .edit = edit,
+                                  .run = run,
+                                  .scratch = scratch,
+                                  .series = &work->series,
+                                  .class = class,
+                                  .first_ns = INT64_MAX,
+                                  .last_ns = INT64_MIN};
     work->series.count = 0;
-    for (uint32_t t = 0; t < work->scratch->dag->thread_count; t++) {
-        if (work->scratch->thread_class[t] == class) gather_thread(work, run, t);
+    for (uint32_t t = 0; t < scratch->dag->thread_count; t++) {
+        if (!scratch->one_class || scratch->thread_class[t] == class) gather_thread(&gathering, t);
     }
-    series_sort(&work->series, &work->scratch->spare);
+    return gathering;
 }
 
+// At one instant levels may pass through any value; only what lasts counts.
 static void sweep(const struct state_series *series, int64_t *const time_at[STATE_COUNT], uint32_t levels) {
     for (int s = 0; s < STATE_COUNT; s++) memset(time_at[s], 0, levels * sizeof *time_at[s]);
     uint32_t level[STATE_COUNT] = {0};
@@ -121,10 +268,8 @@ static void sweep(const struct state_series *series, int64_t *const time_at[STAT
     for (size_t i = 0; i < series->count; i++) {
         const struct state_change *change = &series->changes[i];
         int64_t lasted = change->time_ns - since;
-        for (int s = 0; s < STATE_COUNT; s++) {
-            time_at[s][level[s]] += lasted;
-            level[s] += (uint32_t)change->delta[s];
-        }
+        for (int s = 0; s < STATE_COUNT && lasted > 0; s++) time_at[s][level[s]] += lasted;
+        for (int s = 0; s < STATE_COUNT; s++) level[s] += (uint32_t)change->delta[s];
         since = change->time_ns;
     }
     for (int s = 0; s < STATE_COUNT; s++) time_at[s][level[s]] += series->to_ns - since;
@@ -159,6 +304,32 @@ static void usage_all(struct metrics_work *work, struct usage usages[STATE_COUNT
     double wall = (double)(work->series.to_ns - work->series.from_ns);
     for (int s = 0; s < STATE_COUNT; s++) usages[s] = usage_of(scratch->time_at[s], scratch->levels, wall);
     usages[STATE_BLOCKED] = (struct usage){NAN, NAN, NAN}; // no event tells of it: unknown, not 0
+}
+
+// Gathers the series of the platform threads; the whole run's window is what it saw, others must be looked for.
+static bool gather_window(struct metrics_work *work, const struct dag_edit *edit, const struct dag_run *run,
+                          const struct window *window, struct usage virtual_threads[STATE_COUNT]) {
+    struct state_series *series = &work->series;
+    const struct dag *dag = work->scratch->dag;
+    bool whole = !window || (window->from_ns <= dag->first_ns && window->to_ns >= dag->last_ns);
+    if (whole && work->scratch->one_class) {
+        series->from_ns = INT64_MIN;
+        series->to_ns = INT64_MAX;
+        struct gathering seen = gather(work, edit, run, THREAD_PLATFORM);
+        series->from_ns = seen.first_ns;
+        series->to_ns = seen.last_ns;
+        if (seen.first_ns > seen.last_ns) return false;
+    } else {
+        if (!work_window(work->scratch, run, whole ? NULL : window, &series->from_ns, &series->to_ns)) return false;
+        if (work->scratch->any_virtual) {
+            gather(work, edit, run, THREAD_VIRTUALLY);
+            series_sort(series, &work->scratch->spare);
+            usage_all(work, virtual_threads);
+        }
+        gather(work, edit, run, THREAD_PLATFORM);
+    }
+    series_sort(series, &work->scratch->spare);
+    return true;
 }
 
 // Without an occupied thread no task runs, and no core is idle for want of work.
@@ -201,14 +372,9 @@ bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const str
     metrics_unknown(metrics);
     if (!work_bind(work, dag, edit, error)) return false;
     struct state_series *series = &work->series;
-    if (!work_window(work->scratch, run, window, &series->from_ns, &series->to_ns)) {
+    if (!gather_window(work, edit, run, window, metrics->virtual_threads)) {
         return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");
     }
-    if (work->scratch->any_virtual) {
-        gather(work, run, THREAD_VIRTUALLY);
-        usage_all(work, metrics->virtual_threads);
-    }
-    gather(work, run, THREAD_PLATFORM);
     usage_all(work, metrics->threads);
     metrics->wall_ns = series->to_ns - series->from_ns;
     double wall = (double)metrics->wall_ns;

@@ -6,13 +6,18 @@
 // A thread's open bodies and waits while its vertices are paired.
 struct pairing {
     const struct dag *dag;
-    uint8_t *action;
+    uint8_t *action, *spawned_active;
     uint32_t *open;
-    uint32_t depth;
+    uint32_t depth, deepest;
 };
 
 static bool is_start(const struct pairing *pairing, uint32_t level) {
     return pairing->dag->vertices.kind[pairing->open[level]] == VERTEX_START;
+}
+
+static void pair_open(struct pairing *pairing, uint32_t vertex) {
+    pairing->open[pairing->depth++] = vertex;
+    if (pairing->depth > pairing->deepest) pairing->deepest = pairing->depth;
 }
 
 // Pairs an END with its START; what was left open inside has lost its other half.
@@ -36,6 +41,13 @@ static void pair_wait_end(struct pairing *pairing, uint32_t vertex) {
     pairing->action[vertex] = known ? ACTION_WAKE : ACTION_NONE;
 }
 
+static void pair_spawn(struct pairing *pairing, uint32_t vertex) {
+    uint32_t task = pairing->dag->vertices.task[vertex];
+    if (task == DAG_NONE) return;
+    pairing->spawned_active[task] = pairing->depth > 0 && is_start(pairing, pairing->depth - 1);
+    if (!pairing->spawned_active[task]) pairing->action[vertex] = ACTION_SPAWN;
+}
+
 static void pair_thread(struct pairing *pairing, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &pairing->dag->vertices;
     pairing->depth = 0;
@@ -43,11 +55,11 @@ static void pair_thread(struct pairing *pairing, const struct dag_thread *thread
         switch (vertices->kind[v]) {
         case VERTEX_START:
             pairing->action[v] = ACTION_OPEN;
-            pairing->open[pairing->depth++] = v;
+            pair_open(pairing, v);
             break;
         case VERTEX_WAIT_BEGIN:
             pairing->action[v] = vertices->task[v] != DAG_NONE ? ACTION_WAIT : ACTION_NONE;
-            pairing->open[pairing->depth++] = v;
+            pair_open(pairing, v);
             break;
         case VERTEX_END:
             pair_end(pairing, v);
@@ -55,17 +67,26 @@ static void pair_thread(struct pairing *pairing, const struct dag_thread *thread
         case VERTEX_WAIT_END:
             pair_wait_end(pairing, v);
             break;
+        case VERTEX_SPAWN_BEGIN:
+            pair_spawn(pairing, v);
+            break;
         default:
             break;
         }
     }
 }
 
-static bool pair_all(const struct dag *dag, uint8_t *action) {
-    struct pairing pairing = {.dag = dag, .action = action, .open = malloc(((size_t)dag->vertex_count + 1) * 4)};
+// Fills action and spawned_active and says how deep bodies and waits nest.
+static bool pair_all(const struct metrics_scratch *scratch, uint32_t *deepest) {
+    const struct dag *dag = scratch->dag;
+    struct pairing pairing = {.dag = dag,
+                              .action = scratch->action,
+                              .spawned_active = scratch->spawned_active,
+                              .open = malloc(((size_t)dag->vertex_count + 1) * sizeof *pairing.open)};
     if (!pairing.open) return false;
     for (uint32_t t = 0; t < dag->thread_count; t++) pair_thread(&pairing, &dag->threads[t]);
     free(pairing.open);
+    *deepest = pairing.deepest;
     return true;
 }
 
@@ -110,24 +131,42 @@ static void measure_overheads(const struct dag *dag, int64_t *overhead_ns) {
 }
 
 static void classify_all(struct metrics_scratch *scratch) {
+    scratch->one_class = true;
     for (uint32_t t = 0; t < scratch->dag->thread_count; t++) {
         enum thread_class class = classify(scratch->dag, &scratch->dag->threads[t]);
         scratch->thread_class[t] = (uint8_t) class;
         scratch->any_virtual |= class == THREAD_VIRTUALLY;
+        scratch->one_class &= class == THREAD_PLATFORM || scratch->dag->threads[t].stream == DAG_NONE;
     }
 }
 
-// A thread changes state at most once a vertex that acts, once at its start and once at its end.
-static size_t most_changes(const struct metrics_scratch *scratch) {
-    size_t acting = 0;
-    for (uint32_t v = 0; v < scratch->dag->vertex_count; v++) acting += scratch->action[v] != ACTION_NONE;
-    return acting + 2 * (size_t)scratch->dag->thread_count + 1;
+static void list_acting(struct metrics_scratch *scratch) {
+    const struct dag *dag = scratch->dag;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        scratch->first_acting[t] = count;
+        for (uint32_t v = dag->threads[t].first; v < dag->threads[t].first + dag->threads[t].count; v++) {
+            if (scratch->action[v] != ACTION_NONE) scratch->acting[count++] = v;
+        }
+    }
+    scratch->first_acting[dag->thread_count] = count;
 }
 
-static bool scratch_fill(struct metrics_scratch *scratch, struct state_series *series) {
+// A thread changes state at most once a vertex that acts, twice where a body takes a spawn's place, and at its ends.
+static size_t most_changes(const struct metrics_scratch *scratch) {
+    size_t most = 2 * (size_t)scratch->dag->thread_count + 1;
+    for (uint32_t v = 0; v < scratch->dag->vertex_count; v++) {
+        most += (scratch->action[v] != ACTION_NONE) + (scratch->action[v] == ACTION_SPAWN);
+    }
+    return most;
+}
+
+static bool allocate(struct metrics_scratch *scratch) {
     const struct dag *dag = scratch->dag;
     scratch->action = calloc((size_t)dag->vertex_count + 1, 1);
-    scratch->nesting = malloc((size_t)dag->vertex_count + 1);
+    scratch->acting = malloc(((size_t)dag->vertex_count + 1) * sizeof *scratch->acting);
+    scratch->first_acting = malloc(((size_t)dag->thread_count + 1) * sizeof *scratch->first_acting);
+    scratch->spawned_active = calloc((size_t)dag->task_count + 1, 1);
     scratch->thread_class = calloc((size_t)dag->thread_count + 1, 1);
     scratch->overhead_ns = calloc((size_t)dag->task_count + 1, sizeof *scratch->overhead_ns);
     scratch->levels = dag->thread_count + 1;
@@ -135,20 +174,32 @@ static bool scratch_fill(struct metrics_scratch *scratch, struct state_series *s
         scratch->time_at[s] = calloc(scratch->levels, sizeof *scratch->time_at[s]);
         if (!scratch->time_at[s]) return false;
     }
-    if (!scratch->action || !scratch->nesting || !scratch->thread_class || !scratch->overhead_ns) return false;
-    if (!pair_all(dag, scratch->action)) return false;
+    return scratch->action && scratch->acting && scratch->first_acting && scratch->spawned_active &&
+           scratch->thread_class && scratch->overhead_ns;
+}
+
+static bool scratch_fill(struct metrics_scratch *scratch, struct state_series *series) {
+    uint32_t deepest;
+    if (!allocate(scratch) || !pair_all(scratch, &deepest)) return false;
     classify_all(scratch);
-    measure_overheads(dag, scratch->overhead_ns);
+    list_acting(scratch);
+    measure_overheads(scratch->dag, scratch->overhead_ns);
+    scratch->nesting = malloc((size_t)deepest + 1);
+    scratch->stretches = malloc(((size_t)deepest + 2) * sizeof *scratch->stretches);
     series->capacity = most_changes(scratch);
     series->changes = malloc(series->capacity * sizeof *series->changes);
     scratch->spare = malloc(series->capacity * sizeof *scratch->spare);
-    return series->changes && scratch->spare;
+    return scratch->nesting && scratch->stretches && series->changes && scratch->spare;
 }
 
 static void scratch_free(struct metrics_scratch *scratch) {
     if (!scratch) return;
     for (int s = 0; s < STATE_COUNT; s++) free(scratch->time_at[s]);
     free(scratch->action);
+    free(scratch->acting);
+    free(scratch->first_acting);
+    free(scratch->stretches);
+    free(scratch->spawned_active);
     free(scratch->nesting);
     free(scratch->thread_class);
     free(scratch->overhead_ns);

@@ -7,18 +7,34 @@
 
 // What a vertex does to its thread's state. Opens and closes, waits and wakes are matched pairs that nest, so that an
 // edit, which moves whole bodies, keeps them so. A pair with a lost half has none, but for those open at a thread's
-// end.
-enum action { ACTION_NONE, ACTION_OPEN, ACTION_CLOSE, ACTION_WAIT, ACTION_WAKE };
+// end. Spawns matter only where the edit puts a body in their place.
+enum action { ACTION_NONE, ACTION_OPEN, ACTION_CLOSE, ACTION_WAIT, ACTION_WAKE, ACTION_SPAWN };
 
 enum thread_class { THREAD_UNCOUNTED, THREAD_PLATFORM, THREAD_VIRTUALLY };
+
+// A thread, or a body that the edit moved off its thread, on its way through modes (usage.c).
+struct stretch {
+    uint8_t now, written; // modes; written only once it has lasted
+    uint8_t outside;      // mode when in no body
+    bool counted;
+    uint32_t depth;   // own entries on the stack of open bodies and waits
+    uint32_t bodies;  // own open bodies
+    int64_t since_ns; // of the mode `now`
+    int64_t latest_ns;
+};
 
 struct span_work;
 
 struct metrics_scratch {
     const struct dag *dag;
-    uint8_t *action;       // a vertex each
-    uint8_t *nesting;      // stack of open bodies (0) and waits (1); as deep as there are vertices
-    uint8_t *thread_class; // a thread each
+    uint8_t *action;           // a vertex each
+    uint32_t *acting;          // vertices that have an action, thread by thread
+    uint32_t *first_acting;    // a thread each, and one more: where its vertices begin in acting
+    uint8_t *nesting;          // stack of open bodies (0) and waits (1)
+    struct stretch *stretches; // stack: a thread, and above it the moved bodies that lie in each other
+    uint8_t *spawned_active;   // a task each: its spawner is active at the spawn, without an action of the spawn's own
+    uint8_t *thread_class;     // a thread each
+    bool one_class;            // all threads are platform threads that count
     bool any_virtual;
     int64_t *overhead_ns;          // a task each: spawn bracket and pick-up residual, as recorded
     struct state_change *spare;    // the radix sort's other half; series.capacity long

@@ -342,7 +342,7 @@ static void test_window_parse(void **state) {
     close_fixture(&f);
 }
 
-// Random runs: threads with nested bodies and waits, on a DAG made by hand; many events share a time.
+// Random graphs: threads with nested bodies and waits, on a DAG made by hand; many events share a time.
 
 enum { MOST_THREADS = 6, MOST_VERTICES = 400, INSTANTS = 60 };
 
@@ -406,18 +406,34 @@ static void make_random(struct random_run *r) {
     }
 }
 
-// The thread's state in [time, time + 1), from scratch. -1: none.
-static int state_at(const struct random_run *r, const struct dag_thread *thread, int64_t time) {
-    uint8_t open[MOST_VERTICES];
+// The slow reference: every thread's state from scratch, by its chain, in each interval between two times.
+
+struct reference {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    const struct dag_run *run;
+    int64_t from_ns, to_ns;
+    int64_t *times;
+    size_t time_count;
+};
+
+// -1: none.
+static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
+    static uint8_t open[4 * MOST_VERTICES];
     int depth = 0, bodies = 0;
-    if (time < r->time_ns[thread->first] || time >= r->time_ns[thread->first + thread->count - 1]) return -1;
-    for (uint32_t v = thread->first; v < thread->first + thread->count && r->time_ns[v] <= time; v++) {
-        switch (r->kind[v]) {
+    bool begun = false, goes_on = false;
+    struct dag_chain chain;
+    dag_chain_init(&chain, r->dag, r->edit);
+    dag_chain_start(&chain, thread);
+    for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE;) {
+        if ((goes_on = r->run->time_ns[v] > time)) break;
+        begun = true;
+        switch (r->dag->vertices.kind[v]) {
         case VERTEX_START:
             open[depth++] = 0, bodies++;
             break;
         case VERTEX_WAIT_BEGIN:
-            open[depth++] = r->task[v] != DAG_NONE;
+            open[depth++] = r->dag->vertices.task[v] != DAG_NONE;
             break;
         case VERTEX_END:
             bodies--;
@@ -430,58 +446,208 @@ static int state_at(const struct random_run *r, const struct dag_thread *thread,
             break;
         }
     }
-    if (bodies == 0) return thread->worker ? STATE_UNOCCUPIED : -1;
+    if (!begun || !goes_on) return -1;
+    if (bodies == 0) return r->dag->threads[thread].worker ? STATE_UNOCCUPIED : -1;
     return open[depth - 1] ? STATE_WAITING : STATE_ACTIVE;
 }
 
-static int compare_down(const void *a, const void *b) {
-    return *(const int *)b - *(const int *)a;
+static int compare_times(const void *a, const void *b) {
+    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    return (left > right) - (left < right);
 }
 
-static struct usage reference(const struct random_run *r, int64_t from, int64_t to, enum thread_state wanted) {
-    static int levels[4096];
-    int count = 0;
-    double sum = 0, peak = 0, left = (double)(to - from) / 100;
-    for (int64_t time = from; time < to; time++) {
-        int level = 0;
-        for (uint32_t t = 0; t < r->dag.thread_count; t++) {
-            int in = state_at(r, &r->threads[t], time);
-            level += in == (int)wanted || (wanted == STATE_OCCUPIED && (in == STATE_ACTIVE || in == STATE_WAITING));
-        }
-        levels[count++] = level;
-        sum += level;
+static void list_times(struct reference *r) {
+    r->times = malloc((r->dag->vertex_count + 2) * sizeof *r->times);
+    r->times[r->time_count++] = r->from_ns;
+    r->times[r->time_count++] = r->to_ns;
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        int64_t time = r->run->time_ns[v];
+        if (time > r->from_ns && time < r->to_ns) r->times[r->time_count++] = time;
     }
-    qsort(levels, (size_t)count, sizeof levels[0], compare_down);
-    for (int i = 0; left > 0; i++, left -= 1) peak += levels[i] * fmin(left, 1);
-    return (struct usage){peak / ((double)(to - from) / 100), levels[0], sum / (double)(to - from)};
+    qsort(r->times, r->time_count, sizeof *r->times, compare_times);
 }
 
-static void check_against_reference(const struct random_run *r, const struct window *window,
-                                    struct metrics_work *work) {
+static bool is_counted(const struct dag *dag, uint32_t thread, uint32_t flags) {
+    uint32_t stream = dag->threads[thread].stream;
+    if (stream == DAG_NONE || dag->threads[thread].system) return false;
+    return (dag->trace->streams[stream].thread.flags & THREAD_VIRTUAL) == flags;
+}
+
+static int level_at(const struct reference *r, int64_t time, enum thread_state wanted, uint32_t flags) {
+    int level = 0;
+    for (uint32_t t = 0; t < r->dag->thread_count; t++) {
+        if (!is_counted(r->dag, t, flags)) continue;
+        int in = state_at(r, t, time);
+        level += in == (int)wanted || (wanted == STATE_OCCUPIED && (in == STATE_ACTIVE || in == STATE_WAITING));
+    }
+    return level;
+}
+
+static struct usage solve_slowly(const struct reference *r, enum thread_state wanted, uint32_t flags) {
+    int64_t at_level[64] = {0}, wall = r->to_ns - r->from_ns;
+    struct usage usage = {0};
+    for (size_t i = 0; i + 1 < r->time_count; i++) {
+        if (r->times[i] == r->times[i + 1]) continue;
+        int level = level_at(r, r->times[i], wanted, flags);
+        at_level[level] += r->times[i + 1] - r->times[i];
+    }
+    double left = (double)wall / 100;
+    for (int level = 63; level >= 0; level--) {
+        double taken = fmin((double)at_level[level], left);
+        usage.peak += level * taken / ((double)wall / 100);
+        left -= taken;
+        usage.mean += level * (double)at_level[level] / (double)wall;
+        if (at_level[level] && usage.max < level) usage.max = level;
+    }
+    return usage;
+}
+
+static void check_against_reference(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                                    const struct window *window) {
     struct error error = ERROR_INIT;
+    struct metrics_work work = {0};
     struct metrics m;
-    const struct dag_edit edit = {.inlined = (uint8_t *)(uintptr_t)r->inlined};
-    const struct dag_run run = {.time_ns = (int64_t *)(uintptr_t)r->time_ns};
-    if (!metrics_usage(&r->dag, &edit, &run, window, NULL, work, &m, &error)) return;
-    if (m.wall_ns == 0) return;
-    for (int s = 0; s < STATE_COUNT; s++) {
-        if (s == STATE_BLOCKED) continue;
-        struct usage expected = reference(r, work->series.from_ns, work->series.to_ns, (enum thread_state)s);
-        assert_usage(&m.threads[s], expected.peak, expected.max, expected.mean);
+    if (metrics_usage(dag, edit, run, window, NULL, &work, &m, &error) && m.wall_ns > 0) {
+        struct reference r = {
+            .dag = dag, .edit = edit, .run = run, .from_ns = work.series.from_ns, .to_ns = work.series.to_ns};
+        list_times(&r);
+        for (int s = 0; s < STATE_COUNT; s++) {
+            if (s == STATE_BLOCKED) continue;
+            struct usage expected = solve_slowly(&r, (enum thread_state)s, 0);
+            assert_usage(&m.threads[s], expected.peak, expected.max, expected.mean);
+            if (isnan(m.virtual_threads[s].mean)) continue;
+            expected = solve_slowly(&r, (enum thread_state)s, THREAD_VIRTUAL);
+            assert_usage(&m.virtual_threads[s], expected.peak, expected.max, expected.mean);
+        }
+        free(r.times);
     }
+    metrics_work_destroy(&work);
 }
 
-static void test_random_against_reference(void **state) {
+static void test_random_graphs(void **state) {
     static struct random_run r;
     srand(1);
-    for (int i = 0; i < 300; i++) {
-        struct metrics_work work = {0};
-        const struct window window = {rand() % INSTANTS, INSTANTS + rand() % INSTANTS};
+    for (int i = 0; i < 200; i++) {
         make_random(&r);
-        check_against_reference(&r, NULL, &work);
-        check_against_reference(&r, &window, &work);
-        metrics_work_destroy(&work);
+        const struct window window = {rand() % INSTANTS, INSTANTS + rand() % INSTANTS};
+        const struct dag_edit edit = {.inlined = r.inlined};
+        const struct dag_run run = {.time_ns = r.time_ns};
+        check_against_reference(&r.dag, &edit, &run, NULL);
+        check_against_reference(&r.dag, &edit, &run, &window);
     }
+}
+
+// Random programs: tasks that spawn and await tasks, on workers some of which are virtual threads or the JVM's own.
+// Each is then edited at random.
+
+enum { WORKERS = 12 };
+
+struct program {
+    struct trace_builder *tb;
+    uint32_t pool, site;
+    uint64_t free_from[WORKERS + 2], next_task;
+    int tasks_left;
+};
+
+static uint64_t run_body(struct program *p, uint32_t thread, uint64_t now, int depth);
+
+// Runs a task on a free worker; where there is none, nobody does. Returns when its result is there, or 0.
+static uint64_t run_task(struct program *p, uint64_t task, uint64_t spawned, int depth) {
+    uint32_t worker = 2;
+    while (worker < WORKERS + 2 && p->free_from[worker] > spawned) worker++;
+    if (worker == WORKERS + 2) return 0;
+    p->free_from[worker] = UINT64_MAX;
+    uint64_t now = spawned + 20 + (uint64_t)rand() % 20;
+    tb_event(p->tb, worker, now - 10, EVENT_IDLE, p->pool);
+    tb_event(p->tb, worker, now - 5, EVENT_BUSY, p->pool);
+    tb_event(p->tb, worker, now, EVENT_TASK_START, task);
+    uint64_t result = run_body(p, worker, now, depth) + 1;
+    tb_event(p->tb, worker, result, EVENT_RESULT, task);
+    tb_event(p->tb, worker, result + 5, EVENT_TASK_END, task);
+    p->free_from[worker] = result + 10;
+    return result;
+}
+
+// Hands a task over and returns when its result will be there, or 0.
+static uint64_t spawn_task(struct program *p, uint32_t thread, uint64_t *now, int depth) {
+    uint64_t task = p->next_task++, spawned = *now + 1 + (uint64_t)rand() % 100;
+    p->tasks_left--;
+    tb_event(p->tb, thread, spawned, EVENT_SPAWN_BEGIN, task, p->site, p->pool);
+    tb_event(p->tb, thread, *now = spawned + 8, EVENT_SPAWN_END, task);
+    return run_task(p, task, spawned, depth + 1);
+}
+
+static uint64_t run_body(struct program *p, uint32_t thread, uint64_t now, int depth) {
+    for (int i = rand() % 3; depth < 4 && i > 0 && p->tasks_left > 0; i--) {
+        uint64_t task = p->next_task, result = spawn_task(p, thread, &now, depth);
+        now += (uint64_t)rand() % 3 * 50;
+        if (rand() % 4 == 0 || !result) continue;
+        tb_event(p->tb, thread, now += 2, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, p->site));
+        if (rand() % 8 == 0) spawn_task(p, thread, &now, depth);
+        tb_event(p->tb, thread, now = (result > now ? result : now) + 3, EVENT_WAIT_END, task);
+    }
+    return now + 1 + (uint64_t)rand() % 100;
+}
+
+// A worker that is free hands something over outside any task.
+static void spawn_outside(struct program *p, uint64_t now) {
+    uint32_t worker = 2 + (uint32_t)rand() % WORKERS;
+    if (p->free_from[worker] > now) return;
+    p->free_from[worker] = UINT64_MAX;
+    spawn_task(p, worker, &now, 3);
+    p->free_from[worker] = now + 1;
+}
+
+static void make_program(struct fixture *f) {
+    struct program p = {.tb = tb_new(), .next_task = 10, .tasks_left = 40};
+    bool mixed = rand() % 2;
+    *f = (struct fixture){.tb = p.tb};
+    p.pool = tb_pool(p.tb, "pool", WORKERS);
+    p.site = tb_site(p.tb, "Main", "main", 1);
+    tb_thread(p.tb, 1, "main", 0);
+    tb_event(p.tb, 1, 0, EVENT_MAIN_BEGIN, 1);
+    for (uint32_t w = 2; w < WORKERS + 2; w++) {
+        tb_thread(p.tb, w, "worker", !mixed || rand() % 2 ? 0 : rand() % 2 ? THREAD_VIRTUAL : THREAD_SYSTEM);
+        tb_event(p.tb, w, 1, EVENT_THREAD_START, 1000 + w);
+        tb_event(p.tb, w, 2, EVENT_WORKER_BEGIN, p.pool);
+        p.free_from[w] = 3;
+    }
+    uint64_t now = 10;
+    for (int i = 0; i < 4; i++) {
+        now = run_body(&p, 1, now, 0);
+        spawn_outside(&p, now);
+    }
+    tb_event(p.tb, 1, now, EVENT_THREAD_END, 1);
+    open_fixture(f);
+}
+
+static void inline_at_random(struct fixture *f) {
+    int share = rand() % 4;
+    dag_edit_clear(&f->edit, f->dag);
+    for (uint32_t t = 0; t < f->dag->task_count; t++) {
+        if (rand() % 4 <= share && !dag_inline_refusal(f->dag, t)) dag_edit_inline(&f->edit, t);
+    }
+}
+
+static void test_random_edits(void **state) {
+    int checked = 0;
+    srand(5);
+    for (int i = 0; i < 60; i++) {
+        struct fixture f;
+        make_program(&f);
+        for (int edits = 0; edits < 3; edits++) {
+            inline_at_random(&f);
+            if (dag_propagate(f.dag, &f.edit, &f.run) != DAG_OK) continue;
+            const struct window window = {f.dag->last_ns / 4, f.dag->last_ns / 2};
+            check_against_reference(f.dag, &f.edit, &f.run, NULL);
+            check_against_reference(f.dag, &f.edit, &f.run, &window);
+            struct metrics m = compute(&f, NULL, NULL);
+            assert_true(m.tasks.span_ns <= (double)m.wall_ns + 0.5 || m.wall_ns == 0);
+            checked++;
+        }
+        close_fixture(&f);
+    }
+    assert_true(checked > 120);
 }
 
 int main(void) {
@@ -497,7 +663,8 @@ int main(void) {
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_window_parse),
-        cmocka_unit_test(test_random_against_reference),
+        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_random_edits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
