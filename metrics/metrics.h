@@ -11,6 +11,9 @@
 enum thread_state { STATE_OCCUPIED, STATE_ACTIVE, STATE_WAITING, STATE_BLOCKED, STATE_UNOCCUPIED, STATE_COUNT };
 extern const char *const thread_state_names[STATE_COUNT];
 
+// Of counted threads only: not the JVM's own, not the DAG's barriers. occupied: in a body; waiting: in a body, the
+// innermost of which awaits a task or pool that is known; active: occupied and not waiting, be it asleep; unoccupied: a
+// worker between its first and last vertex, outside bodies; blocked: unknown, since no event tells of it.
 struct usage {   // of threads in one state, over the window
     double peak; // mean over the busiest 1 % of wall
     double max;
@@ -22,12 +25,13 @@ struct quantiles {
 };
 
 struct task_metrics {
-    uint64_t count;                 // tasks that started in the window, nested ones not counted
-    double overhead_share;          // (spawn brackets + pick-up residuals) / time in bodies
-    double idle_share;              // cores left without an active thread while tasks run / (cores x wall)
-    double work_ns, span_ns;        // sum of bodies less waits; longest chain of causes
-    const char *granularity_unit;   // "cycles" or "ns"
-    struct quantiles granularity;   // of a body, less its waits
+    uint64_t count;        // tasks that started in the window, nested and inlined ones not counted
+    double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies
+    double idle_share;     // cores left without an active thread while any is occupied / (cores x wall)
+    double work_ns;        // running time in bodies
+    double span_ns;        // longest chain of running times by spawns and results: no less with any number of cores
+    const char *granularity_unit;   // "cycles", or "ns": of CPU time, or where none was measured of running time
+    struct quantiles granularity;   // of a body with what is inlined into it, less its waits
     struct quantiles queue_wait_ns; // spawn to start
 };
 
@@ -74,12 +78,12 @@ void metrics_work_destroy(struct metrics_work *work);
 
 // What the search needs for every plan: thread usage, wall, thread-time, overhead and idle share, and with a base
 // composite and balanced. The rest is NAN or 0. A NULL window is the whole run. The run must be of this edit.
-// Errors: no memory; a window without an event (STATUS_USAGE). Cost: about 30 ns a state change.
+// Errors: no memory; a window without an event (STATUS_USAGE). Cost: about 40 ns a state change.
 bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    const struct window *window, const struct metrics *base, struct metrics_work *work,
                    struct metrics *metrics, struct error *error);
 
-// All of them. Cost: about 200 ns a vertex; the first call on a DAG decodes the trace's cycles.
+// All of them. Cost: about 80 ns a vertex; the first call on a DAG decodes the trace's cycles.
 bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                      const struct window *window, const struct metrics *base, struct metrics_work *work,
                      struct metrics *metrics, struct error *error);

@@ -236,7 +236,7 @@ static void walk_vertex(struct walk *walk, uint32_t vertex) {
 }
 
 static void walk_thread(struct walk *walk, uint32_t thread) {
-    walk->counted = walk->work->scratch->thread_class[thread] != THREAD_UNCOUNTED;
+    walk->counted = walk->work->scratch->thread_class[thread] != CLASS_UNCOUNTED;
     walk->depth = 0;
     walk->before = DAG_NONE;
     walk->now_ns = walk->work->series.from_ns;

@@ -112,7 +112,7 @@ static void see(struct gathering *gathering, int64_t time_ns) {
 static void gather_open(struct gathering *gathering, uint32_t task, int64_t time_ns) {
     if (gathering->edit->inlined[task]) {
         bool plain = gathering->scratch->one_class;
-        enum thread_class class = plain ? THREAD_PLATFORM : class_of_body(gathering, task);
+        enum thread_class class = plain ? CLASS_PLATFORM : class_of_body(gathering, task);
         bool active = gathering->scratch->spawned_active[task];
         stretch_begin(gathering, ++gathering->top, class, active ? MODE_ACTIVE : MODE_NONE);
         if (gathering->top->counted) see(gathering, time_ns);
@@ -315,18 +315,18 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
     if (whole && work->scratch->one_class) {
         series->from_ns = INT64_MIN;
         series->to_ns = INT64_MAX;
-        struct gathering seen = gather(work, edit, run, THREAD_PLATFORM);
+        struct gathering seen = gather(work, edit, run, CLASS_PLATFORM);
         series->from_ns = seen.first_ns;
         series->to_ns = seen.last_ns;
         if (seen.first_ns > seen.last_ns) return false;
     } else {
         if (!work_window(work->scratch, run, whole ? NULL : window, &series->from_ns, &series->to_ns)) return false;
         if (work->scratch->any_virtual) {
-            gather(work, edit, run, THREAD_VIRTUALLY);
+            gather(work, edit, run, CLASS_VIRTUAL);
             series_sort(series, &work->scratch->spare);
             usage_all(work, virtual_threads);
         }
-        gather(work, edit, run, THREAD_PLATFORM);
+        gather(work, edit, run, CLASS_PLATFORM);
     }
     series_sort(series, &work->scratch->spare);
     return true;

@@ -91,8 +91,8 @@ static bool pair_all(const struct metrics_scratch *scratch, uint32_t *deepest) {
 }
 
 static enum thread_class classify(const struct dag *dag, const struct dag_thread *thread) {
-    if (thread->system || thread->stream == DAG_NONE) return THREAD_UNCOUNTED;
-    return dag->trace->streams[thread->stream].thread.flags & THREAD_VIRTUAL ? THREAD_VIRTUALLY : THREAD_PLATFORM;
+    if (thread->system || thread->stream == DAG_NONE) return CLASS_UNCOUNTED;
+    return dag->trace->streams[thread->stream].thread.flags & THREAD_VIRTUAL ? CLASS_VIRTUAL : CLASS_PLATFORM;
 }
 
 static int64_t body_ns(const struct dag *dag, const struct dag_task *task) {
@@ -135,8 +135,8 @@ static void classify_all(struct metrics_scratch *scratch) {
     for (uint32_t t = 0; t < scratch->dag->thread_count; t++) {
         enum thread_class class = classify(scratch->dag, &scratch->dag->threads[t]);
         scratch->thread_class[t] = (uint8_t) class;
-        scratch->any_virtual |= class == THREAD_VIRTUALLY;
-        scratch->one_class &= class == THREAD_PLATFORM || scratch->dag->threads[t].stream == DAG_NONE;
+        scratch->any_virtual |= class == CLASS_VIRTUAL;
+        scratch->one_class &= class == CLASS_PLATFORM || scratch->dag->threads[t].stream == DAG_NONE;
     }
 }
 
@@ -236,7 +236,7 @@ bool work_window(const struct metrics_scratch *scratch, const struct dag_run *ru
     *from_ns = INT64_MAX;
     *to_ns = INT64_MIN;
     for (uint32_t t = 0; t < dag->thread_count; t++) {
-        if (scratch->thread_class[t] == THREAD_UNCOUNTED) continue;
+        if (scratch->thread_class[t] == CLASS_UNCOUNTED) continue;
         const struct dag_thread *thread = &dag->threads[t];
         for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
             int64_t recorded = dag->vertices.time_ns[v], time = run->time_ns[v];

@@ -10,7 +10,7 @@
 // end. Spawns matter only where the edit puts a body in their place.
 enum action { ACTION_NONE, ACTION_OPEN, ACTION_CLOSE, ACTION_WAIT, ACTION_WAKE, ACTION_SPAWN };
 
-enum thread_class { THREAD_UNCOUNTED, THREAD_PLATFORM, THREAD_VIRTUALLY };
+enum thread_class { CLASS_UNCOUNTED, CLASS_PLATFORM, CLASS_VIRTUAL };
 
 // A thread, or a body that the edit moved off its thread, on its way through modes (usage.c).
 struct stretch {

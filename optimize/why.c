@@ -118,5 +118,8 @@ void why_write_deadlock(const struct dag *dag, const struct dag_run *run, struct
     char cycle[200];
     dag_deadlock_text(dag, run, cycle, sizeof cycle);
     say_count(&sentence, candidate->improvement.task_count);
-    SAY(&sentence, " inlined would deadlock: %s", cycle);
+    SAY(&sentence,
+        candidate->improvement.task_count == 1 ? " task inlined would deadlock: %s"
+                                               : " tasks inlined would deadlock: %s",
+        cycle);
 }
