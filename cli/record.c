@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static struct {
     const char *output, *config;
     struct agent_options agent;
