@@ -85,6 +85,7 @@ void dag_chain_start(struct dag_chain *chain, uint32_t index) {
     chain->end = thread->first + thread->count;
     chain->vertex = DAG_NONE;
     chain->since_ns = chain->dag->vertices.time_ns[thread->first];
+    chain->lead_ns = 0;
     chain->entered = chain->visited = false;
     if (dag_edit_removes_thread(chain->dag, chain->edit, index)) chain->next = chain->end;
 }
@@ -114,8 +115,8 @@ static enum dag_hop leave(struct dag_chain *chain, const struct dag_task *task) 
 
 static enum dag_hop skip(struct dag_chain *chain, const struct dag_task *task) {
     const int64_t *time_ns = chain->dag->vertices.time_ns;
-    int64_t led_up_ns = task->enclosing == DAG_NONE ? 0 : time_ns[task->pickup] - chain->since_ns;
-    chain->since_ns = time_ns[task->end] - led_up_ns;
+    if (task->enclosing != DAG_NONE) chain->lead_ns += time_ns[task->pickup] - chain->since_ns;
+    chain->since_ns = time_ns[task->end];
     chain->vertex = task->end;
     chain->next = task->end + 1;
     chain->visited = false;
@@ -128,6 +129,7 @@ enum dag_hop dag_chain_hop(struct dag_chain *chain) {
     if (chain->visited) {
         uint32_t at = chain->vertex;
         chain->since_ns = vertices->time_ns[at];
+        chain->lead_ns = 0;
         if (edited && vertices->kind[at] == VERTEX_END && is_inlined(chain->edit, vertices->task[at])) {
             return leave(chain, &chain->dag->tasks[vertices->task[at]]);
         }
@@ -139,7 +141,8 @@ enum dag_hop dag_chain_hop(struct dag_chain *chain) {
     }
     const struct dag_task *task = &chain->dag->tasks[vertices->task[next]];
     if (vertices->kind[next] != VERTEX_SPAWN_BEGIN) return skip(chain, task);
-    chain->since_ns += vertices->time_ns[task->start] - vertices->time_ns[next];
+    chain->lead_ns += vertices->time_ns[next] - chain->since_ns;
+    chain->since_ns = vertices->time_ns[task->start];
     return visit(chain, task->start, true);
 }
 

@@ -44,8 +44,8 @@ struct dag_chain {
     const struct dag_edit *edit;
     uint32_t next, end; // next vertex, unless it is moved; one past the thread's last
     uint32_t vertex;    // last one passed
-    int64_t
-        since_ns; // recorded time from which the delay to `vertex` counted: T(vertex) = T(before) + t(vertex) - since
+    int64_t since_ns;   // recorded time of what `vertex` follows
+    int64_t lead_ns;    // own time before that: T(vertex) = T(vertex before) + lead + t(vertex) - since
     bool entered; // `vertex` is the start of a body that moved here: no rule but RULE_RUN holds, no cause
     bool visited; // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
 };

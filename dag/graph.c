@@ -76,7 +76,7 @@ static bool collect_edges(const struct dag *dag, const struct dag_edit *edit, co
         dag_chain_start(&chain, i);
         for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE; before = v) {
             edges->thread_of[v] = i;
-            int64_t delay_ns = dag->vertices.time_ns[v] - chain.since_ns;
+            int64_t delay_ns = chain.lead_ns + dag->vertices.time_ns[v] - chain.since_ns;
             if (before != DAG_NONE && !add_edge(edges, (struct edge){before, v, true, delay_ns})) return false;
             if (!chain.entered && !add_cause(dag, edit, i, v, marks, edges)) return false;
         }

@@ -98,8 +98,9 @@ static int64_t later(int64_t a, int64_t b) {
 static int64_t time_of_wait(const struct dag *dag, const struct dag_walk *walk, uint32_t v, uint32_t cause,
                             int64_t result_ns) {
     int64_t t = dag->vertices.time_ns[v], recorded_result_ns = dag->vertices.time_ns[cause];
+    int64_t reached_ns = walk->before_ns + walk->chain.lead_ns;
     bool slept = recorded_result_ns > walk->chain.since_ns;
-    if (result_ns <= walk->before_ns) return slept ? walk->before_ns : walk->before_ns + t - walk->chain.since_ns;
+    if (result_ns <= reached_ns) return slept ? reached_ns : reached_ns + t - walk->chain.since_ns;
     return slept ? result_ns + t - recorded_result_ns : result_ns + dag->wakeup_ns;
 }
 
@@ -109,7 +110,7 @@ static int64_t time_by_rule(const struct dag *dag, const struct dag_walk *walk, 
     const int64_t *t = dag->vertices.time_ns;
     switch (dag->vertices.rule[v]) {
     case RULE_WAKE:
-        return later(walk->before_ns, cause_ns) + t[v] - later(walk->chain.since_ns, t[cause]);
+        return later(walk->before_ns + walk->chain.lead_ns, cause_ns) + t[v] - later(walk->chain.since_ns, t[cause]);
     case RULE_WAIT:
         return time_of_wait(dag, walk, v, cause, cause_ns);
     default: // RULE_MAX
@@ -136,7 +137,7 @@ static bool time_vertex(const struct dag *dag, const struct dag_edit *edit, uint
         if (time_ns[cause] == DAG_PENDING) return false;
         time_ns[v] = time_by_rule(dag, walk, cause, time_ns[cause]);
     } else {
-        time_ns[v] = walk->before_ns + dag->vertices.time_ns[v] - walk->chain.since_ns;
+        time_ns[v] = walk->before_ns + walk->chain.lead_ns + dag->vertices.time_ns[v] - walk->chain.since_ns;
     }
     walk->before_ns = time_ns[v];
     return true;

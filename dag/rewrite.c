@@ -174,8 +174,8 @@ static void leave_body(struct rewrite *rewrite, uint32_t bracket_end) {
     emit_behind(rewrite, bracket_end);
 }
 
-static void pass_body(struct rewrite *rewrite, const struct dag_task *task, int64_t since_ns) {
-    rewrite->from_ns = since_ns;
+static void pass_body(struct rewrite *rewrite, const struct dag_task *task, const struct dag_chain *chain) {
+    rewrite->from_ns = chain->since_ns - chain->lead_ns;
     for (uint32_t v = task->pickup; v < task->start; v++) emit_behind(rewrite, v);
     uint64_t begin_cpu = recorded_cpu(rewrite, task->start, task->thread);
     uint64_t end_cpu = recorded_cpu(rewrite, task->end, task->thread);
@@ -216,7 +216,7 @@ bool rewrite_thread(struct rewrite *rewrite, uint32_t thread) {
         if (hop == HOP_VISIT) visit(rewrite, &chain);
         if (hop == HOP_LEAVE) leave_body(rewrite, chain.vertex);
         if (hop == HOP_SKIP) {
-            pass_body(rewrite, &rewrite->dag->tasks[rewrite->dag->vertices.task[chain.vertex]], chain.since_ns);
+            pass_body(rewrite, &rewrite->dag->tasks[rewrite->dag->vertices.task[chain.vertex]], &chain);
         }
     }
     if (!rewrite->no_memory) settle(rewrite, INT64_MAX);

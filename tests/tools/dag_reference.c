@@ -6,13 +6,14 @@
 
 #define UNKNOWN (INT64_MIN + 1)
 
-// Thread edges as doubly linked lists with labels. Beyond the vertices there is one root a thread, at its first
+// Thread edges as doubly linked lists; the label of the edge from before[v] to v is lead_ns + t(v) - from_ns, from_ns
+// being the recorded time of what v follows. Beyond the vertices there is one root a thread, at its first
 // vertex's recorded time.
 struct graph {
     const struct dag *dag;
     const struct dag_edit *edit;
     uint32_t *before, *after;
-    int64_t *delay_ns; // of the edge from before[v]
+    int64_t *lead_ns, *from_ns;
     bool *moved_in, *present;
     int64_t *time_ns;
 };
@@ -21,11 +22,13 @@ static uint32_t root_of(const struct graph *graph, uint32_t thread) {
     return graph->dag->vertex_count + thread;
 }
 
-static void link(struct graph *graph, uint32_t v, uint32_t w, int64_t delay_ns) {
+static void link(struct graph *graph, uint32_t v, uint32_t w) {
     graph->after[v] = w;
-    if (w == DAG_NONE) return;
-    graph->before[w] = v;
-    graph->delay_ns[w] = delay_ns;
+    if (w != DAG_NONE) graph->before[w] = v;
+}
+
+static int64_t delay(const struct graph *graph, uint32_t v) {
+    return graph->lead_ns[v] + graph->dag->vertices.time_ns[v] - graph->from_ns[v];
 }
 
 static void link_recorded(struct graph *graph) {
@@ -34,31 +37,35 @@ static void link_recorded(struct graph *graph) {
         const struct dag_thread *thread = &graph->dag->threads[i];
         uint32_t before = root_of(graph, i);
         for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-            link(graph, before, v, v == thread->first ? 0 : t[v] - t[v - 1]);
+            link(graph, before, v);
+            graph->from_ns[v] = v == thread->first ? t[v] : t[v - 1];
             before = v;
         }
-        link(graph, before, DAG_NONE, 0);
+        link(graph, before, DAG_NONE);
     }
 }
 
 // Eq. 2: the worker's chain closes over pick-up and body.
 static void take_out(struct graph *graph, const struct dag_task *task) {
     uint32_t v = graph->before[task->pickup], w = graph->after[task->end];
-    int64_t led_up_ns = task->enclosing == DAG_NONE ? 0 : graph->delay_ns[task->pickup];
     for (uint32_t u = task->pickup; u < task->start; u++) graph->present[u] = false;
-    link(graph, v, w, w == DAG_NONE ? 0 : led_up_ns + graph->delay_ns[w]);
+    link(graph, v, w);
+    if (w == DAG_NONE) return;
+    bool works = task->enclosing != DAG_NONE; // a worker between tasks does not
+    graph->lead_ns[w] += works ? delay(graph, task->pickup) : graph->lead_ns[task->pickup];
 }
 
 // Eq. 1: the body takes the place of its spawn bracket.
 static void put_in(struct graph *graph, const struct dag_task *task) {
     uint32_t v = graph->before[task->spawn_begin], w = graph->after[task->spawn_end];
-    int64_t before_ns = graph->delay_ns[task->spawn_begin], after_ns = w == DAG_NONE ? 0 : graph->delay_ns[w];
     for (uint32_t u = task->spawn_begin, next; u != w; u = next) {
         next = graph->after[u];
         graph->present[u] = false;
     }
-    link(graph, v, task->start, before_ns);
-    link(graph, task->end, w, after_ns);
+    link(graph, v, task->start);
+    link(graph, task->end, w);
+    graph->lead_ns[task->start] = delay(graph, task->spawn_begin);
+    graph->from_ns[task->start] = graph->dag->vertices.time_ns[task->start];
     graph->moved_in[task->start] = true;
 }
 
@@ -106,11 +113,11 @@ static int64_t begin_time(const struct graph *graph, uint32_t v) {
 
 static int64_t wait_time(const struct graph *graph, uint32_t v, int64_t before_ns, int64_t result_ns) {
     const int64_t *t = graph->dag->vertices.time_ns;
-    int64_t recorded_begin_ns = t[v] - graph->delay_ns[v], recorded_result_ns = t[graph->dag->vertices.cause[v]];
-    bool sleeps = result_ns > before_ns, slept = recorded_result_ns > recorded_begin_ns;
+    int64_t recorded_result_ns = t[graph->dag->vertices.cause[v]];
+    bool sleeps = result_ns > before_ns + graph->lead_ns[v], slept = recorded_result_ns > graph->from_ns[v];
     if (sleeps && slept) return result_ns + (t[v] - recorded_result_ns);
     if (sleeps) return result_ns + graph->dag->wakeup_ns;
-    return slept ? before_ns : before_ns + graph->delay_ns[v];
+    return before_ns + (slept ? graph->lead_ns[v] : delay(graph, v));
 }
 
 static int64_t time_of(const struct graph *graph, uint32_t v) {
@@ -120,13 +127,13 @@ static int64_t time_of(const struct graph *graph, uint32_t v) {
     if (rule == RULE_BEGIN) return begin_time(graph, v);
     if (before_ns == UNKNOWN) return UNKNOWN;
     uint32_t cause = vertices->cause[v];
-    if (rule == RULE_RUN || cause == DAG_NONE) return before_ns + graph->delay_ns[v];
+    if (rule == RULE_RUN || cause == DAG_NONE) return before_ns + delay(graph, v);
     int64_t cause_ns = graph->present[cause] ? graph->time_ns[cause] : DAG_ABSENT;
     if (cause_ns == UNKNOWN) return UNKNOWN;
     if (rule == RULE_WAIT) return wait_time(graph, v, before_ns, cause_ns);
     if (rule == RULE_MAX) return most(before_ns, cause_ns);
-    int64_t recorded_before_ns = vertices->time_ns[v] - graph->delay_ns[v];
-    return most(before_ns, cause_ns) + vertices->time_ns[v] - most(recorded_before_ns, vertices->time_ns[cause]);
+    int64_t recorded_ns = most(graph->from_ns[v], vertices->time_ns[cause]);
+    return most(before_ns + graph->lead_ns[v], cause_ns) + vertices->time_ns[v] - recorded_ns;
 }
 
 static bool relax(struct graph *graph) {
@@ -162,17 +169,17 @@ static void rewrite(struct graph *graph) {
 
 static void graph_init(struct graph *graph, const struct dag *dag, const struct dag_edit *edit) {
     size_t nodes = (size_t)dag->vertex_count + dag->thread_count + 1;
-    *graph = (struct graph){dag,
-                            edit,
-                            malloc(nodes * sizeof(uint32_t)),
-                            malloc(nodes * sizeof(uint32_t)),
-                            calloc(nodes, sizeof(int64_t)),
-                            calloc(nodes, sizeof(bool)),
-                            malloc(nodes * sizeof(bool)),
-                            malloc(nodes * sizeof(int64_t))};
-    if (!graph->before || !graph->after || !graph->delay_ns || !graph->moved_in || !graph->present || !graph->time_ns) {
-        abort();
-    }
+    *graph = (struct graph){.dag = dag,
+                            .edit = edit,
+                            .before = malloc(nodes * sizeof(uint32_t)),
+                            .after = malloc(nodes * sizeof(uint32_t)),
+                            .lead_ns = calloc(nodes, sizeof(int64_t)),
+                            .from_ns = calloc(nodes, sizeof(int64_t)),
+                            .moved_in = calloc(nodes, sizeof(bool)),
+                            .present = malloc(nodes * sizeof(bool)),
+                            .time_ns = malloc(nodes * sizeof(int64_t))};
+    bool whole = graph->before && graph->after && graph->lead_ns && graph->from_ns && graph->moved_in && graph->present;
+    if (!whole || !graph->time_ns) abort();
     memset(graph->present, true, nodes);
     for (size_t v = 0; v < nodes; v++) graph->time_ns[v] = UNKNOWN;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
@@ -185,7 +192,8 @@ static void graph_init(struct graph *graph, const struct dag *dag, const struct 
 static void graph_destroy(struct graph *graph) {
     free(graph->before);
     free(graph->after);
-    free(graph->delay_ns);
+    free(graph->lead_ns);
+    free(graph->from_ns);
     free(graph->moved_in);
     free(graph->present);
     free(graph->time_ns);

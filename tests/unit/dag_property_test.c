@@ -200,6 +200,7 @@ static void test_inlining_all_is_sequential(void **state) {
                     uint32_t cause = dag->vertices.cause[v];
                     bool slept = cause != DAG_NONE && !chain.entered && dag->vertices.time_ns[cause] > chain.since_ns;
                     if (!slept) composed_ns += dag->vertices.time_ns[v] - chain.since_ns;
+                    composed_ns += chain.lead_ns;
                     if (dag->threads[i].stream == DAG_NONE) break;
                 }
                 if (i > 0 && dag->threads[i].stream != DAG_NONE) assert_false(has_chain);
