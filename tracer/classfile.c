@@ -121,7 +121,9 @@ static bool read_pool(struct reader *reader, struct arena *arena, struct constan
         }
         offsets[index] = (uint32_t)start;
         read_skip(reader, *constant == CONSTANT_UTF8 ? size + get_u2(constant + 1) : size);
-        if (size == 9) index++; // a long or double takes two indices
+        if (size == 9 && ++index == pool->count) {
+            reader_fail(reader, start, "ends its pool within a constant that takes two indices");
+        }
     }
     pool->end = (uint32_t)reader->at;
     return !reader->why;

@@ -737,6 +737,9 @@ static void test_errors_tell_the_place(void **state) {
     assert_bad(made.bytes, end + 1, end, "goes on after its end");
     set_u2(made.bytes + 8, 0);
     assert_bad(made.bytes, end, 8, "has no constant pool");
+    set_u2(made.bytes + 8, 2);
+    made.bytes[FIRST_CONSTANT] = CONSTANT_LONG;
+    assert_bad(made.bytes, end, FIRST_CONSTANT, "ends its pool within a constant");
 }
 
 static void test_every_cut_is_an_error(void **state) {
