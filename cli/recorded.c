@@ -47,21 +47,21 @@ bool recorded_make_way(const char *path, struct error *error) {
 
 // ---- After
 
-static void write_events_line(const struct trace *trace, FILE *file) {
-    fprintf(file, "%s, %s events of %s threads, clock %s%s\n", text_bytes(trace->bytes).s,
-            text_count(trace->event_count).s, text_count(trace->stream_count).s,
+static void write_headline(const struct trace *trace, FILE *file) {
+    fprintf(file, "rehype: %s: %s, %s events of %s threads, %s lost, clock %s%s\n", trace->path,
+            text_bytes(trace->bytes).s, text_count(trace->event_count).s, text_count(trace->stream_count).s,
+            trace->lost_events ? text_count(trace->lost_events).s : "none",
             trace->header.clock ? trace->header.clock : "-",
             trace->whole ? "" : "; CUT SHORT: the JVM was killed, its last events are missing");
 }
 
-static void summarise(const char *path, FILE *file, bool utf8) {
+static void summarise(const char *path, bool in_full, FILE *file, bool utf8) {
     struct error error = ERROR_INIT;
     char text[ERROR_MAX_CAUSES * ERROR_CAUSE_BYTES];
     struct trace *trace = trace_open(path, false, &error);
     if (trace) {
-        fprintf(file, "rehype: %s: ", path);
-        write_events_line(trace, file);
-        trace_summary_write(trace, file, utf8, &error);
+        write_headline(trace, file);
+        if (in_full) trace_summary_write(trace, file, utf8, &error);
     }
     if (error.status != STATUS_OK) fprintf(file, "rehype: %s\n", error_text(&error, text, sizeof text));
     trace_close(trace);
@@ -99,8 +99,7 @@ void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct stat trace;
         if (stat(found.gl_pathv[i], &trace) != 0 || trace.st_mtime + 1 < start) continue;
-        summarise(found.gl_pathv[i], file, utf8);
-        summaries++;
+        summarise(found.gl_pathv[i], summaries++ == 0, file, utf8);
     }
     globfree(&found);
     if (summaries > 0) return;
