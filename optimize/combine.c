@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KICK_FLIPS = 3, CLIMBS_TO_RESTART = 10, CLIMBS_TO_GIVE_UP = 60 };
+enum { KICK_FLIPS = 3, CLIMBS_TO_RESTART = 10, CLIMBS_TO_GIVE_UP = 40 };
 
 struct search {
     const struct combine_problem *problem;
