@@ -121,7 +121,7 @@ static bool define_helper(JNIEnv *jni) {
 
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni) {
     if (startup_error.status == STATUS_OK && define_helper(jni)) {
-        atomic_store_explicit(&tracer.weaving, true, memory_order_release);
+        atomic_store_explicit(&tracer.linkable, true, memory_order_release);
     }
 }
 
@@ -209,7 +209,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     }
     tracer.platform_loader = parent_of_system_loader(jni);
     if (!start_recording()) {
-        atomic_store_explicit(&tracer.weaving, false, memory_order_release);
+        atomic_store_explicit(&tracer.stopped, true, memory_order_relaxed);
         return;
     }
     atomic_store_explicit(&tracer.tracing, true, memory_order_relaxed);
@@ -221,7 +221,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
 
 static void stop(void) {
     if (!atomic_exchange(&tracer.tracing, false)) return;
-    atomic_store_explicit(&tracer.weaving, false, memory_order_release);
+    atomic_store_explicit(&tracer.stopped, true, memory_order_relaxed);
     drainer_stop();
 }
 

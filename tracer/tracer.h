@@ -21,7 +21,8 @@ struct tracer {
     struct options options;
     struct arena arena;                      // options and what start-up makes; grows only on the starting thread
     _Atomic(bool) tracing;                   // recording was started (it may have stopped: drainer_running)
-    _Atomic(bool) weaving;                   // the helper class exists, so woven code can link
+    _Atomic(bool) linkable;                  // the helper class exists, so woven code can link
+    _Atomic(bool) stopped;                   // recording did not start, or the JVM ends: nothing more is worth weaving
     jobject platform_loader;                 // global reference; NULL where there is none
     jclass runnable, callable, thread_class; // global references
 };

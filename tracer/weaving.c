@@ -221,22 +221,26 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
     finish(jvmti, subject, new_length, new_bytes);
 }
 
-// From the helper class's definition on, until events have nowhere to go.
-static bool is_wanted(void) {
-    bool tracing = atomic_load_explicit(&tracer.tracing, memory_order_relaxed);
-    return atomic_load_explicit(&tracer.weaving, memory_order_acquire) && (!tracing || drainer_running());
+// Until events have nowhere to go.
+static bool is_worthwhile(void) {
+    if (atomic_load_explicit(&tracer.stopped, memory_order_relaxed)) return false;
+    return drainer_running() || !atomic_load_explicit(&tracer.tracing, memory_order_relaxed);
+}
+
+// Classes with hooks use fields that are woven into each other, so to the end all are woven or none.
+static bool concerns(JNIEnv *jni, jobject loader, const char *name, const char *dotted) {
+    if (!loader && hooks_concern(name)) return true;
+    return is_worthwhile() && (is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
 }
 
 void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                  jobject domain, jint length, const unsigned char *bytes, jint *new_length,
                                  unsigned char **new_bytes) {
     // JDK 8 calls in its primordial phase with no JNI and for hidden classes with no name; neither can be woven.
-    if (!jni || !name || !is_wanted()) return;
+    if (!jni || !name || !atomic_load_explicit(&tracer.linkable, memory_order_acquire)) return;
     struct subject subject;
     dotted_name(name, strlen(name), subject.dotted, sizeof subject.dotted);
-    bool concerns = is_application(jni, loader) || (!loader && hooks_concern(name)) ||
-                    options_trace_class(&tracer.options, subject.dotted);
-    if (!concerns) return;
+    if (!concerns(jni, loader, name, subject.dotted)) return;
     struct error error = ERROR_INIT;
     subject.weaver = weaver_open(bytes, (size_t)length, &error);
     if (!subject.weaver) {
