@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Shows a trace as lines for grep and awk. Fields are separated by tabs.
+//   trace_dump FILE           header, end, threads, pools, skips, then one line an event, by thread
+//   trace_dump --count FILE   header, end, and how many events of each kind there are
+// Exit status 0 also for a file that isn't whole ("whole no"); 3 when it can't be read as a trace.
+#include "tracefile/reader.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *text(const char *string) {
+    return string ? string : "-";
+}
+
+static void print_facts(const struct trace *trace) {
+    const struct trace_header *header = &trace->header;
+    printf("jvm\t%s\ncommand\t%s\noptions\t%s\n", text(header->jvm), text(header->command), text(header->options));
+    printf("clock\t%s\ncores\t%" PRIu32 "\npid\t%" PRIu32 "\n", text(header->clock), header->cores, header->pid);
+    printf("cycles\t%s\t%s\n", text(header->cycle_unit), text(header->cycle_source));
+    printf("whole\t%s\nbytes\t%" PRIu64 "\n", trace->whole ? "yes" : "no", trace->bytes);
+    printf("stopped_because\t%s\n", text(trace->end.stopped_because));
+    printf("methods_woven\t%" PRIu64 "\nclasses_woven\t%" PRIu64 "\n", trace->end.methods_woven,
+           trace->end.classes_woven);
+    printf("skipped\t%zu\nevents\t%" PRIu64 "\nlost_events\t%" PRIu64 "\n", trace->end.skip_count, trace->event_count,
+           trace->lost_events);
+    for (size_t i = 0; i < trace->damage_count; i++) {
+        printf("damage\t%" PRIu64 "\t%s\n", trace->damage[i].offset, trace->damage[i].what);
+    }
+}
+
+static void print_counts(const struct trace *trace) {
+    for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
+        printf("%s\t%" PRIu64 "\n", event_kind_info(kind)->name, trace->events_of_kind[kind]);
+    }
+}
+
+static void print_tables(const struct trace *trace) {
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        const struct trace_stream *stream = &trace->streams[i];
+        printf("thread\t%" PRIu32 "\t%s\t%s%s\t%" PRIu64 "\t%" PRIu64 "\n", stream->id, text(stream->thread.name),
+               stream->thread.flags & THREAD_DAEMON ? "d" : "-", stream->thread.flags & THREAD_SYSTEM ? "s" : "-",
+               stream->event_count, stream->lost_events);
+    }
+    for (uint32_t id = 1; id < trace->pool_count; id++) {
+        const struct trace_pool *pool = &trace->pools[id];
+        printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", id, text(pool->name),
+               text(pool->kind), text(pool->queue), (int64_t)pool->core, (int64_t)pool->maximum,
+               (int64_t)pool->capacity);
+    }
+    for (size_t i = 0; i < trace->end.skip_count; i++) {
+        printf("skip\t%s\t%s\n", text(trace->end.skips[i].method), text(trace->end.skips[i].why));
+    }
+}
+
+// What the event's first names mean: the function, the payload's class, the site.
+static void print_meaning(const struct trace *trace, const struct event *event) {
+    const uint64_t *operand = event->operand;
+    switch (event->kind) {
+    case EVENT_ENTER:
+    case EVENT_EXIT:
+    case EVENT_EXIT_THROW:
+        printf("\t%s.%s", text(trace->methods[operand[0]].class_name), text(trace->methods[operand[0]].name));
+        break;
+    case EVENT_TASK_CREATED:
+        printf("\t%s", text(trace->classes[operand[1]].name));
+        break;
+    case EVENT_SPAWN_BEGIN:
+        printf("\t%s.%s:%" PRIu32 "", text(trace->sites[operand[1]].class_name), text(trace->sites[operand[1]].method),
+               trace->sites[operand[1]].line);
+        break;
+    default:
+        break;
+    }
+}
+
+static bool print_stream(const struct trace *trace, const struct trace_stream *stream, struct error *error) {
+    struct trace_cursor cursor;
+    struct event event;
+    trace_cursor_init(&cursor, trace, stream);
+    while (trace_cursor_next(&cursor, &event, error)) {
+        const struct event_kind_info *kind = event_kind_info(event.kind);
+        printf("event\t%" PRIu32 "\t%" PRIu64 "\t%s", stream->id, event.time, kind->name);
+        for (unsigned i = 0; i < kind->operands; i++) printf("\t%" PRIu64, event.operand[i]);
+        print_meaning(trace, &event);
+        putchar('\n');
+    }
+    return error->status == STATUS_OK;
+}
+
+static int fail(const struct error *error) {
+    char why[ERROR_CAUSE_BYTES];
+    fprintf(stderr, "trace_dump: %s\n", error_text(error, why, sizeof why));
+    return STATUS_BAD_INPUT;
+}
+
+int main(int argc, char **argv) {
+    bool count = argc == 3 && strcmp(argv[1], "--count") == 0;
+    if (argc != 2 && !count) {
+        fprintf(stderr, "usage: trace_dump [--count] FILE\n");
+        return STATUS_USAGE;
+    }
+    struct error error = ERROR_INIT;
+    struct trace *trace = trace_open(argv[argc - 1], false, &error);
+    if (!trace) return fail(&error);
+    print_facts(trace);
+    if (count)
+        print_counts(trace);
+    else
+        print_tables(trace);
+    bool good = true;
+    for (uint32_t i = 0; i < trace->stream_count && good && !count; i++) {
+        good = print_stream(trace, &trace->streams[i], &error);
+    }
+    trace_close(trace);
+    return good ? STATUS_OK : fail(&error);
+}
