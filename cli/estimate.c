@@ -5,11 +5,11 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/plan.h"
+#include "optimize/search.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
 #include "report/text.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 static struct {
@@ -51,22 +51,14 @@ static bool check_output(const char *trace_path, struct error *error) {
     return error_set(error, STATUS_USAGE, "%s is the recorded trace: choose another file with -o", options.output);
 }
 
-// Largest difference that replaying the run without an edit makes to any event's time, over wall.
-static double null_replay_error(const struct analysis *analysis, int64_t wall_ns) {
-    const struct dag *dag = analysis->dag;
-    int64_t worst_ns = 0;
-    for (uint32_t v = 0; v < dag->vertex_count; v++) {
-        int64_t off_ns = llabs(analysis->run.time_ns[v] - dag->vertices.time_ns[v]);
-        if (off_ns > worst_ns) worst_ns = off_ns;
-    }
-    return worst_ns == 0 ? 0 : (double)worst_ns / (double)wall_ns;
-}
-
 static bool measure_base(struct estimate *e, struct error *error) {
     if (!analysis_measure(&e->analysis, NULL, &e->base, error)) return false;
     e->base.composite = metrics_composite(&e->base, &e->base);
     e->base.balanced = metrics_balanced(&e->base, &e->base);
-    e->null_replay_error = null_replay_error(&e->analysis, e->base.wall_ns);
+    if (!search_null_replay(e->analysis.dag, &e->analysis.edit, &e->analysis.window, &e->base, &e->analysis.work,
+                            &e->null_replay_error, error)) {
+        return false;
+    }
     analysis_chart(&e->analysis, "before", &e->base, &e->charts[0]);
     return true;
 }

@@ -26,7 +26,7 @@ bool requirement_parse(const char *text, struct arena *arena, const struct requi
 double objective_value(const struct objective *objective, const struct metrics *m, const struct metrics *base,
                        unsigned edits);
 
-// How much m betters the base; what doesn't gain is no plan. For `edits`, by `balanced`.
+// How much m betters the base; a gain within the noise is no plan. For `edits`, by `balanced`.
 double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base);
 
 // STATUS_USAGE when the trace of this base lacks what the objective asks for.

@@ -202,7 +202,7 @@ static bool evaluate(void *context, struct combination *combination, struct erro
     double value = value_of(estimator, &m, 0); // edits break ties already
     if (isnan(value)) return true;
     combination->score = value;
-    combination->valid = combination->count > 0 && (gain > 1e-9 * fabs(value) || !estimator->base_passes) &&
+    combination->valid = combination->count > 0 && (gain > estimator->noise * fabs(value) || !estimator->base_passes) &&
                          !failed_requirement(estimator, &m);
     return true;
 }
