@@ -56,8 +56,8 @@ enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 // Results live in the arena. Same input and seed, same result but for `seconds`. Candidates that exclude each other
 // never meet in a plan; of plans equal within 1e-9 that with fewer improvements comes first, then by order of
 // candidates. Plans that change the same tasks are one. Cost: a propagation and a metrics_usage a plan. Errors:
-// STATUS_USAGE from objective_check or an empty window; no memory. What betters the run by no more than the noise (0.5 %
-// or the null-replay error) is nobody's refactoring, and is no plan.
+// STATUS_USAGE from objective_check or an empty window; no memory. What betters the run by no more than the noise (0.5
+// % or the null-replay error) is nobody's refactoring, and is no plan.
 bool search_run(const struct dag *dag, const struct window *window, const struct search_options *options,
                 struct arena *arena, struct search_result *result, struct error *error);
 
