@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/edit.h"
 
+#include "dag/chain.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,16 +56,12 @@ const char *dag_inline_refusal(const struct dag *dag, uint32_t index) {
     return NULL;
 }
 
-static bool is_inlined(const struct dag_edit *edit, uint32_t task) {
-    return task != DAG_NONE && edit->inlined[task];
-}
-
 uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit, uint32_t index) {
     const struct dag_thread *thread = &dag->threads[index];
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         if (dag->vertices.kind[v] != VERTEX_START) continue;
         uint32_t task = dag->vertices.task[v];
-        if (!is_inlined(edit, task)) return task;
+        if (!edit->inlined[task]) return task;
         v = dag->tasks[task].end;
     }
     return DAG_NONE;
@@ -90,66 +88,14 @@ void dag_chain_start(struct dag_chain *chain, uint32_t index) {
     if (dag_edit_removes_thread(chain->dag, chain->edit, index)) chain->next = chain->end;
 }
 
-// Kinds at which a task that is inlined comes in or drops out. Only the first vertex of a pick-up is ever looked at.
-static bool may_move(unsigned kind) {
-    return 1u << kind & (1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_IDLE | 1u << VERTEX_BUSY);
-}
-
-static enum dag_hop visit(struct dag_chain *chain, uint32_t vertex, bool entered) {
-    chain->vertex = vertex;
-    chain->next = vertex + 1;
-    chain->entered = entered;
-    chain->visited = true;
-    return HOP_VISIT;
-}
-
-// Bodies nest in brackets and bodies, so the task of the end just passed knows the way back: there is no stack to keep.
-// Nor can a step inside a body that moved in meet `end`, which is the first vertex of another thread.
-static enum dag_hop leave(struct dag_chain *chain, const struct dag_task *task) {
-    chain->vertex = task->spawn_end;
-    chain->next = task->spawn_end + 1;
-    chain->since_ns = chain->dag->vertices.time_ns[task->spawn_end];
-    chain->visited = false;
-    return HOP_LEAVE;
-}
-
-static enum dag_hop skip(struct dag_chain *chain, const struct dag_task *task) {
-    const int64_t *time_ns = chain->dag->vertices.time_ns;
-    if (task->enclosing != DAG_NONE) chain->lead_ns += time_ns[task->pickup] - chain->since_ns;
-    chain->since_ns = time_ns[task->end];
-    chain->vertex = task->end;
-    chain->next = task->end + 1;
-    chain->visited = false;
-    return HOP_SKIP;
-}
-
 enum dag_hop dag_chain_hop(struct dag_chain *chain) {
-    const struct dag_vertices *vertices = &chain->dag->vertices;
-    bool edited = chain->edit->inlined_count;
-    if (chain->visited) {
-        uint32_t at = chain->vertex;
-        chain->since_ns = vertices->time_ns[at];
-        chain->lead_ns = 0;
-        if (edited && vertices->kind[at] == VERTEX_END && is_inlined(chain->edit, vertices->task[at])) {
-            return leave(chain, &chain->dag->tasks[vertices->task[at]]);
-        }
-    }
-    uint32_t next = chain->next;
-    if (next == chain->end) return HOP_DONE;
-    if (!edited || !may_move(vertices->kind[next]) || !is_inlined(chain->edit, vertices->task[next])) {
-        return visit(chain, next, false);
-    }
-    const struct dag_task *task = &chain->dag->tasks[vertices->task[next]];
-    if (vertices->kind[next] != VERTEX_SPAWN_BEGIN) return skip(chain, task);
-    chain->lead_ns += vertices->time_ns[next] - chain->since_ns;
-    chain->since_ns = vertices->time_ns[task->start];
-    return visit(chain, task->start, true);
+    return chain_hop(chain);
 }
 
 uint32_t dag_chain_next(struct dag_chain *chain) {
     enum dag_hop hop;
     do {
-        hop = dag_chain_hop(chain);
+        hop = chain_hop(chain);
     } while (hop == HOP_LEAVE || hop == HOP_SKIP);
     return hop == HOP_VISIT ? chain->vertex : DAG_NONE;
 }

@@ -46,8 +46,8 @@ struct dag_chain {
     uint32_t vertex;    // last one passed
     int64_t since_ns;   // recorded time of what `vertex` follows
     int64_t lead_ns;    // own time before that: T(vertex) = T(vertex before) + lead + t(vertex) - since
-    bool entered; // `vertex` is the start of a body that moved here: no rule but RULE_RUN holds, no cause
-    bool visited; // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
+    bool entered;       // `vertex` is the start of a body that moved here: no rule but RULE_RUN holds, no cause
+    bool visited;       // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
 };
 
 // How a chain goes on. Only dag_write needs to see more than the visits.

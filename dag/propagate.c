@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/propagate.h"
 
+#include "dag/chain.h"
 #include "dag/walk.h"
 
 #include <stdlib.h>
@@ -59,10 +60,10 @@ void dag_mark_absent(const struct dag *dag, const struct dag_edit *edit, int64_t
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (!edit->inlined[t]) continue;
         const struct dag_task *task = &dag->tasks[t];
-        bool own_body_inside = task->spawn_begin < task->start && task->start < task->spawn_end;
+        bool in_place = chain_runs_in_place(task);
         mark_range(time_ns, task->pickup, task->start);
-        mark_range(time_ns, task->spawn_begin, own_body_inside ? task->pickup : task->spawn_end + 1);
-        if (own_body_inside) mark_range(time_ns, task->end + 1, task->spawn_end + 1);
+        mark_range(time_ns, task->spawn_begin, in_place ? task->pickup : task->spawn_end + 1);
+        if (in_place) mark_range(time_ns, task->end + 1, task->spawn_end + 1);
     }
 }
 
@@ -123,8 +124,8 @@ static bool has_cause(const struct dag *dag, const struct dag_chain *chain) {
 }
 
 // Whether chain.vertex got its time; if not, walk->awaits says what it has to await first.
-static bool time_vertex(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_walk *walk,
-                        int64_t *time_ns) {
+static inline bool time_vertex(const struct dag *dag, const struct dag_edit *edit, uint32_t thread,
+                               struct dag_walk *walk, int64_t *time_ns) {
     uint32_t v = walk->chain.vertex, cause = dag->vertices.cause[v];
     if (dag->vertices.rule[v] == RULE_BEGIN && !walk->chain.entered) {
         bool removed = cause != DAG_NONE && time_ns[cause] == DAG_ABSENT;
@@ -143,21 +144,28 @@ static bool time_vertex(const struct dag *dag, const struct dag_edit *edit, uint
     return true;
 }
 
-// Takes a chain as far as it goes. It stands at a vertex without a time, or at its beginning.
-static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
-    struct dag_walk *walk = &run->walks[thread];
-    if (walk->chain.vertex == DAG_NONE || run->time_ns[walk->chain.vertex] != DAG_PENDING) {
-        if (dag_chain_next(&walk->chain) == DAG_NONE) goto done;
-    }
+// Whether there is a next vertex.
+static bool visit_next(struct dag_chain *chain) {
+    enum dag_hop hop;
     do {
-        if (!time_vertex(dag, edit, thread, walk, run->time_ns)) {
-            parking_wait(run->parking, thread, walk->awaits);
-            return;
-        }
-        if (run->parking->first[walk->chain.vertex] != DAG_NONE) parking_release(run->parking, walk->chain.vertex);
-    } while (dag_chain_next(&walk->chain) != DAG_NONE);
-done:
-    walk->done = true;
+        hop = chain_hop(chain);
+    } while (hop == HOP_LEAVE || hop == HOP_SKIP);
+    return hop == HOP_VISIT;
+}
+
+// Takes a chain as far as it goes. It stands at a vertex without a time, or at its beginning. The walk is copied, so
+// that it can stay in registers.
+static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
+    struct dag_walk walk = run->walks[thread];
+    const uint32_t *parked = run->parking->first;
+    int64_t *time_ns = run->time_ns;
+    if (walk.chain.vertex == DAG_NONE) walk.done = !visit_next(&walk.chain);
+    while (!walk.done && time_vertex(dag, edit, thread, &walk, time_ns)) {
+        if (parked[walk.chain.vertex] != DAG_NONE) parking_release(run->parking, walk.chain.vertex);
+        walk.done = !visit_next(&walk.chain);
+    }
+    run->walks[thread] = walk;
+    if (!walk.done) parking_wait(run->parking, thread, walk.awaits);
 }
 
 static void start_walks(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {

@@ -6,6 +6,8 @@
 // that a function entered before the body and left after it is still entered and left on one thread.
 #include "dag/rewrite.h"
 
+#include "dag/chain.h"
+
 #include <stdlib.h>
 
 struct moved_body {
@@ -92,10 +94,6 @@ static void emit_behind(struct rewrite *rewrite, uint32_t vertex) {
     emit_others(rewrite, event[vertex] + 1, last ? source_events(rewrite)->count : event[vertex + 1]);
 }
 
-static bool is_inlined(const struct rewrite *rewrite, uint32_t task) {
-    return task != DAG_NONE && rewrite->edit->inlined[task];
-}
-
 // Whether two vertices are a wait for a task without anything in between, which may be written as TAKEN.
 static bool is_plain_wait(const struct dag *dag, uint32_t begin) {
     return begin + 1 < dag->vertex_count && dag->vertices.kind[begin] == VERTEX_WAIT_BEGIN &&
@@ -137,7 +135,7 @@ static void emit_at(struct rewrite *rewrite, uint32_t vertex) {
     }
     if (vertex > first && vertices->event[vertex] == vertices->event[vertex - 1]) return; // one event, ends of many
     struct event event = *recorded;
-    bool moved = is_inlined(rewrite, vertices->task[vertex]);
+    bool moved = chain_moves(rewrite->edit, vertices->task[vertex]);
     if (moved && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
     if (moved && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
     emit_vertex(rewrite, event, rewrite->run->time_ns[vertex]);
@@ -155,7 +153,7 @@ static void enter_body(struct rewrite *rewrite, const struct dag_task *task) {
         rewrite->no_memory = true;
         return;
     }
-    bool in_place = task->spawn_begin < task->start && task->start < task->spawn_end;
+    bool in_place = chain_runs_in_place(task);
     rewrite->bodies[rewrite->depth++] =
         (struct moved_body){rewrite->source, rewrite->cpu_shift, rewrite->last_cpu, in_place};
     rewrite->source = task->thread;
@@ -191,7 +189,7 @@ static void visit(struct rewrite *rewrite, const struct dag_chain *chain) {
     emit_at(rewrite, v);
     rewrite->from_ns = dag->vertices.time_ns[v];
     rewrite->to_ns = rewrite->run->time_ns[v];
-    bool leaves = dag->vertices.kind[v] == VERTEX_END && is_inlined(rewrite, task);
+    bool leaves = dag->vertices.kind[v] == VERTEX_END && chain_moves(rewrite->edit, task);
     if (!leaves) emit_behind(rewrite, v);
 }
 

@@ -283,10 +283,10 @@ static void test_worker_that_keeps_a_task(void **state) {
     end(&f);
 }
 
-// Thread 8 takes 7's result at 500, which was there at 340. main spawns 6 before (50..60), worked on for 1000. Inlined, 6
-// puts 7's spawn off from 100 to 100 + 990 = 1090; BUSY, 190 after it, to 1280; 7's start to 1290 and its result to 1330:
-// the take must sleep and costs the mean wake-up. That is of 6's wait (main, 700, awake 40 after 1200): 40. So 1330 + 40 =
-// 1370, and 8 ends 100 later.
+// Thread 8 takes 7's result at 500, which was there at 340. main spawns 6 before (50..60), worked on for 1000. Inlined,
+// 6 puts 7's spawn off from 100 to 100 + 990 = 1090; BUSY, 190 after it, to 1280; 7's start to 1290 and its result to
+// 1330: the take must sleep and costs the mean wake-up. That is of 6's wait (main, 700, awake 40 after 1200): 40. So
+// 1330 + 40 = 1370, and 8 ends 100 later.
 static void test_taken_that_has_to_wait(void **state) {
     (void)state;
     struct fixture f = begin();
