@@ -11,7 +11,7 @@
 
 const char *agent_find(struct arena *arena, struct error *error) {
     static const char *const places[] = {"", "../lib/rehype/"};
-    char program[PATH_MAX], path[PATH_MAX + 64];
+    char program[PATH_MAX], path[PATH_MAX + 64], library[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0) {
         error_set(error, STATUS_FAILED, "/proc/self/exe can't be read, so the tracer " LIBRARY " can't be found");
@@ -21,7 +21,7 @@ const char *agent_find(struct arena *arena, struct error *error) {
     *(strrchr(program, '/') + 1) = '\0';
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(path, sizeof path, "%s%s" LIBRARY, program, places[i]);
-        if (access(path, R_OK) == 0) return arena_string(arena, path, strlen(path));
+        if (realpath(path, library)) return arena_string(arena, library, strlen(library));
     }
     error_set(error, STATUS_FAILED,
               "the tracer " LIBRARY " is neither in %s nor in %s../lib/rehype: build it, or install rehype as a whole",
