@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shows a trace as lines for grep and awk. Fields are separated by tabs.
-//   trace_dump FILE           header, end, threads, pools, skips, then one line an event, by thread
-//   trace_dump --count FILE   header, end, and how many events of each kind there are
+//   trace_dump FILE           header, end, skips, threads, pools, then one line an event, by thread
+//   trace_dump --count FILE   header, end, skips, and how many events of each kind there are
 // Exit status 0 also for a file that isn't whole ("whole no"); 3 when it can't be read as a trace.
 #include "tracefile/reader.h"
 
@@ -27,6 +27,9 @@ static void print_facts(const struct trace *trace) {
     for (size_t i = 0; i < trace->damage_count; i++) {
         printf("damage\t%" PRIu64 "\t%s\n", trace->damage[i].offset, trace->damage[i].what);
     }
+    for (size_t i = 0; i < trace->end.skip_count; i++) {
+        printf("skip\t%s\t%s\n", text(trace->end.skips[i].method), text(trace->end.skips[i].why));
+    }
 }
 
 static void print_counts(const struct trace *trace) {
@@ -47,9 +50,6 @@ static void print_tables(const struct trace *trace) {
         printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", id, text(pool->name),
                text(pool->kind), text(pool->queue), (int64_t)pool->core, (int64_t)pool->maximum,
                (int64_t)pool->capacity);
-    }
-    for (size_t i = 0; i < trace->end.skip_count; i++) {
-        printf("skip\t%s\t%s\n", text(trace->end.skips[i].method), text(trace->end.skips[i].why));
     }
 }
 
