@@ -57,7 +57,8 @@ struct dag_vertices { // parallel arrays, vertex_count long
 enum {
     TASK_THREAD_RUN = 1, // a thread's run()
     TASK_MAIN = 2,
-    TASK_UNFINISHED = 4,   // no end was recorded: `end` is at its thread's last event; or it never started
+    TASK_UNFINISHED = 4,   // neither its end nor its result was recorded, or it never started. A lost
+                           // `end` is at the event that shows the body is over, at the latest its thread's last
     TASK_REJECTED = 8,     // by its pool, and it never started
     TASK_HANDED_OVER = 16, // never submitted, but created by another thread (a home-made queue): spawn_begin is the
                            // moment of its creation, spawn_end the same vertex

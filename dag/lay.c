@@ -189,6 +189,7 @@ static bool lay_thread_end(struct lay *lay) {
 }
 
 static bool lay_main(struct lay *lay, const struct sighting *sighting) {
+    if (!sighting->own_task || task_at(lay, sighting->task)->start != DAG_NONE) return true;
     if (!close_above(lay, 0)) return false; // the launcher's own
     lay->builder->functions.depth = 0;
     if (!begin_body(lay, sighting)) return false;

@@ -121,6 +121,31 @@ static void emit_wait_end(struct rewrite *rewrite, uint32_t end, const struct ev
     if (time_ns[end] > time_ns[end - 1]) emit_vertex(rewrite, event, time_ns[end]);
 }
 
+// The end of a body whose own end was lost stands for whatever event closed it.
+static bool owns_event(const struct rewrite *rewrite, uint32_t vertex) {
+    const struct dag *dag = rewrite->dag;
+    if (dag->vertices.kind[vertex] != VERTEX_END) return true;
+    uint32_t task = dag->vertices.task[vertex];
+    const struct event *event = &source_events(rewrite)->events[dag->vertices.event[vertex]];
+    return event->kind == EVENT_TASK_END
+               ? event->operand[0] == dag->tasks[task].id
+               : event->kind == EVENT_THREAD_END && dag->threads[rewrite->source].run_task == task;
+}
+
+// Of the vertices that stand for one event its owner emits it, or else the first of them.
+static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
+    const struct dag_thread *thread = &rewrite->dag->threads[rewrite->source];
+    const uint64_t *event = rewrite->dag->vertices.event;
+    if (owns_event(rewrite, vertex)) return true;
+    uint32_t from = vertex, to = vertex + 1;
+    while (from > thread->first && event[from - 1] == event[vertex]) from--;
+    while (to < thread->first + thread->count && event[to] == event[vertex]) to++;
+    for (uint32_t v = from; v < to; v++) {
+        if (owns_event(rewrite, v)) return false;
+    }
+    return vertex == from;
+}
+
 static void emit_at(struct rewrite *rewrite, uint32_t vertex) {
     const struct dag_vertices *vertices = &rewrite->dag->vertices;
     uint32_t first = rewrite->dag->threads[rewrite->source].first;
@@ -133,7 +158,7 @@ static void emit_at(struct rewrite *rewrite, uint32_t vertex) {
         emit_wait_end(rewrite, vertex, recorded);
         return;
     }
-    if (vertex > first && vertices->event[vertex] == vertices->event[vertex - 1]) return; // one event, ends of many
+    if (!emits_event(rewrite, vertex)) return;
     struct event event = *recorded;
     bool moved = chain_moves(rewrite->edit, vertices->task[vertex]);
     if (moved && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;

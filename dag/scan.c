@@ -214,9 +214,12 @@ static void classify(struct builder *builder) {
     classify_runs(builder);
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
         struct sighting *sighting = &builder->sightings[i];
-        if (sighting->kind == SIGHTING_WORKER) continue;
+        if (sighting->kind == SIGHTING_WORKER) {
+            sighting->own_task = false; // where one id names two threads
+            continue;
+        }
         if (sighting->seen & SEEN_RUN && !(sighting->seen & SEEN_MAIN)) continue;
-        bool started = sighting->seen & SEEN_START;
+        bool started = sighting->seen & (SEEN_START | SEEN_MAIN);
         if (sighting->seen & SEEN_IN_BRACKET && !started)
             sighting->kind = SIGHTING_WORKER; // never seen alive
         else if (sighting->seen & (SEEN_SPAWN | SEEN_MAIN))

@@ -488,3 +488,30 @@ struct trace_builder *random_trace(uint64_t seed) {
     free(sim);
     return tb;
 }
+
+struct trace_builder *random_events(uint64_t seed) {
+    enum { THREADS = 3, IDS = 9, EVENTS = 60 };
+    struct random_source random = {seed};
+    struct trace_builder *tb = tb_new();
+    uint32_t method = tb_method(tb, "Noise", "make"), site = tb_site(tb, "Noise", "make", 1);
+    uint32_t task_class = tb_class(tb, "Noise"), pool = tb_pool(tb, "pool", 1);
+    uint64_t now[THREADS + 1] = {0};
+    for (uint32_t t = 1; t <= THREADS; t++) tb_thread(tb, t, "thread", 0);
+    tb_event(tb, 1, 0, EVENT_ENTER, method);
+    for (unsigned i = 0; i < EVENTS; i++) {
+        uint32_t thread = 1 + (uint32_t)random_below(&random, THREADS);
+        uint64_t kind = 1 + random_below(&random, EVENT_GC_BEGIN - 1), id = random_below(&random, IDS), b = 0, c = 0;
+        now[thread] += 1 + random_below(&random, 100);
+        if (kind <= EVENT_EXIT_THROW) id = method;
+        if (kind == EVENT_TASK_CREATED) b = task_class;
+        if (kind == EVENT_SPAWN_BEGIN) b = site, c = random_below(&random, 2) ? pool : 0;
+        if (kind == EVENT_SPAWN_END) b = random_below(&random, 2);
+        if (kind >= EVENT_WORKER_BEGIN && kind <= EVENT_POOL_SHUTDOWN) id = pool;
+        if (kind == EVENT_WAIT_BEGIN) {
+            c = tb_wait((enum wait_for)random_below(&random, 3), site);
+            if (c >> 32 == WAIT_FOR_POOL) id = pool;
+        }
+        tb_event(tb, thread, now[thread], kind, id, b, c);
+    }
+    return tb;
+}

@@ -15,4 +15,7 @@ uint64_t random_below(struct random_source *source, uint64_t limit); // 0 <= x <
 // The same seed gives the same trace.
 struct trace_builder *random_trace(uint64_t seed);
 
+// Events without rhyme or reason: what losses and a confused tracer could leave at worst.
+struct trace_builder *random_events(uint64_t seed);
+
 #endif

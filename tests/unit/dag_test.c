@@ -771,6 +771,36 @@ static void test_write_a_thread_that_moved(void **state) {
     end(&f);
 }
 
+// 7 helps with 9, whose end was lost: 7's, at 500, shows that it is over. Its result was recorded, so it is whole and
+// may be inlined; the event at 500 stays 7's. main's thread starts by the same id as main.
+static void test_write_a_body_without_its_end(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_event(f.tb, MAIN, 0, EVENT_THREAD_START, M);
+    tb_event(f.tb, MAIN, 10, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
+    tb_event(f.tb, MAIN, 110, EVENT_SPAWN_END, 7);
+    tb_event(f.tb, MAIN, 150, EVENT_SPAWN_BEGIN, 9, f.site, f.pool);
+    tb_event(f.tb, MAIN, 170, EVENT_SPAWN_END, 9);
+    tb_event(f.tb, MAIN, 400, EVENT_THREAD_END, M);
+    tb_event(f.tb, WORKER, 300, EVENT_TASK_START, 7);
+    tb_event(f.tb, WORKER, 320, EVENT_TASK_START, 9);
+    tb_event(f.tb, WORKER, 420, EVENT_RESULT, 9);
+    tb_event(f.tb, WORKER, 500, EVENT_TASK_END, 7);
+    build(&f);
+    assert_int_equal(task(&f, M)->flags, TASK_MAIN);
+    assert_int_equal(task(&f, 9)->flags, 0);
+    inline_task(&f, 9); // on main from 150 to 330; main ends 230 later; 7 keeps its 20 before, and ends at 320
+    propagate(&f);
+    struct trace *written = write_trace(&f);
+    ASSERT_EVENTS(written, MAIN, {0, EVENT_THREAD_START, M, 0}, {10, EVENT_MAIN_BEGIN, M, 0},
+                  {100, EVENT_SPAWN_BEGIN, 7, f.site}, {110, EVENT_SPAWN_END, 7, 0}, {150, EVENT_TASK_START, 9, 0},
+                  {250, EVENT_RESULT, 9, 0}, {560, EVENT_THREAD_END, M, 0});
+    ASSERT_EVENTS(written, WORKER, {300, EVENT_TASK_START, 7, 0}, {320, EVENT_TASK_END, 7, 0});
+    trace_close(written);
+    end(&f);
+}
+
 static void test_write_says_why_it_failed(void **state) {
     (void)state;
     struct fixture f = begin();
@@ -835,6 +865,7 @@ int main(void) {
         cmocka_unit_test(test_join_of_a_worker),
         cmocka_unit_test(test_write_an_inlined_task),
         cmocka_unit_test(test_write_a_thread_that_moved),
+        cmocka_unit_test(test_write_a_body_without_its_end),
         cmocka_unit_test(test_write_says_why_it_failed),
         cmocka_unit_test(test_graph),
     };
