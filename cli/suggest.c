@@ -113,7 +113,7 @@ static void write_csv_line(const struct suggestion *s, size_t index) {
     write_csv_field(site->method);
     write_csv_field(site->descriptor);
     write_csv_field(site->file);
-    printf("%u,%u,%s,", site->line, candidate->improvement.task_count, candidate->passes ? "true" : "false");
+    printf("%u,%u,%s,", site->line, candidate->improvement.task_count, candidate->fails ? "false" : "true");
     csv_text(stdout, candidate->why);
     if (estimated)
         csv_values(stdout, metrics, false);
@@ -134,8 +134,8 @@ static void add_two(struct table *table, struct text before, struct text after) 
 static void add_estimate(struct table *table, const struct metrics *base, const struct metrics *estimate) {
     const struct usage *before = &base->threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
     add_two(table, text_duration((double)base->wall_ns), text_duration((double)estimate->wall_ns));
-    add_two(table, text_number(before->peak), text_number(after->peak));
-    add_two(table, text_number(before->mean), text_number(after->mean));
+    add_two(table, text_fixed(before->peak, 1), text_fixed(after->peak, 1));
+    add_two(table, text_fixed(before->mean, 2), text_fixed(after->mean, 2));
 }
 
 static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
@@ -151,13 +151,13 @@ static void add_candidate(struct table *table, const struct suggestion *s, size_
     } else {
         add_estimate(table, &s->result.base, &candidate->estimate);
     }
-    table_add(table, candidate->passes ? "" : candidate->why);
+    table_add(table, candidate->fails ? candidate->fails : "");
 }
 
 static bool write_candidates(const struct suggestion *s, struct error *error) {
     static const struct table_column columns[] = {
         {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
-        {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"why not", TABLE_LEFT},
+        {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"fails", TABLE_LEFT},
     };
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < s->result.candidate_count; i++) add_candidate(&table, s, i);
@@ -177,8 +177,8 @@ static void add_plan(struct table *table, const struct suggestion *s, size_t ran
     table_add(table, text_count(rank + 1).s);
     table_add(table, members);
     add_estimate(table, &s->result.base, &plan->estimate);
-    table_add(table, text_number(plan->estimate.composite).s);
-    table_add(table, text_number(plan->estimate.balanced).s);
+    table_add(table, text_fixed(plan->estimate.composite, 3).s);
+    table_add(table, text_fixed(plan->estimate.balanced, 3).s);
 }
 
 static bool write_plans(const struct suggestion *s, struct error *error) {
@@ -193,10 +193,14 @@ static bool write_plans(const struct suggestion *s, struct error *error) {
     return ok;
 }
 
-static void write_reasons(const struct suggestion *s) {
-    const struct ranked_plan *best = &s->result.plans[0];
-    for (uint32_t i = 0; i < best->count; i++) {
-        printf("  change %u: %s\n", best->candidates[i] + 1, s->result.candidates[best->candidates[i]].why);
+// The sentences behind the table: of every change that pays or was tried and failed, the first `top` of each.
+static void write_reasons(const struct suggestion *s, bool failing) {
+    uint64_t left = options.top;
+    for (size_t i = 0; i < s->result.candidate_count && left > 0; i++) {
+        const struct candidate *candidate = &s->result.candidates[i];
+        if ((candidate->fails != NULL) != failing) continue;
+        if (left-- == options.top) puts(failing ? "\nWhy not" : "\nWhy");
+        printf("  %zu: %s\n", i + 1, candidate->why);
     }
 }
 
@@ -208,6 +212,8 @@ static bool write_text(const struct suggestion *s, struct error *error) {
     }
     puts("Each change alone (threads are occupied ones: computing or waiting)");
     if (!write_candidates(s, error)) return false;
+    write_reasons(s, false);
+    write_reasons(s, true);
     if (result->plan_count == 0) {
         printf("\nNo plan is better than the run as recorded; %s holds the empty one.\n", options.output);
         return true;
@@ -215,8 +221,6 @@ static bool write_text(const struct suggestion *s, struct error *error) {
     printf("\nBest plans of %s estimated in %s, by %s\n", text_count(result->evaluated).s,
            text_duration(result->seconds * 1e9).s, options.objective);
     if (!write_plans(s, error)) return false;
-    puts("\nWhy the best plan pays");
-    write_reasons(s);
     printf("\nThe best plan is in %s. Next: rehype estimate --apply %s\n", options.output, options.output);
     return true;
 }

@@ -132,13 +132,14 @@ static bool estimate_alone(struct estimator *estimator, struct judged *judged, s
     if (!propagate(estimator, &candidate->outcome, error)) return false;
     if (candidate->outcome == DAG_DEADLOCK) {
         judged->standing = STANDS_DEADLOCKED;
+        candidate->fails = "deadlock";
         why_write_deadlock(estimator->dag, &estimator->run, candidate);
         return true;
     }
     const struct metrics *base = &estimator->result->base;
     if (!measure(estimator, base, true, &candidate->estimate, error)) return false;
     const char *failed = failed_requirement(estimator, &candidate->estimate);
-    candidate->passes = !failed;
+    candidate->fails = failed;
     judged->standing = failed ? STANDS_FAILING : STANDS_PASSING;
     judged->value = value_of(estimator, &candidate->estimate, 1);
     if (isnan(judged->value)) judged->value = INFINITY;
@@ -158,6 +159,7 @@ static bool judge(struct estimator *estimator, const struct improvement *improve
         return estimate_alone(estimator, judged, error);
     }
     judged->standing = STANDS_REFUSED;
+    judged->candidate.fails = "refused";
     metrics_unknown(&judged->candidate.estimate);
     why_write(estimator->dag, &estimator->result->base, NULL, &judged->candidate);
     return true;

@@ -11,8 +11,8 @@ struct candidate {
     struct improvement improvement;
     struct metrics estimate;  // of this improvement alone
     enum dag_outcome outcome; // DEADLOCK: never part of a plan
-    bool passes;              // the requirements
-    char why[256];            // one sentence with numbers; why not, where it fails
+    const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "refused"; NULL: nothing
+    char why[256];     // one sentence with numbers; why not, where it fails
 };
 
 struct ranked_plan {

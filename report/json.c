@@ -186,7 +186,7 @@ cJSON *json_improvement(const struct dag *dag, const struct search_result *resul
     add(object, "params", cJSON_CreateObject());
     add(object, "tasks", json_integer(c->improvement.task_count));
     add(object, "conflicts", conflicts_of(result, candidate));
-    add(object, "passes", cJSON_CreateBool(c->passes));
+    add(object, "passes", cJSON_CreateBool(!c->fails));
     add(object, "estimate", estimated ? json_metrics(&c->estimate) : cJSON_CreateNull());
     add(object, "why", json_text(c->why));
     return object;

@@ -68,7 +68,7 @@ static struct text show(double value, enum row_unit unit) {
     case UNIT_SHARE:
         return text_percent(value);
     default:
-        return text_number(value);
+        return text_fixed(value, 2);
     }
 }
 
@@ -98,9 +98,9 @@ static bool write_states(const struct usage *states, FILE *file, bool utf8, stru
     struct table table = TABLE_INIT(columns);
     for (int state = 0; state < STATE_COUNT; state++) {
         table_add(&table, thread_state_names[state]);
-        table_add(&table, text_number(states[state].peak).s);
-        table_add(&table, text_number(states[state].max).s);
-        table_add(&table, text_number(states[state].mean).s);
+        table_add(&table, text_fixed(states[state].peak, 1).s);
+        table_add(&table, text_fixed(states[state].max, 0).s);
+        table_add(&table, text_fixed(states[state].mean, 2).s);
     }
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);

@@ -64,6 +64,12 @@ struct text text_number(double number) {
     return text;
 }
 
+struct text text_fixed(double number, int decimals) {
+    struct text text = {"-"};
+    if (!isnan(number)) snprintf(text.s, sizeof text.s, "%.*f", decimals, number);
+    return text;
+}
+
 struct text text_percent(double ratio) {
     struct text text = {"-"};
     if (!isnan(ratio)) snprintf(text.s, sizeof text.s, "%.*f %%", fabs(ratio) < 0.0995 ? 2 : 1, ratio * 100);

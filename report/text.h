@@ -20,6 +20,7 @@ struct text text_count(uint64_t count);               // 12,345
 struct text text_bytes(uint64_t bytes);               // 1.2 MB (powers of 1000)
 struct text text_duration(double ns);                 // 12.3 ms
 struct text text_number(double number);               // 3.25
+struct text text_fixed(double number, int decimals);  // 3.0, so that a column's points stand under each other
 struct text text_percent(double ratio);               // 0.123 -> 12.3 %
 struct text text_change(double before, double after); // -35.0 %, "=" when the same
 
