@@ -56,7 +56,9 @@ static bool write_costs(const struct costs *costs, struct error *error) {
     add_cost(&table, "CLOCK_THREAD_CPUTIME_ID", costs->thread_clock_ns);
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
-    if (ok) puts("\nThese are the native parts of an event; the cost of whole events in a JVM is measured by bench/tracer.");
+    if (ok)
+        puts(
+            "\nThese are the native parts of an event; the cost of whole events in a JVM is measured by bench/tracer.");
     return ok;
 }
 
