@@ -4,6 +4,7 @@
 #include "base/arena.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,87 +13,87 @@ struct table {
     void *entries;
     uint32_t count, capacity, written;
     size_t entry_size;
+    size_t string[5]; // offsets of an entry's strings, which are copied
+    size_t string_count;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct arena strings = ARENA_INIT; // for the life of the process
-static struct table methods = {.entry_size = sizeof(struct trace_method)};
-static struct table sites = {.entry_size = sizeof(struct trace_site)};
-static struct table classes = {.entry_size = sizeof(struct trace_class)};
-static struct table pools = {.entry_size = sizeof(struct trace_pool)};
-static struct table threads = {.entry_size = sizeof(struct trace_thread)};
-static struct table skips = {.entry_size = sizeof(struct trace_skip)};
+
+#define AT(type, member) offsetof(struct type, member)
+
+static struct table methods = {.entry_size = sizeof(struct trace_method),
+                               .string = {AT(trace_method, class_name), AT(trace_method, name),
+                                          AT(trace_method, descriptor), AT(trace_method, file)},
+                               .string_count = 4};
+static struct table sites = {
+    .entry_size = sizeof(struct trace_site),
+    .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor), AT(trace_site, file)},
+    .string_count = 4};
+static struct table classes = {
+    .entry_size = sizeof(struct trace_class), .string = {AT(trace_class, name)}, .string_count = 1};
+static struct table pools = {.entry_size = sizeof(struct trace_pool),
+                             .string = {AT(trace_pool, kind), AT(trace_pool, queue), AT(trace_pool, name)},
+                             .string_count = 3};
+static struct table threads = {
+    .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
+static struct table skips = {.entry_size = sizeof(struct trace_skip),
+                             .string = {AT(trace_skip, method), AT(trace_skip, why)},
+                             .string_count = 2};
 static uint64_t methods_woven, classes_woven;
 
-static const char *copy(const char *text) {
-    return text ? arena_string(&strings, text, strlen(text)) : NULL;
+static bool has_room(struct table *table) {
+    if (table->count < table->capacity) return true;
+    uint32_t capacity = table->capacity ? table->capacity * 2 : 64;
+    void *grown = realloc(table->entries, capacity * table->entry_size);
+    if (!grown) return false;
+    table->entries = grown;
+    table->capacity = capacity;
+    return true;
 }
 
-static void *append(struct table *table) {
-    if (table->count == table->capacity) {
-        uint32_t capacity = table->capacity ? table->capacity * 2 : 64;
-        void *grown = realloc(table->entries, capacity * table->entry_size);
-        if (!grown) return NULL;
-        table->entries = grown;
-        table->capacity = capacity;
+static void copy_strings(const struct table *table, char *entry) {
+    for (size_t i = 0; i < table->string_count; i++) {
+        const char **string = (const char **)(entry + table->string[i]);
+        if (*string) *string = arena_string(&strings, *string, strlen(*string));
     }
-    return (char *)table->entries + table->count++ * table->entry_size;
+}
+
+static uint32_t append(struct table *table, const void *entry) {
+    uint32_t id = 0;
+    pthread_mutex_lock(&lock);
+    if (has_room(table)) {
+        char *place = (char *)table->entries + table->count * table->entry_size;
+        memcpy(place, entry, table->entry_size);
+        copy_strings(table, place);
+        id = ++table->count;
+    }
+    pthread_mutex_unlock(&lock);
+    return id;
 }
 
 uint32_t registry_method(const struct trace_method *method) {
-    pthread_mutex_lock(&lock);
-    struct trace_method *entry = append(&methods);
-    if (entry) {
-        *entry = (struct trace_method){copy(method->class_name), copy(method->name), copy(method->descriptor),
-                                       copy(method->file), method->line};
-    }
-    uint32_t id = entry ? methods.count : 0;
-    pthread_mutex_unlock(&lock);
-    return id;
+    return append(&methods, method);
 }
 
 uint32_t registry_site(const struct trace_site *site) {
-    pthread_mutex_lock(&lock);
-    struct trace_site *entry = append(&sites);
-    if (entry) {
-        *entry = (struct trace_site){copy(site->class_name), copy(site->method), copy(site->descriptor),
-                                     copy(site->file),       site->line,         site->bci};
-    }
-    uint32_t id = entry ? sites.count : 0;
-    pthread_mutex_unlock(&lock);
-    return id;
+    return append(&sites, site);
 }
 
 uint32_t registry_class(const struct trace_class *class) {
-    pthread_mutex_lock(&lock);
-    struct trace_class *entry = append(&classes);
-    if (entry) *entry = (struct trace_class){copy(class->name)};
-    uint32_t id = entry ? classes.count : 0;
-    pthread_mutex_unlock(&lock);
-    return id;
+    return append(&classes, class);
 }
 
 uint32_t registry_pool(const struct trace_pool *pool) {
-    pthread_mutex_lock(&lock);
-    struct trace_pool *entry = append(&pools);
-    if (entry) {
-        *entry = *pool;
-        entry->kind = copy(pool->kind);
-        entry->queue = copy(pool->queue);
-        entry->name = copy(pool->name);
-    }
-    uint32_t id = entry ? pools.count : 0;
-    pthread_mutex_unlock(&lock);
-    return id;
+    return append(&pools, pool);
 }
 
 uint32_t registry_thread(const struct trace_thread *thread) {
-    pthread_mutex_lock(&lock);
-    struct trace_thread *entry = append(&threads);
-    if (entry) *entry = (struct trace_thread){copy(thread->name), thread->flags};
-    uint32_t id = entry ? threads.count : 0;
-    pthread_mutex_unlock(&lock);
-    return id;
+    return append(&threads, thread);
+}
+
+void registry_skip(const char *method, const char *why) {
+    append(&skips, &(struct trace_skip){method, why});
 }
 
 // "pool-1-thread-3" -> "pool-1", "http-nio-8080-exec-7" -> "http-nio-8080-exec", "worker" -> "worker"
@@ -116,13 +117,6 @@ void registry_name_pool(uint32_t pool, const char *thread_name) {
         entry->name = arena_string(&strings, thread_name, pool_name_length(thread_name));
         if (pools.written >= pool) pools.written = pool - 1; // a later entry replaces the earlier one
     }
-    pthread_mutex_unlock(&lock);
-}
-
-void registry_skip(const char *method, const char *why) {
-    pthread_mutex_lock(&lock);
-    struct trace_skip *entry = append(&skips);
-    if (entry) *entry = (struct trace_skip){copy(method), copy(why)};
     pthread_mutex_unlock(&lock);
 }
 
