@@ -369,7 +369,8 @@ static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject 
     if (!task && target) task = identity_take_created(jni, target);
     if (task) return task;
     task = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, task, identity_class(jni, target ? target : thread), 0);
+    // A thread that is made while something is handed over serves that: its run() is a pool's loop, and no task.
+    if (state->spawns == 0) record3(state, EVENT_TASK_CREATED, task, identity_class(jni, target ? target : thread), 0);
     return task;
 }
 
