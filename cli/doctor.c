@@ -35,6 +35,7 @@ static bool write_json(const struct findings *findings, const struct costs *cost
     cJSON_AddItemToObject(figures, "counter_ns", json_number(costs->counter_ns));
     cJSON_AddItemToObject(figures, "clock_ns", json_number(costs->clock_ns));
     cJSON_AddItemToObject(figures, "thread_clock_ns", json_number(costs->thread_clock_ns));
+    cJSON_AddItemToObject(figures, "event_ns", json_number(costs->event_ns));
     cJSON_AddItemToObject(document, "schema", json_text("rehype.doctor/1"));
     cJSON_AddItemToObject(document, "checks", findings_json(findings));
     cJSON_AddItemToObject(document, "costs", figures);
@@ -49,16 +50,14 @@ static void add_cost(struct table *table, const char *what, double ns) {
 }
 
 static bool write_costs(const struct costs *costs, struct error *error) {
-    static const struct table_column columns[] = {{"one reading of", TABLE_LEFT}, {"costs", TABLE_RIGHT}};
+    static const struct table_column columns[] = {{"one", TABLE_LEFT}, {"costs", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
-    add_cost(&table, "the processor's counter (the tracer's clock)", costs->counter_ns);
-    add_cost(&table, "CLOCK_MONOTONIC (the clock without a counter)", costs->clock_ns);
-    add_cost(&table, "CLOCK_THREAD_CPUTIME_ID", costs->thread_clock_ns);
+    add_cost(&table, "reading of the processor's counter (the tracer's clock)", costs->counter_ns);
+    add_cost(&table, "reading of CLOCK_MONOTONIC (the clock without a counter)", costs->clock_ns);
+    add_cost(&table, "reading of CLOCK_THREAD_CPUTIME_ID", costs->thread_clock_ns);
+    add_cost(&table, "event, recorded in a JVM (an entry or an exit of a function)", costs->event_ns);
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
-    if (ok)
-        puts(
-            "\nThese are the native parts of an event; the cost of whole events in a JVM is measured by bench/tracer.");
     return ok;
 }
 
@@ -100,7 +99,7 @@ const struct command command_doctor = {
     .summary = "whether this machine can record, and what that costs on it",
     .usage = "[--json]",
     .about = "Looks for JDKs, the tracer, a good clock, performance counters and the permissions that they need, and\n"
-             "measures the native parts of an event. Exit status 1 if recording can't work.",
+             "measures what an event costs here, and its parts. Exit status 1 if recording can't work.",
     .example = "  rehype doctor",
     .options = specs,
     .operands_least = 0,

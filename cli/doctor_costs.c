@@ -63,4 +63,5 @@ void doctor_measure(struct costs *costs) {
 #endif
     costs->clock_ns = median_ns(read_clocks);
     costs->thread_clock_ns = median_ns(read_thread_clocks);
+    costs->event_ns = doctor_event_ns();
 }
