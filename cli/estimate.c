@@ -66,7 +66,7 @@ static bool measure_base(struct estimate *e, struct error *error) {
 static bool measure_plan(struct estimate *e, struct arena *arena, struct error *error) {
     struct plan plan;
     if (!plan_read(options.plan, e->analysis.dag, arena, &plan, error) ||
-        !plan_apply(e->analysis.dag, &plan, &e->analysis.edit, error) ||
+        !plan_apply(&plan, &e->analysis.edit, error) ||
         !analysis_measure(&e->analysis, &e->base, &e->estimated, error)) {
         return false;
     }

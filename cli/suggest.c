@@ -37,7 +37,9 @@ static const struct option_spec specs[] = {
 // ---- Searching
 
 struct suggestion {
-    struct analysis analysis;
+    struct analysis *analyses; // one a trace
+    struct search_trace *traces;
+    size_t trace_count;
     struct search_result result;
     struct arena arena;
 };
@@ -58,6 +60,26 @@ static bool parse_wishes(struct arena *arena, struct search_options *search, str
     return error_wrap(error, "--objective");
 }
 
+static bool open_trace(struct suggestion *s, const char *path, struct error *error) {
+    struct analysis *analysis = &s->analyses[s->trace_count];
+    if (!analysis_open(analysis, path, options.window, error)) return false;
+    s->traces[s->trace_count++] = (struct search_trace){analysis->dag, &analysis->window};
+    return true;
+}
+
+static bool open_all(struct suggestion *s, const struct operands *operands, struct error *error) {
+    s->analyses = ARENA_NEW(&s->arena, struct analysis, operands->count);
+    s->traces = ARENA_NEW(&s->arena, struct search_trace, operands->count);
+    if (!s->analyses || !s->traces) return error_set(error, STATUS_FAILED, "no memory for the traces");
+    for (size_t i = 0; i < operands->count; i++) {
+        if (!open_trace(s, operands->items[i], error)) {
+            const bool named = i == 0 || error->status != STATUS_USAGE; // what is wrong with a window names no trace
+            return named ? false : error_wrap(error, "%s", operands->items[i]);
+        }
+    }
+    return true;
+}
+
 static bool search(struct suggestion *s, struct error *error) {
     struct search_options search = {.top = (uint32_t)options.top,
                                     .seed = options.seed,
@@ -65,24 +87,23 @@ static bool search(struct suggestion *s, struct error *error) {
                                     .progress = progress_plans};
     if (!parse_wishes(&s->arena, &search, error)) return false;
     progress_stage("searching");
-    bool ok = search_run(s->analysis.dag, &s->analysis.window, &search, &s->arena, &s->result, error);
+    bool ok = search_run(s->traces, s->trace_count, &search, &s->arena, &s->result, error);
     progress_end();
     return ok;
 }
 
 // The best plan as plan_write wants it: without one, the empty plan.
-static bool write_plan(const struct analysis *analysis, const struct search_result *result, struct arena *arena,
-                       struct error *error) {
-    struct plan plan = {.trace_path = analysis->trace->path};
+static bool write_plan(const struct search_result *result, struct arena *arena, struct error *error) {
+    struct plan plan = {.trace_path = result->traces[0].dag->trace->path};
     if (result->plan_count > 0) {
         const struct ranked_plan *best = &result->plans[0];
         plan.improvements = ARENA_NEW(arena, struct improvement, best->count);
         if (!plan.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
         for (; plan.count < best->count; plan.count++) {
-            plan.improvements[plan.count] = result->candidates[best->candidates[plan.count]].improvement;
+            plan.improvements[plan.count] = *result->candidates[best->candidates[plan.count]].named;
         }
     }
-    return plan_write(options.output, plan.trace_path, analysis->dag, &plan, error);
+    return plan_write(options.output, plan.trace_path, &plan, error);
 }
 
 // ---- CSV
@@ -102,20 +123,20 @@ static void write_csv_field(const char *text) {
 
 static void write_csv_line(const struct suggestion *s, size_t index) {
     const struct candidate *candidate = &s->result.candidates[index];
-    const struct trace_site *site = &s->analysis.dag->sites[candidate->improvement.site].site;
-    bool estimated = !candidate->improvement.refusal && candidate->outcome == DAG_OK;
+    const struct improvement *named = candidate->named;
+    const struct trace_site *site = &named->dag->sites[named->site].site;
     cJSON *metrics = json_metrics(&candidate->estimate);
     char text[1024];
     printf("%zu,", index + 1);
-    write_csv_field(improvement_text(s->analysis.dag, &candidate->improvement, text, sizeof text));
-    write_csv_field(improvement_kind_names[candidate->improvement.kind]);
+    write_csv_field(improvement_text(named, text, sizeof text));
+    write_csv_field(improvement_kind_names[named->kind]);
     write_csv_field(site->class_name);
     write_csv_field(site->method);
     write_csv_field(site->descriptor);
     write_csv_field(site->file);
-    printf("%u,%u,%s,", site->line, candidate->improvement.task_count, candidate->fails ? "false" : "true");
+    printf("%u,%u,%s,", site->line, candidate->improvements[0].task_count, candidate->fails ? "false" : "true");
     csv_text(stdout, candidate->why);
-    if (estimated)
+    if (candidate_is_estimated(candidate))
         csv_values(stdout, metrics, false);
     else
         csv_blanks(stdout, metrics);
@@ -140,16 +161,16 @@ static void add_estimate(struct table *table, const struct metrics *base, const 
 
 static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
     const struct candidate *candidate = &s->result.candidates[index];
-    const struct improvement *improvement = &candidate->improvement;
+    const struct improvement *named = candidate->named;
     char text[1024];
     table_add(table, text_count(index + 1).s);
-    table_add(table, improvement_text(s->analysis.dag, improvement, text, sizeof text));
-    table_add(table, text_file_line(&s->analysis.dag->sites[improvement->site].site).s);
-    table_add(table, text_count(improvement->task_count).s);
-    if (improvement->refusal || candidate->outcome != DAG_OK) {
-        for (int i = 0; i < 3; i++) table_add(table, "-");
-    } else {
+    table_add(table, improvement_text(named, text, sizeof text));
+    table_add(table, text_file_line(&named->dag->sites[named->site].site).s);
+    table_add(table, text_count(candidate->improvements[0].task_count).s);
+    if (candidate_is_estimated(candidate)) {
         add_estimate(table, &s->result.base, &candidate->estimate);
+    } else {
+        for (int i = 0; i < 3; i++) table_add(table, "-");
     }
     table_add(table, candidate->fails ? candidate->fails : "");
 }
@@ -179,14 +200,17 @@ static void add_plan(struct table *table, const struct suggestion *s, size_t ran
     add_estimate(table, &s->result.base, &plan->estimate);
     table_add(table, text_fixed(plan->estimate.composite, 3).s);
     table_add(table, text_fixed(plan->estimate.balanced, 3).s);
+    if (s->trace_count > 1) table_add(table, text_fixed(plan->value, 3).s);
 }
 
 static bool write_plans(const struct suggestion *s, struct error *error) {
     static const struct table_column columns[] = {
-        {"rank", TABLE_RIGHT}, {"changes", TABLE_LEFT},    {"wall", TABLE_RIGHT},     {"peak", TABLE_RIGHT},
-        {"mean", TABLE_RIGHT}, {"composite", TABLE_RIGHT}, {"balanced", TABLE_RIGHT},
+        {"rank", TABLE_RIGHT},     {"changes", TABLE_LEFT}, {"wall", TABLE_RIGHT},
+        {"peak", TABLE_RIGHT},     {"mean", TABLE_RIGHT},   {"composite", TABLE_RIGHT},
+        {"balanced", TABLE_RIGHT}, {"value", TABLE_RIGHT}, // of several traces
     };
     struct table table = TABLE_INIT(columns);
+    if (s->trace_count == 1) table.column_count--;
     for (size_t i = 0; i < s->result.plan_count; i++) add_plan(&table, s, i);
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
@@ -204,31 +228,68 @@ static void write_reasons(const struct suggestion *s, bool failing) {
     }
 }
 
+// The first trace that has all sites and contexts of the best plan, which is where it can be estimated; NULL: none.
+static const char *best_plan_trace(const struct search_result *result) {
+    const struct ranked_plan *best = &result->plans[0];
+    for (size_t t = 0; t < result->trace_count; t++) {
+        uint32_t i = 0;
+        while (i < best->count && result->candidates[best->candidates[i]].improvements[t].task_count > 0) i++;
+        if (i == best->count) return result->traces[t].dag->trace->path;
+    }
+    return NULL;
+}
+
+static void write_next(const struct search_result *result) {
+    const char *first = result->traces[0].dag->trace->path, *trace = best_plan_trace(result);
+    printf("\nThe best plan is in %s. ", options.output);
+    if (trace == first)
+        printf("Next: rehype estimate --apply %s\n", options.output);
+    else if (trace)
+        printf("%s lacks some of its sites. Next: rehype estimate %s --apply %s\n", first, trace, options.output);
+    else
+        puts("No one trace has all of its sites.");
+}
+
+static void write_heading(const struct suggestion *s) {
+    if (s->trace_count == 1)
+        puts("Each change alone (threads are occupied ones: computing or waiting)");
+    else
+        printf("Each change alone over %zu traces; figures of %s (threads are occupied ones: computing or waiting)\n",
+               s->trace_count, s->analyses[0].trace->path);
+}
+
+static void write_plans_heading(const struct suggestion *s) {
+    printf("\nBest plans of %s estimated in %s, by %s", text_count(s->result.evaluated).s,
+           text_duration(s->result.seconds * 1e9).s, options.objective);
+    if (s->trace_count > 1) printf(" over %zu traces", s->trace_count);
+    putchar('\n');
+}
+
 static bool write_text(const struct suggestion *s, struct error *error) {
     const struct search_result *result = &s->result;
     if (result->candidate_count == 0) {
-        printf("%s has no task whose spawn was seen: nothing to suggest.\n", s->analysis.trace->path);
+        printf("%s%s has no task whose spawn was seen: nothing to suggest.\n", s->analyses[0].trace->path,
+               s->trace_count > 1 ? ", like the other traces," : "");
         return true;
     }
-    puts("Each change alone (threads are occupied ones: computing or waiting)");
+    write_heading(s);
     if (!write_candidates(s, error)) return false;
     write_reasons(s, false);
     write_reasons(s, true);
     if (result->plan_count == 0) {
-        printf("\nNo plan is better than the run as recorded; %s holds the empty one.\n", options.output);
+        printf("\nNo plan is better than the run%s as recorded; %s holds the empty one.\n",
+               s->trace_count > 1 ? "s" : "", options.output);
         return true;
     }
-    printf("\nBest plans of %s estimated in %s, by %s\n", text_count(result->evaluated).s,
-           text_duration(result->seconds * 1e9).s, options.objective);
+    write_plans_heading(s);
     if (!write_plans(s, error)) return false;
-    printf("\nThe best plan is in %s. Next: rehype estimate --apply %s\n", options.output, options.output);
+    write_next(result);
     return true;
 }
 
 static bool write_results(const struct suggestion *s, struct error *error) {
     if (options.json) {
-        return json_write(json_suggestions(s->analysis.dag, s->analysis.trace->path, &s->result, options.seed), stdout,
-                          error);
+        return json_write(json_suggestions(&s->result, options.seed), stdout, error);
     }
     if (!options.csv) return write_text(s, error);
     write_csv_names(s);
@@ -238,29 +299,33 @@ static bool write_results(const struct suggestion *s, struct error *error) {
 
 static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
-    if (analysis_check_model(options.model, error) &&
-        analysis_open(&s.analysis, operands->items[0], options.window, error) && search(&s, error) &&
-        write_plan(&s.analysis, &s.result, &s.arena, error)) {
+    if (analysis_check_model(options.model, error) && open_all(&s, operands, error) && search(&s, error) &&
+        write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
+    for (size_t i = 0; i < s.trace_count; i++) analysis_close(&s.analyses[i]);
     arena_destroy(&s.arena);
-    analysis_close(&s.analysis);
     return (int)error->status;
 }
 
 const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
-    .usage = "TRACE [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
+    .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
              "                      [--window FROM..TO] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Without --require a plan may not be worse than the run in wall time, peak or mean occupied threads\n"
-        "(by more than 0.5 %). Changes that fail are listed with the reason.",
-    .example =
-        "  rehype suggest trace.msgpack\n  rehype suggest trace.msgpack --objective wall --require 'occupied.peak<=8'",
+        "(by more than 0.5 %). Changes that fail are listed with the reason.\n"
+        "Of several recordings of one program it finds what is best over all of them: the geometric mean of what each\n"
+        "gains (of an expression, the arithmetic mean). Requirements must hold in every one, and what would deadlock "
+        "in\n"
+        "one is out. What is shown, and the trace that the plan names, is the first one's.",
+    .example = "  rehype suggest trace.msgpack\n"
+               "  rehype suggest trace.msgpack --objective wall --require 'occupied.peak<=8'\n"
+               "  rehype suggest morning.msgpack evening.msgpack",
     .options = specs,
     .operands_least = 1,
-    .operands_most = 1,
+    .operands_most = SIZE_MAX,
     .run = run,
 };

@@ -376,10 +376,23 @@ bool objective_parse(const char *text, struct arena *arena, const struct objecti
     return parsed->named || parse_expression(text, arena, parsed, error);
 }
 
-double objective_value(const struct objective *objective, const struct metrics *m, const struct metrics *base,
+static double value_in(const struct objective *objective, const struct metrics *m, const struct metrics *base,
                        unsigned edits) {
     if (!objective->named) return evaluate(objective, m, base);
     return objective->named->value ? objective->named->value(m, base) : edits;
+}
+
+// Relative to the first value, so that the mean of equal values is that value to the last bit.
+double objective_value(const struct objective *objective, const struct metrics *m, const struct metrics *base,
+                       size_t traces, unsigned edits) {
+    const bool ratio = objective->named && objective->named->value;
+    const double first = value_in(objective, m, base, edits);
+    double sum = 0;
+    for (size_t i = 1; i < traces; i++) {
+        double value = value_in(objective, &m[i], &base[i], edits);
+        sum += ratio ? log(value / first) : value - first;
+    }
+    return ratio ? first * exp(sum / (double)traces) : first + sum / (double)traces;
 }
 
 bool objective_needs_all(const struct objective *objective) {
@@ -389,13 +402,15 @@ bool objective_needs_all(const struct objective *objective) {
     return false;
 }
 
-double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base) {
-    if (objective->named && !objective->named->value) return metrics_balanced(base, base) - metrics_balanced(m, base);
-    return objective_value(objective, base, base, 0) - objective_value(objective, m, base, 0);
+double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base,
+                      size_t traces) {
+    static const struct objective balanced = {.named = &named_objectives[0]};
+    const struct objective *by = objective->named && !objective->named->value ? &balanced : objective;
+    return objective_value(by, base, base, traces, 0) - objective_value(by, m, base, traces, 0);
 }
 
 bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error) {
-    if (!isnan(objective_value(objective, base, base, 0))) return true;
+    if (!isnan(value_in(objective, base, base, 0))) return true;
     if (objective->named && objective->named->value == no_actors) {
         return error_set(error, STATUS_USAGE, "the trace has no actors, which objective utilisation asks for");
     }

@@ -22,12 +22,15 @@ bool objective_parse(const char *text, struct arena *arena, const struct objecti
 bool requirement_parse(const char *text, struct arena *arena, const struct requirement **requirement,
                        struct error *error);
 
-// Less is better. `edits` is the number of improvements in the plan. NAN where the trace lacks what it asks for.
+// Less is better. m and base: one a trace, at least one. Over several traces the geometric mean of ratios, which all
+// named objectives but `edits` are, and the arithmetic mean of expressions; equal values have exactly that mean.
+// `edits` is the number of improvements in the plan. NAN where a trace lacks what it asks for.
 double objective_value(const struct objective *objective, const struct metrics *m, const struct metrics *base,
-                       unsigned edits);
+                       size_t traces, unsigned edits);
 
 // How much m betters the base; a gain within the noise is no plan. For `edits`, by `balanced`.
-double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base);
+double objective_gain(const struct objective *objective, const struct metrics *m, const struct metrics *base,
+                      size_t traces);
 
 // STATUS_USAGE when the trace of this base lacks what the objective asks for.
 bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error);

@@ -40,17 +40,26 @@ static bool is_same_place(const struct trace_site *a, const struct trace_site *b
            strcmp(known(a->method), known(b->method)) == 0;
 }
 
-char *improvement_site_text(const struct dag *dag, uint32_t index, char *text, size_t size) {
-    const struct trace_site *site = &dag->sites[index].site;
-    int length = site_name(site, text, size);
+bool improvement_shares_line(const struct dag *dag, const struct trace_site *site, uint32_t itself) {
     bool shared = false;
     for (uint32_t s = 0; s < dag->site_count && !shared; s++) {
-        shared = s != index && is_same_place(&dag->sites[s].site, site);
+        shared = s != itself && is_same_place(&dag->sites[s].site, site);
     }
-    if (shared && site->bci >= 0 && length > 0 && (size_t)length < size) {
+    return shared;
+}
+
+// As `site` of a plan: Class.method:LINE, and @BCI.
+static char *site_text(const struct trace_site *site, bool with_bci, char *text, size_t size) {
+    int length = site_name(site, text, size);
+    if (with_bci && site->bci >= 0 && length > 0 && (size_t)length < size) {
         snprintf(text + length, size - (size_t)length, "@%d", site->bci);
     }
     return text;
+}
+
+static char *site_text_in(const struct dag *dag, uint32_t index, char *text, size_t size) {
+    const struct trace_site *site = &dag->sites[index].site;
+    return site_text(site, improvement_shares_line(dag, site, index), text, size);
 }
 
 static void method_name(const struct dag *dag, uint32_t method, char *text, size_t size) {
@@ -58,9 +67,14 @@ static void method_name(const struct dag *dag, uint32_t method, char *text, size
     snprintf(text, size, "%s.%s", known(m->class_name), known(m->name));
 }
 
-char *improvement_text(const struct dag *dag, const struct improvement *improvement, char *text, size_t size) {
+static char *improvement_site_text(const struct improvement *improvement, char *text, size_t size) {
+    return site_text(&improvement->dag->sites[improvement->site].site, improvement->shares_line, text, size);
+}
+
+char *improvement_text(const struct improvement *improvement, char *text, size_t size) {
+    const struct dag *dag = improvement->dag;
     char name[NAME_BYTES];
-    improvement_site_text(dag, improvement->site, name, sizeof name);
+    improvement_site_text(improvement, name, sizeof name);
     size_t used = (size_t)snprintf(text, size, "%s %s", improvement_kind_names[improvement->kind], name);
     if (improvement->context == DAG_NONE) return text;
     const struct dag_context *context = &dag->contexts[improvement->context];
@@ -205,7 +219,7 @@ static bool unknown_site(const struct reading *reading, const char *wanted) {
     for (uint32_t s = 0; names && s < dag->site_count; s++) {
         char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
         if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
-        names[s] = improvement_site_text(dag, s, name, NAME_BYTES);
+        names[s] = site_text_in(dag, s, name, NAME_BYTES);
     }
     if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
     char nearest[300];
@@ -220,7 +234,7 @@ static bool ambiguous_site(const struct reading *reading, const char *wanted, co
     for (uint32_t s = 0; s < reading->dag->site_count && used < sizeof names; s++) {
         if (!is_site(&reading->dag->sites[s].site, wanted, name)) continue;
         char text[NAME_BYTES];
-        improvement_site_text(reading->dag, s, text, sizeof text);
+        site_text_in(reading->dag, s, text, sizeof text);
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", text);
     }
     return error_set(reading->error, STATUS_BAD_INPUT, "site %.150s is ambiguous; it could be: %s", wanted, names);
@@ -286,12 +300,12 @@ static bool read_params(const struct reading *reading, const cJSON *json) {
 
 static bool read_improvement(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
     static const char *const keys[] = {"kind", "site", "context", "params", NULL};
-    *improvement = (struct improvement){0};
+    *improvement = (struct improvement){.dag = reading->dag};
     if (!cJSON_IsObject(json)) return error_set(reading->error, STATUS_BAD_INPUT, "it is not an object");
     return read_kind(reading, json, &improvement->kind) && check_keys(reading, json, keys, "an improvement") &&
            read_site(reading, json, &improvement->site) &&
            read_context(reading, json, improvement->site, &improvement->context) && read_params(reading, json) &&
-           (candidates_fill(reading->dag, reading->arena, improvement) ||
+           (candidates_fill(improvement, reading->arena) ||
             error_set(reading->error, STATUS_FAILED, "no memory for its tasks"));
 }
 
@@ -300,8 +314,8 @@ static bool check_conflicts(const struct reading *reading, const struct plan *pl
     for (size_t i = 0; i + 1 < plan->count; i++) {
         if (!improvements_conflict(&plan->improvements[i], last)) continue;
         char first[240], second[240];
-        improvement_text(reading->dag, &plan->improvements[i], first, sizeof first);
-        improvement_text(reading->dag, last, second, sizeof second);
+        improvement_text(&plan->improvements[i], first, sizeof first);
+        improvement_text(last, second, sizeof second);
         return error_set(reading->error, STATUS_BAD_INPUT, "%s conflicts with improvement %zu, %s", second, i + 1,
                          first);
     }
@@ -384,12 +398,13 @@ static char *relative_path(const char *plan_path, const char *trace_path, struct
     return path ? strcat(path, to + shared) : NULL;
 }
 
-static bool add_improvement(cJSON *list, const struct dag *dag, const struct improvement *improvement) {
+static bool add_improvement(cJSON *list, const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
     char name[NAME_BYTES];
     cJSON *object = cJSON_CreateObject();
     if (!cJSON_AddItemToArray(list, object)) return false;
     if (!cJSON_AddStringToObject(object, "kind", improvement_kind_names[improvement->kind])) return false;
-    improvement_site_text(dag, improvement->site, name, sizeof name);
+    improvement_site_text(improvement, name, sizeof name);
     if (!cJSON_AddStringToObject(object, "site", name)) return false;
     if (improvement->context == DAG_NONE) return true;
     cJSON *context = cJSON_AddArrayToObject(object, "context");
@@ -401,12 +416,12 @@ static bool add_improvement(cJSON *list, const struct dag *dag, const struct imp
     return context;
 }
 
-static cJSON *plan_json(const char *trace_path, const struct dag *dag, const struct plan *plan) {
+static cJSON *plan_json(const char *trace_path, const struct plan *plan) {
     cJSON *json = cJSON_CreateObject(), *list = NULL;
     bool made = cJSON_AddStringToObject(json, "schema", PLAN_SCHEMA) &&
                 (!trace_path || cJSON_AddStringToObject(json, "trace", trace_path)) &&
                 (list = cJSON_AddArrayToObject(json, "improvements"));
-    for (size_t i = 0; made && i < plan->count; i++) made = add_improvement(list, dag, &plan->improvements[i]);
+    for (size_t i = 0; made && i < plan->count; i++) made = add_improvement(list, &plan->improvements[i]);
     if (made) return json;
     cJSON_Delete(json);
     return NULL;
@@ -423,11 +438,10 @@ static bool write_file(const char *path, const char *text, struct error *error) 
     return true;
 }
 
-bool plan_write(const char *path, const char *trace_path, const struct dag *dag, const struct plan *plan,
-                struct error *error) {
+bool plan_write(const char *path, const char *trace_path, const struct plan *plan, struct error *error) {
     struct arena arena = ARENA_INIT;
     char *relative = trace_path ? relative_path(path, trace_path, &arena) : NULL;
-    cJSON *json = trace_path && !relative ? NULL : plan_json(relative, dag, plan);
+    cJSON *json = trace_path && !relative ? NULL : plan_json(relative, plan);
     char *text = json ? cJSON_Print(json) : NULL;
     bool done = text ? write_file(path, text, error) : error_set(error, STATUS_FAILED, "no memory to write %s", path);
     cJSON_free(text);
@@ -449,12 +463,12 @@ bool improvements_conflict(const struct improvement *a, const struct improvement
     return false;
 }
 
-bool plan_apply(const struct dag *dag, const struct plan *plan, struct dag_edit *edit, struct error *error) {
+bool plan_apply(const struct plan *plan, struct dag_edit *edit, struct error *error) {
     for (size_t i = 0; i < plan->count; i++) {
         const struct improvement *improvement = &plan->improvements[i];
         if (improvement->refusal) {
             char text[240];
-            improvement_text(dag, improvement, text, sizeof text);
+            improvement_text(improvement, text, sizeof text);
             return error_set(error, STATUS_FAILED, "%s: one of its tasks can't be inlined: %s", text,
                              improvement->refusal);
         }

@@ -12,39 +12,57 @@
 
 static const double least_noise = 0.005; // SPEC section 3
 
-// What every estimate needs, made once.
+// What every estimate in one trace needs, made once.
 struct estimator {
     const struct dag *dag;
     const struct window *window;
-    const struct search_options *options;
-    struct search_result *result;
     struct dag_edit edit;
     struct dag_run run;
     struct metrics_work work;
     double noise;
+};
+
+struct search {
+    struct estimator *estimators; // one a trace, like what follows
+    struct metrics *bases;
+    struct metrics *estimates; // of the edits that were measured last
+    size_t trace_count;
+    const struct search_options *options;
+    struct search_result *result;
+    double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool base_passes;
 };
 
-static void count_evaluation(struct estimator *estimator) {
-    estimator->result->evaluated++;
-    if (estimator->options->progress) {
-        estimator->options->progress(estimator->options->progress_context, estimator->result->evaluated);
+static void count_evaluation(struct search *search) {
+    search->result->evaluated++;
+    if (search->options->progress) {
+        search->options->progress(search->options->progress_context, search->result->evaluated);
     }
 }
 
-static const char *failed_requirement(const struct estimator *estimator, const struct metrics *m) {
-    const struct search_options *options = estimator->options;
-    if (options->requirement_count == 0) return filter_failed(m, &estimator->result->base, estimator->noise);
+static const char *failed_in(const struct search *search, size_t trace, const struct metrics *m) {
+    const struct search_options *options = search->options;
+    const struct metrics *base = &search->bases[trace];
+    if (options->requirement_count == 0) return filter_failed(m, base, search->estimators[trace].noise);
     for (size_t i = 0; i < options->requirement_count; i++) {
-        const char *failed = requirement_failed(options->requirements[i], m, &estimator->result->base);
+        const char *failed = requirement_failed(options->requirements[i], m, base);
         if (failed) return failed;
     }
     return NULL;
 }
 
-static double value_of(const struct estimator *estimator, const struct metrics *m, uint32_t edits) {
-    return objective_value(estimator->options->objective, m, &estimator->result->base, edits);
+// The first requirement that isn't met, and in which trace. m: one a trace.
+static const char *failed_requirement(const struct search *search, const struct metrics *m, size_t *trace) {
+    const char *failed = NULL;
+    for (*trace = 0; *trace < search->trace_count; ++*trace) {
+        if ((failed = failed_in(search, *trace, &m[*trace]))) break;
+    }
+    return failed;
+}
+
+static double value_of_estimates(const struct search *search, uint32_t edits) {
+    return objective_value(search->options->objective, search->estimates, search->bases, search->trace_count, edits);
 }
 
 // Times of the run under estimator->edit. false only when there is no memory.
@@ -59,8 +77,42 @@ static bool measure(struct estimator *estimator, const struct metrics *base, boo
                                                    base, &estimator->work, m, error);
 }
 
-static void apply(struct estimator *estimator, const struct improvement *improvement) {
-    for (uint32_t i = 0; i < improvement->task_count; i++) dag_edit_inline(&estimator->edit, improvement->tasks[i]);
+// The estimates of every trace's edit. *deadlocked: the first trace that has none, and with it those after it; the
+// number of traces where all went well.
+static bool estimate(struct search *search, bool all, size_t *deadlocked, struct error *error) {
+    for (size_t t = 0; t < search->trace_count; t++) {
+        enum dag_outcome outcome;
+        *deadlocked = t;
+        if (!propagate(&search->estimators[t], &outcome, error)) return false;
+        if (outcome == DAG_DEADLOCK) return true;
+        if (!measure(&search->estimators[t], &search->bases[t], all, &search->estimates[t], error)) return false;
+    }
+    *deadlocked = search->trace_count;
+    return true;
+}
+
+static void clear_edits(struct search *search) {
+    for (size_t t = 0; t < search->trace_count; t++) {
+        dag_edit_clear(&search->estimators[t].edit, search->estimators[t].dag);
+    }
+}
+
+static void apply(struct search *search, const struct candidate *candidate) {
+    for (size_t t = 0; t < search->trace_count; t++) {
+        const struct improvement *improvement = &candidate->improvements[t];
+        for (uint32_t i = 0; i < improvement->task_count; i++) {
+            dag_edit_inline(&search->estimators[t].edit, improvement->tasks[i]);
+        }
+    }
+}
+
+// For messages: NULL for the first trace, of which they speak unless they say so.
+static const char *trace_name(const struct search *search, size_t trace) {
+    return trace > 0 ? search->estimators[trace].dag->trace->path : NULL;
+}
+
+bool candidate_is_estimated(const struct candidate *candidate) {
+    return candidate->standing <= STANDS_FAILING;
 }
 
 // Base
@@ -89,94 +141,148 @@ bool search_null_replay(const struct dag *dag, const struct dag_edit *empty, con
     return true;
 }
 
-static bool measure_base(struct estimator *estimator, struct error *error) {
-    struct search_result *result = estimator->result;
+static bool measure_base(struct estimator *estimator, const struct objective *objective, struct metrics *base,
+                         double *replay, struct error *error) {
     enum dag_outcome outcome;
     dag_edit_clear(&estimator->edit, estimator->dag);
     if (!propagate(estimator, &outcome, error)) return false;
     if (outcome == DAG_DEADLOCK) return error_set(error, STATUS_FAILED, "the trace's own events wait for each other");
-    if (!measure(estimator, NULL, true, &result->base, error)) return false;
-    result->base.composite = metrics_composite(&result->base, &result->base);
-    result->base.balanced = metrics_balanced(&result->base, &result->base);
-    if (!search_null_replay(estimator->dag, &estimator->edit, estimator->window, &result->base, &estimator->work,
-                            &result->null_replay_error, error)) {
+    if (!measure(estimator, NULL, true, base, error)) return false;
+    base->composite = metrics_composite(base, base);
+    base->balanced = metrics_balanced(base, base);
+    if (!search_null_replay(estimator->dag, &estimator->edit, estimator->window, base, &estimator->work, replay,
+                            error)) {
         return false;
     }
-    estimator->noise = fmax(least_noise, result->null_replay_error);
-    estimator->base_passes = !failed_requirement(estimator, &result->base);
-    return objective_check(estimator->options->objective, &result->base, error);
+    estimator->noise = fmax(least_noise, *replay);
+    return objective_check(objective, base, error);
+}
+
+static bool measure_bases(struct search *search, struct error *error) {
+    struct search_result *result = search->result;
+    size_t failing;
+    for (size_t t = 0; t < search->trace_count; t++) {
+        double replay;
+        if (!measure_base(&search->estimators[t], search->options->objective, &search->bases[t], &replay, error)) {
+            const char *name = trace_name(search, t);
+            return name ? error_wrap(error, "%s", name) : false;
+        }
+        result->null_replay_error = fmax(result->null_replay_error, replay);
+    }
+    result->base = search->bases[0];
+    search->noise = fmax(least_noise, result->null_replay_error);
+    search->base_passes = !failed_requirement(search, search->bases, &failing);
+    return true;
 }
 
 // Candidates
 
-enum standing { STANDS_PASSING, STANDS_FAILING, STANDS_DEADLOCKED, STANDS_REFUSED };
-
 struct judged {
     struct candidate candidate;
-    enum standing standing;
     double value;
     const char *name;
 };
 
 static int compare_judged(const void *a, const void *b) {
     const struct judged *left = a, *right = b;
-    if (left->standing != right->standing) return left->standing < right->standing ? -1 : 1;
+    if (left->candidate.standing != right->candidate.standing) {
+        return left->candidate.standing < right->candidate.standing ? -1 : 1;
+    }
     if (left->value != right->value) return left->value < right->value ? -1 : 1;
     return strcmp(left->name, right->name);
 }
 
-static bool estimate_alone(struct estimator *estimator, struct judged *judged, struct error *error) {
-    struct candidate *candidate = &judged->candidate;
-    dag_edit_clear(&estimator->edit, estimator->dag);
-    apply(estimator, &candidate->improvement);
-    if (!propagate(estimator, &candidate->outcome, error)) return false;
-    if (candidate->outcome == DAG_DEADLOCK) {
-        judged->standing = STANDS_DEADLOCKED;
-        candidate->fails = "deadlock";
-        why_write_deadlock(estimator->dag, &estimator->run, candidate);
-        return true;
-    }
-    const struct metrics *base = &estimator->result->base;
-    if (!measure(estimator, base, true, &candidate->estimate, error)) return false;
-    const char *failed = failed_requirement(estimator, &candidate->estimate);
-    candidate->fails = failed;
-    judged->standing = failed ? STANDS_FAILING : STANDS_PASSING;
-    judged->value = value_of(estimator, &candidate->estimate, 1);
-    if (isnan(judged->value)) judged->value = INFINITY;
-    why_write(estimator->dag, base, failed, candidate);
-    return true;
+// "FAILED in TRACE"; FAILED itself for the first trace.
+static const char *name_failure(const struct search *search, const char *failed, size_t trace, struct arena *arena) {
+    const char *name = trace_name(search, trace);
+    if (!failed || !name) return failed;
+    size_t length = strlen(failed) + strlen(" in ") + strlen(name);
+    char *text = ARENA_NEW(arena, char, length + 1);
+    if (text) snprintf(text, length + 1, "%s in %s", failed, name);
+    return text;
 }
 
-static bool judge(struct estimator *estimator, const struct improvement *improvement, struct arena *arena,
+// What is to be said of the candidate in one trace, given the estimates there.
+static struct why why_in(const struct search *search, const struct candidate *candidate, size_t trace,
+                         const char *failed) {
+    return (struct why){.improvement = &candidate->improvements[trace],
+                        .trace = trace_name(search, trace),
+                        .base = &search->bases[trace],
+                        .estimate = &search->estimates[trace],
+                        .failed = failed};
+}
+
+static bool set_failure(const struct search *search, struct candidate *candidate, enum standing standing,
+                        const char *failed, size_t trace, struct arena *arena, struct error *error) {
+    candidate->standing = standing;
+    candidate->fails = name_failure(search, failed, trace, arena);
+    return !failed || candidate->fails || error_set(error, STATUS_FAILED, "no memory for candidates");
+}
+
+static bool estimate_alone(struct search *search, struct judged *judged, struct arena *arena, struct error *error) {
+    struct candidate *candidate = &judged->candidate;
+    size_t trace;
+    clear_edits(search);
+    apply(search, candidate);
+    if (!estimate(search, true, &trace, error)) return false;
+    if (trace < search->trace_count) {
+        const struct why why = why_in(search, candidate, trace, NULL);
+        why_write_deadlock(&why, &search->estimators[trace].run, candidate->why, sizeof candidate->why);
+        return set_failure(search, candidate, STANDS_DEADLOCKED, "deadlock", trace, arena, error);
+    }
+    candidate->estimate = search->estimates[0];
+    judged->value = value_of_estimates(search, 1);
+    if (isnan(judged->value)) judged->value = INFINITY;
+    const char *failed = failed_requirement(search, search->estimates, &trace);
+    if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
+    const struct why why = why_in(search, candidate, trace, failed);
+    why_write(&why, candidate->why, sizeof candidate->why);
+    return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error);
+}
+
+static bool judge(struct search *search, const struct improvement *improvements, struct arena *arena,
                   struct judged *judged, struct error *error) {
     char name[1024];
-    improvement_text(estimator->dag, improvement, name, sizeof name);
-    *judged =
-        (struct judged){.candidate = {.improvement = *improvement}, .name = arena_string(arena, name, strlen(name))};
+    size_t named = 0, refused = 0;
+    while (improvements[named].task_count == 0) named++;
+    while (refused < search->trace_count && !improvements[refused].refusal) refused++;
+    *judged = (struct judged){.candidate = {.improvements = improvements, .named = &improvements[named]}};
+    improvement_text(&improvements[named], name, sizeof name);
+    judged->name = arena_string(arena, name, strlen(name));
     if (!judged->name) return error_set(error, STATUS_FAILED, "no memory for candidates");
-    if (!improvement->refusal) {
-        count_evaluation(estimator);
-        return estimate_alone(estimator, judged, error);
+    if (refused == search->trace_count) {
+        count_evaluation(search);
+        return estimate_alone(search, judged, arena, error);
     }
-    judged->standing = STANDS_REFUSED;
-    judged->candidate.fails = "refused";
-    metrics_unknown(&judged->candidate.estimate);
-    why_write(estimator->dag, &estimator->result->base, NULL, &judged->candidate);
-    return true;
+    struct candidate *candidate = &judged->candidate;
+    const struct why why = why_in(search, candidate, refused, NULL);
+    metrics_unknown(&candidate->estimate);
+    why_write(&why, candidate->why, sizeof candidate->why);
+    return set_failure(search, candidate, STANDS_REFUSED, "refused", refused, arena, error);
+}
+
+static bool find_candidates(const struct search *search, struct arena *arena, struct improvement **improvements,
+                            size_t *count, struct error *error) {
+    const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
+    if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
+    for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->estimators[t].dag;
+    return candidates_join(dags, search->trace_count, arena, improvements, count, error);
 }
 
 // Leaves the candidates best first and returns in *usable how many of them, from the first, a plan may hold.
-static bool judge_all(struct estimator *estimator, struct arena *arena, uint32_t *usable, struct error *error) {
+static bool judge_all(struct search *search, struct arena *arena, uint32_t *usable, struct error *error) {
     struct improvement *improvements;
     size_t count;
-    struct search_result *result = estimator->result;
-    if (!candidates_find(estimator->dag, arena, &improvements, &count, error)) return false;
+    struct search_result *result = search->result;
+    if (!find_candidates(search, arena, &improvements, &count, error)) return false;
     struct judged *judged = malloc((count + 1) * sizeof *judged);
     result->candidates = ARENA_NEW(arena, struct candidate, count + 1);
     bool done = (judged && result->candidates) || error_set(error, STATUS_FAILED, "no memory for candidates");
-    for (size_t i = 0; done && i < count; i++) done = judge(estimator, &improvements[i], arena, &judged[i], error);
+    for (size_t i = 0; done && i < count; i++) {
+        done = judge(search, &improvements[i * search->trace_count], arena, &judged[i], error);
+    }
     if (done) qsort(judged, count, sizeof *judged, compare_judged);
-    for (*usable = 0; done && *usable < count && judged[*usable].standing <= STANDS_FAILING;) ++*usable;
+    for (*usable = 0; done && *usable < count && candidate_is_estimated(&judged[*usable].candidate);) ++*usable;
     for (size_t i = 0; done && i < count; i++) result->candidates[i] = judged[i].candidate;
     result->candidate_count = done ? count : 0;
     free(judged);
@@ -185,27 +291,25 @@ static bool judge_all(struct estimator *estimator, struct arena *arena, uint32_t
 
 // Plans
 
-static void apply_members(struct estimator *estimator, const uint32_t *members, uint32_t count) {
-    dag_edit_clear(&estimator->edit, estimator->dag);
-    for (uint32_t i = 0; i < count; i++) apply(estimator, &estimator->result->candidates[members[i]].improvement);
+static void apply_members(struct search *search, const uint32_t *members, uint32_t count) {
+    clear_edits(search);
+    for (uint32_t i = 0; i < count; i++) apply(search, &search->result->candidates[members[i]]);
 }
 
 static bool evaluate(void *context, struct combination *combination, struct error *error) {
-    struct estimator *estimator = context;
-    enum dag_outcome outcome;
-    struct metrics m;
-    apply_members(estimator, combination->members, combination->count);
-    count_evaluation(estimator);
+    struct search *search = context;
+    size_t trace;
+    apply_members(search, combination->members, combination->count);
+    count_evaluation(search);
     combination->score = INFINITY;
-    if (!propagate(estimator, &outcome, error)) return false;
-    if (outcome == DAG_DEADLOCK) return true;
-    if (!measure(estimator, &estimator->result->base, estimator->needs_all, &m, error)) return false;
-    double gain = objective_gain(estimator->options->objective, &m, &estimator->result->base);
-    double value = value_of(estimator, &m, 0); // edits break ties already
+    if (!estimate(search, search->needs_all, &trace, error)) return false;
+    if (trace < search->trace_count) return true;
+    double gain = objective_gain(search->options->objective, search->estimates, search->bases, search->trace_count);
+    double value = value_of_estimates(search, 0); // edits break ties already
     if (isnan(value)) return true;
     combination->score = value;
-    combination->valid = combination->count > 0 && (gain > estimator->noise * fabs(value) || !estimator->base_passes) &&
-                         !failed_requirement(estimator, &m);
+    combination->valid = combination->count > 0 && (gain > search->noise * fabs(value) || !search->base_passes) &&
+                         !failed_requirement(search, search->estimates, &trace);
     return true;
 }
 
@@ -217,22 +321,34 @@ static uint64_t mix(uint64_t x) { // splitmix64, of Steele, Lea and Flood
 }
 
 // Plans that change the same tasks have the same key, whichever improvements they are made of.
-static uint64_t key_of(const struct improvement *improvement) {
+static uint64_t key_of(const struct search_result *result, const struct candidate *candidate) {
     uint64_t key = 0;
-    for (uint32_t i = 0; i < improvement->task_count; i++) key ^= mix(improvement->tasks[i]);
+    for (size_t t = 0; t < result->trace_count; t++) {
+        const struct improvement *improvement = &candidate->improvements[t];
+        for (uint32_t i = 0; i < improvement->task_count; i++) key ^= mix((uint64_t)t << 32 | improvement->tasks[i]);
+    }
     return key;
 }
 
-static bool describe(const struct estimator *estimator, uint32_t count, struct arena *arena,
+bool search_conflict(const struct search_result *result, size_t a, size_t b) {
+    const struct improvement *left = result->candidates[a].improvements, *right = result->candidates[b].improvements;
+    bool conflict = false;
+    for (size_t t = 0; t < result->trace_count && !conflict; t++) {
+        conflict = improvements_conflict(&left[t], &right[t]);
+    }
+    return conflict;
+}
+
+static bool describe(const struct search *search, uint32_t count, struct arena *arena,
                      struct combine_problem *problem) {
-    const struct candidate *candidates = estimator->result->candidates;
+    const struct search_result *result = search->result;
     uint64_t *keys = ARENA_NEW(arena, uint64_t, (size_t)count + 1);
     bool *excludes = ARENA_NEW(arena, bool, (size_t)count *count + 1);
     if (!keys || !excludes) return false;
     for (uint32_t a = 0; a < count; a++) {
-        keys[a] = key_of(&candidates[a].improvement);
+        keys[a] = key_of(result, &result->candidates[a]);
         for (uint32_t b = 0; b < a; b++) {
-            bool conflict = improvements_conflict(&candidates[a].improvement, &candidates[b].improvement);
+            bool conflict = search_conflict(result, a, b);
             excludes[(size_t)a * count + b] = excludes[(size_t)b * count + a] = conflict;
         }
     }
@@ -242,46 +358,46 @@ static bool describe(const struct estimator *estimator, uint32_t count, struct a
     return true;
 }
 
-static bool keep_plan(struct estimator *estimator, const struct combination *combination, struct arena *arena,
+static bool keep_plan(struct search *search, const struct combination *combination, struct arena *arena,
                       struct error *error) {
-    struct ranked_plan *plan = &estimator->result->plans[estimator->result->plan_count];
-    enum dag_outcome outcome;
-    apply_members(estimator, combination->members, combination->count);
-    if (!propagate(estimator, &outcome, error)) return false;
-    if (!measure(estimator, &estimator->result->base, true, &plan->estimate, error)) return false;
+    struct ranked_plan *plan = &search->result->plans[search->result->plan_count];
+    size_t trace;
+    apply_members(search, combination->members, combination->count);
+    if (!estimate(search, true, &trace, error)) return false;
     plan->candidates = ARENA_NEW(arena, uint32_t, combination->count);
     if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
     memcpy(plan->candidates, combination->members, combination->count * sizeof *plan->candidates);
     plan->count = combination->count;
-    plan->value = value_of(estimator, &plan->estimate, plan->count);
-    estimator->result->plan_count++;
+    plan->estimate = search->estimates[0];
+    plan->value = value_of_estimates(search, plan->count);
+    search->result->plan_count++;
     return true;
 }
 
-static bool keep_best(struct estimator *estimator, const struct combine_result *found, struct arena *arena,
+static bool keep_best(struct search *search, const struct combine_result *found, struct arena *arena,
                       struct error *error) {
     size_t valid = 0;
-    while (valid < found->count && valid < estimator->options->top && found->combinations[valid].valid) valid++;
-    estimator->result->plans = ARENA_NEW(arena, struct ranked_plan, valid + 1);
-    if (!estimator->result->plans) return error_set(error, STATUS_FAILED, "no memory for plans");
+    while (valid < found->count && valid < search->options->top && found->combinations[valid].valid) valid++;
+    search->result->plans = ARENA_NEW(arena, struct ranked_plan, valid + 1);
+    if (!search->result->plans) return error_set(error, STATUS_FAILED, "no memory for plans");
     for (size_t i = 0; i < valid; i++) {
-        if (!keep_plan(estimator, &found->combinations[i], arena, error)) return false;
+        if (!keep_plan(search, &found->combinations[i], arena, error)) return false;
     }
     return true;
 }
 
-static bool combine(struct estimator *estimator, uint32_t usable, struct arena *arena, struct error *error) {
+static bool combine(struct search *search, uint32_t usable, struct arena *arena, struct error *error) {
     struct arena passing = ARENA_INIT;
     struct combine_problem problem = {.evaluate = evaluate,
-                                      .context = estimator,
-                                      .evaluations = estimator->options->evaluations,
-                                      .seed = estimator->options->seed};
+                                      .context = search,
+                                      .evaluations = search->options->evaluations,
+                                      .seed = search->options->seed};
     struct combine_result found;
-    bool done = describe(estimator, usable, &passing, &problem) ||
+    bool done = describe(search, usable, &passing, &problem) ||
                 error_set(error, STATUS_FAILED, "no memory for %u candidates", usable);
     done = done && combine_search(&problem, &passing, &found, error);
-    if (done) estimator->result->method = found.method;
-    done = done && keep_best(estimator, &found, arena, error);
+    if (done) search->result->method = found.method;
+    done = done && keep_best(search, &found, arena, error);
     arena_destroy(&passing);
     return done;
 }
@@ -298,20 +414,45 @@ static double seconds_since(const struct timespec *begin) {
     return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
 }
 
-bool search_run(const struct dag *dag, const struct window *window, const struct search_options *options,
+static bool init_estimators(struct search *search, const struct search_trace *traces, struct arena *scratch,
+                            struct error *error) {
+    search->estimators = ARENA_NEW(scratch, struct estimator, search->trace_count);
+    search->bases = ARENA_NEW(scratch, struct metrics, search->trace_count);
+    search->estimates = ARENA_NEW(scratch, struct metrics, search->trace_count);
+    if (!search->estimators || !search->bases || !search->estimates) {
+        return error_set(error, STATUS_FAILED, "no memory for %zu traces", search->trace_count);
+    }
+    for (size_t t = 0; t < search->trace_count; t++) {
+        struct estimator *estimator = &search->estimators[t];
+        estimator->dag = traces[t].dag;
+        estimator->window = traces[t].window;
+        if (!dag_edit_init(&estimator->edit, estimator->dag, error)) return false;
+        if (!dag_run_init(&estimator->run, estimator->dag, error)) return false;
+    }
+    return true;
+}
+
+static void destroy_estimators(struct search *search) {
+    for (size_t t = 0; search->estimators && t < search->trace_count; t++) {
+        metrics_work_destroy(&search->estimators[t].work);
+        dag_run_destroy(&search->estimators[t].run);
+        dag_edit_destroy(&search->estimators[t].edit);
+    }
+}
+
+bool search_run(const struct search_trace *traces, size_t trace_count, const struct search_options *options,
                 struct arena *arena, struct search_result *result, struct error *error) {
     struct timespec begin;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    *result = (struct search_result){0};
-    struct estimator estimator = {
-        .dag = dag, .window = window, .options = options, .result = result, .needs_all = needs_all(options)};
+    *result = (struct search_result){.traces = traces, .trace_count = trace_count};
+    struct search search = {
+        .trace_count = trace_count, .options = options, .result = result, .needs_all = needs_all(options)};
+    struct arena scratch = ARENA_INIT;
     uint32_t usable = 0;
-    bool done = dag_edit_init(&estimator.edit, dag, error) && dag_run_init(&estimator.run, dag, error) &&
-                measure_base(&estimator, error) && judge_all(&estimator, arena, &usable, error) &&
-                combine(&estimator, usable, arena, error);
-    metrics_work_destroy(&estimator.work);
-    dag_run_destroy(&estimator.run);
-    dag_edit_destroy(&estimator.edit);
+    bool done = init_estimators(&search, traces, &scratch, error) && measure_bases(&search, error) &&
+                judge_all(&search, arena, &usable, error) && combine(&search, usable, arena, error);
+    destroy_estimators(&search);
+    arena_destroy(&scratch);
     result->seconds = seconds_since(&begin);
     return done;
 }

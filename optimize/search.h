@@ -7,19 +7,32 @@
 #include "optimize/objective.h"
 #include "optimize/plan.h"
 
-struct candidate {
-    struct improvement improvement;
-    struct metrics estimate;  // of this improvement alone
-    enum dag_outcome outcome; // DEADLOCK: never part of a plan
-    const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "refused"; NULL: nothing
-    char why[256];     // one sentence with numbers; why not, where it fails
+// A recording of the program.
+struct search_trace {
+    const struct dag *dag;
+    const struct window *window; // NULL: the whole run
 };
+
+// In the worst of the traces. Who passes or fails alone has an estimate and may be part of a plan.
+enum standing { STANDS_PASSING, STANDS_FAILING, STANDS_DEADLOCKED, STANDS_REFUSED };
+
+struct candidate {
+    const struct improvement *improvements; // one a trace; those without tasks change nothing
+    const struct improvement *named; // the first of them that has tasks: its site and context are the candidate's name
+    struct metrics estimate;         // of this candidate alone, in the first trace
+    enum standing standing;
+    const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "refused", and "in TRACE" if
+                       // that isn't the first; NULL: nothing
+    char why[512];     // one sentence with numbers of the first trace that has it; why not, where it fails
+};
+
+bool candidate_is_estimated(const struct candidate *candidate);
 
 struct ranked_plan {
     uint32_t *candidates; // indices, rising
     uint32_t count;
-    struct metrics estimate;
-    double value; // of the objective, less is better
+    struct metrics estimate; // in the first trace
+    double value;            // of the objective, over all traces; less is better
 };
 
 struct search_options {
@@ -34,8 +47,10 @@ struct search_options {
 };
 
 struct search_result {
-    struct metrics base;
-    double null_replay_error;
+    const struct search_trace *traces; // the caller's
+    size_t trace_count;
+    struct metrics base;          // of the first trace
+    double null_replay_error;     // of the worst
     struct candidate *candidates; // best alone first, failing ones after
     size_t candidate_count;
     struct ranked_plan *plans; // best first
@@ -53,12 +68,18 @@ bool search_null_replay(const struct dag *dag, const struct dag_edit *empty, con
 
 enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 
-// Results live in the arena. Same input and seed, same result but for `seconds`. Candidates that exclude each other
-// never meet in a plan; of plans equal within 1e-9 that with fewer improvements comes first, then by order of
-// candidates. Plans that change the same tasks are one. Cost: a propagation and a metrics_usage a plan. Errors:
-// STATUS_USAGE from objective_check or an empty window; no memory. What betters the run by no more than the noise (0.5
-// % or the null-replay error) is nobody's refactoring, and is no plan.
-bool search_run(const struct dag *dag, const struct window *window, const struct search_options *options,
+// Searches what is best over the traces (at least one) of one program. A candidate is what one of them offers
+// (candidates_join); a plan's value is objective_value over all of them; requirements, or the filter with each trace's
+// own noise, hold in every trace, and what deadlocks or is refused in one is out. Results live in the arena. Same input
+// and seed, same result but for `seconds`. Candidates that exclude each other never meet in a plan; of plans equal
+// within 1e-9 that with fewer improvements comes first, then by order of candidates. Plans that change the same tasks
+// are one. Cost: a propagation and a metrics_usage a plan and trace. Errors: STATUS_USAGE from objective_check or an
+// empty window; no memory. What betters the runs by no more than the noise (0.5 % or the worst null-replay error) is
+// nobody's refactoring, and is no plan.
+bool search_run(const struct search_trace *traces, size_t trace_count, const struct search_options *options,
                 struct arena *arena, struct search_result *result, struct error *error);
+
+// Whether two candidates exclude each other: their improvements conflict in a trace.
+bool search_conflict(const struct search_result *result, size_t a, size_t b);
 
 #endif

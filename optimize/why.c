@@ -49,7 +49,8 @@ static bool is_awaited_at_once(const struct dag *dag, uint32_t index) {
     return between * 10 < vertices->time_ns[task->end] - vertices->time_ns[task->start];
 }
 
-static struct facts facts_of(const struct dag *dag, const struct improvement *improvement) {
+static struct facts facts_of(const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
     struct facts facts = {0};
     for (uint32_t i = 0; i < improvement->task_count; i++) {
         const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
@@ -64,10 +65,14 @@ static struct facts facts_of(const struct dag *dag, const struct improvement *im
     return facts;
 }
 
-static void say_tasks(struct sentence *sentence, const struct dag *dag, const struct improvement *improvement) {
-    const struct facts facts = facts_of(dag, improvement);
+static void say_tasks(struct sentence *sentence, const struct improvement *improvement) {
+    const struct facts facts = facts_of(improvement);
     const uint32_t count = improvement->task_count;
     const bool one = count == 1;
+    if (count == 0) {
+        SAY(sentence, "no such task");
+        return;
+    }
     say_count(sentence, count);
     SAY(sentence, one ? " task" : " tasks");
     if (facts.bodies) {
@@ -90,36 +95,38 @@ static void say_threads(struct sentence *sentence, double change, const char *wh
         SAY(sentence, "%.1f threads %s %s", fabs(change), change < 0 ? "fewer" : "more", when);
 }
 
-static struct sentence begin(struct candidate *candidate) {
-    candidate->why[0] = '\0';
-    return (struct sentence){.text = candidate->why, .size = sizeof candidate->why};
+static struct sentence begin(const struct why *why, char *text, size_t size) {
+    struct sentence sentence = {.text = text, .size = size};
+    text[0] = '\0';
+    if (why->trace) SAY(&sentence, "in %s: ", why->trace);
+    return sentence;
 }
 
-void why_write(const struct dag *dag, const struct metrics *base, const char *failed, struct candidate *candidate) {
-    struct sentence sentence = begin(candidate);
-    say_tasks(&sentence, dag, &candidate->improvement);
-    if (candidate->improvement.refusal) {
-        SAY(&sentence, ", and can't be inlined: of one, %s", candidate->improvement.refusal);
+void why_write(const struct why *why, char *text, size_t size) {
+    struct sentence sentence = begin(why, text, size);
+    say_tasks(&sentence, why->improvement);
+    if (why->improvement->refusal) {
+        SAY(&sentence, ", and can't be inlined: of one, %s", why->improvement->refusal);
         return;
     }
-    const struct usage *now = &candidate->estimate.threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
+    const struct metrics *base = why->base;
+    const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
     SAY(&sentence, ": ");
     say_threads(&sentence, now->peak - then->peak, "at peak");
     SAY(&sentence, ", ");
     say_threads(&sentence, now->mean - then->mean, "on average");
     double change =
-        base->wall_ns ? 100.0 * (double)(candidate->estimate.wall_ns - base->wall_ns) / (double)base->wall_ns : 0;
+        base->wall_ns ? 100.0 * (double)(why->estimate->wall_ns - base->wall_ns) / (double)base->wall_ns : 0;
     SAY(&sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
-    if (failed) SAY(&sentence, "; does not meet %s", failed);
+    if (why->failed) SAY(&sentence, "; does not meet %s", why->failed);
 }
 
-void why_write_deadlock(const struct dag *dag, const struct dag_run *run, struct candidate *candidate) {
-    struct sentence sentence = begin(candidate);
+void why_write_deadlock(const struct why *why, const struct dag_run *run, char *text, size_t size) {
+    struct sentence sentence = begin(why, text, size);
     char cycle[200];
-    dag_deadlock_text(dag, run, cycle, sizeof cycle);
-    say_count(&sentence, candidate->improvement.task_count);
+    dag_deadlock_text(why->improvement->dag, run, cycle, sizeof cycle);
+    say_count(&sentence, why->improvement->task_count);
     SAY(&sentence,
-        candidate->improvement.task_count == 1 ? " task inlined would deadlock: %s"
-                                               : " tasks inlined would deadlock: %s",
+        why->improvement->task_count == 1 ? " task inlined would deadlock: %s" : " tasks inlined would deadlock: %s",
         cycle);
 }

@@ -5,8 +5,15 @@
 
 #include "optimize/search.h"
 
-// Fills candidate->why from the rest of it; `failed` is the requirement that it doesn't meet, or NULL.
-void why_write(const struct dag *dag, const struct metrics *base, const char *failed, struct candidate *candidate);
-void why_write_deadlock(const struct dag *dag, const struct dag_run *run, struct candidate *candidate);
+// What the sentence speaks of.
+struct why {
+    const struct improvement *improvement; // in one trace
+    const char *trace;                     // its path, where the sentence has to say it; else NULL
+    const struct metrics *base, *estimate; // of that trace; not read of a refused one
+    const char *failed;                    // the requirement that it doesn't meet, or NULL
+};
+
+void why_write(const struct why *why, char *text, size_t size);
+void why_write_deadlock(const struct why *why, const struct dag_run *run, char *text, size_t size);
 
 #endif

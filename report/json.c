@@ -167,27 +167,25 @@ static cJSON *context_of(const struct dag *dag, uint32_t index) {
 static cJSON *conflicts_of(const struct search_result *result, size_t candidate) {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < result->candidate_count; i++) {
-        if (i == candidate) continue;
-        if (!improvements_conflict(&result->candidates[i].improvement, &result->candidates[candidate].improvement))
-            continue;
+        if (i == candidate || !search_conflict(result, i, candidate)) continue;
         cJSON_AddItemToArray(array, json_integer((int64_t)i + 1));
     }
     return array;
 }
 
-cJSON *json_improvement(const struct dag *dag, const struct search_result *result, size_t candidate) {
+cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     const struct candidate *c = &result->candidates[candidate];
-    bool estimated = c->outcome == DAG_OK && !c->improvement.refusal;
+    const struct dag *dag = c->named->dag;
     cJSON *object = cJSON_CreateObject();
     add(object, "id", json_integer((int64_t)candidate + 1));
-    add(object, "kind", json_text(improvement_kind_names[c->improvement.kind]));
-    add(object, "site", site_of(dag, c->improvement.site));
-    add(object, "context", context_of(dag, c->improvement.context));
+    add(object, "kind", json_text(improvement_kind_names[c->named->kind]));
+    add(object, "site", site_of(dag, c->named->site));
+    add(object, "context", context_of(dag, c->named->context));
     add(object, "params", cJSON_CreateObject());
-    add(object, "tasks", json_integer(c->improvement.task_count));
+    add(object, "tasks", json_integer(c->improvements[0].task_count));
     add(object, "conflicts", conflicts_of(result, candidate));
     add(object, "passes", cJSON_CreateBool(!c->fails));
-    add(object, "estimate", estimated ? json_metrics(&c->estimate) : cJSON_CreateNull());
+    add(object, "estimate", candidate_is_estimated(c) ? json_metrics(&c->estimate) : cJSON_CreateNull());
     add(object, "why", json_text(c->why));
     return object;
 }
@@ -215,15 +213,23 @@ static cJSON *search_of(const struct search_result *result, uint64_t seed) {
     return object;
 }
 
-cJSON *json_suggestions(const struct dag *dag, const char *trace_path, const struct search_result *result,
-                        uint64_t seed) {
+static cJSON *paths_of(const struct search_result *result) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t t = 0; t < result->trace_count; t++) {
+        cJSON_AddItemToArray(array, json_text(result->traces[t].dag->trace->path));
+    }
+    return array;
+}
+
+cJSON *json_suggestions(const struct search_result *result, uint64_t seed) {
     cJSON *document = cJSON_CreateObject(), *improvements = cJSON_CreateArray(), *plans = cJSON_CreateArray();
     for (size_t i = 0; i < result->candidate_count; i++) {
-        cJSON_AddItemToArray(improvements, json_improvement(dag, result, i));
+        cJSON_AddItemToArray(improvements, json_improvement(result, i));
     }
     for (size_t i = 0; i < result->plan_count; i++) cJSON_AddItemToArray(plans, plan_of(result, i));
     add(document, "schema", json_text("rehype.suggest/1"));
-    add(document, "trace", json_text(trace_path));
+    add(document, "trace", json_text(result->traces[0].dag->trace->path));
+    if (result->trace_count > 1) add(document, "traces", paths_of(result));
     add(document, "base", json_metrics(&result->base));
     add(document, "null_replay_error", json_number(result->null_replay_error));
     add(document, "improvements", improvements);

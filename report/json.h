@@ -18,9 +18,8 @@ cJSON *json_place(const struct trace_site *site); // class, method, descriptor, 
 cJSON *json_metrics(const struct metrics *metrics);                  // METRICS
 void json_add_metrics(cJSON *object, const struct metrics *metrics); // its members
 cJSON *json_waits(const struct wait_site *waits, size_t count);
-cJSON *json_suggestions(const struct dag *dag, const char *trace_path, const struct search_result *result,
-                        uint64_t seed); // the whole rehype.suggest/1 document
-cJSON *json_improvement(const struct dag *dag, const struct search_result *result, size_t candidate);
+cJSON *json_suggestions(const struct search_result *result, uint64_t seed); // the whole rehype.suggest/1 document
+cJSON *json_improvement(const struct search_result *result, size_t candidate);
 
 // Writes the document with a line end, and frees it. false when memory ran out.
 bool json_write(cJSON *document, FILE *file, struct error *error);

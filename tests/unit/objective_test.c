@@ -34,7 +34,7 @@ static double value(const char *text, const struct metrics *m, const struct metr
     struct error error = ERROR_INIT;
     const struct objective *objective;
     assert_true(objective_parse(text, &arena, &objective, &error));
-    return objective_value(objective, m, base, 3);
+    return objective_value(objective, m, base, 1, 3);
 }
 
 static void check_near(double actual, double expected, const char *what, int line) {
@@ -161,8 +161,8 @@ static void test_gain_and_needs(void **state) {
     struct error error = ERROR_INIT;
     const struct objective *edits, *all, *actors;
     assert_true(objective_parse("edits", &arena, &edits, &error));
-    assert_true(objective_gain(edits, &m, &base) > 0);
-    assert_near(objective_gain(edits, &base, &base), 0);
+    assert_true(objective_gain(edits, &m, &base, 1) > 0);
+    assert_near(objective_gain(edits, &base, &base, 1), 0);
     assert_true(objective_parse("wall * tasks.granularity.p95", &arena, &all, &error));
     assert_true(objective_needs_all(all));
     assert_false(objective_needs_all(edits));

@@ -223,7 +223,7 @@ static void test_round_trip(void **state) {
     assert_int_equal(count, 6); // Main.main:5 with all contexts and with each, three other sites
     for (size_t i = 0; i < count; i++) {
         struct plan written = {.improvements = &all[i], .count = 1}, read;
-        assert_true(plan_write(f->path, NULL, f->dag, &written, &f->error));
+        assert_true(plan_write(f->path, NULL, &written, &f->error));
         assert_true(plan_read(f->path, f->dag, &f->arena, &read, &f->error));
         assert_int_equal(read.count, 1);
         assert_int_equal(read.improvements[0].site, all[i].site);
@@ -250,16 +250,16 @@ static void test_writes_relative_trace(void **state) {
     char *back = getcwd(NULL, 0);
     assert_int_equal(chdir(f->folder), 0);
     fclose(fopen("t.msgpack", "w"));
-    assert_true(plan_write(plan_path, "t.msgpack", f->dag, &empty, &f->error));
+    assert_true(plan_write(plan_path, "t.msgpack", &empty, &f->error));
     assert_true(plan_trace_path(plan_path, &f->arena, &found, &f->error));
     assert_string_equal(found, "below/../t.msgpack");
-    assert_true(plan_write("plan.json", "t.msgpack", f->dag, &empty, &f->error));
+    assert_true(plan_write("plan.json", "t.msgpack", &empty, &f->error));
     assert_true(plan_trace_path("plan.json", &f->arena, &found, &f->error));
     assert_string_equal(found, "t.msgpack");
-    assert_true(plan_write("plan.json", trace, f->dag, &empty, &f->error));
+    assert_true(plan_write("plan.json", trace, &empty, &f->error));
     assert_true(plan_trace_path("plan.json", &f->arena, &found, &f->error));
     assert_string_equal(found, trace);
-    assert_false(plan_write("nowhere/plan.json", NULL, f->dag, &empty, &f->error));
+    assert_false(plan_write("nowhere/plan.json", NULL, &empty, &f->error));
     unlink(plan_path);
     unlink("t.msgpack");
     rmdir(below);
@@ -278,15 +278,14 @@ static void test_conflicts_and_apply(void **state) {
     assert_false(improvements_conflict(&all[0], &all[3]));
     assert_true(dag_edit_init(&edit, f->dag, &f->error));
     struct plan plan = {.improvements = all, .count = 1};
-    assert_true(plan_apply(f->dag, &plan, &edit, &f->error));
+    assert_true(plan_apply(&plan, &edit, &f->error));
     assert_int_equal(edit.inlined_count, 2);
     all[0].refusal = "it is main";
-    assert_false(plan_apply(f->dag, &plan, &edit, &f->error));
+    assert_false(plan_apply(&plan, &edit, &f->error));
     assert_int_equal(f->error.status, STATUS_FAILED);
     char text[256];
-    assert_string_equal(improvement_text(f->dag, &all[0], text, sizeof text), "inline acme.Main.main:5");
-    assert_string_equal(improvement_text(f->dag, &all[2], text, sizeof text),
-                        "inline acme.Main.main:5 in acme.Main.handle");
+    assert_string_equal(improvement_text(&all[0], text, sizeof text), "inline acme.Main.main:5");
+    assert_string_equal(improvement_text(&all[2], text, sizeof text), "inline acme.Main.main:5 in acme.Main.handle");
     dag_edit_destroy(&edit);
 }
 

@@ -7,10 +7,12 @@
 
 #include <cmocka.h>
 
+#include "loads.h"
 #include "optimize/combine.h"
 #include "optimize/search.h"
-#include "trace_builder.h"
+#include "random_trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,77 +163,78 @@ static void test_equal_effects_are_one(void **state) {
 
 // Whole searches
 
+enum { TRACES = 2 };
+
 struct fixture {
-    struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
+    struct trace_builder *tb[TRACES];
+    struct trace *trace[TRACES];
+    struct dag *dag[TRACES];
+    struct search_trace traces[TRACES];
+    size_t count;
     struct arena arena;
     struct error error;
     struct search_options options;
     struct search_result result;
 };
 
-static void request(struct trace_builder *tb, uint64_t task, uint32_t site, uint32_t pool, uint64_t *main_ns,
-                    uint64_t *worker_ns) {
-    uint64_t begin = *main_ns, start = (begin + 20 > *worker_ns ? begin + 20 : *worker_ns) + 10;
-    tb_event(tb, 1, begin, EVENT_SPAWN_BEGIN, task, site, pool);
-    tb_event(tb, 1, begin + 10, EVENT_SPAWN_END, task);
-    tb_event(tb, 2, start, EVENT_TASK_START, task);
-    tb_event(tb, 2, start + 1000, EVENT_RESULT, task);
-    tb_event(tb, 2, start + 1005, EVENT_TASK_END, task);
-    *worker_ns = start + 1010;
+static struct fixture new_fixture(void) {
+    return (struct fixture){.error = ERROR_INIT, .options = {.top = 10, .seed = 1, .evaluations = SEARCH_EVALUATIONS}};
 }
 
-static void await(struct trace_builder *tb, uint64_t task, uint32_t site, uint64_t begin, uint64_t end) {
-    tb_event(tb, 1, begin, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, site));
-    tb_event(tb, 1, end, EVENT_WAIT_END, task);
+// Another trace, of the builder's events.
+static void add_trace(struct fixture *f, struct trace_builder *tb) {
+    f->tb[f->count] = tb;
+    f->trace[f->count] = tb_open(tb);
+    f->dag[f->count] = dag_build(f->trace[f->count], &f->error);
+    assert_non_null(f->dag[f->count]);
+    f->traces[f->count] = (struct search_trace){.dag = f->dag[f->count]};
+    f->count++;
 }
 
-// Ten tasks of Main.main:5 are awaited at once; one of Main.main:8 runs beside main, which computes for 1000 itself.
+static void add_loads(struct fixture *f, const struct load *loads, size_t count) {
+    add_trace(f, loads_trace(loads, count));
+}
+
+// Ten tasks of Main.main:5 are awaited at once; one of Main.main:8 runs beside main.
 static void build(struct fixture *f) {
-    *f = (struct fixture){.tb = tb_new(), .error = ERROR_INIT};
-    uint32_t pool = tb_pool(f->tb, "pool", 1), at_once = tb_site(f->tb, "Main", "main", 5);
-    uint32_t beside = tb_site(f->tb, "Main", "main", 8);
-    uint64_t main_ns = 100, worker_ns = 60;
-    tb_cores(f->tb, 2);
-    tb_thread(f->tb, 1, "main", 0);
-    tb_thread(f->tb, 2, "worker", 0);
-    tb_event(f->tb, 1, 0, EVENT_MAIN_BEGIN, 1);
-    tb_event(f->tb, 2, 40, EVENT_THREAD_START, 90);
-    tb_event(f->tb, 2, 50, EVENT_WORKER_BEGIN, pool);
-    for (uint64_t task = 10; task < 20; task++) {
-        request(f->tb, task, at_once, pool, &main_ns, &worker_ns);
-        await(f->tb, task, at_once, main_ns + 20, worker_ns + 20);
-        main_ns = worker_ns + 40;
-    }
-    request(f->tb, 20, beside, pool, &main_ns, &worker_ns);
-    await(f->tb, 20, beside, main_ns + 1000, worker_ns + 30);
-    tb_event(f->tb, 2, worker_ns + 50, EVENT_THREAD_END, 90);
-    tb_event(f->tb, 1, worker_ns + 60, EVENT_THREAD_END, 1);
-    f->trace = tb_open(f->tb);
-    f->dag = dag_build(f->trace, &f->error);
-    assert_non_null(f->dag);
-    f->options = (struct search_options){.top = 10, .seed = 1, .evaluations = SEARCH_EVALUATIONS};
+    const struct load loads[] = {{5, 10, false}, {8, 1, true}};
+    *f = new_fixture();
+    add_loads(f, loads, 2);
 }
 
 static void set_objective(struct fixture *f, const char *text) {
     assert_true(objective_parse(text, &f->arena, &f->options.objective, &f->error));
 }
 
+static bool try(struct fixture *f) {
+    return search_run(f->traces, f->count, &f->options, &f->arena, &f->result, &f->error);
+}
+
 static void run(struct fixture *f, const char *objective) {
     set_objective(f, objective);
-    assert_true(search_run(f->dag, NULL, &f->options, &f->arena, &f->result, &f->error));
+    assert_true(try(f));
 }
 
 static void close_fixture(struct fixture *f) {
     arena_destroy(&f->arena);
-    dag_free(f->dag);
-    trace_close(f->trace);
-    tb_free(f->tb);
+    for (size_t t = 0; t < f->count; t++) {
+        dag_free(f->dag[t]);
+        trace_close(f->trace[t]);
+        tb_free(f->tb[t]);
+    }
 }
 
 static uint32_t line_of(const struct fixture *f, uint32_t candidate) {
-    return f->dag->sites[f->result.candidates[candidate].improvement.site].site.line;
+    const struct improvement *named = f->result.candidates[candidate].named;
+    return named->dag->sites[named->site].site.line;
+}
+
+static const struct candidate *candidate_at(const struct fixture *f, uint32_t line) {
+    for (uint32_t i = 0; i < f->result.candidate_count; i++) {
+        if (line_of(f, i) == line) return &f->result.candidates[i];
+    }
+    fail_msg("no candidate of line %u", line);
+    return NULL;
 }
 
 static void test_suggests_what_is_awaited_at_once(void **state) {
@@ -285,31 +288,31 @@ static void test_refuses_what_the_trace_lacks(void **state) {
     struct fixture f;
     build(&f);
     set_objective(&f, "utilisation");
-    assert_false(search_run(f.dag, NULL, &f.options, &f.arena, &f.result, &f.error));
+    assert_false(try(&f));
     assert_int_equal(f.error.status, STATUS_USAGE);
     set_objective(&f, "blocked.mean");
-    assert_false(search_run(f.dag, NULL, &f.options, &f.arena, &f.result, &f.error));
+    assert_false(try(&f));
     assert_int_equal(f.error.status, STATUS_USAGE);
     close_fixture(&f);
 }
 
 static void test_no_tasks_no_plans(void **state) {
-    struct fixture f = {.tb = tb_new(), .error = ERROR_INIT, .options = {.top = 5, .evaluations = 10}};
-    tb_thread(f.tb, 1, "main", 0);
-    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, 1);
-    tb_event(f.tb, 1, 100, EVENT_THREAD_END, 1);
-    f.trace = tb_open(f.tb);
-    f.dag = dag_build(f.trace, &f.error);
+    struct fixture f = new_fixture();
+    struct trace_builder *tb = tb_new();
+    tb_thread(tb, 1, "main", 0);
+    tb_event(tb, 1, 0, EVENT_MAIN_BEGIN, 1);
+    tb_event(tb, 1, 100, EVENT_THREAD_END, 1);
+    add_trace(&f, tb);
     run(&f, "balanced");
     assert_int_equal(f.result.candidate_count, 0);
     assert_int_equal(f.result.plan_count, 0);
     close_fixture(&f);
 }
 
-// A task that awaits another, which its spawner hands over only afterwards: inlined, it would wait for ever.
-static void test_deadlocks_are_no_plans(void **state) {
-    struct fixture f = {.tb = tb_new(), .error = ERROR_INIT};
-    struct trace_builder *tb = f.tb;
+// A task that takes long; if it awaits another, which its spawner hands over only afterwards, it would wait for ever
+// inlined.
+static void add_crossing(struct fixture *f, bool awaits) {
+    struct trace_builder *tb = tb_new();
     uint32_t pool = tb_pool(tb, "pool", 2), waits = tb_site(tb, "Main", "main", 5),
              later = tb_site(tb, "Main", "main", 6);
     tb_thread(tb, 1, "main", 0);
@@ -324,25 +327,222 @@ static void test_deadlocks_are_no_plans(void **state) {
     tb_event(tb, 2, 1, EVENT_THREAD_START, 90);
     tb_event(tb, 2, 2, EVENT_WORKER_BEGIN, pool);
     tb_event(tb, 2, 30, EVENT_TASK_START, 10);
-    tb_event(tb, 2, 100, EVENT_WAIT_BEGIN, 11, 0, tb_wait(WAIT_FOR_TASK, waits));
-    tb_event(tb, 2, 900, EVENT_WAIT_END, 11);
+    if (awaits) {
+        tb_event(tb, 2, 100, EVENT_WAIT_BEGIN, 11, 0, tb_wait(WAIT_FOR_TASK, waits));
+        tb_event(tb, 2, 900, EVENT_WAIT_END, 11);
+    }
     tb_event(tb, 2, 1000, EVENT_TASK_END, 10);
     tb_event(tb, 3, 1, EVENT_THREAD_START, 91);
     tb_event(tb, 3, 2, EVENT_WORKER_BEGIN, pool);
     tb_event(tb, 3, 520, EVENT_TASK_START, 11);
     tb_event(tb, 3, 880, EVENT_TASK_END, 11);
-    f.trace = tb_open(tb);
-    f.dag = dag_build(f.trace, &f.error);
-    f.options = (struct search_options){.top = 10, .evaluations = 100};
+    add_trace(f, tb);
+}
+
+static void assert_in_no_plan(const struct fixture *f, uint32_t candidate) {
+    for (size_t i = 0; i < f->result.plan_count; i++) {
+        for (uint32_t c = 0; c < f->result.plans[i].count; c++) {
+            assert_int_not_equal(f->result.plans[i].candidates[c], candidate);
+        }
+    }
+}
+
+static void test_deadlocks_are_no_plans(void **state) {
+    struct fixture f = new_fixture();
+    add_crossing(&f, true);
     run(&f, "composite");
     assert_int_equal(f.result.candidate_count, 2);
-    assert_int_equal(f.result.candidates[1].outcome, DAG_DEADLOCK);
+    assert_int_equal(f.result.candidates[1].standing, STANDS_DEADLOCKED);
     assert_int_equal(line_of(&f, 1), 5);
+    assert_string_equal(f.result.candidates[1].fails, "deadlock");
     assert_non_null(strstr(f.result.candidates[1].why, "would deadlock: "));
-    for (size_t i = 0; i < f.result.plan_count; i++) {
-        for (uint32_t c = 0; c < f.result.plans[i].count; c++) assert_int_not_equal(f.result.plans[i].candidates[c], 1);
-    }
+    assert_in_no_plan(&f, 1);
     close_fixture(&f);
+}
+
+// Several traces
+
+static void assert_fails_in_second(const struct fixture *f, const struct candidate *candidate, const char *what) {
+    char fails[256], why[256];
+    snprintf(fails, sizeof fails, "%s in %s", what, f->trace[1]->path);
+    snprintf(why, sizeof why, "in %s: ", f->trace[1]->path);
+    assert_string_equal(candidate->fails, fails);
+    assert_ptr_equal(strstr(candidate->why, why), candidate->why);
+}
+
+static void assert_best(const struct fixture *f, uint32_t count, uint32_t line_a, uint32_t line_b) {
+    assert_true(f->result.plan_count > 0);
+    const struct ranked_plan *best = &f->result.plans[0];
+    assert_int_equal(best->count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t line = line_of(f, best->candidates[i]);
+        assert_true(line == line_a || line == line_b);
+    }
+}
+
+static void test_common_plan_of_two_traces(void **state) {
+    struct fixture first = new_fixture(), second = new_fixture(), both = new_fixture();
+    add_loads(&first, loads_morning, LOADS_OF_DAY);
+    add_loads(&second, loads_evening, LOADS_OF_DAY);
+    add_loads(&both, loads_morning, LOADS_OF_DAY);
+    add_loads(&both, loads_evening, LOADS_OF_DAY);
+    run(&first, "composite");
+    run(&second, "composite");
+    run(&both, "composite");
+    assert_best(&first, 2, 5, 6);
+    assert_best(&second, 2, 6, 8);
+    assert_best(&both, 1, 6, 6);
+    assert_int_equal(both.result.candidate_count, 3);
+    assert_null(candidate_at(&both, 6)->fails);
+    assert_string_equal(candidate_at(&both, 8)->fails, "wall<=0%");
+    assert_fails_in_second(&both, candidate_at(&both, 5), "wall<=0%");
+    assert_non_null(strstr(candidate_at(&both, 5)->why, ": 4 tasks of 1.0 us are awaited later: "));
+    assert_int_equal(candidate_at(&both, 5)->improvements[0].task_count, 10);
+    assert_int_equal(candidate_at(&both, 5)->improvements[1].task_count, 4);
+    assert_true(both.result.base.wall_ns == first.result.base.wall_ns);
+    assert_true(both.result.plans[0].estimate.wall_ns == candidate_at(&first, 6)->estimate.wall_ns);
+    double ratio = candidate_at(&first, 6)->estimate.composite * candidate_at(&second, 6)->estimate.composite;
+    assert_true(fabs(both.result.plans[0].value - sqrt(ratio)) < 1e-12);
+    close_fixture(&first);
+    close_fixture(&second);
+    close_fixture(&both);
+}
+
+static void test_expressions_are_averaged(void **state) {
+    const struct load loads[] = {{5, 10, false}, {6, 30, false}};
+    struct fixture f = new_fixture();
+    add_loads(&f, &loads[0], 1);
+    add_loads(&f, &loads[1], 1);
+    run(&f, "wall / 1000");
+    assert_int_equal(f.result.plan_count, 3);
+    const double value = f.result.plans[0].value, here = (double)f.result.plans[0].estimate.wall_ns / 1000;
+    close_fixture(&f);
+    f = new_fixture();
+    add_loads(&f, &loads[1], 1);
+    run(&f, "wall / 1000");
+    assert_true(fabs(value - (here + f.result.plans[0].value) / 2) < 1e-9);
+    close_fixture(&f);
+}
+
+static void test_requirement_fails_in_second_only(void **state) {
+    const struct load morning[] = {{5, 4, false}}, evening[] = {{5, 4, false}, {6, 9, false}};
+    struct fixture f = new_fixture();
+    const struct requirement *requirement;
+    add_loads(&f, morning, 1);
+    add_loads(&f, evening, 2);
+    assert_true(requirement_parse("tasks.count<=10", &f.arena, &requirement, &f.error)); // main is one
+    f.options.requirements = &requirement;
+    f.options.requirement_count = 1;
+    run(&f, "composite");
+    assert_null(candidate_at(&f, 6)->fails);
+    assert_null(candidate_at(&f, 5)->fails);
+    assert_true(requirement_parse("tasks.count<=5", &f.arena, &requirement, &f.error));
+    run(&f, "composite");
+    assert_fails_in_second(&f, candidate_at(&f, 5), "tasks.count<=5");
+    assert_null(candidate_at(&f, 6)->fails);
+    close_fixture(&f);
+}
+
+static void test_deadlock_in_second_only(void **state) {
+    struct fixture alone = new_fixture(), both = new_fixture();
+    add_crossing(&alone, false);
+    run(&alone, "composite");
+    assert_int_not_equal(candidate_at(&alone, 5)->standing, STANDS_DEADLOCKED);
+    add_crossing(&both, false);
+    add_crossing(&both, true);
+    run(&both, "composite");
+    const struct candidate *candidate = candidate_at(&both, 5);
+    assert_int_equal(candidate->standing, STANDS_DEADLOCKED);
+    assert_fails_in_second(&both, candidate, "deadlock");
+    assert_non_null(strstr(candidate->why, "would deadlock: "));
+    assert_in_no_plan(&both, (uint32_t)(candidate - both.result.candidates));
+    close_fixture(&alone);
+    close_fixture(&both);
+}
+
+static void test_site_absent_in_one(void **state) {
+    const struct load loads[] = {{5, 10, false}, {6, 10, false}};
+    struct fixture f = new_fixture();
+    add_loads(&f, &loads[0], 1);
+    add_loads(&f, loads, 2);
+    run(&f, "composite");
+    assert_best(&f, 2, 5, 6);
+    const struct candidate *candidate = candidate_at(&f, 6);
+    assert_int_equal(candidate->improvements[0].task_count, 0);
+    assert_int_equal(candidate->improvements[1].task_count, 10);
+    assert_ptr_equal(candidate->named->dag, f.dag[1]);
+    assert_true(candidate->estimate.wall_ns == f.result.base.wall_ns);
+    assert_true(candidate->estimate.composite == 1);
+    assert_ptr_equal(strstr(candidate->why, "in "), candidate->why);
+    assert_ptr_equal(strstr(candidate_at(&f, 5)->why, "10 tasks of 1.0 us"), candidate_at(&f, 5)->why);
+    close_fixture(&f);
+}
+
+// Neither trace has both sites of the line, but the plan may.
+static void test_sites_of_one_line_in_two_traces(void **state) {
+    const struct load loads[] = {{5, 10, false}, {6, 10, false}};
+    struct fixture f = new_fixture();
+    char text[64];
+    add_loads(&f, &loads[0], 1);
+    add_loads(&f, &loads[1], 1);
+    f.dag[1]->sites[0].site.line = 5; // its bytecode index is still 6
+    run(&f, "composite");
+    assert_int_equal(f.result.candidate_count, 2);
+    assert_int_equal(f.result.plans[0].count, 2);
+    assert_string_equal(improvement_text(f.result.candidates[0].named, text, sizeof text), "inline Main.main:5@5");
+    assert_string_equal(improvement_text(f.result.candidates[1].named, text, sizeof text), "inline Main.main:5@6");
+    close_fixture(&f);
+}
+
+static void assert_same_candidate(const struct candidate *a, const struct candidate *b) {
+    assert_int_equal(a->named->site, b->named->site);
+    assert_int_equal(a->named->context, b->named->context);
+    assert_int_equal(a->standing, b->standing);
+    assert_string_equal(a->fails ? a->fails : "", b->fails ? b->fails : "");
+    assert_string_equal(a->why, b->why);
+    assert_int_equal(a->improvements[0].task_count, b->improvements[1].task_count);
+}
+
+static void assert_same_result(const struct search_result *once, const struct search_result *twice) {
+    assert_int_equal(once->candidate_count, twice->candidate_count);
+    for (size_t i = 0; i < once->candidate_count; i++) {
+        assert_same_candidate(&once->candidates[i], &twice->candidates[i]);
+    }
+    assert_int_equal(once->evaluated, twice->evaluated);
+    assert_int_equal(once->plan_count, twice->plan_count);
+    for (size_t i = 0; i < once->plan_count; i++) {
+        assert_true(once->plans[i].value == twice->plans[i].value);
+        assert_int_equal(once->plans[i].count, twice->plans[i].count);
+        for (uint32_t c = 0; c < once->plans[i].count; c++) {
+            assert_int_equal(once->plans[i].candidates[c], twice->plans[i].candidates[c]);
+        }
+    }
+}
+
+// The same trace twice is as the trace once, to the last bit.
+static void test_twice_is_once(void **state) {
+    static const char *const objectives[] = {"balanced", "composite", "edits", "wall + occupied.mean"};
+    size_t plans = 0, candidates = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct fixture f = new_fixture();
+        struct arena arena = ARENA_INIT;
+        struct search_result twice;
+        f.options.evaluations = 200;
+        add_trace(&f, random_trace(seed));
+        set_objective(&f, objectives[seed % 4]);
+        const struct search_trace same[] = {f.traces[0], f.traces[0]};
+        if (try(&f)) {
+            assert_true(search_run(same, 2, &f.options, &arena, &twice, &f.error));
+            assert_same_result(&f.result, &twice);
+            plans += f.result.plan_count;
+            candidates += f.result.candidate_count;
+        } else {
+            assert_false(search_run(same, 2, &f.options, &arena, &twice, &f.error));
+        }
+        arena_destroy(&arena);
+        close_fixture(&f);
+    }
+    assert_true(plans > 50 && candidates > 300);
 }
 
 int main(void) {
@@ -357,6 +557,13 @@ int main(void) {
         cmocka_unit_test(test_refuses_what_the_trace_lacks),
         cmocka_unit_test(test_no_tasks_no_plans),
         cmocka_unit_test(test_deadlocks_are_no_plans),
+        cmocka_unit_test(test_common_plan_of_two_traces),
+        cmocka_unit_test(test_expressions_are_averaged),
+        cmocka_unit_test(test_requirement_fails_in_second_only),
+        cmocka_unit_test(test_deadlock_in_second_only),
+        cmocka_unit_test(test_site_absent_in_one),
+        cmocka_unit_test(test_sites_of_one_line_in_two_traces),
+        cmocka_unit_test(test_twice_is_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

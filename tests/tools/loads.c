@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "loads.h"
+
+enum { MAIN = 1, WORKER = 2, MAIN_TASK = 1, WORKER_RUN = 90, FIRST_TASK = 100 };
+
+const struct load loads_morning[LOADS_OF_DAY] = {{5, 10, false}, {6, 3, false}, {8, 4, true}};
+const struct load loads_evening[LOADS_OF_DAY] = {{5, 4, true}, {6, 3, false}, {8, 10, false}};
+
+static void request(struct trace_builder *tb, uint64_t task, uint32_t site, uint32_t pool, uint64_t *main_ns,
+                    uint64_t *worker_ns) {
+    uint64_t begin = *main_ns, start = (begin + 20 > *worker_ns ? begin + 20 : *worker_ns) + 10;
+    tb_event(tb, MAIN, begin, EVENT_SPAWN_BEGIN, task, site, pool);
+    tb_event(tb, MAIN, begin + 10, EVENT_SPAWN_END, task);
+    tb_event(tb, WORKER, start, EVENT_TASK_START, task);
+    tb_event(tb, WORKER, start + 1000, EVENT_RESULT, task);
+    tb_event(tb, WORKER, start + 1005, EVENT_TASK_END, task);
+    *worker_ns = start + 1010;
+}
+
+static void await(struct trace_builder *tb, uint64_t task, uint32_t site, uint64_t begin, uint64_t end) {
+    tb_event(tb, MAIN, begin, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, site));
+    tb_event(tb, MAIN, end, EVENT_WAIT_END, task);
+}
+
+static struct trace_builder *main_with_worker(uint32_t *pool) {
+    struct trace_builder *tb = tb_new();
+    *pool = tb_pool(tb, "pool", 1);
+    tb_cores(tb, 2);
+    tb_thread(tb, MAIN, "main", 0);
+    tb_thread(tb, WORKER, "worker", 0);
+    tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, MAIN_TASK);
+    tb_event(tb, WORKER, 40, EVENT_THREAD_START, WORKER_RUN);
+    tb_event(tb, WORKER, 50, EVENT_WORKER_BEGIN, *pool);
+    return tb;
+}
+
+struct trace_builder *loads_trace(const struct load *loads, size_t count) {
+    uint32_t pool;
+    uint64_t main_ns = 100, worker_ns = 60, task = FIRST_TASK;
+    struct trace_builder *tb = main_with_worker(&pool);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t site = tb_site(tb, "Main", "main", loads[i].line);
+        for (uint32_t t = 0; t < loads[i].tasks; t++, task++) {
+            request(tb, task, site, pool, &main_ns, &worker_ns);
+            await(tb, task, site, main_ns + (loads[i].beside ? 1000 : 20), worker_ns + 20);
+            main_ns = worker_ns + 40;
+        }
+    }
+    tb_event(tb, WORKER, worker_ns + 50, EVENT_THREAD_END, WORKER_RUN);
+    tb_event(tb, MAIN, worker_ns + 60, EVENT_THREAD_END, MAIN_TASK);
+    return tb;
+}
