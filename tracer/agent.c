@@ -43,17 +43,31 @@ static const char *jvm_text(void) {
     return text;
 }
 
-// This process's command line, its words separated by spaces, without secrets.
+// Appends one argument as a shell would take it, so that command_without_secrets sees it as one word.
+static size_t append_word(char *text, size_t used, size_t size, const char *word) {
+    if (used && used + 1 < size) text[used++] = ' ';
+    for (; *word && used + 2 < size; word++) {
+        if (strchr(" \t\n\"'\\", *word)) text[used++] = '\\';
+        text[used++] = *word;
+    }
+    return used;
+}
+
+// This process's command line without secrets, and without the option that names the tracer itself.
 static const char *command_text(void) {
     enum { SIZE = 16 << 10 };
-    char *text = arena_alloc(&tracer.arena, SIZE, 1);
+    static const char OPTION[] = "-agentpath:", LIBRARY[] = "librehype-agent";
+    char words[SIZE];
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (!text || fd < 0) return NULL;
-    ssize_t length = read(fd, text, SIZE - 1);
-    close(fd);
-    if (length <= 0) return NULL;
-    for (ssize_t i = 0; i + 1 < length; i++) {
-        if (text[i] == '\0') text[i] = ' ';
+    ssize_t length = fd < 0 ? -1 : read(fd, words, SIZE - 1);
+    if (fd >= 0) close(fd);
+    char *text = length > 0 ? arena_alloc(&tracer.arena, SIZE, 1) : NULL;
+    if (!text) return NULL;
+    words[length] = '\0';
+    size_t used = 0;
+    for (const char *word = words; word < words + length; word += strlen(word) + 1) {
+        bool ours = strncmp(word, OPTION, sizeof OPTION - 1) == 0 && strstr(word, LIBRARY);
+        if (!ours) used = append_word(text, used, SIZE, word);
     }
     command_without_secrets(text);
     return text;
