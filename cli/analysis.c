@@ -2,6 +2,8 @@
 #include "cli/analysis.h"
 
 #include "cli/progress.h"
+#include "metrics/requests.h"
+#include "optimize/plan.h"
 #include "report/text.h"
 
 #include <stdarg.h>
@@ -54,13 +56,28 @@ static bool open_all(struct analysis *analysis, const char *path, const char *wi
 }
 
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error) {
-    *analysis = (struct analysis){0};
+    *analysis = (struct analysis){.request_site = DAG_NONE};
     bool ok = open_all(analysis, path, window, error);
     if (ok)
         warn(analysis);
     else
         analysis_close(analysis);
     return ok;
+}
+
+bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error) {
+    struct arena arena = ARENA_INIT;
+    bool found = !site || plan_find_site(analysis->dag, site, &arena, &analysis->request_site, error);
+    arena_destroy(&arena);
+    if (found) return true;
+    if (error->status == STATUS_BAD_INPUT) error->status = STATUS_USAGE; // the trace is as it should be
+    return error_wrap(error, "--request: %s", analysis->trace->path);
+}
+
+static bool measure_requests(struct analysis *analysis, struct metrics *metrics, struct error *error) {
+    if (analysis->request_site == DAG_NONE) return true;
+    return metrics_requests(analysis->dag, &analysis->edit, &analysis->run, &analysis->window, analysis->request_site,
+                            &analysis->work, &metrics->requests, error);
 }
 
 static bool deadlocked(const struct analysis *analysis, struct error *error) {
@@ -81,7 +98,8 @@ bool analysis_measure(struct analysis *analysis, const struct metrics *base, str
         break;
     }
     return metrics_compute(analysis->dag, &analysis->edit, &analysis->run, &analysis->window, base, &analysis->work,
-                           metrics, error);
+                           metrics, error) &&
+           measure_requests(analysis, metrics, error);
 }
 
 void analysis_chart(const struct analysis *analysis, const char *title, const struct metrics *metrics,

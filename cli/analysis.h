@@ -13,10 +13,17 @@
             "or calls of a traced method (Main.step#3..Main.step#8)"                                                   \
     }
 
+#define ANALYSIS_REQUEST_OPTION(target)                                                                                \
+    {                                                                                                                  \
+        "--request", 0, OPTION_TEXT, (target), "SITE",                                                                 \
+            "the site whose tasks are requests: Class.method[:LINE] (the outermost)"                                   \
+    }
+
 struct analysis {
     struct trace *trace;
     struct dag *dag;
     struct window window;
+    uint32_t request_site; // DAG_NONE: the outermost
     struct dag_edit edit;
     struct dag_run run;
     struct metrics_work work;
@@ -25,6 +32,9 @@ struct analysis {
 // `window` as the user wrote it, or NULL. Warnings go to stderr. On failure everything is released; analysis_close is
 // harmless then.
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error);
+
+// Whose tasks are requests, as the user wrote it. NULL changes nothing. Errors are STATUS_USAGE and name the nearest.
+bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error);
 
 // Times and all metrics of the trace under its edit. An edit that deadlocks is STATUS_FAILED with its chain of sites.
 bool analysis_measure(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,

@@ -11,13 +11,14 @@
 #include "report/text.h"
 
 static struct {
-    const char *base, *window;
+    const char *base, *window, *request;
     bool json;
 } options;
 
 static const struct option_spec specs[] = {
     {"--base", 0, OPTION_TEXT, &options.base, "TRACE", "the run before the change: shows both composites against it"},
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.compare/1)"},
     {0},
 };
@@ -27,8 +28,9 @@ struct side {
     struct metrics metrics;
 };
 
-static bool open_side(struct side *side, const char *path, struct error *error) {
+static bool open_side(struct side *side, const char *path, const char *request, struct error *error) {
     return analysis_open(&side->analysis, path, options.window, error) &&
+           analysis_choose_requests(&side->analysis, request, error) &&
            analysis_measure(&side->analysis, NULL, &side->metrics, error);
 }
 
@@ -74,8 +76,9 @@ static bool write_text(const struct side *estimated, const struct side *actual, 
 static bool compare(struct side *estimated, struct side *actual, struct side *base, const struct operands *operands,
                     struct error *error) {
     struct comparison comparison;
-    if (!open_side(estimated, operands->items[0], error) || !open_side(actual, operands->items[1], error) ||
-        (options.base && !open_side(base, options.base, error))) {
+    if (!open_side(estimated, operands->items[0], options.request, error) ||
+        !open_side(actual, operands->items[1], options.request, error) ||
+        (options.base && !open_side(base, options.base, NULL, error))) {
         return false;
     }
     progress_end();
@@ -97,7 +100,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_compare = {
     .name = "compare",
     .summary = "how far an estimate was from what happened",
-    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--json]",
+    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--request SITE] [--json]",
     .about = "Shows the metrics of two runs side by side with the error of each, the error of the composite, and the\n"
              "distance between their concurrency profiles: the area between them over the area under the actual one.",
     .example = "  rehype compare estimated.msgpack actual.msgpack --base trace.msgpack",

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 static struct {
-    const char *plan, *output, *model, *window;
+    const char *plan, *output, *model, *window, *request;
     uint64_t cores;
     bool json;
 } options = {.output = "estimated.msgpack"};
@@ -24,6 +24,7 @@ static const struct option_spec specs[] = {
     {"--model", 0, OPTION_TEXT, &options.model, "M", "dag: threads as recorded (the only one)"},
     {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; not with dag"},
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.estimate/1)"},
     {0},
 };
@@ -122,7 +123,8 @@ static bool estimate(struct estimate *e, const struct operands *operands, struct
     else if (!plan_trace_path(options.plan, arena, &e->trace_path, error))
         return false;
     if (!check_output(e->trace_path, error) || !analysis_open(&e->analysis, e->trace_path, options.window, error) ||
-        !measure_base(e, error) || !measure_plan(e, arena, error)) {
+        !analysis_choose_requests(&e->analysis, options.request, error) || !measure_base(e, error) ||
+        !measure_plan(e, arena, error)) {
         return false;
     }
     progress_end();
@@ -141,7 +143,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
-    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--window FROM..TO] [--json]",
+    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--window FROM..TO] [--request SITE] [--json]",
     .about =
         "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
         "unless given. Writes the estimated run as a trace. A plan under which the run would deadlock is reported\n"

@@ -12,11 +12,12 @@ enum { WAITS_SHOWN = 20 };
 
 static struct {
     bool json, csv;
-    const char *window;
+    const char *window, *request;
 } options;
 
 static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
     {0},
@@ -77,7 +78,8 @@ static int run(const struct operands *operands, struct error *error) {
     struct findings findings = {0};
     struct arena arena = ARENA_INIT;
     if (!analysis_open(&analysis, path, options.window, error)) return (int)error->status;
-    if (analysis_measure(&analysis, NULL, &findings.metrics, error) &&
+    if (analysis_choose_requests(&analysis, options.request, error) &&
+        analysis_measure(&analysis, NULL, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error)) {
         write_findings(&analysis, path, &findings, error);
     }
@@ -89,9 +91,10 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_metrics = {
     .name = "metrics",
     .summary = "thread usage, tasks, and where threads wait",
-    .usage = "TRACE [--window FROM..TO] [--json | --csv]",
+    .usage = "TRACE [--window FROM..TO] [--request SITE] [--json | --csv]",
     .about = "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
-             "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.",
+             "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"
+             "Requests are the tasks of the site that spawns most tasks outside of pools, or of --request SITE.",
     .example = "  rehype metrics trace.msgpack --window 20%..100%",
     .options = specs,
     .operands_least = 1,

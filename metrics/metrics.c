@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/requests.h"
 #include "metrics/work.h"
 
 // Collections stop every thread, hence they are told by the JVM's own stream and recorded times, whatever the edit.
@@ -30,5 +31,7 @@ bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const s
                      const struct window *window, const struct metrics *base, struct metrics_work *work,
                      struct metrics *metrics, struct error *error) {
     return metrics_usage(dag, edit, run, window, base, work, metrics, error) &&
-           tasks_compute(dag, edit, run, work, metrics, error) && collections_count(dag, window, metrics, error);
+           tasks_compute(dag, edit, run, work, metrics, error) &&
+           metrics_requests(dag, edit, run, window, DAG_NONE, work, &metrics->requests, error) &&
+           collections_count(dag, window, metrics, error);
 }

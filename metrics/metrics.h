@@ -35,12 +35,25 @@ struct task_metrics {
     struct quantiles queue_wait_ns; // spawn to start
 };
 
+// Requests are the tasks of one site (metrics/requests.h). All but the site is NAN when the edit left none of them.
+struct request_metrics {
+    const struct dag *dag; // of the site; NULL: there is no such site
+    uint32_t site;
+    double count;
+    struct quantiles latency_ns; // spawn to result, in this run; of those whose result came
+    double peak_threads;         // most threads that one request and all that it spawned occupy at one instant
+    double concurrent; // how many requests fit before a pool is full (R Sec. 5): pool's maximum / threads of it that
+                       // one request peaks at, rounded down; the least over pools. Unbounded pools never fill; NAN
+                       // where nothing else does, or where a pool's maximum is unknown
+};
+
 struct metrics {
     int64_t wall_ns;
     double thread_time_ns;
     struct usage threads[STATE_COUNT], virtual_threads[STATE_COUNT];
     double composite, balanced; // against a base; NAN without one
     struct task_metrics tasks;
+    struct request_metrics requests;
     uint64_t gc_pauses;
     int64_t gc_ns;
     uint64_t lost_events;

@@ -364,6 +364,7 @@ void metrics_unknown(struct metrics *metrics) {
     metrics->tasks = (struct task_metrics){
         .overhead_share = NAN, .idle_share = NAN, .work_ns = NAN, .span_ns = NAN, .granularity_unit = "ns"};
     metrics->tasks.granularity = metrics->tasks.queue_wait_ns = nothing;
+    metrics->requests = requests_unknown();
 }
 
 bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,

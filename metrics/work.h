@@ -60,5 +60,6 @@ static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *
 bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    struct metrics_work *work, struct metrics *metrics, struct error *error);
 void tasks_forget(struct span_work *span);
+struct request_metrics requests_unknown(void);
 
 #endif

@@ -240,18 +240,26 @@ static bool ambiguous_site(const struct reading *reading, const char *wanted, co
     return error_set(reading->error, STATUS_BAD_INPUT, "site %.150s is ambiguous; it could be: %s", wanted, names);
 }
 
-static bool read_site(const struct reading *reading, const cJSON *json, uint32_t *site) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "site");
-    if (!cJSON_IsString(item)) return error_set(reading->error, STATUS_BAD_INPUT, "\"site\" is missing");
-    const struct site_name name = split_site(item->valuestring);
+static bool find_site(const struct reading *reading, const char *wanted, uint32_t *site) {
+    const struct site_name name = split_site(wanted);
     uint32_t matches = 0;
     for (uint32_t s = 0; s < reading->dag->site_count; s++) {
-        if (!is_site(&reading->dag->sites[s].site, item->valuestring, &name)) continue;
+        if (!is_site(&reading->dag->sites[s].site, wanted, &name)) continue;
         *site = s;
         matches++;
     }
-    if (matches == 0) return unknown_site(reading, item->valuestring);
-    return matches == 1 || ambiguous_site(reading, item->valuestring, &name);
+    if (matches == 0) return unknown_site(reading, wanted);
+    return matches == 1 || ambiguous_site(reading, wanted, &name);
+}
+
+bool plan_find_site(const struct dag *dag, const char *name, struct arena *arena, uint32_t *site, struct error *error) {
+    return find_site(&(struct reading){.dag = dag, .arena = arena, .error = error}, name, site);
+}
+
+static bool read_site(const struct reading *reading, const cJSON *json, uint32_t *site) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, "site");
+    if (!cJSON_IsString(item)) return error_set(reading->error, STATUS_BAD_INPUT, "\"site\" is missing");
+    return find_site(reading, item->valuestring, site);
 }
 
 static bool is_context(const struct dag *dag, const struct dag_context *context, const cJSON *names) {

@@ -32,6 +32,9 @@ struct plan {
 // offset).
 bool plan_read(const char *path, const struct dag *dag, struct arena *arena, struct plan *plan, struct error *error);
 bool plan_trace_path(const char *path, struct arena *arena, const char **trace_path, struct error *error);
+// The site that "Class.method[:LINE][@BCI]" names: index into dag->sites. The arena holds what the message needs.
+// Errors are STATUS_BAD_INPUT: no such site (with the nearest names), several of them (with theirs).
+bool plan_find_site(const struct dag *dag, const char *name, struct arena *arena, uint32_t *site, struct error *error);
 // What plan_read reads, made with mode 0600; the trace is named relative to the plan.
 bool plan_write(const char *path, const char *trace_path, const struct plan *plan, struct error *error);
 

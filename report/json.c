@@ -83,12 +83,18 @@ static cJSON *tasks_of(const struct task_metrics *tasks) {
     return object;
 }
 
-static cJSON *unknown_requests(void) {
+static cJSON *requests_of(const struct request_metrics *requests) {
     cJSON *object = cJSON_CreateObject(), *latency = cJSON_CreateObject();
-    add_nulls(object, (const char *const[]){"site", "count"}, 2);
-    add_nulls(latency, (const char *const[]){"p50", "p95", "p99"}, 3);
+    char site[512];
+    add(object, "site",
+        json_text(requests->dag ? dag_site_text(requests->dag, requests->site, site, sizeof site) : NULL));
+    add(object, "count", rounded(requests->count));
+    add(latency, "p50", rounded(requests->latency_ns.p50));
+    add(latency, "p95", rounded(requests->latency_ns.p95));
+    add(latency, "p99", rounded(requests->latency_ns.p99));
     add(object, "latency_ns", latency);
-    add_nulls(object, (const char *const[]){"peak_threads", "concurrent"}, 2);
+    add(object, "peak_threads", rounded(requests->peak_threads));
+    add(object, "concurrent", rounded(requests->concurrent));
     return object;
 }
 
@@ -113,7 +119,7 @@ void json_add_metrics(cJSON *object, const struct metrics *metrics) {
     add(object, "composite", json_number(metrics->composite));
     add(object, "balanced", json_number(metrics->balanced));
     add(object, "tasks", tasks_of(&metrics->tasks));
-    add(object, "requests", unknown_requests());
+    add(object, "requests", requests_of(&metrics->requests));
     add(object, "cpu", unknown_object((const char *const[]){"utilisation", "context_switches"}, 2));
     add(object, "actors", unknown_object((const char *const[]){"initialisation_share"}, 1));
     cJSON_AddNullToObject(object, "messages");

@@ -5,6 +5,8 @@
 #include "report/table.h"
 #include "report/text.h"
 
+#include <string.h>
+
 enum row_unit { UNIT_DURATION, UNIT_COUNT, UNIT_SHARE, UNIT_NUMBER };
 enum row_type { TYPE_DOUBLE, TYPE_INT64, TYPE_UINT64 };
 
@@ -46,6 +48,33 @@ static const struct row one_rows[] = {
     ROW("GC", UNIT_DURATION, TYPE_INT64, gc_ns),
     ROW("lost events", UNIT_COUNT, TYPE_UINT64, lost_events),
 };
+
+// Below the others where requests are known, the first with the name of their site.
+static const struct row request_rows[] = {
+    ROW("requests", UNIT_COUNT, TYPE_DOUBLE, requests.count),
+    ROW("latency, median", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p50),
+    ROW("latency, p95", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p95),
+    ROW("latency, p99", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p99),
+    ROW("threads of one request", UNIT_COUNT, TYPE_DOUBLE, requests.peak_threads),
+    ROW("requests at once", UNIT_COUNT, TYPE_DOUBLE, requests.concurrent),
+};
+
+enum { REQUEST_ROWS = sizeof request_rows / sizeof *request_rows };
+
+// "requests of Server.handle:12"; empty where there are none.
+struct request_label {
+    char s[560];
+};
+
+static struct request_label label_requests(const struct request_metrics *requests) {
+    struct request_label label = {""};
+    char site[512];
+    if (requests->dag && !isnan(requests->count)) {
+        snprintf(label.s, sizeof label.s, "requests of %s",
+                 dag_site_text(requests->dag, requests->site, site, sizeof site));
+    }
+    return label;
+}
 
 static double value_of(const struct metrics *metrics, const struct row *row) {
     const char *at = (const char *)metrics + row->offset;
@@ -116,21 +145,37 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, st
         table_add(&table, show(value_of(metrics, &one_rows[i]), one_rows[i].unit).s);
     }
     add_granularity(&table, &metrics->tasks);
+    struct request_label label = label_requests(&metrics->requests);
+    for (size_t i = 0; i < REQUEST_ROWS && *label.s; i++) {
+        table_add(&table, i == 0 ? label.s : request_rows[i].label);
+        table_add(&table, show(value_of(metrics, &request_rows[i]), request_rows[i].unit).s);
+    }
     putc('\n', file);
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);
     return ok;
 }
 
-static void add_two(struct table *table, const struct row *row, double first, double second,
-                    enum metrics_text_last last) {
-    table_add(table, row->label);
+static void add_two(struct table *table, const struct row *row, const char *label,
+                    const struct metrics_text_run runs[2], enum metrics_text_last last) {
+    double first = value_of(runs[0].metrics, row), second = value_of(runs[1].metrics, row);
+    table_add(table, label);
     table_add(table, show(first, row->unit).s);
     table_add(table, show(second, row->unit).s);
     if (last == LAST_ERROR)
         table_add(table, text_percent(comparison_error(first, second)).s);
     else
         table_add(table, text_change(first, second).s);
+}
+
+// Requests of two sites are not compared.
+static void add_two_requests(struct table *table, const struct metrics_text_run runs[2], enum metrics_text_last last) {
+    struct request_label first = label_requests(&runs[0].metrics->requests),
+                         second = label_requests(&runs[1].metrics->requests);
+    if (!*first.s || strcmp(first.s, second.s) != 0) return;
+    for (size_t i = 0; i < REQUEST_ROWS; i++) {
+        add_two(table, &request_rows[i], i == 0 ? first.s : request_rows[i].label, runs, last);
+    }
 }
 
 bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file, bool utf8,
@@ -141,9 +186,9 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
                                            {last == LAST_ERROR ? "error" : "change", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof two_rows / sizeof *two_rows; i++) {
-        const struct row *row = &two_rows[i];
-        add_two(&table, row, value_of(runs[0].metrics, row), value_of(runs[1].metrics, row), last);
+        add_two(&table, &two_rows[i], two_rows[i].label, runs, last);
     }
+    add_two_requests(&table, runs, last);
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);
     return ok;

@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-// One run: threads by state, then the rest.
+// One run: threads by state, then the rest; its requests, where there are any.
 bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, struct error *error);
 
-// Two runs side by side, a row a metric, with what separates them.
+// Two runs side by side, a row a metric, with what separates them. Requests where both have those of one site.
 enum metrics_text_last {
     LAST_CHANGE, // from the first to the second
     LAST_ERROR,  // of the first, an estimate, against the second

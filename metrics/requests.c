@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/requests.h"
+
+#include "metrics/quantile.h"
+#include "metrics/work.h"
+
+#include <stdlib.h>
+
+// One thread more or less for a request.
+struct occupation {
+    int64_t time_ns;
+    uint32_t request, pool; // task; trace pool id, 0 none
+    int delta;
+};
+
+struct counting {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    const struct dag_run *run;
+    const struct window *window; // may be NULL
+    const uint8_t *action, *thread_class;
+    struct dag_chain *chain;
+    uint32_t site;
+
+    uint8_t *chosen;  // a task each, for find_topmost
+    uint32_t *top;    // a task each: request whose tree it is in, or DAG_NONE
+    uint32_t *stack;  // open bodies of a thread, by task; path of find_topmost
+    uint32_t *bodies; // a request each: its bodies that are open on the thread
+    double *latency;
+    struct occupation *occupations;
+    size_t count, latency_count, occupation_count;
+    int *level, *peak; // threads of one request by pool: now, at most
+};
+
+enum { TOP_UNSOLVED = UINT32_MAX - 1, TOP_ON_PATH = UINT32_MAX - 2 };
+
+struct request_metrics requests_unknown(void) {
+    return (struct request_metrics){
+        .site = DAG_NONE,
+        .count = NAN,
+        .latency_ns = {NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+        .peak_threads = NAN,
+        .concurrent = NAN,
+    };
+}
+
+// For each task the outermost chosen one among itself, its spawner, the spawner's spawner and so on; DAG_NONE without.
+// Spawners in a ring, which a damaged recording may hold, have none above them.
+static void find_topmost(struct counting *counting) {
+    const struct dag *dag = counting->dag;
+    uint32_t *top = counting->top, *path = counting->stack;
+    for (uint32_t t = 0; t < dag->task_count; t++) top[t] = TOP_UNSOLVED;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        uint32_t depth = 0, above = t;
+        for (; above != DAG_NONE && top[above] == TOP_UNSOLVED; above = dag->tasks[above].spawner) {
+            top[above] = TOP_ON_PATH;
+            path[depth++] = above;
+        }
+        uint32_t found = above == DAG_NONE || top[above] == TOP_ON_PATH ? DAG_NONE : top[above];
+        while (depth > 0) {
+            uint32_t task = path[--depth];
+            if (found == DAG_NONE && counting->chosen[task]) found = task;
+            top[task] = found;
+        }
+    }
+}
+
+static bool starts_within(const struct counting *counting, const struct dag_task *task) {
+    const struct dag *dag = counting->dag;
+    if (task->start == DAG_NONE || counting->thread_class[task->thread] == CLASS_UNCOUNTED) return false;
+    int64_t start = dag->vertices.time_ns[task->start];
+    return !counting->window || (start >= counting->window->from_ns && start <= counting->window->to_ns);
+}
+
+static bool is_of_pool(const struct dag *dag, const struct dag_task *task) {
+    return task->pool || (task->thread != DAG_NONE && dag->threads[task->thread].worker);
+}
+
+struct site_tally {
+    uint32_t tasks;
+    int64_t total_ns;
+};
+
+static uint32_t largest(const struct site_tally *tallies, uint32_t site_count) {
+    uint32_t best = DAG_NONE;
+    for (uint32_t s = 0; s < site_count; s++) {
+        const struct site_tally *tally = &tallies[s], *most = best == DAG_NONE ? NULL : &tallies[best];
+        bool more =
+            !most ? tally->tasks > 0
+                  : tally->tasks > most->tasks || (tally->tasks == most->tasks && tally->total_ns > most->total_ns);
+        if (more) best = s;
+    }
+    return best;
+}
+
+static uint32_t find_outermost_site(struct counting *counting, struct site_tally *tallies) {
+    const struct dag *dag = counting->dag;
+    for (uint32_t t = 0; t < dag->task_count; t++) counting->chosen[t] = is_of_pool(dag, &dag->tasks[t]);
+    find_topmost(counting);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool outermost = task->spawner == DAG_NONE || counting->top[task->spawner] == DAG_NONE;
+        if (!outermost || task->site == DAG_NONE || !starts_within(counting, task)) continue;
+        tallies[task->site].tasks++;
+        tallies[task->site].total_ns += dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start];
+    }
+    return largest(tallies, dag->site_count);
+}
+
+static void add_latency(struct counting *counting, const struct dag_task *task) {
+    const int64_t *time_ns = counting->run->time_ns;
+    if (task->result == DAG_NONE || time_ns[task->result] == DAG_ABSENT || time_ns[task->spawn_begin] == DAG_ABSENT)
+        return;
+    counting->latency[counting->latency_count++] = (double)(time_ns[task->result] - time_ns[task->spawn_begin]);
+}
+
+static void find_requests(struct counting *counting) {
+    const struct dag *dag = counting->dag;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        counting->chosen[t] =
+            dag->tasks[t].site == counting->site && work_task_runs(dag, counting->edit, counting->run, t);
+    }
+    find_topmost(counting);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (counting->top[t] != t || !starts_within(counting, &dag->tasks[t])) continue;
+        counting->count++;
+        add_latency(counting, &dag->tasks[t]);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        uint32_t request = counting->top[t];
+        if (request != DAG_NONE && !starts_within(counting, &dag->tasks[request])) counting->top[t] = DAG_NONE;
+    }
+}
+
+static void occupy(struct counting *counting, uint32_t thread, uint32_t request, int64_t time_ns, int delta) {
+    counting->occupations[counting->occupation_count++] = (struct occupation){
+        .time_ns = time_ns, .request = request, .pool = counting->dag->threads[thread].pool, .delta = delta};
+}
+
+static void close_body(struct counting *counting, uint32_t thread, uint32_t task, int64_t time_ns) {
+    uint32_t request = counting->top[task];
+    if (request != DAG_NONE && --counting->bodies[request] == 0) occupy(counting, thread, request, time_ns, -1);
+}
+
+// Follows what runs on a thread under the edit; a body counts if no other of its request is open around it.
+static void walk_thread(struct counting *counting, uint32_t thread) {
+    uint32_t depth = 0;
+    int64_t now = 0;
+    dag_chain_start(counting->chain, thread);
+    for (uint32_t v; (v = dag_chain_next(counting->chain)) != DAG_NONE;) {
+        if (counting->run->time_ns[v] == DAG_ABSENT) continue;
+        now = counting->run->time_ns[v];
+        if (counting->action[v] == ACTION_OPEN) {
+            uint32_t task = counting->dag->vertices.task[v], request = counting->top[task];
+            counting->stack[depth++] = task;
+            if (request != DAG_NONE && counting->bodies[request]++ == 0) occupy(counting, thread, request, now, 1);
+        } else if (counting->action[v] == ACTION_CLOSE) {
+            close_body(counting, thread, counting->stack[--depth], now);
+        }
+    }
+    while (depth > 0) close_body(counting, thread, counting->stack[--depth], now);
+}
+
+// By request, then by time; of one instant what ends comes first, since only what lasts counts.
+static int compare_occupations(const void *a, const void *b) {
+    const struct occupation *left = a, *right = b;
+    if (left->request != right->request) return left->request < right->request ? -1 : 1;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
+    return left->delta - right->delta;
+}
+
+// Fills peak, and returns the most threads that one request has in all.
+static int find_peaks(struct counting *counting) {
+    int level = 0, peak = 0;
+    if (counting->occupation_count)
+        qsort(counting->occupations, counting->occupation_count, sizeof *counting->occupations, compare_occupations);
+    for (size_t i = 0; i < counting->occupation_count; i++) {
+        const struct occupation *occupation = &counting->occupations[i];
+        int *in_pool = &counting->level[occupation->pool], *most_in_pool = &counting->peak[occupation->pool];
+        level += occupation->delta;
+        *in_pool += occupation->delta;
+        if (level > peak) peak = level;
+        if (*in_pool > *most_in_pool) *most_in_pool = *in_pool;
+    }
+    return peak;
+}
+
+// The pool that runs full first decides. A pool whose maximum is unknown might be that one.
+static double concurrent(const struct trace *trace, const int *peak) {
+    double least = NAN;
+    for (uint32_t pool = 1; pool < trace->pool_count; pool++) {
+        int32_t maximum = trace->pools[pool].maximum;
+        if (peak[pool] == 0 || maximum == INT32_MAX) continue;
+        if (maximum < 1) return NAN;
+        double fit = maximum / peak[pool];
+        if (isnan(least) || fit < least) least = fit;
+    }
+    return least;
+}
+
+static bool allocate(struct counting *counting, struct arena *arena, struct site_tally **tallies) {
+    const struct dag *dag = counting->dag;
+    const size_t tasks = (size_t)dag->task_count + 1, pools = (size_t)dag->trace->pool_count + 1;
+    counting->chosen = ARENA_NEW(arena, uint8_t, tasks);
+    counting->top = ARENA_NEW(arena, uint32_t, tasks);
+    counting->stack = ARENA_NEW(arena, uint32_t, tasks);
+    counting->bodies = ARENA_NEW(arena, uint32_t, tasks);
+    counting->latency = ARENA_NEW(arena, double, tasks);
+    counting->occupations = ARENA_NEW(arena, struct occupation, 2 * tasks);
+    counting->level = ARENA_NEW(arena, int, pools);
+    counting->peak = ARENA_NEW(arena, int, pools);
+    *tallies = ARENA_NEW(arena, struct site_tally, (size_t)dag->site_count + 1);
+    return counting->chosen && counting->top && counting->stack && counting->bodies && counting->latency &&
+           counting->occupations && counting->level && counting->peak && *tallies;
+}
+
+static void count_all(struct counting *counting, struct request_metrics *requests) {
+    const struct dag *dag = counting->dag;
+    find_requests(counting);
+    if (counting->count == 0) return;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        if (counting->thread_class[t] == CLASS_PLATFORM) walk_thread(counting, t);
+    }
+    requests->count = (double)counting->count;
+    requests->latency_ns = quantiles_of(counting->latency, counting->latency_count);
+    requests->peak_threads = find_peaks(counting);
+    requests->concurrent = concurrent(dag->trace, counting->peak);
+}
+
+bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                      const struct window *window, uint32_t site, struct metrics_work *work,
+                      struct request_metrics *requests, struct error *error) {
+    *requests = requests_unknown();
+    if (!work_bind(work, dag, edit, error)) return false;
+    struct counting counting = {.dag = dag,
+                                .edit = edit,
+                                .run = run,
+                                .window = window,
+                                .action = work->scratch->action,
+                                .thread_class = work->scratch->thread_class,
+                                .chain = &work->chain};
+    struct arena arena = ARENA_INIT;
+    struct site_tally *tallies;
+    bool allocated = allocate(&counting, &arena, &tallies);
+    if (allocated) {
+        counting.site = site != DAG_NONE ? site : find_outermost_site(&counting, tallies);
+        if (counting.site != DAG_NONE) {
+            requests->dag = dag;
+            requests->site = counting.site;
+            count_all(&counting, requests);
+        }
+    }
+    arena_destroy(&arena);
+    return allocated || error_set(error, STATUS_FAILED, "no memory for requests");
+}

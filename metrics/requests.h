@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How long requests take, and how many of them a run's pools could serve at once (R Sec. 5: a pool of 20 saturates when
+// two requests that peak at 13 threads meet). struct request_metrics says what is counted, here is how it is found.
+//
+// Outermost site. Among tasks that no pool's task spawned, directly or not (main did, a thread outside pools, or nobody
+// known), and that were recorded as starting within the window: the site with the most tasks; of several the one with
+// the greatest total time in bodies; of several the first. The recorded run decides, so that an edit changes the
+// figures of a site, never the site.
+//
+// Request. A task of the site that no other task of the site spawned, directly or not, and that was recorded as
+// starting within the window. One that the edit inlined is a request no more: where all are, only the site is known.
+//
+// Tree of a request. The task and all tasks that it spawned, directly or not. A body of the tree occupies the platform
+// thread that it runs on under the edit, from its start to its end, waits included. Bodies that lie in each other (a
+// helping join, caller-runs, what the edit inlined) occupy one thread. What isn't started yet occupies none.
+#ifndef REHYPE_METRICS_REQUESTS_H
+#define REHYPE_METRICS_REQUESTS_H
+
+#include "metrics/metrics.h"
+
+// site: index into dag->sites, or DAG_NONE for the outermost. The run must be of this edit. Errors: no memory. Cost:
+// about 10 ns a vertex, and a sort of the requests' bodies.
+bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                      const struct window *window, uint32_t site, struct metrics_work *work,
+                      struct request_metrics *requests, struct error *error);
+
+#endif
