@@ -3,8 +3,8 @@
 
 enum { MAIN = 1, WORKER = 2, MAIN_TASK = 1, WORKER_RUN = 90, FIRST_TASK = 100 };
 
-const struct load loads_morning[LOADS_OF_DAY] = {{5, 10, false}, {6, 3, false}, {8, 4, true}};
-const struct load loads_evening[LOADS_OF_DAY] = {{5, 4, true}, {6, 3, false}, {8, 10, false}};
+const struct load loads_morning[LOADS_OF_DAY] = {{5, 10, false, NULL}, {6, 3, false, NULL}, {8, 4, true, NULL}};
+const struct load loads_evening[LOADS_OF_DAY] = {{5, 4, true, NULL}, {6, 3, false, NULL}, {8, 10, false, NULL}};
 
 static void request(struct trace_builder *tb, uint64_t task, uint32_t site, uint32_t pool, uint64_t *main_ns,
                     uint64_t *worker_ns) {
@@ -39,12 +39,15 @@ struct trace_builder *loads_trace(const struct load *loads, size_t count) {
     uint64_t main_ns = 100, worker_ns = 60, task = FIRST_TASK;
     struct trace_builder *tb = main_with_worker(&pool);
     for (size_t i = 0; i < count; i++) {
-        uint32_t site = tb_site(tb, "Main", "main", loads[i].line);
+        uint32_t site = tb_site(tb, "Main", "main", loads[i].line), function = 0;
+        if (loads[i].function) function = tb_method(tb, "Main", loads[i].function);
+        if (function) tb_event(tb, MAIN, main_ns - 10, EVENT_ENTER, function);
         for (uint32_t t = 0; t < loads[i].tasks; t++, task++) {
             request(tb, task, site, pool, &main_ns, &worker_ns);
             await(tb, task, site, main_ns + (loads[i].beside ? 1000 : 20), worker_ns + 20);
             main_ns = worker_ns + 40;
         }
+        if (function) tb_event(tb, MAIN, main_ns - 15, EVENT_EXIT, function);
     }
     tb_event(tb, WORKER, worker_ns + 50, EVENT_THREAD_END, WORKER_RUN);
     tb_event(tb, MAIN, worker_ns + 60, EVENT_THREAD_END, MAIN_TASK);

@@ -9,6 +9,7 @@
 struct load {
     uint32_t line, tasks; // of Main.main, each of 1000 ns
     bool beside;          // main computes for 1000 ns before it awaits each
+    const char *function; // of Main, that main calls for it; NULL: none
 };
 
 // Loads of morning and evening: what is awaited at once in one runs beside in the other, but line 6 never does.

@@ -172,6 +172,22 @@ static void test_gain_and_needs(void **state) {
     assert_int_equal(error.status, STATUS_USAGE);
 }
 
+// Wall a half of the base's in one trace and twice as much in the other: ratios cancel out, sums don't.
+static void test_several_traces(void **state) {
+    const struct metrics base[] = {run(1000, 8, 4), run(1000, 8, 4)}, m[] = {run(500, 8, 4), run(2000, 8, 4)};
+    struct error error = ERROR_INIT;
+    const struct objective *ratio, *sum, *edits;
+    assert_true(objective_parse("wall", &arena, &ratio, &error));
+    assert_true(objective_parse("wall + 0", &arena, &sum, &error));
+    assert_true(objective_parse("edits", &arena, &edits, &error));
+    assert_near(objective_value(ratio, m, base, 2, 3), 1);
+    assert_near(objective_gain(ratio, m, base, 2), 0);
+    assert_near(objective_value(sum, m, base, 2, 3), 1250);
+    assert_near(objective_gain(sum, m, base, 2), -250);
+    assert_true(objective_value(edits, m, base, 2, 3) == 3);
+    assert_near(objective_gain(edits, m, base, 2), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_named),
@@ -181,6 +197,7 @@ int main(void) {
         cmocka_unit_test(test_bad_requirements),
         cmocka_unit_test(test_filter),
         cmocka_unit_test(test_gain_and_needs),
+        cmocka_unit_test(test_several_traces),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);
 }

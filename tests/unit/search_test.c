@@ -197,7 +197,7 @@ static void add_loads(struct fixture *f, const struct load *loads, size_t count)
 
 // Ten tasks of Main.main:5 are awaited at once; one of Main.main:8 runs beside main.
 static void build(struct fixture *f) {
-    const struct load loads[] = {{5, 10, false}, {8, 1, true}};
+    const struct load loads[] = {{5, 10, false, NULL}, {8, 1, true, NULL}};
     *f = new_fixture();
     add_loads(f, loads, 2);
 }
@@ -409,7 +409,7 @@ static void test_common_plan_of_two_traces(void **state) {
 }
 
 static void test_expressions_are_averaged(void **state) {
-    const struct load loads[] = {{5, 10, false}, {6, 30, false}};
+    const struct load loads[] = {{5, 10, false, NULL}, {6, 30, false, NULL}};
     struct fixture f = new_fixture();
     add_loads(&f, &loads[0], 1);
     add_loads(&f, &loads[1], 1);
@@ -425,7 +425,7 @@ static void test_expressions_are_averaged(void **state) {
 }
 
 static void test_requirement_fails_in_second_only(void **state) {
-    const struct load morning[] = {{5, 4, false}}, evening[] = {{5, 4, false}, {6, 9, false}};
+    const struct load morning[] = {{5, 4, false, NULL}}, evening[] = {{5, 4, false, NULL}, {6, 9, false, NULL}};
     struct fixture f = new_fixture();
     const struct requirement *requirement;
     add_loads(&f, morning, 1);
@@ -461,7 +461,7 @@ static void test_deadlock_in_second_only(void **state) {
 }
 
 static void test_site_absent_in_one(void **state) {
-    const struct load loads[] = {{5, 10, false}, {6, 10, false}};
+    const struct load loads[] = {{5, 10, false, NULL}, {6, 10, false, NULL}};
     struct fixture f = new_fixture();
     add_loads(&f, &loads[0], 1);
     add_loads(&f, loads, 2);
@@ -478,9 +478,57 @@ static void test_site_absent_in_one(void **state) {
     close_fixture(&f);
 }
 
+static void test_refused_in_second_only(void **state) {
+    const struct load loads[] = {{5, 10, false, NULL}, {6, 10, false, NULL}};
+    struct fixture f = new_fixture();
+    add_loads(&f, loads, 2);
+    add_loads(&f, loads, 2);
+    for (uint32_t t = 0; t < f.dag[1]->task_count; t++) {
+        struct dag_task *task = &f.dag[1]->tasks[t];
+        if (task->site != DAG_NONE && f.dag[1]->sites[task->site].site.line == 6) task->flags |= TASK_UNFINISHED;
+    }
+    run(&f, "composite");
+    const struct candidate *candidate = candidate_at(&f, 6);
+    assert_int_equal(candidate->standing, STANDS_REFUSED);
+    assert_false(candidate_is_estimated(candidate));
+    assert_fails_in_second(&f, candidate, "refused");
+    assert_best(&f, 1, 5, 5);
+    close_fixture(&f);
+}
+
+static void assert_tasks_of(const struct fixture *f, const char *name, uint32_t here, uint32_t there) {
+    char text[64];
+    size_t found = 0;
+    for (size_t i = 0; i < f->result.candidate_count; i++) {
+        const struct candidate *candidate = &f->result.candidates[i];
+        if (strcmp(improvement_text(candidate->named, text, sizeof text), name) != 0) continue;
+        assert_int_equal(candidate->improvements[0].task_count, here);
+        assert_int_equal(candidate->improvements[1].task_count, there);
+        found++;
+    }
+    assert_int_equal(found, 1);
+}
+
+static void test_contexts_are_matched_by_name(void **state) {
+    const struct load first[] = {{5, 4, false, "serve"}, {5, 2, false, "load"}, {6, 1, false, "load"}};
+    const struct load second[] = {
+        {5, 3, false, "load"}, {5, 7, false, "serve"}, {5, 1, false, "check"}, {6, 8, false, "check"}};
+    struct fixture f = new_fixture();
+    add_loads(&f, first, 3);
+    add_loads(&f, second, 4);
+    run(&f, "composite");
+    assert_tasks_of(&f, "inline Main.main:5", 6, 11);
+    assert_tasks_of(&f, "inline Main.main:5 in Main.serve", 4, 7);
+    assert_tasks_of(&f, "inline Main.main:5 in Main.load", 2, 3);
+    assert_tasks_of(&f, "inline Main.main:5 in Main.check", 0, 1);
+    assert_tasks_of(&f, "inline Main.main:6", 1, 8);
+    assert_int_equal(f.result.candidate_count, 5);
+    close_fixture(&f);
+}
+
 // Neither trace has both sites of the line, but the plan may.
 static void test_sites_of_one_line_in_two_traces(void **state) {
-    const struct load loads[] = {{5, 10, false}, {6, 10, false}};
+    const struct load loads[] = {{5, 10, false, NULL}, {6, 10, false, NULL}};
     struct fixture f = new_fixture();
     char text[64];
     add_loads(&f, &loads[0], 1);
@@ -562,6 +610,8 @@ int main(void) {
         cmocka_unit_test(test_requirement_fails_in_second_only),
         cmocka_unit_test(test_deadlock_in_second_only),
         cmocka_unit_test(test_site_absent_in_one),
+        cmocka_unit_test(test_refused_in_second_only),
+        cmocka_unit_test(test_contexts_are_matched_by_name),
         cmocka_unit_test(test_sites_of_one_line_in_two_traces),
         cmocka_unit_test(test_twice_is_once),
     };
