@@ -92,13 +92,22 @@ struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struc
     return (struct dag_constraint){replaced ? dag->tasks[first_task].spawn_begin : DAG_NONE, delay_ns};
 }
 
+// A result can be seen before the probe that says so reads the clock. By so much a wait may end before its cause, as it
+// did when recorded.
+static int64_t result_lag_ns(const struct dag *dag, uint32_t vertex) {
+    int64_t lag_ns = dag->vertices.time_ns[dag->vertices.cause[vertex]] - dag->vertices.time_ns[vertex];
+    return lag_ns > 0 ? lag_ns : 0;
+}
+
 static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
 static int64_t time_of_wait(const struct dag *dag, const struct dag_walk *walk, uint32_t v, uint32_t cause,
                             int64_t result_ns) {
-    int64_t t = dag->vertices.time_ns[v], recorded_result_ns = dag->vertices.time_ns[cause];
+    int64_t lag_ns = result_lag_ns(dag, v), t = dag->vertices.time_ns[v];
+    int64_t recorded_result_ns = dag->vertices.time_ns[cause] - lag_ns;
+    if (result_ns != DAG_ABSENT) result_ns -= lag_ns;
     int64_t reached_ns = walk->before_ns + walk->chain.lead_ns;
     bool slept = recorded_result_ns > walk->chain.since_ns;
     if (result_ns <= reached_ns) return slept ? reached_ns : reached_ns + t - walk->chain.since_ns;

@@ -24,7 +24,8 @@ static int64_t least_time(const struct dag *dag, const struct dag_thread *thread
     int64_t least = INT64_MIN;
     if (v > thread->first) least = vertices->time_ns[v - 1] + (vertices->event[v] != vertices->event[v - 1]);
     uint32_t cause = vertices->cause[v];
-    if (cause != DAG_NONE && vertices->time_ns[cause] > least) least = vertices->time_ns[cause];
+    bool binds = cause != DAG_NONE && vertices->rule[v] != RULE_WAIT; // a result's event may lag behind it
+    if (binds && vertices->time_ns[cause] > least) least = vertices->time_ns[cause];
     return least;
 }
 
@@ -89,6 +90,7 @@ static void measure_wakeup(struct dag *dag) {
             uint32_t cause = vertices->cause[v], kind = vertices->kind[v];
             if (cause == DAG_NONE || (kind != VERTEX_WAIT_END && kind != VERTEX_BUSY)) continue;
             if (vertices->time_ns[cause] <= vertices->time_ns[v - 1]) continue;
+            if (vertices->time_ns[cause] > vertices->time_ns[v]) continue;
             total_ns[kind == VERTEX_BUSY] += vertices->time_ns[v] - vertices->time_ns[cause];
             count[kind == VERTEX_BUSY]++;
         }

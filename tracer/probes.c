@@ -240,7 +240,11 @@ PROBE(void, bodyEnd)(JNIEnv *jni, jclass helper) {
 
 PROBE(void, result)(JNIEnv *jni, jclass helper, jlong task) {
     struct thread_state *state = task ? thread_state_get() : NULL;
-    if (state) record1(state, EVENT_RESULT, (uint64_t)task);
+    if (!state) return;
+    // CompletableFuture.waitingGet helps to complete what depends on the result that it has just seen: no result of its
+    // own.
+    bool seen = state->wait_depth > 0 && state->awaiting == (uint64_t)task;
+    if (!seen) record1(state, EVENT_RESULT, (uint64_t)task);
 }
 
 // Waits -------------------------------------------------------------------------------------------------------------

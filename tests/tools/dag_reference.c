@@ -114,6 +114,10 @@ static int64_t begin_time(const struct graph *graph, uint32_t v) {
 static int64_t wait_time(const struct graph *graph, uint32_t v, int64_t before_ns, int64_t result_ns) {
     const int64_t *t = graph->dag->vertices.time_ns;
     int64_t recorded_result_ns = t[graph->dag->vertices.cause[v]];
+    if (recorded_result_ns > t[v]) { // seen before its event: that much sooner in any run
+        result_ns -= recorded_result_ns - t[v];
+        recorded_result_ns = t[v];
+    }
     bool sleeps = result_ns > before_ns + graph->lead_ns[v], slept = recorded_result_ns > graph->from_ns[v];
     if (sleeps && slept) return result_ns + (t[v] - recorded_result_ns);
     if (sleeps) return result_ns + graph->dag->wakeup_ns;
