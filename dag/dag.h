@@ -6,7 +6,8 @@
 // thread edges need no storage: vertex v follows v - 1. A task's body, too, is a range [start, end] of its thread.
 // Beside its thread edge a vertex has at most one cause: the vertex on another thread that it had to await (time edge
 // of delay 0). Barriers with many causes (a pool's termination) are a chain of vertices on a thread of the DAG's own,
-// one cause each. The graph as recorded has no cycle, and no effect in it precedes its cause (skew.c sees to both).
+// one cause each. The graph as recorded has no cycle, and no effect in it precedes its cause (skew.c sees to both), but
+// for waits that saw their result a moment before the probe recorded it: those keep that lead (propagate.c).
 //
 // A dag is read-only after dag_build and may be shared by threads. Hot arrays: 26 bytes a vertex here, 12 in a dag_run.
 #ifndef REHYPE_DAG_DAG_H

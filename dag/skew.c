@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Clocks of different cores differ, so an effect can seem to precede its cause. Moves what is too early, by as little
 // as can be, forward in the order in which causes come: every effect ends up no earlier than its cause, every vertex
-// after the one before it. A cause that can only come after its own effect (ids confused, events lost) is dropped.
+// after the one before it. Not so waits: a result can be seen before its event is recorded, which is no fault of
+// clocks. A cause that can only come after its own effect (ids confused, events lost) is dropped.
 #include "dag/builder.h"
 #include "dag/parking.h"
 

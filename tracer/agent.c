@@ -176,9 +176,9 @@ enum { RUNNING_EVENTS = sizeof running_events / sizeof *running_events };
 static void begin_thread(JNIEnv *jni, jthread thread) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
-    state->run_task = identity_of_thread(jni, thread);
+    state->run_task = identity_of_thread(thread);
     if (!state->run_task) state->run_task = task_id_new(state);
-    identity_set_thread(jni, thread, state->run_task);
+    identity_set_thread(thread, state->run_task);
     record_boundary(state, EVENT_THREAD_START, state->run_task, 0);
 }
 

@@ -90,8 +90,7 @@ static void set_tag(jobject object, uint64_t tag) {
     (*tracer.jvmti)->SetTag(tracer.jvmti, object, (jlong)tag);
 }
 
-void identity_created(JNIEnv *jni, jobject object, uint64_t id) {
-    (void)jni;
+void identity_created(jobject object, uint64_t id) {
     set_tag(object, id << 2 | TAG_CREATED);
 }
 
@@ -125,8 +124,7 @@ static void add_pending(jobject object, uint64_t tag, uint64_t id) {
     queue_push(queue, id);
 }
 
-uint64_t identity_spawn(JNIEnv *jni, struct thread_state *state, jobject object, bool *is_new) {
-    (void)jni;
+uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = tag >> 2;
     *is_new = (tag & TAG_KIND) != TAG_CREATED;
@@ -151,8 +149,7 @@ static uint64_t take_pending(jobject object, uint64_t tag) {
     return id;
 }
 
-uint64_t identity_begin(JNIEnv *jni, jobject object) {
-    (void)jni;
+uint64_t identity_begin(jobject object) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = tag >> 2;
     if ((tag & TAG_KIND) == TAG_QUEUE) {
@@ -164,8 +161,7 @@ uint64_t identity_begin(JNIEnv *jni, jobject object) {
     return id;
 }
 
-uint64_t identity_take_created(JNIEnv *jni, jobject object) {
-    (void)jni;
+uint64_t identity_take_created(jobject object) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object);
     bool created = (tag & TAG_KIND) == TAG_CREATED;
@@ -180,13 +176,11 @@ jobject identity_thread_target(JNIEnv *jni, jobject thread) {
     return holder ? (*jni)->GetObjectField(jni, holder, holder_task) : NULL;
 }
 
-uint64_t identity_of_thread(JNIEnv *jni, jobject thread) {
-    (void)jni;
+uint64_t identity_of_thread(jobject thread) {
     return tag_of(thread) >> 2;
 }
 
-void identity_set_thread(JNIEnv *jni, jobject thread, uint64_t id) {
-    (void)jni;
+void identity_set_thread(jobject thread, uint64_t id) {
     set_tag(thread, id << 2 | TAG_PENDING);
 }
 

@@ -16,19 +16,19 @@ uint64_t identity_carried(JNIEnv *jni, jobject object);
 
 // A raw Runnable was made (its id is reserved), is handed over (gives its id; the same object may be pending many
 // times, first in first out), or begins to run. begin gives 0 when the object was never seen.
-void identity_created(JNIEnv *jni, jobject object, uint64_t id);
-uint64_t identity_spawn(JNIEnv *jni, struct thread_state *state, jobject object, bool *is_new);
-uint64_t identity_begin(JNIEnv *jni, jobject object);
+void identity_created(jobject object, uint64_t id);
+uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new);
+uint64_t identity_begin(jobject object);
 
 // The id of an object that was made but not handed over, which then becomes the taker's; else 0.
-uint64_t identity_take_created(JNIEnv *jni, jobject object);
+uint64_t identity_take_created(jobject object);
 
 // What a Thread was made to run, or NULL.
 jobject identity_thread_target(JNIEnv *jni, jobject thread);
 
 // Id of a Thread's run(), given at its start() or at its first event.
-uint64_t identity_of_thread(JNIEnv *jni, jobject thread);
-void identity_set_thread(JNIEnv *jni, jobject thread, uint64_t id);
+uint64_t identity_of_thread(jobject thread);
+void identity_set_thread(jobject thread, uint64_t id);
 
 // Id in the trace of an object's class; for a lambda named after the method that holds its body. 0 for null.
 uint32_t identity_class(JNIEnv *jni, jobject object);

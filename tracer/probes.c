@@ -72,7 +72,7 @@ PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
     struct thread_state *state = thread_state_get();
     if (!state || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
     uint64_t id = task_id_new(state);
-    identity_created(jni, task, id);
+    identity_created(task, id);
     record3(state, EVENT_TASK_CREATED, id, identity_class(jni, task), 0);
 }
 
@@ -101,7 +101,7 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task) {
     uint64_t id = identity_carried(jni, task);
     if (id) return id;
     bool is_new;
-    id = identity_spawn(jni, state, task, &is_new);
+    id = identity_spawn(state, task, &is_new);
     if (is_new) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, task), 0);
     return id;
 }
@@ -212,7 +212,7 @@ PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
     uint64_t id = identity_carried(jni, task);
-    if (!id) id = identity_begin(jni, task);
+    if (!id) id = identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
     begin(state, id, EVENT_TASK_START);
 }
@@ -229,7 +229,7 @@ PROBE(void, bodyBegin)(JNIEnv *jni, jclass helper, jobject task) {
     if (!state) return;
     struct task_frame *frame = top(state);
     bool own_thread = !state->worker && (!frame || (frame->task == state->run_task && state->tasks == 1));
-    uint64_t id = own_thread && !(*jni)->IsInstanceOf(jni, task, tracer.thread_class) ? identity_begin(jni, task) : 0;
+    uint64_t id = own_thread && !(*jni)->IsInstanceOf(jni, task, tracer.thread_class) ? identity_begin(task) : 0;
     begin(state, id, EVENT_TASK_START);
 }
 
@@ -266,7 +266,7 @@ PROBE(void, terminationBegin)(JNIEnv *jni, jclass helper, jint pool) {
 }
 
 PROBE(void, joinBegin)(JNIEnv *jni, jclass helper, jobject thread) {
-    uint64_t task = identity_of_thread(jni, thread);
+    uint64_t task = identity_of_thread(thread);
     begin_wait(jni, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
 }
 
@@ -370,7 +370,7 @@ PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
 static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject thread) {
     jobject target = identity_thread_target(jni, thread);
     uint64_t task = identity_carried(jni, target);
-    if (!task && target) task = identity_take_created(jni, target);
+    if (!task && target) task = identity_take_created(target);
     if (task) return task;
     task = task_id_new(state);
     // A thread that is made while something is handed over serves that: its run() is a pool's loop, and no task.
@@ -383,7 +383,7 @@ PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
     if (!state) return;
     uint64_t task = task_of_thread(jni, state, thread);
     bool inner = being_spawned(state, task);
-    identity_set_thread(jni, thread, task);
+    identity_set_thread(thread, task);
     if (!inner) record_spawn(jni, state, task, 0);
     push_spawn(state, inner ? 0 : task);
 }
