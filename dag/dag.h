@@ -9,7 +9,11 @@
 // one cause each. The graph as recorded has no cycle, and no effect in it precedes its cause (skew.c sees to both), but
 // for waits that saw their result a moment before the probe recorded it: those keep that lead (propagate.c).
 //
-// A dag is read-only after dag_build and may be shared by threads. Hot arrays: 26 bytes a vertex here, 12 in a dag_run.
+// A run that was simulated under an edit (dag/simulate.h) is a dag too: its times are the estimated ones, and `source`
+// says which recorded vertex each of its vertices stands for.
+//
+// A dag is read-only after dag_build and may be shared by threads. Hot arrays of a propagation: 18 bytes a vertex here,
+// 12 in a dag_run.
 #ifndef REHYPE_DAG_DAG_H
 #define REHYPE_DAG_DAG_H
 
@@ -33,7 +37,9 @@ enum vertex_kind {
     VERTEX_SHUTDOWN,     // of a pool: cause of its workers' retiring
     VERTEX_THREAD_START, // of a worker, or of a thread whose run() is no task
     VERTEX_THREAD_END,
-    VERTEX_BARRIER, // on a thread of the DAG's own
+    VERTEX_BARRIER,     // on a thread of the DAG's own
+    VERTEX_BLOCK_BEGIN, // asleep for a contended lock
+    VERTEX_BLOCK_END,   // has it; its cause is the acquisition before, where that is known
 };
 
 // How a vertex's time follows from its predecessor p on the thread, its cause c (if any), and recorded times t:
@@ -44,15 +50,21 @@ enum vertex_rule {
                 // wake-up
     RULE_BEGIN, // of a thread's start: T(c) + t(v) - t(c), or t(v) without a cause
     RULE_MAX,   // max(T(p), T(c)): barriers
+    RULE_LOCK,  // as RULE_RUN in model `dag`; in the others max(T(p), T(c) + t(v) - t(c)) if c has come by then, else
+                // T(p): who holds the lock keeps it as long as recorded, and who comes first has it first
 };
 // The first vertex of a thread that has another rule counts as its own predecessor at its recorded time.
 
 struct dag_vertices { // parallel arrays, vertex_count long
     int64_t *time_ns; // recorded (corrected for clock skew), from the trace's first event
     uint32_t *cause;  // vertex or DAG_NONE
-    uint32_t *task;   // index into tasks or DAG_NONE; of IDLE and BUSY the task that ends the idling
+    uint32_t *task;   // index into tasks or DAG_NONE; of IDLE and BUSY the task that ends the idling; of BLOCK_BEGIN
+                      // and BLOCK_END an index into locks
     uint64_t *event;  // ordinal in its stream of the event it stands for
     uint8_t *kind, *rule;
+    // Of the time from the vertex before on the thread; NULL where the trace has not measured it.
+    int64_t *compute_ns; // on a core. Boundaries are measured; between two, by the share of each edge in the time
+    int64_t *queued_ns;  // ready to run, without a core
 };
 
 enum {
@@ -67,6 +79,18 @@ enum {
                       // body computes; here only because someone awaits its `result`, all other vertices are DAG_NONE
 };
 
+// How a task came to run. What it costs to hand over and pick up a task differs by that.
+enum dispatch {
+    DISPATCH_NONE,   // it never started, or nobody dispatched it: main, nested ones
+    DISPATCH_THREAD, // on a thread of its own
+    DISPATCH_NEW,    // first of a worker that was made for it
+    DISPATCH_WOKEN,  // by a worker that slept
+    DISPATCH_QUEUED, // by a worker that was busy when it was spawned
+    DISPATCH_CALLER, // in its own spawn bracket (caller-runs)
+    DISPATCH_HELPED, // in the body of another task that waited meanwhile
+    DISPATCH_KINDS
+};
+
 struct dag_task {
     uint64_t id;                     // as in the trace
     uint32_t site, context;          // index into sites, contexts; DAG_NONE without a spawn
@@ -78,8 +102,11 @@ struct dag_task {
     uint32_t enclosing;              // task in whose body its own lies (helping joins, caller-runs), DAG_NONE
     uint32_t pickup;                 // first vertex of its pick-up by the worker: IDLE, BUSY, or START itself
     uint32_t start, end;             // body, DAG_NONE if it never started
+    uint32_t tail;                   // last vertex of what its worker did for it after the body (its result); else end
     uint32_t result;                 // vertex that sets its result: RESULT, else end; DAG_NONE if it never came
+    uint32_t path;                   // index into paths
     uint8_t flags, outcome;          // enum task_outcome
+    uint8_t dispatch;                // enum dispatch, as recorded
     uint32_t awaited;                // how many waits (taken included) name it
 };
 
@@ -106,6 +133,45 @@ struct dag_context {
     uint64_t hash;
 };
 
+struct dag_path {            // SPEC section 2: the set of traced functions that a task entered
+    const uint32_t *methods; // trace method ids, rising
+    uint32_t length;
+    uint64_t hash; // ID in plans, as 16 hex digits
+};
+
+struct dag_lock {
+    uint64_t id;
+    uint32_t lock_class; // trace class id
+};
+
+struct dag_pause { // of the whole JVM (GC)
+    int64_t begin_ns, end_ns;
+};
+
+struct dag_sample { // so far, at that time
+    int64_t time_ns, process_cpu_ns, machine_cpu_ns;
+    uint64_t context_switches;
+};
+
+// How a pool takes tasks up.
+enum discipline {
+    DISCIPLINE_UNKNOWN, // delays, or an executor of the program's own: workers keep the tasks that they had
+    DISCIPLINE_FIFO,
+    DISCIPLINE_LIFO,
+    DISCIPLINE_PRIORITY, // by an order that the trace doesn't know: as recorded
+    DISCIPLINE_HAND_OFF, // no queue: a worker is there, is made, or the task is rejected
+    DISCIPLINE_STEALING, // own tasks last in first out, others' first in first out
+};
+
+struct dag_pool { // by trace pool id; [0] is none
+    enum discipline discipline;
+    int32_t core, maximum; // workers; INT32_MAX: no bound
+    int64_t capacity;      // of the queue; INT64_MAX: no bound
+    bool caller_runs;      // rejected tasks ran in their brackets, so whoever is rejected does
+    bool lifo_wakeups;     // the worker that slept last is woken first
+    int64_t keep_alive_ns; // -1: workers beyond `core` stay, too
+};
+
 struct dag {
     const struct trace *trace;
     struct dag_vertices vertices;
@@ -118,6 +184,18 @@ struct dag {
     uint32_t site_count;
     struct dag_context *contexts; // [0] is the empty one
     uint32_t context_count;
+    struct dag_path *paths; // [0] is the empty one
+    uint32_t path_count;
+    struct dag_lock *locks;
+    uint32_t lock_count;
+    struct dag_pause *pauses; // rising
+    uint32_t pause_count;
+    struct dag_sample *samples; // rising
+    uint32_t sample_count;
+    struct dag_pool *pools;
+    uint32_t pool_count;       // with [0]
+    const struct dag *origin;  // of a simulated run: what was recorded; NULL: this is it
+    const uint32_t *source;    // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
     int64_t first_ns, last_ns; // of the counted threads' events
     int64_t wakeup_ns;         // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
     uint64_t skew_fixed;       // effects found before their causes and moved

@@ -6,20 +6,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void forget_edits(struct dag_edit *edit, const struct dag *dag) {
+    memset(edit->inlined, 0, dag->task_count);
+    memset(edit->parts, 0, dag->task_count * sizeof *edit->parts);
+    memset(edit->staged, 0, dag->task_count);
+    memset(edit->pool_threads, 0, dag->trace->pool_count * sizeof *edit->pool_threads);
+    for (uint32_t t = 0; t < dag->task_count; t++) edit->merged_next[t] = DAG_NONE;
+    edit->inlined_count = edit->merged_count = edit->parts_count = edit->staged_count = edit->resized_count = 0;
+}
+
 bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *error) {
-    edit->inlined_count = 0;
-    edit->inlined = calloc((size_t)dag->task_count + 1, 1);
-    return edit->inlined || error_set(error, STATUS_FAILED, "no memory for an edit of %u tasks", dag->task_count);
+    size_t tasks = (size_t)dag->task_count + 1;
+    edit->inlined = malloc(tasks);
+    edit->merged_next = malloc(tasks * sizeof *edit->merged_next);
+    edit->parts = malloc(tasks * sizeof *edit->parts);
+    edit->staged = malloc(tasks);
+    edit->pool_threads = malloc(((size_t)dag->trace->pool_count + 1) * sizeof *edit->pool_threads);
+    if (edit->inlined && edit->merged_next && edit->parts && edit->staged && edit->pool_threads) {
+        forget_edits(edit, dag);
+        return true;
+    }
+    dag_edit_destroy(edit);
+    return error_set(error, STATUS_FAILED, "no memory for an edit of %u tasks", dag->task_count);
 }
 
 void dag_edit_clear(struct dag_edit *edit, const struct dag *dag) {
+    if (!dag_edit_only_inlines(edit)) {
+        forget_edits(edit, dag);
+        return;
+    }
     memset(edit->inlined, 0, dag->task_count);
     edit->inlined_count = 0;
 }
 
 void dag_edit_destroy(struct dag_edit *edit) {
     free(edit->inlined);
+    free(edit->merged_next);
+    free(edit->parts);
+    free(edit->staged);
+    free(edit->pool_threads);
     *edit = (struct dag_edit){0};
+}
+
+bool dag_edit_only_inlines(const struct dag_edit *edit) {
+    return !(edit->merged_count | edit->parts_count | edit->staged_count | edit->resized_count);
 }
 
 void dag_edit_inline(struct dag_edit *edit, uint32_t task) {

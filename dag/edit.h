@@ -17,6 +17,13 @@
 struct dag_edit {
     uint8_t *inlined; // a flag a task
     uint32_t inlined_count;
+    // What needs the simulation (dag/simulate.h); files merge.c, split.c, combinator.c and resize.c say what each does.
+    uint32_t *merged_next; // a task each: the member of its group that runs after it, itself for the last; DAG_NONE
+                           // for tasks that are in none
+    uint32_t *parts;       // a task each: how many it is split into; 0: whole
+    uint8_t *staged;       // a flag a task: a coordinator whose waits become stages
+    int32_t *pool_threads; // by pool id: its size; 0: as recorded
+    uint32_t merged_count, parts_count, staged_count, resized_count;
 };
 
 // NULL members when there is no memory. An edit is freed by dag_edit_destroy and cleared by dag_edit_clear.
@@ -24,10 +31,32 @@ bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *e
 void dag_edit_clear(struct dag_edit *edit, const struct dag *dag);
 void dag_edit_destroy(struct dag_edit *edit);
 
+// Whether nothing but inlining was asked for, so that dag_propagate can tell the times.
+bool dag_edit_only_inlines(const struct dag_edit *edit);
+
 // Why this task can't be inlined, or NULL if it can: is main, no task of its own, rejected, unfinished, never spawned,
 // handed over without a spawn, or its hand-over does other tasks' work. Cost: the vertices in its spawn bracket.
 const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_inline(struct dag_edit *edit, uint32_t task); // idempotent; the task must not be refused
+
+// Merge (T 5.2): what keeps a task from being merged, or NULL. `tasks` are those of a site in rising order. Groups are
+// runs of up to `factor` consecutive ones of one spawner, and end early where the spawner awaits a member, since the
+// later ones would never be spawned. Groups of one stay as they are. Returns how many tasks were put into groups.
+const char *dag_merge_refusal(const struct dag *dag, uint32_t task);
+uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint32_t *tasks, uint32_t count,
+                        uint32_t factor);
+
+// Split (T 5.2): refused for bodies that spawn or wait.
+const char *dag_split_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_split(struct dag_edit *edit, uint32_t task, uint32_t factor);
+
+// Combinator (R Sec. 4.1): refused for what can't be inlined, waits for nothing, or waits for what is no task.
+const char *dag_combinator_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_combine(struct dag_edit *edit, uint32_t task);
+
+// Another size of a pool: core and maximum both. Refused where the pool's rules are unknown (discipline).
+const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
+void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
 
 // The first of a worker's own tasks that the edit leaves on it (bodies that lie in other bodies go where those go), or
 // DAG_NONE. Cost: up to that task.

@@ -393,7 +393,12 @@ static void make_random(struct random_run *r) {
     *r = (struct random_run){.trace = {.header = {.cores = 1 + (uint32_t)rand() % 4}, .stream_count = 1}};
     r->trace.streams = &r->stream;
     r->dag = (struct dag){.trace = &r->trace, .threads = r->threads, .tasks = r->tasks};
-    r->dag.vertices = (struct dag_vertices){r->time_ns, r->cause, r->task, r->event, r->kind, r->rule};
+    r->dag.vertices = (struct dag_vertices){.time_ns = r->time_ns,
+                                            .cause = r->cause,
+                                            .task = r->task,
+                                            .event = r->event,
+                                            .kind = r->kind,
+                                            .rule = r->rule};
     r->dag.thread_count = 1 + (uint32_t)rand() % MOST_THREADS;
     for (uint32_t t = 0; t < r->dag.thread_count; t++) {
         struct dag_thread *thread = &r->threads[t];

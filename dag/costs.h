@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What handing over and picking up tasks cost in this trace, by pool and by how they were dispatched (SPEC section 5:
+// what an edit adds costs the pool's mean).
+//
+// A bracket is what passes between SPAWN_BEGIN and SPAWN_END, less other tasks' bodies in it. A pick-up is what passes
+// between the moment when both the task was spawned and its worker was free, and its start; of it, what the worker
+// waited for a core is left out where that was measured. Means are trimmed (a tenth at each end), since a preempted
+// thread is no cost of a pool's.
+#ifndef REHYPE_DAG_COSTS_H
+#define REHYPE_DAG_COSTS_H
+
+#include "dag/dag.h"
+
+struct cost {
+    uint64_t count; // of what it is the mean; 0: none was recorded, and mean_ns is the nearest that is known
+    double mean_ns;
+};
+
+struct pool_costs { // of a pool; by how the task is dispatched
+    struct cost bracket[DISPATCH_KINDS], pickup[DISPATCH_KINDS];
+};
+
+struct costs {
+    struct pool_costs *pools; // by trace pool id; [0]: threads of their own
+    uint32_t pool_count;
+    struct cost wakeup;  // from a result to its waiter's going on, of those that slept
+    int64_t *bracket_ns; // a task each, as recorded: its own
+    int64_t *pickup_ns;
+};
+
+// NULL and *error when there is no memory. Where a kind was never recorded its mean is that of the nearest kind of the
+// same pool that was, or of all pools, or 0. Cost: about 20 ns a task.
+struct costs *costs_measure(const struct dag *dag, struct error *error);
+void costs_free(struct costs *costs);
+
+#endif

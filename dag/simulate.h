@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run under an edit, re-enacted in order of time: tasks are dispatched again under each pool's rules, and what they
+// compute shares the cores. The result is a DAG of its own, which metrics and dag_write read as they read a recording.
+//
+// Models (SPEC section 5):
+//   MODEL_DAG   threads as recorded: each worker takes up the tasks that it took up, when their spawns and its own past
+//               allow. Times are those of dag_propagate to the nanosecond, where that knows the edit.
+//   MODEL_POOL  tasks of a pool with a known discipline are dispatched again; every edge takes as long as recorded.
+//   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
+//               that time, then sleeps for the rest of it; its queued_ns are left out, since they arise anew. Pauses of
+//               the JVM come when as much has been computed in all as had been when they came, and last as long.
+//
+// What happens, precisely. "Now" is the instant at hand; things at one instant happen in the order in which they were
+// scheduled. A strand is what runs vertices one after the other: a thread that no discipline governs, or a worker.
+//   Bodies. A strand runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
+//     t(p). Bodies of other tasks that were recorded within (helping, caller-runs) are passed over, with the time that
+//     they took, and are dispatched like all others.
+//   Spawns. At SPAWN_BEGIN of an inlined task the strand goes to its start and from its end behind its SPAWN_END; the
+//     bracket, the pick-up and the edges into and out of the body go (dag/edit.h). Else the task is offered to its pool
+//     at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket and
+//     pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs).
+//   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
+//     the queue if it has room, where an idle worker, if any, takes it at once (the one that has slept longest, or with
+//     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it is
+//     rejected and never runs. A hand-off has no queue: an idle worker, a new one, or rejected. A worker that comes
+//     free takes from the queue by the discipline (PRIORITY: whichever was recorded to start first), or goes idle; it
+//     retires when idle for keep_alive_ns and above core, or at shutdown with an empty queue.
+//   Stealing. A worker's spawns go to its own queue, others' to a shared one. A free worker takes its own newest, then
+//     the oldest of the shared queue, then the oldest of the worker with the most. A spawn wakes an idle worker or
+//     makes one below the parallelism. A worker that waits for a task takes it from its own queue and runs it, else
+//     runs whatever it can find, as long as the task is not done; if all workers wait so, and nothing can be found,
+//     spares are made.
+//   Threads. A task with a thread of its own starts when recorded after its spawn.
+//   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. Where the wait for a
+//     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
+//   Locks. RULE_LOCK.
+//   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
+//     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
+//     one's bracket and pick-up; every result of a member is there when the group ends.
+//   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
+//     one, then the pool's mean), each with an equal part of the time between start and end. The result is there when
+//     the last part ends.
+//   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the strand goes
+//     on behind the bracket (or, for a later wait, where that strand was), and the coordinator goes on at the result it
+//     awaits, on the strand that brings it, before that does anything else. Its waits take no time.
+// Nothing is ever dispatched to a worker that waits, so when nothing can happen any more and work is left, the run is
+// stuck: simulation_stuck says by what.
+#ifndef REHYPE_DAG_SIMULATE_H
+#define REHYPE_DAG_SIMULATE_H
+
+#include "dag/costs.h"
+#include "dag/propagate.h"
+
+enum model_kind { MODEL_DAG, MODEL_POOL, MODEL_CPU };
+
+struct model {
+    enum model_kind kind;
+    double cores;       // of MODEL_CPU; 0: as many as recorded
+    uint32_t rate_site; // spawns at this site by threads outside of any task, or by main, come `rate` times as often:
+    double rate;        // what passes between two of them takes 1 / rate as long. 0: as recorded
+};
+
+struct simulation; // workspace, reused from plan to plan; not shared between threads
+
+// NULL and *error when there is no memory. The DAG and the costs must outlive it.
+struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error);
+void simulation_free(struct simulation *simulation);
+
+// DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts
+// nor pool sizes. Cost: about 100 ns a vertex.
+enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
+
+// The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit
+// left them nothing; workers that were not recorded come after. Tasks keep their index: those that were inlined, staged
+// or merged into another are TASK_NESTED (with `result` where someone awaits it); parts of a split follow at the end.
+const struct dag *simulation_dag(const struct simulation *simulation);
+
+// Why a run is stuck: tasks that wait for each other (deadlock), or one that waits for another that no worker is left
+// for (starvation), as a chain.
+struct stuck {
+    uint32_t tasks[DAG_DEADLOCK_TASKS];
+    uint32_t length;
+    uint32_t pool; // whose workers all wait, trace pool id; 0: a deadlock
+};
+const struct stuck *simulation_stuck(const struct simulation *simulation);
+
+// "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages.
+char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);
+
+#endif
