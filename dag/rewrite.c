@@ -29,7 +29,8 @@ static bool more(void **array, size_t count, size_t *capacity, size_t size) {
 
 static bool has_cpu(unsigned kind) {
     return kind == EVENT_TASK_START || kind == EVENT_TASK_END || kind == EVENT_WAIT_BEGIN || kind == EVENT_WAIT_END ||
-           kind == EVENT_THREAD_START || kind == EVENT_THREAD_END;
+           kind == EVENT_THREAD_START || kind == EVENT_THREAD_END || kind == EVENT_BLOCK_BEGIN ||
+           kind == EVENT_BLOCK_END;
 }
 
 static void emit(struct rewrite *rewrite, struct event event, int64_t time_ns) {
@@ -77,12 +78,18 @@ static const struct stream_events *source_events(const struct rewrite *rewrite) 
     return &rewrite->streams[rewrite->dag->threads[rewrite->source].stream];
 }
 
+// How long the source's thread waited for cores says nothing of the thread that now runs its task.
+static bool is_of_other_thread(const struct rewrite *rewrite, const struct event *event) {
+    return event->kind == EVENT_RUN_DELAY && rewrite->depth > 0 && rewrite->bodies[0].outer_source != rewrite->source;
+}
+
 static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
     const struct event *events = source_events(rewrite)->events;
     for (uint64_t i = from; i < to; i++) {
         bool of_inlined =
             events[i].kind == EVENT_TASK_CREATED && idmap_get(&rewrite->inlined, events[i].operand[0]) != IDMAP_NONE;
-        if (!of_inlined) emit(rewrite, events[i], (int64_t)events[i].time - rewrite->from_ns + rewrite->to_ns);
+        if (!of_inlined && !is_of_other_thread(rewrite, &events[i]))
+            emit(rewrite, events[i], (int64_t)events[i].time - rewrite->from_ns + rewrite->to_ns);
     }
 }
 

@@ -22,6 +22,8 @@ enum operand_type {
     OPERAND_SPAWN_OUTCOME,
     OPERAND_TASK_OUTCOME,
     OPERAND_WAIT, // enum wait_for << 32 | site; says what operand 0 is
+    OPERAND_LOCK,
+    OPERAND_SAMPLE, // and the two after it
     OPERAND_COUNT,
 };
 
@@ -47,6 +49,10 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_THREAD_END] = {OPERAND_TASK, OPERAND_CPU},
     [EVENT_MAIN_BEGIN] = {OPERAND_TASK},
     [EVENT_LOST] = {OPERAND_COUNT},
+    [EVENT_RUN_DELAY] = {OPERAND_COUNT},
+    [EVENT_BLOCK_BEGIN] = {OPERAND_LOCK, OPERAND_CPU, OPERAND_CLASS},
+    [EVENT_BLOCK_END] = {OPERAND_LOCK, OPERAND_CPU},
+    [EVENT_SAMPLE] = {OPERAND_SAMPLE},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.
@@ -56,7 +62,7 @@ struct csv_row {
     const char *class_name;
     struct text_place method, site;
     const char *detail;
-    char count[24];
+    char numbers[96]; // what detail may be
 };
 
 static void fill_site(struct csv_row *row, const struct trace *trace, uint32_t id) {
@@ -115,9 +121,18 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
     case OPERAND_WAIT:
         fill_wait(row, trace, event, value);
         break;
+    case OPERAND_LOCK:
+        snprintf(row->numbers, sizeof row->numbers, "lock %" PRIu64, value);
+        row->detail = row->numbers;
+        break;
+    case OPERAND_SAMPLE:
+        snprintf(row->numbers, sizeof row->numbers, "process %" PRIu64 ", machine %" PRIu64 ", switches %" PRIu64,
+                 value, event->operand[1], event->operand[2]);
+        row->detail = row->numbers;
+        break;
     case OPERAND_COUNT:
-        snprintf(row->count, sizeof row->count, "%" PRIu64, value);
-        row->detail = row->count;
+        snprintf(row->numbers, sizeof row->numbers, "%" PRIu64, value);
+        row->detail = row->numbers;
         break;
     }
 }

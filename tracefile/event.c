@@ -27,6 +27,10 @@ static const struct event_kind_info kinds[EVENT_KINDS] = {
     [EVENT_GC_BEGIN] = {"gc_begin", 0},
     [EVENT_GC_END] = {"gc_end", 0},
     [EVENT_LOST] = {"lost", 1},
+    [EVENT_RUN_DELAY] = {"run_delay", 1},
+    [EVENT_BLOCK_BEGIN] = {"block_begin", 3},
+    [EVENT_BLOCK_END] = {"block_end", 2},
+    [EVENT_SAMPLE] = {"sample", 3},
 };
 
 const struct event_kind_info *event_kind_info(unsigned kind) {

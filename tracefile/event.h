@@ -32,7 +32,13 @@ enum event_kind {
     EVENT_MAIN_BEGIN = 20,    // main(String[]) is entered   a = task of main, b = cpu
     EVENT_GC_BEGIN = 21,      // on thread 0, the JVM's own
     EVENT_GC_END = 22,
-    EVENT_LOST = 23, // events dropped just before  a = how many
+    EVENT_LOST = 23,      // events dropped just before  a = how many
+    EVENT_RUN_DELAY = 24, // since version 2. Before a boundary (an event with cpu), where it has grown since the last:
+                          //                             a = ns that this thread has waited for a core so far
+    EVENT_BLOCK_BEGIN = 25, // asleep for a contended lock a = lock (an id among the tasks'), b = cpu, c = its class
+    EVENT_BLOCK_END = 26,   // it has it                   a = lock, b = cpu
+    EVENT_SAMPLE = 27,      // ten a second, on thread 0   a = CPU time of this process so far in ns, b = of the whole
+                            //                             machine, all cores, c = the process's context switches so far
     EVENT_KINDS
 };
 

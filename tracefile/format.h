@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Limits of version 1. They bound what a reader must hold or believe before it has seen a checksum.
+// Limits, the same in all versions. They bound what a reader must hold or believe before it has seen a checksum.
 #define BLOCK_EVENTS_MAX 65536u
 #define BLOCK_BYTES_MAX  (4u << 20)
 #define STRING_BYTES_MAX (512u << 10) // longer ones are cut by the writer

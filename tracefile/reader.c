@@ -651,6 +651,7 @@ static void set_operand_rules(struct trace_file *file) {
     file->highest_operand[EVENT_SPAWN_BEGIN][2] = trace->pool_count - 1;
     file->highest_operand[EVENT_SPAWN_END][1] = SPAWN_REJECTED;
     file->highest_operand[EVENT_TASK_END][2] = TASK_CANCELLED;
+    file->highest_operand[EVENT_BLOCK_BEGIN][2] = trace->class_count - 1;
     for (unsigned kind = EVENT_WORKER_BEGIN; kind <= EVENT_POOL_SHUTDOWN; kind++) {
         file->highest_operand[kind][0] = trace->pool_count - 1;
     }

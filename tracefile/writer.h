@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#define TRACE_VERSION 1
+#define TRACE_VERSION 2 // 2 added the kinds of event from EVENT_RUN_DELAY on
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {

@@ -69,6 +69,9 @@ static void print_meaning(const struct trace *trace, const struct event *event) 
         printf("\t%s.%s:%" PRIu32 "", text(trace->sites[operand[1]].class_name), text(trace->sites[operand[1]].method),
                trace->sites[operand[1]].line);
         break;
+    case EVENT_BLOCK_BEGIN:
+        printf("\t%s", text(trace->classes[operand[2]].name));
+        break;
     default:
         break;
     }

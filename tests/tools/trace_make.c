@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v1.msgpack and bad/DEFECT.msgpack. The kept
-// files stay as they are, since old versions must keep opening; this is for adding a defect and for the next version.
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v2.msgpack, and out of the good-v1.msgpack
+// that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old versions must keep opening; this
+// is for adding a defect and for the next version.
 #include "tracefile/format.h"
 #include "tracefile/writer.h"
 
@@ -124,15 +125,24 @@ static void write_good(const char *name) {
         {.time = 1008001, .kind = EVENT_RESULT, .operand = {2}},
         {.time = 1008002, .kind = EVENT_TASK_END, .operand = {2, 7000, TASK_RETURNED}},
         {.time = 1008500, .kind = EVENT_RETIRE, .operand = {1}}};
-    static const struct event gc_events[] = {{.time = 1005000, .kind = EVENT_GC_BEGIN},
-                                             {.time = 1006000, .kind = EVENT_GC_END}};
+    static const struct event late_worker_events[] = {
+        {.time = 1009000, .kind = EVENT_RUN_DELAY, .operand = {40000}},
+        {.time = 1009001, .kind = EVENT_BLOCK_BEGIN, .operand = {3, 7100, 2}},
+        {.time = 1009500, .kind = EVENT_RUN_DELAY, .operand = {65000}},
+        {.time = 1009501, .kind = EVENT_BLOCK_END, .operand = {3, 7200}}};
+    static const struct event gc_events[] = {{.time = 1000090, .kind = EVENT_SAMPLE, .operand = {5000, 90000, 12}},
+                                             {.time = 1005000, .kind = EVENT_GC_BEGIN},
+                                             {.time = 1006000, .kind = EVENT_GC_END},
+                                             {.time = 1009950, .kind = EVENT_SAMPLE, .operand = {8000, 99000, 19}}};
     struct trace_writer *writer = begin(name);
     write_tables(writer);
     trace_write_events(writer, 1, main_events, sizeof main_events / sizeof main_events[0]);
     trace_write_thread(writer, 1, &(struct trace_thread){"Thread-0", 0});
     trace_write_events(writer, 2, worker_events, sizeof worker_events / sizeof worker_events[0]);
     trace_write_events(writer, 2, more_worker_events, sizeof more_worker_events / sizeof more_worker_events[0]);
-    trace_write_events(writer, 0, gc_events, 2);
+    trace_write_classes(writer, 2, &(struct trace_class){"com.acme.Account"}, 1);
+    trace_write_events(writer, 2, late_worker_events, sizeof late_worker_events / sizeof late_worker_events[0]);
+    trace_write_events(writer, 0, gc_events, sizeof gc_events / sizeof gc_events[0]);
     trace_write_thread(writer, 1, &(struct trace_thread){"main", THREAD_DAEMON});
     trace_write_clock(writer, 1010000, 4500);
     end(writer);
@@ -232,7 +242,7 @@ static void make_bad(const struct bytes *good) {
     save_text("bad/text", "#!/bin/sh\necho no trace\n", 24);
     save_text("bad/no-schema", "\x81\xa4name\xa5trace", 12);
     save_text("bad/huge-header", "\xdf\xff\xff\xff\xff\xa6schema", 12);
-    save_changed("bad/newer-version", good, 31, 2);
+    save_changed("bad/newer-version", good, 31, 0x7f);
     save_changed("bad/flipped-header", good, 60, 'X');
     save_cut("bad/cut-in-header", good, 100);
     save_cut("bad/cut-in-block", good, events + 40);
@@ -252,6 +262,7 @@ static void make_bad(const struct bytes *good) {
     write_operand_beyond("bad/pool-beyond", EVENT_IDLE, 0, 2);
     write_operand_beyond("bad/wait-site-beyond", EVENT_WAIT_BEGIN, 2, (uint64_t)WAIT_FOR_TASK << 32 | 2);
     write_operand_beyond("bad/wait-for-beyond", EVENT_WAIT_BEGIN, 2, 3ull << 32);
+    write_operand_beyond("bad/lock-class-beyond", EVENT_BLOCK_BEGIN, 2, 2);
     write_gap("bad/ids-with-gap");
 }
 
@@ -262,7 +273,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v1");
+    write_good("good-v2");
     struct bytes good = load("good-v1");
     make_bad(&good);
     return 0;

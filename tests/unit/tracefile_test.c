@@ -163,6 +163,7 @@ static struct event random_event(uint64_t *seed, uint64_t time) {
     if (event.kind == EVENT_SPAWN_END) event.operand[1] = random_below(seed, 2);
     if (event.kind == EVENT_TASK_END) event.operand[2] = random_below(seed, 3);
     if (event.kind == EVENT_LOST) event.operand[0] = random_below(seed, 1000);
+    if (event.kind == EVENT_BLOCK_BEGIN) event.operand[2] = random_below(seed, 3);
     if (names_pool) event.operand[0] = random_below(seed, 2);
     if (event.kind == EVENT_WAIT_BEGIN) {
         uint64_t wait_for = random_below(seed, 3);
@@ -503,16 +504,21 @@ static char *print_trace(const struct trace *trace) {
     return text;
 }
 
-static void test_kept_version_1_opens(void **state) {
+static void check_kept(const char *trace_path, const char *text_path) {
     struct error error = ERROR_INIT;
-    struct bytes expected = load(TRACES "good-v1.txt");
-    struct trace *trace = trace_open(TRACES "good-v1.msgpack", false, &error);
+    struct bytes expected = load(text_path);
+    struct trace *trace = trace_open(trace_path, false, &error);
     if (trace == NULL) fail_msg("%s", error.cause[0]);
     char *text = print_trace(trace);
     assert_string_equal(text, (const char *)expected.data);
     free(text);
     free(expected.data);
     trace_close(trace);
+}
+
+static void test_kept_versions_open(void **state) {
+    check_kept(TRACES "good-v1.msgpack", TRACES "good-v1.txt");
+    check_kept(TRACES "good-v2.msgpack", TRACES "good-v2.txt");
 }
 
 // ---- damage
@@ -537,7 +543,7 @@ static const struct bad_file {
     {"huge-header", 0, OPENS, "not a rehype trace"},
     {"ids-with-gap", 289, OPENS, "ids begin with 3 where 1 was expected"},
     {"longer-array", 313, OPENS, "the file was changed after it was written"},
-    {"newer-version", 0, OPENS, "trace format 2 is newer than this program reads (1): use a newer rehype"},
+    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (2): use a newer rehype"},
     {"no-schema", 0, OPENS, "not a rehype trace: expected a msgpack map with \"schema\""},
     {"not-a-block", 313, OPENS, "not a block of a trace"},
     {"not-utf8", 516, OPENS, "a classes block is not as the format says"},
@@ -547,6 +553,7 @@ static const struct bad_file {
     {"columns-differ", OPENS, 962, "the columns differ"},
     {"endless-varint", OPENS, 962, "times do not rise"},
     {"equal-times", OPENS, 962, "times do not rise"},
+    {"lock-class-beyond", OPENS, 783, "names what the trace does not have"},
     {"method-beyond", OPENS, 783, "names what the trace does not have"},
     {"pool-beyond", OPENS, 783, "names what the trace does not have"},
     {"site-beyond", OPENS, 783, "names what the trace does not have"},
@@ -915,7 +922,7 @@ int main(void) {
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_large_tables_are_split),
         cmocka_unit_test(test_pools_may_come_in_any_order),
-        cmocka_unit_test(test_kept_version_1_opens),
+        cmocka_unit_test(test_kept_versions_open),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_not_a_file),
         cmocka_unit_test(test_cut_at_every_byte),
