@@ -3,16 +3,29 @@
 
 #include "tracer/clock.h"
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CPU_METER_LEAST_NS = 20000 };
+enum {
+    CPU_METER_LEAST_NS = 20000,
+    AWAY_LEAST_NS = 2000, // less, between two clocks, is no sign that the thread was away
+    DELAY_FDS_SHARE = 32, // of the process's descriptors one in so many may be kept open
+    DELAY_FDS_MOST = 1024,
+};
 
 static enum { SOURCE_CLOCK, SOURCE_PAGE, SOURCE_RDPMC } source = SOURCE_CLOCK;
 static uint64_t ticks_a_second = 1000000000u;
+
+static bool delays_accounted;
+static int delay_fds_most;
+static _Atomic(int) delay_fds; // kept open, in all threads
 
 static struct perf_event_mmap_page *open_page(uint32_t type, uint64_t config, int *fd) {
     struct perf_event_attr attr = {
@@ -45,6 +58,55 @@ static struct perf_event_mmap_page *open_task_clock(int *fd) {
     return page;
 }
 
+static int open_schedstat(void) {
+    return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+// "computed_ns waited_ns times_on_a_core". false when the kernel does not account for it: this thread is on a core.
+static bool read_schedstat(int fd, uint64_t *waited_ns) {
+    char text[96], *at = text;
+    ssize_t length = pread(fd, text, sizeof text - 1, 0);
+    if (length <= 0) return false;
+    text[length] = '\0';
+    strtoull(at, &at, 10);
+    *waited_ns = strtoull(at, &at, 10);
+    return strtoull(at, &at, 10) > 0;
+}
+
+static void choose_delays(void) {
+    struct rlimit limit;
+    bool limited = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / DELAY_FDS_SHARE < DELAY_FDS_MOST;
+    delay_fds_most = limited ? (int)(limit.rlim_cur / DELAY_FDS_SHARE) : DELAY_FDS_MOST;
+    uint64_t unused;
+    int fd = open_schedstat();
+    delays_accounted = fd >= 0 && read_schedstat(fd, &unused);
+    if (fd >= 0) close(fd);
+}
+
+static void open_delays(struct cpu_meter *meter) {
+    meter->delay_fd = -1;
+    if (!delays_accounted) return;
+    if (atomic_fetch_add_explicit(&delay_fds, 1, memory_order_relaxed) < delay_fds_most) {
+        meter->delay_fd = open_schedstat();
+    }
+    if (meter->delay_fd < 0) atomic_fetch_sub_explicit(&delay_fds, 1, memory_order_relaxed);
+}
+
+static void close_delays(struct cpu_meter *meter) {
+    if (meter->delay_fd < 0) return;
+    close(meter->delay_fd);
+    atomic_fetch_sub_explicit(&delay_fds, 1, memory_order_relaxed);
+    meter->delay_fd = -1;
+}
+
+static void read_delay(struct cpu_meter *meter) {
+    if (!delays_accounted) return;
+    int fd = meter->delay_fd >= 0 ? meter->delay_fd : open_schedstat();
+    uint64_t waited_ns;
+    if (fd >= 0 && read_schedstat(fd, &waited_ns) && waited_ns > meter->delay_ns) meter->delay_ns = waited_ns;
+    if (fd >= 0 && meter->delay_fd < 0) close(fd);
+}
+
 // Should the thread be away between the two clocks, or since its caller read one, the lock has changed by the next
 // read.
 static void re_anchor(struct cpu_meter *meter) {
@@ -55,7 +117,8 @@ static void re_anchor(struct cpu_meter *meter) {
 
 struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s) {
     ticks_a_second = ticks_per_s;
-    struct cpu_meter trial = {.fd = -1};
+    choose_delays();
+    struct cpu_meter trial = {.fd = -1, .delay_fd = -1};
     trial.page = open_cycles(&trial.fd);
     source = trial.page ? SOURCE_RDPMC : SOURCE_CLOCK;
     if (!trial.page && (trial.page = open_task_clock(&trial.fd))) source = SOURCE_PAGE;
@@ -76,6 +139,8 @@ void cpu_meter_open(struct cpu_meter *meter) {
     if (source == SOURCE_RDPMC) meter->page = open_cycles(&meter->fd);
     if (source == SOURCE_PAGE) meter->page = open_task_clock(&meter->fd);
     if (source != SOURCE_RDPMC) re_anchor(meter);
+    open_delays(meter);
+    read_delay(meter);
 }
 
 void cpu_meter_close(struct cpu_meter *meter) {
@@ -83,6 +148,7 @@ void cpu_meter_close(struct cpu_meter *meter) {
     if (meter->fd >= 0) close(meter->fd);
     meter->page = NULL;
     meter->fd = -1;
+    close_delays(meter);
 }
 
 // The kernel's protocol for self-monitoring (linux/perf_event.h, struct perf_event_mmap_page).
@@ -111,12 +177,30 @@ static uint64_t since_anchor_ns(const struct cpu_meter *meter, uint64_t ticks) {
     return (uint64_t)((double)elapsed * 1e9 / (double)ticks_a_second);
 }
 
+// The lock of a counter's page, too, changes when the thread is scheduled in.
+static uint64_t read_counter(struct cpu_meter *meter) {
+    if (!meter->page) return 0;
+    uint32_t lock = __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE);
+    if (lock != meter->seen_lock) {
+        meter->seen_lock = lock;
+        read_delay(meter);
+    }
+    return read_cycles(meter->page);
+}
+
+// Without a page nothing says that the thread was away but that it computed for less time than has passed.
+static void leave_anchor(struct cpu_meter *meter, uint64_t elapsed_ns) {
+    uint64_t before_ns = meter->anchor_ns;
+    re_anchor(meter);
+    if (meter->page || meter->anchor_ns - before_ns + AWAY_LEAST_NS < elapsed_ns) read_delay(meter);
+}
+
 uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks) {
-    if (source == SOURCE_RDPMC) return meter->page ? read_cycles(meter->page) : 0;
+    if (source == SOURCE_RDPMC) return read_counter(meter);
     uint64_t elapsed_ns = since_anchor_ns(meter, ticks);
     bool stayed = meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) == meter->seen_lock
                               : elapsed_ns < CPU_METER_LEAST_NS;
-    if (!stayed) re_anchor(meter);
+    if (!stayed) leave_anchor(meter, elapsed_ns);
     uint64_t now_ns = stayed ? meter->anchor_ns + elapsed_ns : meter->anchor_ns;
     // What was taken for computing may turn out to have been time away (a host's steal, a short sleep).
     if (now_ns > meter->last_ns) meter->last_ns = now_ns;

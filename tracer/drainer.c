@@ -3,11 +3,13 @@
 
 #include "tracer/clock.h"
 #include "tracer/registry.h"
+#include "tracer/sampler.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     BATCH_EVENTS = 16384,
@@ -27,7 +29,7 @@ static _Atomic(bool) running;
 static pthread_t thread;
 static struct trace_writer *writer;
 static struct event *batch;
-static uint64_t clock_written_ns;
+static uint64_t clock_written_ns, sample_due_ns;
 
 bool drainer_running(void) {
     return atomic_load_explicit(&running, memory_order_relaxed);
@@ -128,6 +130,34 @@ static bool drain_all(size_t *seen) {
     return registry_flush(writer);
 }
 
+static struct channel *jvm_channel(void) {
+    pthread_mutex_lock(&lock);
+    struct channel *channel = live;
+    pthread_mutex_unlock(&lock);
+    while (channel && channel->thread != 0) channel = channel->next;
+    return channel;
+}
+
+// A sample is this thread's own, in the JVM's stream: it takes its place among the events that are in the ring by now.
+static bool write_sample(void) {
+    static const struct channel nobody; // thread 0, before the agent has opened its channel
+    struct event sample = sample_now();
+    struct channel *channel = jvm_channel();
+    size_t count = channel ? ring_drain(&channel->ring, batch, BATCH_EVENTS - 1) : 0, at = count;
+    while (at > 0 && batch[at - 1].time > sample.time) at--;
+    memmove(batch + at + 1, batch + at, (count - at) * sizeof *batch);
+    batch[at] = sample;
+    return write_batch(channel ? channel : &nobody, count + 1);
+}
+
+static bool write_due_sample(void) {
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (now_ns < sample_due_ns) return true;
+    bool late = now_ns - sample_due_ns >= SAMPLE_PERIOD_NS;
+    sample_due_ns = (late ? now_ns : sample_due_ns) + SAMPLE_PERIOD_NS;
+    return write_sample();
+}
+
 static bool write_clock(uint64_t least_age_ns) {
     uint64_t ticks, ns;
     if (!clock_uses_counter) return true;
@@ -158,7 +188,7 @@ static bool drain_while_running(void) {
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     do {
         size_t seen = 0;
-        if (!write_clock(CLOCK_PERIOD_NS) || !drain_all(&seen)) return false;
+        if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen)) return false;
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
         if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
     } while (pause_for(pause_ns));
@@ -173,7 +203,7 @@ static bool drain_the_rest(void) {
     for (struct channel *channel = live; channel; channel = channel->next) {
         if (!write_last_loss(channel)) return false;
     }
-    return write_clock(0);
+    return write_sample() && write_clock(0);
 }
 
 static void *run(void *unused) {

@@ -80,10 +80,13 @@ static inline void record3(struct thread_state *state, unsigned kind, uint64_t a
     ring_put3(&state->channel->ring, clock_ticks(), kind, a, b, c);
 }
 
-// Of a boundary: with the thread's computing so far as operand b.
+// Of a boundary: with the thread's computing so far as operand b, and before it, where that has grown, the time that
+// the thread has waited for a core.
 static inline void record_boundary(struct thread_state *state, unsigned kind, uint64_t a, uint64_t c) {
-    uint64_t ticks = clock_ticks();
-    ring_put3(&state->channel->ring, ticks, kind, a, cpu_meter_read(&state->meter, ticks), c);
+    uint64_t ticks = clock_ticks(), cpu = cpu_meter_read(&state->meter, ticks);
+    uint64_t delay_ns = cpu_meter_new_delay(&state->meter);
+    if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns); // the writer parts their times
+    ring_put3(&state->channel->ring, ticks, kind, a, cpu, c);
 }
 
 #endif

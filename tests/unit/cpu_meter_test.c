@@ -5,10 +5,13 @@
 
 #include "tracer/clock.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -88,6 +91,86 @@ static void test_a_closed_meter_can_be_opened_again(void **state) {
     assert_true(read_meter() > before);
 }
 
+// ---- waiting for a core
+
+enum { CONTENDERS = 3, CONTEST_NS = 200000000 };
+
+struct contender {
+    uint64_t wall_ns, cpu_ns, delay_ns, told_again;
+};
+
+static void *contend(void *argument) {
+    struct contender *contender = argument;
+    struct cpu_meter own;
+    cpu_meter_open(&own);
+    cpu_meter_read(&own, clock_ticks());
+    uint64_t delay_before_ns = cpu_meter_new_delay(&own), cpu_before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t from_ns = clock_ns(CLOCK_MONOTONIC);
+    while (clock_ns(CLOCK_MONOTONIC) - from_ns < CONTEST_NS) cpu_meter_read(&own, clock_ticks());
+    contender->wall_ns = clock_ns(CLOCK_MONOTONIC) - from_ns;
+    contender->cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before_ns;
+    contender->delay_ns = cpu_meter_new_delay(&own) - delay_before_ns;
+    contender->told_again = cpu_meter_new_delay(&own);
+    cpu_meter_close(&own);
+    return NULL;
+}
+
+static bool kernel_accounts_for_delays(void) {
+    unsigned long long computed, waited, times = 0;
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    if (!file) return false;
+    if (fscanf(file, "%llu %llu %llu", &computed, &waited, &times) != 3) times = 0;
+    fclose(file);
+    return times > 0;
+}
+
+// On one core for all of them, each either computes or waits for it.
+static void test_waiting_for_a_core_is_told_once(void **state) {
+    if (!kernel_accounts_for_delays()) skip();
+    struct contender contenders[CONTENDERS];
+    pthread_t threads[CONTENDERS];
+    pthread_attr_t attributes;
+    cpu_set_t allowed, one;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int core = 0;
+    while (!CPU_ISSET(core, &allowed)) core++;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    pthread_attr_init(&attributes);
+    pthread_attr_setaffinity_np(&attributes, sizeof one, &one);
+    for (int i = 0; i < CONTENDERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], &attributes, contend, &contenders[i]), 0);
+    }
+    for (int i = 0; i < CONTENDERS; i++) pthread_join(threads[i], NULL);
+    pthread_attr_destroy(&attributes);
+    for (int i = 0; i < CONTENDERS; i++) {
+        const struct contender *contender = &contenders[i];
+        assert_true(contender->delay_ns > 0);
+        assert_in_range(contender->cpu_ns + contender->delay_ns, contender->wall_ns / 2, contender->wall_ns * 11 / 10);
+        assert_int_equal(contender->told_again, 0);
+    }
+}
+
+static void test_few_descriptors_are_kept(void **state) {
+    enum { METERS = 50, LIMIT = 256, KEPT = 8 };
+    struct rlimit before;
+    struct cpu_meter meters[METERS];
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){LIMIT, before.rlim_max}), 0);
+    choose(NULL);
+    for (int round = 0; round < 2; round++) { // the second needs the first's back
+        int kept = 0;
+        for (int i = 0; i < METERS; i++) {
+            cpu_meter_open(&meters[i]);
+            kept += meters[i].delay_fd >= 0;
+        }
+        assert_int_equal(kept, kernel_accounts_for_delays() ? KEPT : 0);
+        for (int i = 0; i < METERS; i++) cpu_meter_close(&meters[i]);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    choose(NULL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_source_is_one_that_the_header_may_name),
@@ -95,6 +178,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sleeping_is_not_computing, open_meter, close_meter),
         cmocka_unit_test_setup_teardown(test_it_never_runs_backwards, open_meter, close_meter),
         cmocka_unit_test_setup_teardown(test_a_closed_meter_can_be_opened_again, open_meter, close_meter),
+        cmocka_unit_test(test_waiting_for_a_core_is_told_once),
+        cmocka_unit_test(test_few_descriptors_are_kept),
     };
     return cmocka_run_group_tests_name("cpu_meter", tests, choose, NULL);
 }

@@ -158,12 +158,38 @@ static uint64_t check_stream(const struct trace *trace, const struct trace_strea
     return lost;
 }
 
+// The JVM's stream: samples from the recording's beginning to its end, of what only grows, and between them as many
+// pairs of collections. Returns how many samples there are.
+static uint64_t check_jvm_stream(const struct trace *trace, uint64_t collections) {
+    struct trace_cursor cursor;
+    struct error error = ERROR_INIT;
+    struct event event, before = {0};
+    uint64_t samples = 0, begun = 0, ended = 0;
+    assert_int_equal(trace->streams[0].id, 0);
+    trace_cursor_init(&cursor, trace, &trace->streams[0]);
+    while (trace_cursor_next(&cursor, &event, &error)) {
+        if (event.kind == EVENT_GC_BEGIN) assert_int_equal(begun++, ended);
+        if (event.kind == EVENT_GC_END) assert_int_equal(begun, ++ended);
+        if (event.kind != EVENT_SAMPLE) continue;
+        assert_true(event.operand[0] > 0);
+        for (unsigned o = 0; o < EVENT_OPERANDS; o++) assert_true(event.operand[o] >= before.operand[o]);
+        before = event;
+        samples++;
+    }
+    assert_int_equal(error.status, STATUS_OK);
+    assert_int_equal(ended, collections);
+    assert_int_equal(event.kind, EVENT_SAMPLE);
+    assert_true(samples >= 2);
+    return samples;
+}
+
 static uint64_t check_trace(uint32_t streams, uint64_t events) {
     struct trace *trace = open_whole();
     assert_null(trace->end.stopped_because);
-    assert_int_equal(trace->stream_count, streams);
+    assert_int_equal(trace->stream_count, 1 + streams);
+    check_jvm_stream(trace, 0);
     uint64_t lost = 0;
-    for (uint32_t i = 0; i < streams; i++) lost += check_stream(trace, &trace->streams[i], events);
+    for (uint32_t i = 1; i <= streams; i++) lost += check_stream(trace, &trace->streams[i], events);
     assert_int_equal(trace->lost_events, lost);
     trace_close(trace);
     return lost;
@@ -200,7 +226,31 @@ static void test_a_thread_without_events_leaves_no_stream(void **state) {
     struct producer none = {0};
     in_child(record_producers, &none, 1);
     struct trace *trace = open_whole();
-    assert_int_equal(trace->event_count, 0);
+    assert_int_equal(trace->stream_count, 1);
+    check_jvm_stream(trace, 0);
+    trace_close(trace);
+}
+
+enum { COLLECTIONS = 3000, COLLECTION_PAUSE_US = 100 };
+
+static bool record_collections(void *unused, size_t count) {
+    if (!start()) return false;
+    struct channel *channel = drainer_open(0, 1024);
+    for (size_t i = 0; i < count; i++) {
+        ring_put1(&channel->ring, clock_ticks(), EVENT_GC_BEGIN, 0);
+        ring_put1(&channel->ring, clock_ticks(), EVENT_GC_END, 0);
+        usleep(COLLECTION_PAUSE_US);
+    }
+    drainer_stop();
+    return true;
+}
+
+static void test_samples_and_collections_share_a_stream(void **state) {
+    in_child(record_collections, NULL, COLLECTIONS);
+    struct trace *trace = open_whole();
+    assert_int_equal(trace->stream_count, 1);
+    assert_int_equal(trace->lost_events, 0);
+    assert_true(check_jvm_stream(trace, COLLECTIONS) >= 4); // in more than 300 ms
     trace_close(trace);
 }
 
@@ -234,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_short_lives_lose_nothing),
         cmocka_unit_test(test_losses_are_counted_where_they_happen),
         cmocka_unit_test(test_a_thread_without_events_leaves_no_stream),
+        cmocka_unit_test(test_samples_and_collections_share_a_stream),
         cmocka_unit_test(test_a_full_disk_ends_the_trace_whole_and_says_why),
     };
     return cmocka_run_group_tests_name("drainer", tests, make_folder, remove_folder);
