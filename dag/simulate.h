@@ -10,15 +10,24 @@
 //               that time, then sleeps for the rest of it; its queued_ns are left out, since they arise anew. Pauses of
 //               the JVM come when as much has been computed in all as had been when they came, and last as long.
 //
-// What happens, precisely. "Now" is the instant at hand; things at one instant happen in the order in which they were
-// scheduled. A strand is what runs vertices one after the other: a thread that no discipline governs, or a worker.
+// What happens, precisely. A strand is what runs vertices one after the other: a thread that no discipline governs, or
+// a worker. "Now" is the instant at hand; things at one instant happen strand by strand: recorded threads in their
+// order, then new workers in the order in which they were made.
+//   Who dispatches. In POOL and CPU a pool whose discipline is known (stealing ones: below) dispatches its tasks that
+//     were recorded as DISPATCH_NEW, WOKEN, QUEUED or CALLER. All other tasks, those that never started among them, are
+//     taken up where they were recorded, and all pools' are in DAG. The n-th worker that a pool makes is the n-th
+//     thread that was recorded of it, as long as there are any.
 //   Bodies. A strand runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
 //     t(p). Bodies of other tasks that were recorded within (helping, caller-runs) are passed over, with the time that
 //     they took, and are dispatched like all others.
+//     The same holds for what a worker did between tasks: all up to a task's tail is done for that task.
 //   Spawns. At SPAWN_BEGIN of an inlined task the strand goes to its start and from its end behind its SPAWN_END; the
 //     bracket, the pick-up and the edges into and out of the body go (dag/edit.h). Else the task is offered to its pool
 //     at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket and
 //     pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs).
+//     A start is at the later of its spawn and the moment when its worker came free (or was made) plus the pick-up; of
+//     a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with it, unless it
+//     did other tasks' work: then the bracket stays as recorded.
 //   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
 //     the queue if it has room, where an idle worker, if any, takes it at once (the one that has slept longest, or with
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it is
@@ -71,8 +80,9 @@ void simulation_free(struct simulation *simulation);
 enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
 
 // The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit
-// left them nothing; workers that were not recorded come after. Tasks keep their index: those that were inlined, staged
-// or merged into another are TASK_NESTED (with `result` where someone awaits it); parts of a split follow at the end.
+// left them nothing; workers that were not recorded come after, with the stream of one of their pool's. Tasks keep
+// their index: those that were inlined, staged or merged into another are TASK_NESTED (with `result` where someone
+// awaits it); parts of a split follow at the end.
 const struct dag *simulation_dag(const struct simulation *simulation);
 
 // Why a run is stuck: tasks that wait for each other (deadlock), or one that waits for another that no worker is left
