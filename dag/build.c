@@ -48,6 +48,8 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
     dag->trace = trace;
     bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
               repair_skew(&builder);
+    if (ok) find_dispatches(dag);
+    ok = ok && describe_pools(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
 // workers; build.c decodes it again and lays down vertices, with context.c for contexts and sites; cause.c finds each
-// vertex's cause and rule; skew.c makes times agree with them.
+// vertex's cause and rule; skew.c makes times agree with them; dispatch.c and pools.c say how tasks and pools met.
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -123,5 +123,7 @@ bool sites_take_classes(struct builder *builder);
 
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
+void find_dispatches(struct dag *dag);        // and tails
+bool describe_pools(struct builder *builder); // from dispatches
 
 #endif

@@ -209,6 +209,10 @@ struct dag {
 struct dag *dag_build(const struct trace *trace, struct error *error);
 void dag_free(struct dag *dag);
 
+// When the thread that took a started task up was free to: the last that it did before, or the making of it;
+// INT64_MIN for one that was made for this task.
+int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task);
+
 // "com.acme.Main.run:12"; "unknown site" for DAG_NONE. Returns text.
 const char *dag_site_text(const struct dag *dag, uint32_t site, char *text, size_t size);
 

@@ -262,6 +262,7 @@ static void make_task(const struct sighting *sighting, struct dag_task *task) {
                               .pickup = DAG_NONE,
                               .start = DAG_NONE,
                               .end = DAG_NONE,
+                              .tail = DAG_NONE,
                               .result = DAG_NONE,
                               .flags = first_flags(sighting),
                               .awaited = sighting->awaited};

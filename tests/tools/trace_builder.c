@@ -97,15 +97,22 @@ uint32_t tb_class(struct trace_builder *tb, const char *name) {
     return ++tb->class_count;
 }
 
-uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads) {
+uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool) {
+    pool.kind = keep(tb, pool.kind);
+    pool.queue = keep(tb, pool.queue);
+    pool.name = keep(tb, pool.name);
     tb->pools = one_more(tb->pools, tb->pool_count, sizeof *tb->pools);
-    tb->pools[tb->pool_count] = (struct trace_pool){.kind = "java.util.concurrent.ThreadPoolExecutor",
-                                                    .queue = "java.util.concurrent.LinkedBlockingQueue",
-                                                    .name = keep(tb, name),
-                                                    .core = threads,
-                                                    .maximum = threads,
-                                                    .capacity = -1};
+    tb->pools[tb->pool_count] = pool;
     return ++tb->pool_count;
+}
+
+uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads) {
+    return tb_pool_like(tb, (struct trace_pool){.kind = "java.util.concurrent.ThreadPoolExecutor",
+                                                .queue = "java.util.concurrent.LinkedBlockingQueue",
+                                                .name = name,
+                                                .core = threads,
+                                                .maximum = threads,
+                                                .capacity = -1});
 }
 
 void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags) {

@@ -28,6 +28,7 @@ uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char 
 uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
 uint32_t tb_class(struct trace_builder *tb, const char *name);
 uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads); // a ThreadPoolExecutor, fixed size
+uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool);       // any other
 void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags);
 
 // tb_event(tb, thread, time_ns, EVENT_X[, a[, b[, c]]])

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the DAG knows beside its edges: pools' rules, how tasks came to run, what was computed, what hand-overs cost.
+// Numbers are worked out by hand in the comments. All times are ns.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dag/costs.h"
+#include "trace_builder.h"
+
+enum { MAIN = 1, WORKER = 2, OTHER = 3 };     // threads
+enum { M = 100, RUN_WORKER = 50, RUN_OTHER }; // main's task, threads' run()
+
+struct fixture {
+    struct trace_builder *tb;
+    uint32_t pool, site;
+    struct trace *trace;
+    struct dag *dag;
+};
+
+static void must(bool good, struct error *error) {
+    char text[1024];
+    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
+}
+
+static struct fixture begin(void) {
+    struct fixture f = {.tb = tb_new()};
+    f.pool = tb_pool(f.tb, "pool-1", 2);
+    f.site = tb_site(f.tb, "Main", "run", 12);
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
+    tb_thread(f.tb, OTHER, "pool-1-thread-2", 0);
+    return f;
+}
+
+static void build(struct fixture *f) {
+    struct error error = ERROR_INIT;
+    f->trace = tb_open(f->tb);
+    f->dag = dag_build(f->trace, &error);
+    must(f->dag != NULL, &error);
+}
+
+static void end(struct fixture *f) {
+    dag_free(f->dag);
+    trace_close(f->trace);
+    tb_free(f->tb);
+}
+
+static uint32_t index_of(const struct fixture *f, uint64_t id) {
+    uint32_t t = 0;
+    while (t < f->dag->task_count && f->dag->tasks[t].id != id) t++;
+    assert_true(t < f->dag->task_count);
+    return t;
+}
+
+static const struct dag_task *task(const struct fixture *f, uint64_t id) {
+    return &f->dag->tasks[index_of(f, id)];
+}
+
+static int64_t time_at(const struct fixture *f, uint32_t vertex) {
+    assert_true(vertex < f->dag->vertex_count);
+    return f->dag->vertices.time_ns[vertex];
+}
+
+static void spawn(struct fixture *f, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t id) {
+    tb_event(f->tb, thread, begin_ns, EVENT_SPAWN_BEGIN, id, f->site, f->pool);
+    tb_event(f->tb, thread, end_ns, EVENT_SPAWN_END, id);
+}
+
+static void run(struct fixture *f, uint32_t thread, uint64_t start_ns, uint64_t end_ns, uint64_t id) {
+    tb_event(f->tb, thread, start_ns, EVENT_TASK_START, id);
+    tb_event(f->tb, thread, end_ns, EVENT_TASK_END, id);
+}
+
+// main: spawn 100..160 of task 1, whose worker is made at 110..130; spawns 200..210 of 2, 220..230 of 3, 240..250 of 4.
+static void add_spawns(struct fixture *f) {
+    tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 1, f->site, f->pool);
+    tb_event(f->tb, MAIN, 110, EVENT_SPAWN_BEGIN, RUN_WORKER, 0, 0);
+    tb_event(f->tb, MAIN, 130, EVENT_SPAWN_END, RUN_WORKER);
+    tb_event(f->tb, MAIN, 160, EVENT_SPAWN_END, 1);
+    spawn(f, MAIN, 200, 210, 2);
+    spawn(f, MAIN, 220, 230, 3);
+    spawn(f, MAIN, 240, 250, 4);
+}
+
+static void start_worker(struct fixture *f, uint64_t time_ns) {
+    tb_event(f->tb, WORKER, time_ns, EVENT_THREAD_START, RUN_WORKER);
+    tb_event(f->tb, WORKER, time_ns + 1, EVENT_WORKER_BEGIN, f->pool);
+}
+
+// Task 1 runs 150..215, and its result is there at 218. Task 2 was spawned at 200: it queued. The worker asks at 280,
+// when task 3 was there already; it sleeps from 310, and task 5, spawned at 400, wakes it.
+static void test_dispatches_and_tails(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    spawn(&f, MAIN, 400, 410, 5);
+    start_worker(&f, 140);
+    run(&f, WORKER, 150, 215, 1);
+    tb_event(f.tb, WORKER, 218, EVENT_RESULT, 1);
+    run(&f, WORKER, 260, 270, 2);
+    tb_event(f.tb, WORKER, 272, EVENT_RESULT, 2);
+    tb_event(f.tb, WORKER, 275, EVENT_SPAWN_BEGIN, 6, f.site, f.pool); // a stage that task 2 sets off
+    tb_event(f.tb, WORKER, 278, EVENT_SPAWN_END, 6);
+    tb_event(f.tb, WORKER, 280, EVENT_IDLE, f.pool);
+    tb_event(f.tb, WORKER, 282, EVENT_BUSY, f.pool);
+    run(&f, WORKER, 285, 290, 3);
+    run(&f, WORKER, 295, 300, 4);
+    tb_event(f.tb, WORKER, 310, EVENT_IDLE, f.pool);
+    tb_event(f.tb, WORKER, 430, EVENT_BUSY, f.pool);
+    run(&f, WORKER, 440, 450, 5);
+    build(&f);
+    assert_int_equal(task(&f, M)->dispatch, DISPATCH_NONE);
+    assert_int_equal(task(&f, 1)->dispatch, DISPATCH_NEW);
+    assert_int_equal(task(&f, 2)->dispatch, DISPATCH_QUEUED);
+    assert_int_equal(task(&f, 3)->dispatch, DISPATCH_QUEUED);
+    assert_int_equal(task(&f, 4)->dispatch, DISPATCH_QUEUED);
+    assert_int_equal(task(&f, 5)->dispatch, DISPATCH_WOKEN);
+    assert_int_equal(task(&f, 6)->dispatch, DISPATCH_NONE);
+    assert_int_equal(time_at(&f, task(&f, 1)->tail), 218);
+    assert_int_equal(time_at(&f, task(&f, 2)->tail), 278);
+    assert_int_equal(task(&f, 3)->tail, task(&f, 3)->end);
+    assert_int_equal(task(&f, 6)->tail, DAG_NONE);
+    assert_int_equal(dag_free_ns(f.dag, task(&f, 1)), INT64_MIN);
+    assert_int_equal(dag_free_ns(f.dag, task(&f, 3)), 278);
+    assert_int_equal(dag_free_ns(f.dag, task(&f, 5)), 300);
+    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_FIFO);
+    end(&f);
+}
+
+// Task 1 runs in the bracket of its spawn; task 2 runs while main waits for it; task 3 has a thread of its own.
+static void test_dispatches_without_a_worker(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 1, f.site, f.pool);
+    run(&f, MAIN, 20, 30, 1);
+    tb_event(f.tb, MAIN, 35, EVENT_RESULT, 1);
+    tb_event(f.tb, MAIN, 40, EVENT_SPAWN_END, 1);
+    spawn(&f, MAIN, 50, 60, 2);
+    tb_event(f.tb, MAIN, 70, EVENT_WAIT_BEGIN, 2, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    run(&f, MAIN, 80, 90, 2);
+    tb_event(f.tb, MAIN, 100, EVENT_WAIT_END, 2);
+    tb_event(f.tb, MAIN, 110, EVENT_SPAWN_BEGIN, 3, f.site, 0);
+    tb_event(f.tb, MAIN, 120, EVENT_SPAWN_END, 3);
+    tb_event(f.tb, OTHER, 130, EVENT_THREAD_START, 3);
+    tb_event(f.tb, OTHER, 140, EVENT_THREAD_END, 3);
+    build(&f);
+    assert_int_equal(task(&f, 1)->dispatch, DISPATCH_CALLER);
+    assert_int_equal(time_at(&f, task(&f, 1)->tail), 35);
+    assert_true(f.dag->pools[f.pool].caller_runs);
+    assert_int_equal(task(&f, 2)->dispatch, DISPATCH_HELPED);
+    assert_int_equal(task(&f, 2)->tail, task(&f, 2)->end);
+    assert_int_equal(task(&f, 3)->dispatch, DISPATCH_THREAD);
+    end(&f);
+}
+
+static void test_pools_by_their_queues(void **state) {
+    (void)state;
+    static const struct {
+        struct trace_pool pool;
+        struct dag_pool expected;
+    } cases[] = {
+        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ArrayBlockingQueue", NULL, 2, 4, 10},
+         {DISCIPLINE_FIFO, 2, 4, 10, false, false, -1}},
+        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.SynchronousQueue", NULL, 0, INT32_MAX, 0},
+         {DISCIPLINE_HAND_OFF, 0, INT32_MAX, 0, false, true, -1}},
+        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.PriorityBlockingQueue", NULL, 1, 1, -1},
+         {DISCIPLINE_PRIORITY, 1, 1, INT64_MAX, false, false, -1}},
+        {{"com.acme.Pool", "com.acme.LifoQueue", NULL, 1, 1, -1}, {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, -1}},
+        {{"java.util.concurrent.ScheduledThreadPoolExecutor",
+          "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", NULL, 1, INT32_MAX, -1},
+         {DISCIPLINE_UNKNOWN, 1, INT32_MAX, INT64_MAX, false, false, -1}},
+        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue", NULL, 3, 3, -1},
+         {DISCIPLINE_STEALING, 3, INT32_MAX, INT64_MAX, false, true, -1}},
+        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue async", NULL, 3, 3, -1},
+         {DISCIPLINE_FIFO, 3, INT32_MAX, INT64_MAX, false, true, -1}},
+        {{"com.acme.Executor", NULL, NULL, -1, -1, -1}, {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, -1}},
+    };
+    struct fixture f = begin();
+    uint32_t pools[sizeof cases / sizeof *cases];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) pools[i] = tb_pool_like(f.tb, cases[i].pool);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    build(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct dag_pool *pool = &f.dag->pools[pools[i]], *expected = &cases[i].expected;
+        assert_int_equal(pool->discipline, expected->discipline);
+        assert_int_equal(pool->core, expected->core);
+        assert_int_equal(pool->maximum, expected->maximum);
+        assert_int_equal(pool->capacity, expected->capacity);
+        assert_int_equal(pool->lifo_wakeups, expected->lifo_wakeups);
+        assert_int_equal(pool->keep_alive_ns, expected->keep_alive_ns);
+    }
+    end(&f);
+}
+
+// Tasks 2, 3, 4, 5 queue while 1 runs, and are taken as 5, 4, 3, 2: three pairs, all newest first.
+static void test_newest_first_is_seen(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    spawn(&f, MAIN, 260, 270, 5);
+    start_worker(&f, 140);
+    run(&f, WORKER, 150, 300, 1);
+    for (uint64_t i = 0; i < 4; i++) run(&f, WORKER, 310 + 10 * i, 315 + 10 * i, 5 - i);
+    build(&f);
+    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_LIFO);
+    end(&f);
+}
+
+// Idle from 300, gone at 900: 600. At the other worker's retirement the pool had been shut down, which says nothing.
+static void test_keep_alive_is_seen(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    tb_event(f.tb, MAIN, 1000, EVENT_POOL_SHUTDOWN, f.pool);
+    start_worker(&f, 140);
+    run(&f, WORKER, 150, 300, 1);
+    tb_event(f.tb, WORKER, 310, EVENT_IDLE, f.pool);
+    tb_event(f.tb, WORKER, 910, EVENT_RETIRE, f.pool);
+    tb_event(f.tb, OTHER, 500, EVENT_WORKER_BEGIN, f.pool);
+    tb_event(f.tb, OTHER, 960, EVENT_IDLE, f.pool);
+    tb_event(f.tb, OTHER, 1010, EVENT_RETIRE, f.pool);
+    build(&f);
+    assert_int_equal(f.dag->pools[f.pool].keep_alive_ns, 600);
+    end(&f);
+}
+
+// A worker that hands a task over before it has one of its own does so in nobody's name.
+static void test_spawns_for_nobody_make_a_pool_unknown(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    start_worker(&f, 140);
+    spawn(&f, WORKER, 145, 146, 9);
+    run(&f, WORKER, 150, 300, 1);
+    build(&f);
+    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_UNKNOWN);
+    end(&f);
+}
+
+// The worker of one pool runs a task of another: neither can be dispatched again.
+static void test_mixed_workers_make_pools_unknown(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    uint32_t other = tb_pool(f.tb, "pool-2", 1), third = tb_pool(f.tb, "pool-3", 1);
+    add_spawns(&f);
+    tb_event(f.tb, MAIN, 300, EVENT_SPAWN_BEGIN, 9, f.site, other);
+    tb_event(f.tb, MAIN, 310, EVENT_SPAWN_END, 9);
+    start_worker(&f, 140);
+    run(&f, WORKER, 150, 290, 1);
+    run(&f, WORKER, 320, 330, 9);
+    build(&f);
+    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_UNKNOWN);
+    assert_int_equal(f.dag->pools[other].discipline, DISCIPLINE_UNKNOWN);
+    assert_int_equal(f.dag->pools[third].discipline, DISCIPLINE_FIFO);
+    end(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dispatches_and_tails),
+        cmocka_unit_test(test_dispatches_without_a_worker),
+        cmocka_unit_test(test_pools_by_their_queues),
+        cmocka_unit_test(test_newest_first_is_seen),
+        cmocka_unit_test(test_keep_alive_is_seen),
+        cmocka_unit_test(test_spawns_for_nobody_make_a_pool_unknown),
+        cmocka_unit_test(test_mixed_workers_make_pools_unknown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
