@@ -22,7 +22,8 @@ bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *e
     edit->parts = malloc(tasks * sizeof *edit->parts);
     edit->staged = malloc(tasks);
     edit->pool_threads = malloc(((size_t)dag->trace->pool_count + 1) * sizeof *edit->pool_threads);
-    if (edit->inlined && edit->merged_next && edit->parts && edit->staged && edit->pool_threads) {
+    edit->order = malloc(tasks * sizeof *edit->order);
+    if (edit->inlined && edit->merged_next && edit->parts && edit->staged && edit->pool_threads && edit->order) {
         forget_edits(edit, dag);
         return true;
     }
@@ -45,45 +46,12 @@ void dag_edit_destroy(struct dag_edit *edit) {
     free(edit->parts);
     free(edit->staged);
     free(edit->pool_threads);
+    free(edit->order);
     *edit = (struct dag_edit){0};
 }
 
 bool dag_edit_only_inlines(const struct dag_edit *edit) {
     return !(edit->merged_count | edit->parts_count | edit->staged_count | edit->resized_count);
-}
-
-void dag_edit_inline(struct dag_edit *edit, uint32_t task) {
-    edit->inlined_count += !edit->inlined[task];
-    edit->inlined[task] = 1;
-}
-
-// Whether the bracket holds vertices of other tasks: what is done there must not vanish. A body of the task's own
-// (caller-runs) may lie in it, and so may the making of a worker.
-static bool bracket_serves_others(const struct dag *dag, uint32_t index) {
-    const struct dag_task *task = &dag->tasks[index];
-    for (uint32_t v = task->spawn_begin; v <= task->spawn_end; v++) {
-        if (v == task->start) {
-            v = task->end;
-            continue;
-        }
-        if (dag->vertices.task[v] != DAG_NONE && dag->vertices.task[v] != index) return true;
-    }
-    return false;
-}
-
-const char *dag_inline_refusal(const struct dag *dag, uint32_t index) {
-    const struct dag_task *task = &dag->tasks[index];
-    if (task->flags & TASK_MAIN) return "it is main";
-    if (task->flags & TASK_NESTED) return "it runs inside another task already";
-    if (task->flags & TASK_REJECTED) return "its pool rejected it";
-    if (task->flags & TASK_UNFINISHED) return "its end was not recorded";
-    if (task->flags & TASK_HANDED_OVER) return "it was handed over without a spawn, by a queue of the program's own";
-    if (task->spawn_begin == DAG_NONE) return "its spawn was not recorded";
-    if (dag->vertices.time_ns[task->start] < dag->vertices.time_ns[task->spawn_begin]) {
-        return "it was recorded as starting before its spawn";
-    }
-    if (bracket_serves_others(dag, index)) return "its hand-over does work for other tasks";
-    return NULL;
 }
 
 uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit, uint32_t index) {

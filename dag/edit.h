@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// An edit overlay: what a plan changes in a trace-DAG, without touching the DAG. Many overlays share one DAG.
+// An edit overlay: what a plan changes in a trace-DAG, without touching the DAG. Many overlays share one DAG. What each
+// edit does to vertices and edges, and when it is sound, stands at the top of its file: inline.c, merge.c, split.c,
+// combinator.c, resize.c.
 //
-// inline (R Eq. 1, 2 as SPEC section 5 reads them): the task's body [start, end] takes the place of its spawn bracket
-// [spawn_begin, spawn_end] on the spawner's thread; the bracket's own cost goes, as do the pick-up (the worker's
-// idle/busy pair before the body) and the hand-over edge; what follows the body on the worker closes up to what
-// preceded the pick-up; the edges from the result to whoever waits stay. A worker left without a task goes altogether;
-// one whose creation was part of a dropped bracket is created by the first spawn of a task that is still its own.
-// Delays: what led up to the bracket is followed by the body at once, the body by what came after the bracket. Between
-// tasks a worker's own time before a pick-up goes with it; inside a body (a task that helps) it stays, being work.
-// Because bodies are ranges, the overlay is one flag a task, and the walk over a thread's chain does the rest.
+// Of inlining, which dag_propagate knows as well: a worker left without a task goes altogether; one whose creation was
+// part of a dropped bracket is created by the first spawn of a task that is still its own. Delays: what led up to the
+// bracket is followed by the body at once, the body by what came after the bracket. Between tasks a worker's own time
+// before a pick-up goes with it; inside a body (a task that helps) it stays, being work. Because bodies are ranges, the
+// overlay is one flag a task, and the walk over a thread's chain does the rest.
 #ifndef REHYPE_DAG_EDIT_H
 #define REHYPE_DAG_EDIT_H
 
@@ -16,14 +15,15 @@
 
 struct dag_edit {
     uint8_t *inlined; // a flag a task
-    uint32_t inlined_count;
-    // What needs the simulation (dag/simulate.h); files merge.c, split.c, combinator.c and resize.c say what each does.
+    // What needs the simulation (dag/simulate.h):
     uint32_t *merged_next; // a task each: the member of its group that runs after it, itself for the last; DAG_NONE
                            // for tasks that are in none
     uint32_t *parts;       // a task each: how many it is split into; 0: whole
     uint8_t *staged;       // a flag a task: a coordinator whose waits become stages
     int32_t *pool_threads; // by pool id: its size; 0: as recorded
-    uint32_t merged_count, parts_count, staged_count, resized_count;
+    uint32_t inlined_count, merged_count, parts_count, staged_count; // tasks; merged ones are members of all groups
+    uint32_t resized_count;                                          // pools
+    uint32_t *order;                                                 // scratch of dag_edit_merge, a task each
 };
 
 // NULL members when there is no memory. An edit is freed by dag_edit_destroy and cleared by dag_edit_clear.
@@ -34,27 +34,37 @@ void dag_edit_destroy(struct dag_edit *edit);
 // Whether nothing but inlining was asked for, so that dag_propagate can tell the times.
 bool dag_edit_only_inlines(const struct dag_edit *edit);
 
-// Why this task can't be inlined, or NULL if it can: is main, no task of its own, rejected, unfinished, never spawned,
-// handed over without a spawn, or its hand-over does other tasks' work. Cost: the vertices in its spawn bracket.
-const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
-void dag_edit_inline(struct dag_edit *edit, uint32_t task); // idempotent; the task must not be refused
+// What can't be done to a task or pool, and why: a text of static life, or NULL if it can. The edits themselves take
+// only what was not refused, and are idempotent. One task takes part in one edit at most; improvements_conflict
+// (optimize/plan.h) sees to that.
 
-// Merge (T 5.2): what keeps a task from being merged, or NULL. `tasks` are those of a site in rising order. Groups are
-// runs of up to `factor` consecutive ones of one spawner, and end early where the spawner awaits a member, since the
-// later ones would never be spawned. Groups of one stay as they are. Returns how many tasks were put into groups.
+// Whether a body can leave its place and its bracket go: it is main, no task of its own, rejected, unfinished, never
+// spawned, handed over without a spawn, recorded as starting before its spawn, or its hand-over does other tasks' work.
+// What inline, merge and combinator have in common. Cost: the vertices in its spawn bracket.
+const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_inline(struct dag_edit *edit, uint32_t task);
+
+// Merge (T 5.2): dag_inline_refusal. `tasks` are those of a site, or of a site and context, in any order; none of them
+// is in a group yet. Groups are runs of up to `factor` (2 or more) consecutive ones that one spawner hands to one pool
+// in one context. They end early where a wait for a member lies on the spawner's thread before the next member's spawn,
+// since that would never come. Groups of one stay as they are. Returns how many tasks were put into groups. Cost: a
+// sort of the tasks, and the spawners' vertices between their first and last spawn here.
 const char *dag_merge_refusal(const struct dag *dag, uint32_t task);
 uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint32_t *tasks, uint32_t count,
                         uint32_t factor);
 
-// Split (T 5.2): refused for bodies that spawn or wait.
+// Split (T 5.2): refused for what was not spawned or has no end, and for bodies that spawn or wait. Factor: 2 or more.
+// Cost of the refusal: the vertices of its body.
 const char *dag_split_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_split(struct dag_edit *edit, uint32_t task, uint32_t factor);
 
-// Combinator (R Sec. 4.1): refused for what can't be inlined, waits for nothing, or waits for what is no task.
+// Combinator (R Sec. 4.1): dag_inline_refusal, or it waits for nothing, or for what is no task. Cost of the refusal:
+// the vertices of its body.
 const char *dag_combinator_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_combine(struct dag_edit *edit, uint32_t task);
 
-// Another size of a pool: core and maximum both. Refused where the pool's rules are unknown (discipline).
+// Another size of a pool: core and maximum both. Refused where its rules are unknown (discipline), and where it has no
+// queue, so that a fixed size would reject tasks instead of letting them wait.
 const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
 void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
 
