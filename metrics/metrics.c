@@ -35,3 +35,12 @@ bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const s
            metrics_requests(dag, edit, run, window, DAG_NONE, work, &metrics->requests, error) &&
            collections_count(dag, window, metrics, error);
 }
+
+bool metrics_of_run(const struct dag *run, bool all, const struct window *window, const struct metrics *base,
+                    struct metrics_work *work, struct metrics *metrics, struct error *error) {
+    const struct dag_run times = {.time_ns = run->vertices.time_ns};
+    metrics_unknown(metrics);
+    return work_bind_run(work, run, true, error) &&
+           (all ? metrics_compute : metrics_usage)(run, &work->scratch->empty, &times, window, base, work, metrics,
+                                                   error);
+}

@@ -12,8 +12,9 @@ enum thread_state { STATE_OCCUPIED, STATE_ACTIVE, STATE_WAITING, STATE_BLOCKED, 
 extern const char *const thread_state_names[STATE_COUNT];
 
 // Of counted threads only: not the JVM's own, not the DAG's barriers. occupied: in a body; waiting: in a body, the
-// innermost of which awaits a task or pool that is known; active: occupied and not waiting, be it asleep; unoccupied: a
-// worker between its first and last vertex, outside bodies; blocked: unknown, since no event tells of it.
+// innermost of which awaits a task or pool that is known; active: occupied and not waiting, be it asleep; blocked:
+// active and asleep for a contended lock or for something that is not known; unoccupied: a worker between its first and
+// last vertex, outside bodies. Traces of the format's version 1 don't tell of locks: blocked is unknown in them.
 struct usage {   // of threads in one state, over the window
     double peak; // mean over the busiest 1 % of wall
     double max;
@@ -27,9 +28,9 @@ struct quantiles {
 struct task_metrics {
     uint64_t count;        // tasks that started in the window, nested and inlined ones not counted
     double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies
-    double idle_share;     // cores left without an active thread while any is occupied / (cores x wall)
-    double work_ns;        // running time in bodies
-    double span_ns;        // longest chain of running times by spawns and results: no less with any number of cores
+    double idle_share; // cores left without an active thread that isn't blocked while any is occupied / (cores x wall)
+    double work_ns;    // running time in bodies
+    double span_ns;    // longest chain of running times by spawns and results: no less with any number of cores
     const char *granularity_unit;   // "cycles", or "ns": of CPU time, or where none was measured of running time
     struct quantiles granularity;   // of a body with what is inlined into it, less its waits
     struct quantiles queue_wait_ns; // spawn to start
@@ -100,6 +101,13 @@ bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const str
 bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                      const struct window *window, const struct metrics *base, struct metrics_work *work,
                      struct metrics *metrics, struct error *error);
+
+// The same of a run that is a DAG of its own: as recorded, or simulated (dag/simulate.h). The window's bounds are
+// recorded times; what only the simulation made bounds no window. `all`: as metrics_compute. What base and metrics name
+// is the recorded DAG's, so they outlive the simulation's next run. Cost: as above, and 15 ns a vertex to take up the
+// graph.
+bool metrics_of_run(const struct dag *run, bool all, const struct window *window, const struct metrics *base,
+                    struct metrics_work *work, struct metrics *metrics, struct error *error);
 
 // All unknown: NAN, counts 0.
 void metrics_unknown(struct metrics *metrics);

@@ -46,8 +46,7 @@ struct request_metrics requests_unknown(void) {
 
 // For each task the outermost chosen one among itself, its spawner, the spawner's spawner and so on; DAG_NONE without.
 // Spawners in a ring, which a damaged recording may hold, have none above them.
-static void find_topmost(struct counting *counting) {
-    const struct dag *dag = counting->dag;
+static void find_topmost(struct counting *counting, const struct dag *dag) {
     uint32_t *top = counting->top, *path = counting->stack;
     for (uint32_t t = 0; t < dag->task_count; t++) top[t] = TOP_UNSOLVED;
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -65,11 +64,12 @@ static void find_topmost(struct counting *counting) {
     }
 }
 
-static bool starts_within(const struct counting *counting, const struct dag_task *task) {
-    const struct dag *dag = counting->dag;
-    if (task->start == DAG_NONE || counting->thread_class[task->thread] == CLASS_UNCOUNTED) return false;
-    int64_t start = dag->vertices.time_ns[task->start];
-    return !counting->window || (start >= counting->window->from_ns && start <= counting->window->to_ns);
+static bool is_counted(const struct dag *dag, const struct dag_task *task) {
+    return task->start != DAG_NONE && work_classify(dag, &dag->threads[task->thread]) != CLASS_UNCOUNTED;
+}
+
+static bool starts_within(const struct counting *counting, const struct dag *dag, const struct dag_task *task) {
+    return is_counted(dag, task) && work_is_within(counting->window, work_recorded_ns(dag, task->start));
 }
 
 static bool is_of_pool(const struct dag *dag, const struct dag_task *task) {
@@ -94,13 +94,13 @@ static uint32_t largest(const struct site_tally *tallies, uint32_t site_count) {
 }
 
 static uint32_t find_outermost_site(struct counting *counting, struct site_tally *tallies) {
-    const struct dag *dag = counting->dag;
+    const struct dag *dag = work_origin(counting->dag);
     for (uint32_t t = 0; t < dag->task_count; t++) counting->chosen[t] = is_of_pool(dag, &dag->tasks[t]);
-    find_topmost(counting);
+    find_topmost(counting, dag);
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         bool outermost = task->spawner == DAG_NONE || counting->top[task->spawner] == DAG_NONE;
-        if (!outermost || task->site == DAG_NONE || !starts_within(counting, task)) continue;
+        if (!outermost || task->site == DAG_NONE || !starts_within(counting, dag, task)) continue;
         tallies[task->site].tasks++;
         tallies[task->site].total_ns += dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start];
     }
@@ -109,7 +109,8 @@ static uint32_t find_outermost_site(struct counting *counting, struct site_tally
 
 static void add_latency(struct counting *counting, const struct dag_task *task) {
     const int64_t *time_ns = counting->run->time_ns;
-    if (task->result == DAG_NONE || time_ns[task->result] == DAG_ABSENT || time_ns[task->spawn_begin] == DAG_ABSENT)
+    if (task->result == DAG_NONE || task->spawn_begin == DAG_NONE || time_ns[task->result] == DAG_ABSENT ||
+        time_ns[task->spawn_begin] == DAG_ABSENT)
         return;
     counting->latency[counting->latency_count++] = (double)(time_ns[task->result] - time_ns[task->spawn_begin]);
 }
@@ -120,15 +121,15 @@ static void find_requests(struct counting *counting) {
         counting->chosen[t] =
             dag->tasks[t].site == counting->site && work_task_runs(dag, counting->edit, counting->run, t);
     }
-    find_topmost(counting);
+    find_topmost(counting, dag);
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (counting->top[t] != t || !starts_within(counting, &dag->tasks[t])) continue;
+        if (counting->top[t] != t || !starts_within(counting, dag, &dag->tasks[t])) continue;
         counting->count++;
         add_latency(counting, &dag->tasks[t]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         uint32_t request = counting->top[t];
-        if (request != DAG_NONE && !starts_within(counting, &dag->tasks[request])) counting->top[t] = DAG_NONE;
+        if (request != DAG_NONE && !starts_within(counting, dag, &dag->tasks[request])) counting->top[t] = DAG_NONE;
     }
 }
 
@@ -219,7 +220,7 @@ static void count_all(struct counting *counting, struct request_metrics *request
     find_requests(counting);
     if (counting->count == 0) return;
     for (uint32_t t = 0; t < dag->thread_count; t++) {
-        if (counting->thread_class[t] == CLASS_PLATFORM) walk_thread(counting, t);
+        if (counting->thread_class[t] == CLASS_PLATFORM && dag->threads[t].count) walk_thread(counting, t);
     }
     requests->count = (double)counting->count;
     requests->latency_ns = quantiles_of(counting->latency, counting->latency_count);
@@ -245,11 +246,19 @@ bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const 
     if (allocated) {
         counting.site = site != DAG_NONE ? site : find_outermost_site(&counting, tallies);
         if (counting.site != DAG_NONE) {
-            requests->dag = dag;
+            requests->dag = work_origin(dag);
             requests->site = counting.site;
             count_all(&counting, requests);
         }
     }
     arena_destroy(&arena);
     return allocated || error_set(error, STATUS_FAILED, "no memory for requests");
+}
+
+bool metrics_requests_of_run(const struct dag *run, const struct window *window, uint32_t site,
+                             struct metrics_work *work, struct request_metrics *requests, struct error *error) {
+    const struct dag_run times = {.time_ns = run->vertices.time_ns};
+    *requests = requests_unknown();
+    return work_bind_run(work, run, false, error) &&
+           metrics_requests(run, &work->scratch->empty, &times, window, site, work, requests, error);
 }

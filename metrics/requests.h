@@ -24,4 +24,8 @@ bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const 
                       const struct window *window, uint32_t site, struct metrics_work *work,
                       struct request_metrics *requests, struct error *error);
 
+// The same of a run that is a DAG of its own. Of one that was simulated metrics_of_run must have been called last.
+bool metrics_requests_of_run(const struct dag *run, const struct window *window, uint32_t site,
+                             struct metrics_work *work, struct request_metrics *requests, struct error *error);
+
 #endif

@@ -12,8 +12,8 @@
 // An open body while its thread's chain is walked. `since_last` and `total` count running time only.
 struct body {
     uint32_t task, last; // last: vertex of the body seen last
-    uint32_t waits;      // open ones
-    int64_t since_last_ns, total_ns;
+    uint32_t sleeps;     // open ones
+    int64_t start_ns, since_last_ns, total_ns;
     double cycles; // with those of bodies inlined into it; NAN where one wasn't measured
 };
 
@@ -35,18 +35,8 @@ struct span_work {
     size_t granularity_count, queue_wait_count;
     double *cycles; // a task each: its own, as recorded; NAN not measured
     bool measured;  // any of them
+    uint32_t vertex_capacity, task_capacity;
 };
-
-void tasks_forget(struct span_work *span) {
-    if (!span) return;
-    free(span->links);
-    free(span->stack);
-    free(span->bodies);
-    free(span->granularity);
-    free(span->queue_wait);
-    free(span->cycles);
-    free(span);
-}
 
 // Cycles of a body: from its start to its end, less its waits and the bodies that ran within it.
 struct cycle_meter {
@@ -91,6 +81,7 @@ static void meter_visit(void *context, uint32_t thread, uint32_t vertex, const s
     switch (meter->action[vertex]) {
     case ACTION_OPEN:
     case ACTION_WAIT:
+    case ACTION_BLOCK:
         meter->open[meter->depth].at_start = cpu;
         meter->open[meter->depth++].within = 0;
         break;
@@ -107,8 +98,9 @@ static void meter_visit(void *context, uint32_t thread, uint32_t vertex, const s
 
 static bool measure_cycles(const struct metrics_scratch *scratch, struct span_work *span, struct error *error) {
     const struct dag *dag = scratch->dag;
+    span->measured = false;
     for (uint32_t task = 0; task < dag->task_count; task++) span->cycles[task] = NAN;
-    if (!dag->trace->header.cycle_unit) return true;
+    if (!dag->trace->header.cycle_unit || dag->origin) return true;
     struct cycle_meter meter = {.dag = dag, .action = scratch->action, .cycles = span->cycles, .thread = DAG_NONE};
     meter.open = malloc(((size_t)dag->vertex_count + 1) * sizeof *meter.open);
     if (!meter.open) return error_set(error, STATUS_FAILED, "no memory for cycles");
@@ -119,27 +111,46 @@ static bool measure_cycles(const struct metrics_scratch *scratch, struct span_wo
     return read;
 }
 
-static bool span_prepare(struct metrics_scratch *scratch, struct error *error) {
-    if (scratch->span) return true;
-    const size_t vertices = (size_t)scratch->dag->vertex_count + 1, tasks = (size_t)scratch->dag->task_count + 1;
-    struct span_work *span = calloc(1, sizeof *span);
-    if (!span) return error_set(error, STATUS_FAILED, "no memory for task metrics");
+static void free_arrays(struct span_work *span) {
+    free(span->links);
+    free(span->stack);
+    free(span->bodies);
+    free(span->granularity);
+    free(span->queue_wait);
+    free(span->cycles);
+}
+
+static bool make_room(struct span_work *span, const struct dag *dag) {
+    if (span->links && dag->vertex_count <= span->vertex_capacity && dag->task_count <= span->task_capacity)
+        return true;
+    free_arrays(span);
+    *span = (struct span_work){.vertex_capacity = dag->vertex_count + dag->vertex_count / 8 + 1,
+                               .task_capacity = dag->task_count + dag->task_count / 8 + 1};
+    const size_t vertices = span->vertex_capacity, tasks = span->task_capacity;
     span->links = malloc(vertices * sizeof *span->links);
     span->stack = malloc(vertices * sizeof *span->stack);
     span->bodies = malloc(tasks * sizeof *span->bodies);
     span->granularity = malloc(tasks * sizeof *span->granularity);
     span->queue_wait = malloc(tasks * sizeof *span->queue_wait);
     span->cycles = malloc(tasks * sizeof *span->cycles);
-    if (!span->links || !span->stack || !span->bodies || !span->granularity || !span->queue_wait || !span->cycles) {
-        tasks_forget(span);
+    return span->links && span->stack && span->bodies && span->granularity && span->queue_wait && span->cycles;
+}
+
+static bool span_prepare(struct metrics_scratch *scratch, struct error *error) {
+    if (scratch->span_bound) return true;
+    if (!scratch->span) scratch->span = calloc(1, sizeof *scratch->span);
+    if (!scratch->span || !make_room(scratch->span, scratch->dag)) {
+        tasks_forget(scratch->span);
+        scratch->span = NULL;
         return error_set(error, STATUS_FAILED, "no memory for task metrics");
     }
-    if (!measure_cycles(scratch, span, error)) {
-        tasks_forget(span);
-        return false;
-    }
-    scratch->span = span;
-    return true;
+    return scratch->span_bound = measure_cycles(scratch, scratch->span, error);
+}
+
+void tasks_forget(struct span_work *span) {
+    if (!span) return;
+    free_arrays(span);
+    free(span);
 }
 
 // The walk over one thread's chain.
@@ -180,8 +191,9 @@ static void walk_open(struct walk *walk, uint32_t vertex) {
     uint32_t index = walk->dag->vertices.task[vertex];
     struct span_work *span = walk->span;
     struct body *body = &span->bodies[walk->depth++];
-    *body = (struct body){.task = index, .last = DAG_NONE, .cycles = span->cycles[index]};
-    if (walk->edit->inlined[index]) {
+    *body = (struct body){
+        .task = index, .last = DAG_NONE, .start_ns = walk->run->time_ns[vertex], .cycles = span->cycles[index]};
+    if (work_is_part(walk->dag, walk->edit, index)) {
         if (walk->depth > 1) walk_follow(walk, vertex, body - 1);
     } else {
         count_start(walk, vertex, &walk->dag->tasks[index]);
@@ -191,9 +203,8 @@ static void walk_open(struct walk *walk, uint32_t vertex) {
 
 static void sample_granularity(struct walk *walk, const struct body *body) {
     const struct state_series *series = &walk->work->series;
-    int64_t start = walk->run->time_ns[walk->dag->tasks[body->task].start];
     double size = walk->span->measured ? body->cycles : (double)body->total_ns;
-    if (!walk->counted || isnan(size) || start < series->from_ns || start > series->to_ns) return;
+    if (!walk->counted || isnan(size) || body->start_ns < series->from_ns || body->start_ns > series->to_ns) return;
     walk->span->granularity[walk->span->granularity_count++] = size;
 }
 
@@ -201,7 +212,7 @@ static void walk_close(struct walk *walk, uint32_t vertex) {
     struct body *body = &walk->span->bodies[--walk->depth];
     walk_follow(walk, vertex, body);
     walk->tasks->work_ns += walk->counted ? (double)body->total_ns : 0;
-    if (!walk->edit->inlined[body->task] || walk->depth == 0) {
+    if (!work_is_part(walk->dag, walk->edit, body->task) || walk->depth == 0) {
         sample_granularity(walk, body);
         return;
     }
@@ -216,7 +227,7 @@ static void walk_close(struct walk *walk, uint32_t vertex) {
 static void walk_vertex(struct walk *walk, uint32_t vertex) {
     int64_t time = clamp(&walk->work->series, walk->run->time_ns[vertex]);
     struct body *body = walk->depth ? &walk->span->bodies[walk->depth - 1] : NULL;
-    if (body && body->waits == 0 && time > walk->now_ns) {
+    if (body && body->sleeps == 0 && time > walk->now_ns) {
         body->since_last_ns += time - walk->now_ns;
         body->total_ns += time - walk->now_ns;
     }
@@ -230,12 +241,13 @@ static void walk_vertex(struct walk *walk, uint32_t vertex) {
         walk_close(walk, vertex);
     } else if (body) {
         walk_follow(walk, vertex, body);
-        if (action == ACTION_WAIT) body->waits++;
-        if (action == ACTION_WAKE) body->waits--;
+        if (action == ACTION_WAIT || action == ACTION_BLOCK) body->sleeps++;
+        if (action == ACTION_WAKE) body->sleeps--;
     }
 }
 
 static void walk_thread(struct walk *walk, uint32_t thread) {
+    if (walk->dag->threads[thread].count == 0) return;
     walk->counted = walk->work->scratch->thread_class[thread] != CLASS_UNCOUNTED;
     walk->depth = 0;
     walk->before = DAG_NONE;
@@ -252,7 +264,7 @@ static void walk_thread(struct walk *walk, uint32_t thread) {
 static uint32_t awaited_by(const struct walk *walk, uint32_t vertex) {
     const struct dag_vertices *vertices = &walk->dag->vertices;
     if (vertices->kind[vertex] != VERTEX_START || vertices->task[vertex] == DAG_NONE) return vertices->cause[vertex];
-    if (walk->edit->inlined[vertices->task[vertex]]) return DAG_NONE;
+    if (work_is_part(walk->dag, walk->edit, vertices->task[vertex])) return DAG_NONE;
     return walk->dag->tasks[vertices->task[vertex]].spawn_begin;
 }
 
@@ -273,10 +285,10 @@ static void solve_link(const struct walk *walk, uint32_t vertex, uint32_t awaite
     link->state = LINK_DONE;
 }
 
-static int64_t solve_path(const struct walk *walk, uint32_t vertex) {
+static void solve_path(const struct walk *walk, uint32_t vertex) {
     struct link *links = walk->span->links;
     uint32_t *stack = walk->span->stack, depth = 0;
-    if (links[vertex].state != LINK_NEW) return 0;
+    if (links[vertex].state != LINK_NEW) return;
     for (stack[depth++] = vertex; depth > 0;) {
         uint32_t top = stack[depth - 1], awaited = awaited_by(walk, top);
         links[top].state = LINK_OPEN;
@@ -289,14 +301,15 @@ static int64_t solve_path(const struct walk *walk, uint32_t vertex) {
             depth--;
         }
     }
-    return links[vertex].path_ns;
 }
 
 static double span_of(const struct walk *walk) {
     int64_t longest = 0;
     for (uint32_t v = 0; v < walk->dag->vertex_count; v++) {
-        int64_t path = solve_path(walk, v);
-        if (path > longest) longest = path;
+        solve_path(walk, v);
+        if (walk->span->links[v].state == LINK_DONE && walk->span->links[v].path_ns > longest) {
+            longest = walk->span->links[v].path_ns;
+        }
     }
     return (double)longest;
 }

@@ -10,11 +10,12 @@
 
 const char *const thread_state_names[STATE_COUNT] = {"occupied", "active", "waiting", "blocked", "unoccupied"};
 
-enum mode { MODE_NONE, MODE_ACTIVE, MODE_WAITING, MODE_UNOCCUPIED, MODE_COUNT };
+enum mode { MODE_NONE, MODE_ACTIVE, MODE_WAITING, MODE_BLOCKED, MODE_UNOCCUPIED, MODE_COUNT };
 
 static const int8_t mode_states[MODE_COUNT][STATE_COUNT] = {
     [MODE_ACTIVE] = {[STATE_OCCUPIED] = 1, [STATE_ACTIVE] = 1},
     [MODE_WAITING] = {[STATE_OCCUPIED] = 1, [STATE_WAITING] = 1},
+    [MODE_BLOCKED] = {[STATE_OCCUPIED] = 1, [STATE_ACTIVE] = 1, [STATE_BLOCKED] = 1},
     [MODE_UNOCCUPIED] = {[STATE_UNOCCUPIED] = 1},
 };
 
@@ -58,8 +59,7 @@ static void stretch_turn(struct gathering *gathering, struct stretch *stretch, e
 }
 
 static enum mode stretch_mode(const struct gathering *gathering, const struct stretch *stretch) {
-    if (stretch->bodies == 0) return stretch->outside;
-    return gathering->nesting[-1] ? MODE_WAITING : MODE_ACTIVE;
+    return stretch->bodies == 0 ? stretch->outside : gathering->nesting[-1];
 }
 
 static void stretch_begin(struct gathering *gathering, struct stretch *stretch, enum thread_class class,
@@ -117,7 +117,7 @@ static void gather_open(struct gathering *gathering, uint32_t task, int64_t time
         stretch_begin(gathering, ++gathering->top, class, active ? MODE_ACTIVE : MODE_NONE);
         if (gathering->top->counted) see(gathering, time_ns);
     }
-    *gathering->nesting++ = 0;
+    *gathering->nesting++ = MODE_ACTIVE;
     gathering->top->bodies++;
 }
 
@@ -158,7 +158,10 @@ static void gather_vertex(struct gathering *gathering, uint32_t vertex) {
         gather_close(gathering, task, time_ns);
         return;
     case ACTION_WAIT:
-        *gathering->nesting++ = 1;
+        *gathering->nesting++ = MODE_WAITING;
+        break;
+    case ACTION_BLOCK:
+        *gathering->nesting++ = MODE_BLOCKED;
         break;
     default:
         gathering->nesting--;
@@ -191,6 +194,7 @@ static bool find_life(const struct gathering *gathering, const struct dag_thread
 
 static void gather_thread(struct gathering *gathering, uint32_t index) {
     const struct dag_thread *thread = &gathering->dag->threads[index];
+    if (thread->count == 0) return;
     const struct metrics_scratch *scratch = gathering->scratch;
     uint32_t first, last;
     bool lives = find_life(gathering, thread, &first, &last);
@@ -261,18 +265,19 @@ static struct gathering gather(struct metrics_work *work, const struct dag_edit 
 }
 
 // At one instant levels may pass through any value; only what lasts counts.
-static void sweep(const struct state_series *series, int64_t *const time_at[STATE_COUNT], uint32_t levels) {
-    for (int s = 0; s < STATE_COUNT; s++) memset(time_at[s], 0, levels * sizeof *time_at[s]);
-    uint32_t level[STATE_COUNT] = {0};
+static void sweep(const struct state_series *series, int64_t *const time_at[LEVEL_COUNT], uint32_t levels) {
+    for (int l = 0; l < LEVEL_COUNT; l++) memset(time_at[l], 0, levels * sizeof *time_at[l]);
+    uint32_t level[LEVEL_COUNT] = {0};
     int64_t since = series->from_ns;
     for (size_t i = 0; i < series->count; i++) {
         const struct state_change *change = &series->changes[i];
         int64_t lasted = change->time_ns - since;
-        for (int s = 0; s < STATE_COUNT && lasted > 0; s++) time_at[s][level[s]] += lasted;
+        for (int l = 0; l < LEVEL_COUNT && lasted > 0; l++) time_at[l][level[l]] += lasted;
         for (int s = 0; s < STATE_COUNT; s++) level[s] += (uint32_t)change->delta[s];
+        level[LEVEL_RUNNING] = level[STATE_ACTIVE] - level[STATE_BLOCKED];
         since = change->time_ns;
     }
-    for (int s = 0; s < STATE_COUNT; s++) time_at[s][level[s]] += series->to_ns - since;
+    for (int l = 0; l < LEVEL_COUNT; l++) time_at[l][level[l]] += series->to_ns - since;
 }
 
 // Mean over the busiest 1 % of wall: levels are used up from the top, the last one in part.
@@ -298,20 +303,28 @@ static struct usage usage_of(const int64_t *time_at, uint32_t levels, double wal
     return usage;
 }
 
+// Version 2 of the format tells of contended locks. An estimate is of that version whatever it was made from.
+static bool tells_blocked(const struct trace *trace) {
+    for (int kind = EVENT_RUN_DELAY; kind <= EVENT_SAMPLE; kind++) {
+        if (trace->events_of_kind[kind]) return true;
+    }
+    return trace->version >= 2 && trace->header.origin && strcmp(trace->header.origin, "recorded") == 0;
+}
+
 static void usage_all(struct metrics_work *work, struct usage usages[STATE_COUNT]) {
     const struct metrics_scratch *scratch = work->scratch;
     sweep(&work->series, scratch->time_at, scratch->levels);
     double wall = (double)(work->series.to_ns - work->series.from_ns);
     for (int s = 0; s < STATE_COUNT; s++) usages[s] = usage_of(scratch->time_at[s], scratch->levels, wall);
-    usages[STATE_BLOCKED] = (struct usage){NAN, NAN, NAN}; // no event tells of it: unknown, not 0
+    if (!tells_blocked(scratch->dag->trace)) usages[STATE_BLOCKED] = (struct usage){NAN, NAN, NAN}; // unknown, not 0
 }
 
 // Gathers the series of the platform threads; the whole run's window is what it saw, others must be looked for.
 static bool gather_window(struct metrics_work *work, const struct dag_edit *edit, const struct dag_run *run,
                           const struct window *window, struct usage virtual_threads[STATE_COUNT]) {
     struct state_series *series = &work->series;
-    const struct dag *dag = work->scratch->dag;
-    bool whole = !window || (window->from_ns <= dag->first_ns && window->to_ns >= dag->last_ns);
+    const struct dag *origin = work_origin(work->scratch->dag);
+    bool whole = !window || (window->from_ns <= origin->first_ns && window->to_ns >= origin->last_ns);
     if (whole && work->scratch->one_class) {
         series->from_ns = INT64_MIN;
         series->to_ns = INT64_MAX;
@@ -332,13 +345,13 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
     return true;
 }
 
-// Without an occupied thread no task runs, and no core is idle for want of work.
+// Without an occupied thread no task runs, and no core is idle for want of work. Who is blocked gives none.
 static double idle_share(const struct metrics_scratch *scratch, double wall) {
     uint32_t cores = scratch->dag->trace->header.cores;
     if (cores == 0 || wall <= 0) return NAN;
     double idle = -(double)cores * (double)scratch->time_at[STATE_OCCUPIED][0];
     for (uint32_t level = 0; level < cores && level < scratch->levels; level++) {
-        idle += (double)(cores - level) * (double)scratch->time_at[STATE_ACTIVE][level];
+        idle += (double)(cores - level) * (double)scratch->time_at[LEVEL_RUNNING][level];
     }
     return idle / (cores * wall);
 }

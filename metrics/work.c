@@ -2,6 +2,7 @@
 #include "metrics/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // A thread's open bodies and waits while its vertices are paired.
 struct pairing {
@@ -11,8 +12,8 @@ struct pairing {
     uint32_t depth, deepest;
 };
 
-static bool is_start(const struct pairing *pairing, uint32_t level) {
-    return pairing->dag->vertices.kind[pairing->open[level]] == VERTEX_START;
+static bool is_open(const struct pairing *pairing, uint32_t level, enum vertex_kind kind) {
+    return pairing->dag->vertices.kind[pairing->open[level]] == kind;
 }
 
 static void pair_open(struct pairing *pairing, uint32_t vertex) {
@@ -24,7 +25,8 @@ static void pair_open(struct pairing *pairing, uint32_t vertex) {
 static void pair_end(struct pairing *pairing, uint32_t vertex) {
     const uint32_t *task = pairing->dag->vertices.task;
     uint32_t level = pairing->depth;
-    while (level > 0 && !(is_start(pairing, level - 1) && task[pairing->open[level - 1]] == task[vertex])) level--;
+    while (level > 0 && !(is_open(pairing, level - 1, VERTEX_START) && task[pairing->open[level - 1]] == task[vertex]))
+        level--;
     if (level == 0) return;
     pairing->action[vertex] = ACTION_CLOSE;
     for (uint32_t inner = level; inner < pairing->depth; inner++) pairing->action[pairing->open[inner]] = ACTION_NONE;
@@ -32,19 +34,38 @@ static void pair_end(struct pairing *pairing, uint32_t vertex) {
 }
 
 // A wait whose releaser is unknown leaves its thread active (SPEC section 2: that is blocked, not waiting).
+static enum action sleep_action(const struct pairing *pairing, uint32_t begin, bool caused) {
+    bool known = caused || pairing->dag->vertices.task[begin] != DAG_NONE;
+    return known ? ACTION_WAIT : ACTION_BLOCK;
+}
+
 static void pair_wait_end(struct pairing *pairing, uint32_t vertex) {
-    if (pairing->depth == 0 || is_start(pairing, pairing->depth - 1)) return;
+    while (pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_BLOCK_BEGIN)) {
+        pairing->action[pairing->open[--pairing->depth]] = ACTION_NONE;
+    }
+    if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_WAIT_BEGIN)) return;
     uint32_t begin = pairing->open[--pairing->depth];
-    const struct dag_vertices *vertices = &pairing->dag->vertices;
-    bool known = vertices->cause[vertex] != DAG_NONE || vertices->task[begin] != DAG_NONE;
-    pairing->action[begin] = known ? ACTION_WAIT : ACTION_NONE;
-    pairing->action[vertex] = known ? ACTION_WAKE : ACTION_NONE;
+    pairing->action[begin] = (uint8_t)sleep_action(pairing, begin, pairing->dag->vertices.cause[vertex] != DAG_NONE);
+    pairing->action[vertex] = ACTION_WAKE;
+}
+
+// Who has to get a lock while he waits is asleep for what he waits for.
+static void pair_block_begin(struct pairing *pairing, uint32_t vertex) {
+    bool waits = pairing->depth > 0 && !is_open(pairing, pairing->depth - 1, VERTEX_START);
+    pairing->action[vertex] = waits ? ACTION_NONE : ACTION_BLOCK;
+    pair_open(pairing, vertex);
+}
+
+static void pair_block_end(struct pairing *pairing, uint32_t vertex) {
+    if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_BLOCK_BEGIN)) return;
+    uint32_t begin = pairing->open[--pairing->depth];
+    pairing->action[vertex] = pairing->action[begin] == ACTION_BLOCK ? ACTION_WAKE : ACTION_NONE;
 }
 
 static void pair_spawn(struct pairing *pairing, uint32_t vertex) {
     uint32_t task = pairing->dag->vertices.task[vertex];
     if (task == DAG_NONE) return;
-    pairing->spawned_active[task] = pairing->depth > 0 && is_start(pairing, pairing->depth - 1);
+    pairing->spawned_active[task] = pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_START);
     if (!pairing->spawned_active[task]) pairing->action[vertex] = ACTION_SPAWN;
 }
 
@@ -58,8 +79,14 @@ static void pair_thread(struct pairing *pairing, const struct dag_thread *thread
             pair_open(pairing, v);
             break;
         case VERTEX_WAIT_BEGIN:
-            pairing->action[v] = vertices->task[v] != DAG_NONE ? ACTION_WAIT : ACTION_NONE;
+            pairing->action[v] = (uint8_t)sleep_action(pairing, v, false);
             pair_open(pairing, v);
+            break;
+        case VERTEX_BLOCK_BEGIN:
+            pair_block_begin(pairing, v);
+            break;
+        case VERTEX_BLOCK_END:
+            pair_block_end(pairing, v);
             break;
         case VERTEX_END:
             pair_end(pairing, v);
@@ -76,22 +103,21 @@ static void pair_thread(struct pairing *pairing, const struct dag_thread *thread
     }
 }
 
-// Fills action and spawned_active and says how deep bodies and waits nest.
-static bool pair_all(const struct metrics_scratch *scratch, uint32_t *deepest) {
+// Fills action and spawned_active and says how deep bodies and sleeps nest.
+static uint32_t pair_all(const struct metrics_scratch *scratch) {
     const struct dag *dag = scratch->dag;
-    struct pairing pairing = {.dag = dag,
-                              .action = scratch->action,
-                              .spawned_active = scratch->spawned_active,
-                              .open = malloc(((size_t)dag->vertex_count + 1) * sizeof *pairing.open)};
-    if (!pairing.open) return false;
+    struct pairing pairing = {
+        .dag = dag, .action = scratch->action, .spawned_active = scratch->spawned_active, .open = scratch->open};
+    memset(scratch->action, 0, dag->vertex_count);
+    memset(scratch->spawned_active, 0, dag->task_count);
     for (uint32_t t = 0; t < dag->thread_count; t++) pair_thread(&pairing, &dag->threads[t]);
-    free(pairing.open);
-    *deepest = pairing.deepest;
-    return true;
+    return pairing.deepest;
 }
 
-static enum thread_class classify(const struct dag *dag, const struct dag_thread *thread) {
-    if (thread->system || thread->stream == DAG_NONE) return CLASS_UNCOUNTED;
+// Of threads without a stream, workers were made by the simulation; others are the DAG's own.
+enum thread_class work_classify(const struct dag *dag, const struct dag_thread *thread) {
+    if (thread->system) return CLASS_UNCOUNTED;
+    if (thread->stream == DAG_NONE) return thread->worker ? CLASS_PLATFORM : CLASS_UNCOUNTED;
     return dag->trace->streams[thread->stream].thread.flags & THREAD_VIRTUAL ? CLASS_VIRTUAL : CLASS_PLATFORM;
 }
 
@@ -119,6 +145,7 @@ static int64_t pickup_ns(const struct dag *dag, const struct dag_task *task, boo
 }
 
 static void measure_overheads(const struct dag *dag, int64_t *overhead_ns) {
+    memset(overhead_ns, 0, dag->task_count * sizeof *overhead_ns);
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         const struct dag_thread *thread = &dag->threads[t];
         for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
@@ -132,8 +159,9 @@ static void measure_overheads(const struct dag *dag, int64_t *overhead_ns) {
 
 static void classify_all(struct metrics_scratch *scratch) {
     scratch->one_class = true;
+    scratch->any_virtual = false;
     for (uint32_t t = 0; t < scratch->dag->thread_count; t++) {
-        enum thread_class class = classify(scratch->dag, &scratch->dag->threads[t]);
+        enum thread_class class = work_classify(scratch->dag, &scratch->dag->threads[t]);
         scratch->thread_class[t] = (uint8_t) class;
         scratch->any_virtual |= class == CLASS_VIRTUAL;
         scratch->one_class &= class == CLASS_PLATFORM || scratch->dag->threads[t].stream == DAG_NONE;
@@ -161,49 +189,83 @@ static size_t most_changes(const struct metrics_scratch *scratch) {
     return most;
 }
 
-static bool allocate(struct metrics_scratch *scratch) {
-    const struct dag *dag = scratch->dag;
-    scratch->action = calloc((size_t)dag->vertex_count + 1, 1);
-    scratch->acting = malloc(((size_t)dag->vertex_count + 1) * sizeof *scratch->acting);
-    scratch->first_acting = malloc(((size_t)dag->thread_count + 1) * sizeof *scratch->first_acting);
-    scratch->spawned_active = calloc((size_t)dag->task_count + 1, 1);
-    scratch->thread_class = calloc((size_t)dag->thread_count + 1, 1);
-    scratch->overhead_ns = calloc((size_t)dag->task_count + 1, sizeof *scratch->overhead_ns);
-    scratch->levels = dag->thread_count + 1;
-    for (int s = 0; s < STATE_COUNT; s++) {
-        scratch->time_at[s] = calloc(scratch->levels, sizeof *scratch->time_at[s]);
-        if (!scratch->time_at[s]) return false;
+// Room for at least `count` items, some more so that a slightly larger DAG needs none; contents are lost.
+static bool make_room(void *array, size_t count, size_t size) {
+    void **items = array;
+    free(*items);
+    *items = malloc((count + count / 8 + 1) * size);
+    return *items;
+}
+
+static bool make_room_for_vertices(struct metrics_scratch *scratch, uint32_t count) {
+    if (scratch->action && count <= scratch->vertex_capacity) return true;
+    scratch->vertex_capacity = count + count / 8;
+    return make_room(&scratch->action, count, sizeof *scratch->action) &&
+           make_room(&scratch->acting, count, sizeof *scratch->acting) &&
+           make_room(&scratch->open, count, sizeof *scratch->open);
+}
+
+static bool make_room_for_tasks(struct metrics_scratch *scratch, uint32_t count) {
+    if (scratch->overhead_ns && count <= scratch->task_capacity) return true;
+    scratch->task_capacity = count + count / 8;
+    free(scratch->empty.inlined);
+    scratch->empty.inlined = calloc((size_t)scratch->task_capacity + 1, 1);
+    return scratch->empty.inlined && make_room(&scratch->spawned_active, count, sizeof *scratch->spawned_active) &&
+           make_room(&scratch->overhead_ns, count, sizeof *scratch->overhead_ns);
+}
+
+static bool make_room_for_threads(struct metrics_scratch *scratch, uint32_t count) {
+    scratch->levels = count + 1;
+    if (scratch->thread_class && count <= scratch->thread_capacity) return true;
+    scratch->thread_capacity = count + count / 8;
+    for (int l = 0; l < LEVEL_COUNT; l++) {
+        if (!make_room(&scratch->time_at[l], count + 1, sizeof *scratch->time_at[l])) return false;
     }
-    return scratch->action && scratch->acting && scratch->first_acting && scratch->spawned_active &&
-           scratch->thread_class && scratch->overhead_ns;
+    return make_room(&scratch->first_acting, count + 1, sizeof *scratch->first_acting) &&
+           make_room(&scratch->thread_class, count, sizeof *scratch->thread_class);
+}
+
+static bool make_room_for_stacks(struct metrics_scratch *scratch, uint32_t deepest) {
+    if (scratch->nesting && deepest <= scratch->deepest_capacity) return true;
+    scratch->deepest_capacity = deepest + deepest / 8;
+    return make_room(&scratch->nesting, deepest, sizeof *scratch->nesting) &&
+           make_room(&scratch->stretches, (size_t)deepest + 1, sizeof *scratch->stretches);
+}
+
+static bool make_room_for_changes(struct metrics_scratch *scratch, struct state_series *series) {
+    size_t most = most_changes(scratch);
+    if (series->changes && most <= series->capacity) return true;
+    series->capacity = most + most / 8;
+    return make_room(&series->changes, most, sizeof *series->changes) &&
+           make_room(&scratch->spare, most, sizeof *scratch->spare);
 }
 
 static bool scratch_fill(struct metrics_scratch *scratch, struct state_series *series) {
-    uint32_t deepest;
-    if (!allocate(scratch) || !pair_all(scratch, &deepest)) return false;
+    const struct dag *dag = scratch->dag;
+    scratch->span_bound = false;
+    if (!make_room_for_vertices(scratch, dag->vertex_count) || !make_room_for_tasks(scratch, dag->task_count) ||
+        !make_room_for_threads(scratch, dag->thread_count) || !make_room_for_stacks(scratch, pair_all(scratch)))
+        return false;
     classify_all(scratch);
     list_acting(scratch);
-    measure_overheads(scratch->dag, scratch->overhead_ns);
-    scratch->nesting = malloc((size_t)deepest + 1);
-    scratch->stretches = malloc(((size_t)deepest + 2) * sizeof *scratch->stretches);
-    series->capacity = most_changes(scratch);
-    series->changes = malloc(series->capacity * sizeof *series->changes);
-    scratch->spare = malloc(series->capacity * sizeof *scratch->spare);
-    return scratch->nesting && scratch->stretches && series->changes && scratch->spare;
+    measure_overheads(dag, scratch->overhead_ns);
+    return make_room_for_changes(scratch, series);
 }
 
 static void scratch_free(struct metrics_scratch *scratch) {
     if (!scratch) return;
-    for (int s = 0; s < STATE_COUNT; s++) free(scratch->time_at[s]);
+    for (int l = 0; l < LEVEL_COUNT; l++) free(scratch->time_at[l]);
     free(scratch->action);
     free(scratch->acting);
     free(scratch->first_acting);
+    free(scratch->open);
+    free(scratch->nesting);
     free(scratch->stretches);
     free(scratch->spawned_active);
-    free(scratch->nesting);
     free(scratch->thread_class);
     free(scratch->overhead_ns);
     free(scratch->spare);
+    free(scratch->empty.inlined);
     tasks_forget(scratch->span);
     free(scratch);
 }
@@ -215,19 +277,23 @@ void metrics_work_destroy(struct metrics_work *work) {
 }
 
 bool work_bind(struct metrics_work *work, const struct dag *dag, const struct dag_edit *edit, struct error *error) {
-    if (work->scratch && work->scratch->dag == dag) {
-        work->chain.edit = edit;
-        return true;
+    if (!work->scratch && !(work->scratch = calloc(1, sizeof *work->scratch))) {
+        return error_set(error, STATUS_FAILED, "no memory for metrics");
     }
-    metrics_work_destroy(work);
-    struct metrics_scratch *scratch = calloc(1, sizeof *scratch);
-    if (!scratch) return error_set(error, STATUS_FAILED, "no memory for metrics");
-    scratch->dag = dag;
-    work->scratch = scratch;
+    struct metrics_scratch *scratch = work->scratch;
     dag_chain_init(&work->chain, dag, edit);
+    if (scratch->dag == dag) return true;
+    scratch->dag = dag;
     if (scratch_fill(scratch, &work->series)) return true;
     metrics_work_destroy(work);
     return error_set(error, STATUS_FAILED, "no memory for the metrics of %u events", dag->vertex_count);
+}
+
+bool work_bind_run(struct metrics_work *work, const struct dag *run, bool again, struct error *error) {
+    if (again && run->origin && work->scratch) work->scratch->dag = NULL;
+    if (!work_bind(work, run, NULL, error)) return false;
+    work->chain.edit = &work->scratch->empty;
+    return true;
 }
 
 bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
@@ -239,8 +305,8 @@ bool work_window(const struct metrics_scratch *scratch, const struct dag_run *ru
         if (scratch->thread_class[t] == CLASS_UNCOUNTED) continue;
         const struct dag_thread *thread = &dag->threads[t];
         for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-            int64_t recorded = dag->vertices.time_ns[v], time = run->time_ns[v];
-            if (time == DAG_ABSENT || (window && (recorded < window->from_ns || recorded > window->to_ns))) continue;
+            int64_t time = run->time_ns[v];
+            if (time == DAG_ABSENT || !work_is_within(window, work_recorded_ns(dag, v))) continue;
             if (time < *from_ns) *from_ns = time;
             if (time > *to_ns) *to_ns = time;
         }

@@ -5,10 +5,18 @@
 
 #include "metrics/metrics.h"
 
-// What a vertex does to its thread's state. Opens and closes, waits and wakes are matched pairs that nest, so that an
+// What a vertex does to its thread's state. Opens and closes, sleeps and wakes are matched pairs that nest, so that an
 // edit, which moves whole bodies, keeps them so. A pair with a lost half has none, but for those open at a thread's
 // end. Spawns matter only where the edit puts a body in their place.
-enum action { ACTION_NONE, ACTION_OPEN, ACTION_CLOSE, ACTION_WAIT, ACTION_WAKE, ACTION_SPAWN };
+enum action {
+    ACTION_NONE,
+    ACTION_OPEN,
+    ACTION_CLOSE,
+    ACTION_WAIT,  // asleep for a task or pool that is known
+    ACTION_BLOCK, // asleep for anything else
+    ACTION_WAKE,  // from either
+    ACTION_SPAWN
+};
 
 enum thread_class { CLASS_UNCOUNTED, CLASS_PLATFORM, CLASS_VIRTUAL };
 
@@ -25,12 +33,16 @@ struct stretch {
 
 struct span_work;
 
+// Beside the states: active and not blocked, hence on a core or ready for one.
+enum { LEVEL_RUNNING = STATE_COUNT, LEVEL_COUNT };
+
 struct metrics_scratch {
-    const struct dag *dag;
+    const struct dag *dag;     // bound to; NULL: none
     uint8_t *action;           // a vertex each
     uint32_t *acting;          // vertices that have an action, thread by thread
     uint32_t *first_acting;    // a thread each, and one more: where its vertices begin in acting
-    uint8_t *nesting;          // stack of open bodies (0) and waits (1)
+    uint32_t *open;            // stack of a thread's open bodies and sleeps, as vertices
+    uint8_t *nesting;          // the same while states are gathered, as modes
     struct stretch *stretches; // stack: a thread, and above it the moved bodies that lie in each other
     uint8_t *spawned_active;   // a task each: its spawner is active at the spawn, without an action of the spawn's own
     uint8_t *thread_class;     // a thread each
@@ -38,13 +50,42 @@ struct metrics_scratch {
     bool any_virtual;
     int64_t *overhead_ns;          // a task each: spawn bracket and pick-up residual, as recorded
     struct state_change *spare;    // the radix sort's other half; series.capacity long
-    int64_t *time_at[STATE_COUNT]; // [level]: time with so many threads in the state
+    int64_t *time_at[LEVEL_COUNT]; // [level]: time with so many threads in the state
     uint32_t levels;               // length of time_at[s]
     struct span_work *span;        // of metrics_compute; NULL until then
+    bool span_bound;               // it is of this DAG
+    struct dag_edit empty;         // of runs that are DAGs of their own: flags of `inlined` and no more
+    uint32_t vertex_capacity, task_capacity, thread_capacity, deepest_capacity; // of the arrays above
 };
 
-// Binds the workspace to a DAG (once) and its chain to an edit.
+// Binds the workspace to a DAG, unless it is that already, and its chain to an edit. Memory is kept from DAG to DAG.
 bool work_bind(struct metrics_work *work, const struct dag *dag, const struct dag_edit *edit, struct error *error);
+
+// The same for a run that is a DAG of its own, with scratch->empty as its edit. `again`: a simulation's DAG keeps its
+// address from run to run, so that what is bound to says nothing.
+bool work_bind_run(struct metrics_work *work, const struct dag *run, bool again, struct error *error);
+
+// What was recorded, of a DAG that was simulated; else the DAG itself.
+static inline const struct dag *work_origin(const struct dag *dag) {
+    return dag->origin ? dag->origin : dag;
+}
+
+// Recorded time of what a vertex stands for, or DAG_ABSENT for what only the simulation made.
+static inline int64_t work_recorded_ns(const struct dag *dag, uint32_t vertex) {
+    if (!dag->origin) return dag->vertices.time_ns[vertex];
+    return dag->source[vertex] == DAG_NONE ? DAG_ABSENT : dag->origin->vertices.time_ns[dag->source[vertex]];
+}
+
+static inline bool work_is_within(const struct window *window, int64_t recorded_ns) {
+    return !window || (recorded_ns != DAG_ABSENT && recorded_ns >= window->from_ns && recorded_ns <= window->to_ns);
+}
+
+// Whether a body is no task's own, but part of what lies around it.
+static inline bool work_is_part(const struct dag *dag, const struct dag_edit *edit, uint32_t task) {
+    return edit->inlined[task] || dag->tasks[task].flags & TASK_NESTED;
+}
+
+enum thread_class work_classify(const struct dag *dag, const struct dag_thread *thread);
 
 // The window as times of this run: first and last event of counted threads among those recorded within it.
 bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
@@ -53,7 +94,7 @@ bool work_window(const struct metrics_scratch *scratch, const struct dag_run *ru
 static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                                   uint32_t task) {
     uint32_t start = dag->tasks[task].start;
-    return start != DAG_NONE && !edit->inlined[task] && run->time_ns[start] != DAG_ABSENT;
+    return start != DAG_NONE && !work_is_part(dag, edit, task) && run->time_ns[start] != DAG_ABSENT;
 }
 
 // Per family; metrics.c and usage.c call them in this order.

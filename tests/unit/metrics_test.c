@@ -108,7 +108,7 @@ static void test_states(void **state) {
     assert_usage(&m.threads[STATE_ACTIVE], 2, 2, 1.02);   // less main's wait of 500; both in 160-200 (40 > 1 %)
     assert_usage(&m.threads[STATE_WAITING], 1, 1, 0.5);
     assert_usage(&m.threads[STATE_UNOCCUPIED], 1, 1, 0.37); // 10-160 and 680-900
-    assert_unknown(m.threads[STATE_BLOCKED].mean);
+    assert_usage(&m.threads[STATE_BLOCKED], 0, 0, 0);
     assert_unknown(m.virtual_threads[STATE_OCCUPIED].mean);
     assert_near(m.thread_time_ns, 1520);
     assert_unknown(m.composite);
@@ -214,6 +214,9 @@ static void test_unknown_waits_are_active(void **state) {
     struct metrics m = compute(&f, NULL, NULL);
     assert_near(m.threads[STATE_ACTIVE].mean, 1);
     assert_near(m.threads[STATE_WAITING].mean, 0);
+    assert_near(m.threads[STATE_BLOCKED].mean, 0.8);
+    assert_near(m.tasks.work_ns, 200);
+    assert_near(m.tasks.idle_share, (3 * 200 + 4 * 800) / 4000.0); // of 4 cores
     close_fixture(&f);
 }
 
@@ -368,20 +371,30 @@ static void put(struct random_run *r, enum vertex_kind kind, uint32_t task, int6
 }
 
 static void put_body(struct random_run *r, int64_t *now, int depth);
+static void put_block(struct random_run *r, int64_t *now);
 
 static void put_wait(struct random_run *r, int64_t *now, int depth) {
     put(r, VERTEX_WAIT_BEGIN, rand() % 4 ? 0 : DAG_NONE, now);
     if (depth < 4 && rand() % 3 == 0) put_body(r, now, depth + 1);
+    if (rand() % 4 == 0) put_block(r, now);
     put(r, VERTEX_WAIT_END, DAG_NONE, now);
+}
+
+static void put_block(struct random_run *r, int64_t *now) {
+    put(r, VERTEX_BLOCK_BEGIN, 0, now);
+    put(r, VERTEX_BLOCK_END, 0, now);
 }
 
 static void put_body(struct random_run *r, int64_t *now, int depth) {
     uint32_t task = r->dag.task_count++;
     r->tasks[task] = (struct dag_task){.spawn_begin = DAG_NONE, .spawn_end = DAG_NONE, .start = r->dag.vertex_count};
     put(r, VERTEX_START, task, now);
-    for (int i = rand() % 3; i > 0; i--) {
-        if (rand() % 2)
+    for (int i = rand() % 4; i > 0; i--) {
+        int what = rand() % 4;
+        if (what < 2)
             put_wait(r, now, depth);
+        else if (what == 2)
+            put_block(r, now);
         else if (depth < 4)
             put_body(r, now, depth + 1);
     }
@@ -390,15 +403,13 @@ static void put_body(struct random_run *r, int64_t *now, int depth) {
 }
 
 static void make_random(struct random_run *r) {
-    *r = (struct random_run){.trace = {.header = {.cores = 1 + (uint32_t)rand() % 4}, .stream_count = 1}};
+    *r = (struct random_run){.trace = {.version = 2,
+                                       .header = {.cores = 1 + (uint32_t)rand() % 4, .origin = "recorded"},
+                                       .stream_count = 1}};
     r->trace.streams = &r->stream;
     r->dag = (struct dag){.trace = &r->trace, .threads = r->threads, .tasks = r->tasks};
-    r->dag.vertices = (struct dag_vertices){.time_ns = r->time_ns,
-                                            .cause = r->cause,
-                                            .task = r->task,
-                                            .event = r->event,
-                                            .kind = r->kind,
-                                            .rule = r->rule};
+    r->dag.vertices = (struct dag_vertices){
+        .time_ns = r->time_ns, .cause = r->cause, .task = r->task, .event = r->event, .kind = r->kind, .rule = r->rule};
     r->dag.thread_count = 1 + (uint32_t)rand() % MOST_THREADS;
     for (uint32_t t = 0; t < r->dag.thread_count; t++) {
         struct dag_thread *thread = &r->threads[t];
@@ -435,16 +446,21 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
         begun = true;
         switch (r->dag->vertices.kind[v]) {
         case VERTEX_START:
-            open[depth++] = 0, bodies++;
+            open[depth++] = STATE_ACTIVE, bodies++;
             break;
         case VERTEX_WAIT_BEGIN:
-            open[depth++] = r->dag->vertices.task[v] != DAG_NONE;
+            open[depth++] = r->dag->vertices.task[v] != DAG_NONE ? STATE_WAITING : STATE_BLOCKED;
+            break;
+        case VERTEX_BLOCK_BEGIN: // within a wait that goes on
+            open[depth] = depth > 0 && open[depth - 1] != STATE_ACTIVE ? open[depth - 1] : STATE_BLOCKED;
+            depth++;
             break;
         case VERTEX_END:
             bodies--;
             depth--;
             break;
         case VERTEX_WAIT_END:
+        case VERTEX_BLOCK_END:
             depth--;
             break;
         default:
@@ -453,7 +469,7 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
     }
     if (!begun || !goes_on) return -1;
     if (bodies == 0) return r->dag->threads[thread].worker ? STATE_UNOCCUPIED : -1;
-    return open[depth - 1] ? STATE_WAITING : STATE_ACTIVE;
+    return open[depth - 1];
 }
 
 static int compare_times(const void *a, const void *b) {
@@ -483,7 +499,8 @@ static int level_at(const struct reference *r, int64_t time, enum thread_state w
     for (uint32_t t = 0; t < r->dag->thread_count; t++) {
         if (!is_counted(r->dag, t, flags)) continue;
         int in = state_at(r, t, time);
-        level += in == (int)wanted || (wanted == STATE_OCCUPIED && (in == STATE_ACTIVE || in == STATE_WAITING));
+        level += in == (int)wanted || (wanted == STATE_OCCUPIED && (in == STATE_ACTIVE || in == STATE_WAITING)) ||
+                 (in == STATE_BLOCKED && (wanted == STATE_OCCUPIED || wanted == STATE_ACTIVE));
     }
     return level;
 }
@@ -517,7 +534,6 @@ static void check_against_reference(const struct dag *dag, const struct dag_edit
             .dag = dag, .edit = edit, .run = run, .from_ns = work.series.from_ns, .to_ns = work.series.to_ns};
         list_times(&r);
         for (int s = 0; s < STATE_COUNT; s++) {
-            if (s == STATE_BLOCKED) continue;
             struct usage expected = solve_slowly(&r, (enum thread_state)s, 0);
             assert_usage(&m.threads[s], expected.peak, expected.max, expected.mean);
             if (isnan(m.virtual_threads[s].mean)) continue;
@@ -634,8 +650,168 @@ static void inline_at_random(struct fixture *f) {
     }
 }
 
+// An edited run as a DAG of its own, as the simulation hands one over: what the edit leaves of each thread's vertices,
+// at its time and with its bodies; inlined tasks are nested ones.
+struct derived {
+    struct dag dag;
+    uint32_t *place, *source; // of recorded vertices in the derived DAG, and back
+    struct arena arena;
+};
+
+static uint32_t placed(const struct derived *d, uint32_t vertex) {
+    return vertex == DAG_NONE ? DAG_NONE : d->place[vertex];
+}
+
+static void derive_vertex(struct derived *d, const struct fixture *f, uint32_t vertex) {
+    const struct dag_vertices *from = &f->dag->vertices;
+    struct dag_vertices *to = &d->dag.vertices;
+    uint32_t at = d->dag.vertex_count++;
+    d->place[vertex] = at;
+    d->source[at] = vertex;
+    to->time_ns[at] = f->run.time_ns[vertex];
+    to->cause[at] = from->cause[vertex];
+    to->task[at] = from->task[vertex];
+    to->event[at] = from->event[vertex];
+    to->kind[at] = from->kind[vertex];
+    to->rule[at] = from->rule[vertex];
+}
+
+static void derive_threads(struct derived *d, struct fixture *f) {
+    struct dag_chain chain;
+    dag_chain_init(&chain, f->dag, &f->edit);
+    for (uint32_t v = 0; v < f->dag->vertex_count; v++) d->place[v] = DAG_NONE;
+    for (uint32_t t = 0; t < f->dag->thread_count; t++) {
+        d->dag.threads[t] = f->dag->threads[t];
+        d->dag.threads[t].first = d->dag.vertex_count;
+        dag_chain_start(&chain, t);
+        for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE;) derive_vertex(d, f, v);
+        d->dag.threads[t].count = d->dag.vertex_count - d->dag.threads[t].first;
+    }
+    for (uint32_t v = 0; v < d->dag.vertex_count; v++) {
+        d->dag.vertices.cause[v] = placed(d, d->dag.vertices.cause[v]);
+    }
+}
+
+static struct dag_task derive_task(const struct derived *d, const struct dag_task *task, bool inlined) {
+    struct dag_task derived = *task;
+    derived.spawn_begin = placed(d, task->spawn_begin);
+    derived.spawn_end = placed(d, task->spawn_end);
+    derived.pickup = placed(d, task->pickup);
+    derived.start = inlined ? DAG_NONE : placed(d, task->start);
+    derived.end = inlined ? DAG_NONE : placed(d, task->end);
+    derived.tail = placed(d, task->tail);
+    derived.result = placed(d, task->result);
+    if (inlined) derived.flags |= TASK_NESTED;
+    return derived;
+}
+
+static void derive(struct derived *d, struct fixture *f) {
+    size_t vertices = f->dag->vertex_count;
+    *d = (struct derived){.dag = *f->dag, .arena = ARENA_INIT};
+    d->place = ARENA_NEW(&d->arena, uint32_t, vertices);
+    d->dag.source = d->source = ARENA_NEW(&d->arena, uint32_t, vertices);
+    d->dag.vertices = (struct dag_vertices){.time_ns = ARENA_NEW(&d->arena, int64_t, vertices),
+                                            .cause = ARENA_NEW(&d->arena, uint32_t, vertices),
+                                            .task = ARENA_NEW(&d->arena, uint32_t, vertices),
+                                            .event = ARENA_NEW(&d->arena, uint64_t, vertices),
+                                            .kind = ARENA_NEW(&d->arena, uint8_t, vertices),
+                                            .rule = ARENA_NEW(&d->arena, uint8_t, vertices)};
+    d->dag.threads = ARENA_NEW(&d->arena, struct dag_thread, f->dag->thread_count);
+    d->dag.tasks = ARENA_NEW(&d->arena, struct dag_task, f->dag->task_count);
+    d->dag.origin = f->dag;
+    d->dag.vertex_count = 0;
+    derive_threads(d, f);
+    for (uint32_t t = 0; t < f->dag->task_count; t++) {
+        d->dag.tasks[t] = derive_task(d, &f->dag->tasks[t], f->edit.inlined[t]);
+    }
+}
+
+#define assert_same(a, b)                                                                                              \
+    do {                                                                                                               \
+        if (!isnan(a) || !isnan(b)) assert_near(a, b);                                                                 \
+    } while (0)
+
+static void assert_same_states(const struct usage *a, const struct usage *b) {
+    for (int s = 0; s < STATE_COUNT; s++) {
+        assert_same(a[s].peak, b[s].peak);
+        assert_same(a[s].max, b[s].max);
+        assert_same(a[s].mean, b[s].mean);
+    }
+}
+
+static void assert_same_metrics(const struct metrics *a, const struct metrics *b) {
+    assert_int_equal(a->wall_ns, b->wall_ns);
+    assert_same_states(a->threads, b->threads);
+    assert_same_states(a->virtual_threads, b->virtual_threads);
+    assert_same(a->composite, b->composite);
+    assert_same(a->tasks.idle_share, b->tasks.idle_share);
+    assert_same(a->tasks.work_ns, b->tasks.work_ns);
+    assert_same(a->tasks.span_ns, b->tasks.span_ns);
+    assert_same(a->tasks.granularity.mean, b->tasks.granularity.mean);
+    assert_same(a->tasks.queue_wait_ns.mean, b->tasks.queue_wait_ns.mean);
+    assert_int_equal(a->tasks.count, b->tasks.count);
+    assert_ptr_equal(a->requests.dag, b->requests.dag);
+    assert_int_equal(a->requests.site, b->requests.site);
+    assert_same(a->requests.count, b->requests.count);
+    assert_same(a->requests.latency_ns.mean, b->requests.latency_ns.mean);
+    assert_same(a->requests.peak_threads, b->requests.peak_threads);
+}
+
+static bool has_system_threads(const struct dag *dag) {
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        if (dag->threads[t].system) return true;
+    }
+    return false;
+}
+
+// The overlay's figures and those of the same run as a DAG agree. One workspace for all of the fixture's edits.
+static void check_derived(struct fixture *f, struct metrics_work *work) {
+    const struct window window = {f->dag->last_ns / 4, f->dag->last_ns / 2};
+    const struct window *windows[] = {NULL, &window};
+    struct derived d;
+    if (has_system_threads(f->dag)) return; // a body that moved to one of those ends an overlay's run, but no DAG's
+    derive(&d, f);
+    for (int w = 0; w < 2; w++) {
+        struct metrics overlay, derived;
+        bool any = metrics_compute(f->dag, &f->edit, &f->run, windows[w], NULL, &f->work, &overlay, &f->error);
+        assert_int_equal(metrics_of_run(&d.dag, true, windows[w], any ? &overlay : NULL, work, &derived, &f->error),
+                         any);
+        if (!any) continue;
+        overlay.composite = metrics_composite(&overlay, &overlay);
+        assert_same_metrics(&overlay, &derived);
+    }
+    arena_destroy(&d.arena);
+}
+
+// The body of build_request inlined, as a DAG: figures of test_inlined; on threads that keep nothing nobody lives.
+static void test_derived(void **state) {
+    struct fixture f;
+    build_request(&f);
+    struct metrics base = compute(&f, NULL, NULL), m;
+    inline_task(&f, TASK);
+    struct derived d;
+    derive(&d, &f);
+    assert_true(metrics_of_run(&d.dag, true, NULL, &base, &f.work, &m, &f.error));
+    assert_int_equal(m.wall_ns, 1000);
+    assert_usage(&m.threads[STATE_OCCUPIED], 1, 1, 1);
+    assert_usage(&m.threads[STATE_UNOCCUPIED], 0, 0, 0);
+    assert_near(m.composite, cbrt(1 * (1.0 / 2) * (1000.0 / 1520)));
+    assert_int_equal(m.tasks.count, 1);
+    assert_near(m.tasks.overhead_share, 0);
+    assert_near(m.tasks.span_ns, 1000);
+    const struct window window = {130, 800}; // 160 to 700, which is now 100 to 700
+    assert_true(metrics_of_run(&d.dag, false, &window, NULL, &f.work, &m, &f.error));
+    assert_int_equal(m.wall_ns, 600);
+    d.dag.threads[0].count = 0; // neither main nor worker
+    assert_false(metrics_of_run(&d.dag, false, NULL, NULL, &f.work, &m, &f.error));
+    assert_int_equal(f.error.status, STATUS_USAGE);
+    arena_destroy(&d.arena);
+    close_fixture(&f);
+}
+
 static void test_random_edits(void **state) {
     int checked = 0;
+    struct metrics_work work = {0};
     srand(5);
     for (int i = 0; i < 60; i++) {
         struct fixture f;
@@ -646,12 +822,14 @@ static void test_random_edits(void **state) {
             const struct window window = {f.dag->last_ns / 4, f.dag->last_ns / 2};
             check_against_reference(f.dag, &f.edit, &f.run, NULL);
             check_against_reference(f.dag, &f.edit, &f.run, &window);
+            check_derived(&f, &work);
             struct metrics m = compute(&f, NULL, NULL);
             assert_true(m.tasks.span_ns <= (double)m.wall_ns + 0.5 || m.wall_ns == 0);
             checked++;
         }
         close_fixture(&f);
     }
+    metrics_work_destroy(&work);
     assert_true(checked > 120);
 }
 
@@ -668,6 +846,7 @@ int main(void) {
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_window_parse),
+        cmocka_unit_test(test_derived),
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_random_edits),
     };
