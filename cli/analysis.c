@@ -2,7 +2,6 @@
 #include "cli/analysis.h"
 
 #include "cli/progress.h"
-#include "metrics/requests.h"
 #include "optimize/plan.h"
 #include "report/text.h"
 
@@ -52,11 +51,11 @@ static bool open_all(struct analysis *analysis, const char *path, const char *wi
     if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
     if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
     return window_parse(window, analysis->dag, &analysis->window, error) &&
-           dag_edit_init(&analysis->edit, analysis->dag, error) && dag_run_init(&analysis->run, analysis->dag, error);
+           estimator_init(&analysis->estimator, analysis->dag, &analysis->window, error);
 }
 
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error) {
-    *analysis = (struct analysis){.request_site = DAG_NONE};
+    *analysis = (struct analysis){0};
     bool ok = open_all(analysis, path, window, error);
     if (ok)
         warn(analysis);
@@ -67,51 +66,40 @@ bool analysis_open(struct analysis *analysis, const char *path, const char *wind
 
 bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error) {
     struct arena arena = ARENA_INIT;
-    bool found = !site || plan_find_site(analysis->dag, site, &arena, &analysis->request_site, error);
+    bool found = !site || plan_find_site(analysis->dag, site, &arena, &analysis->estimator.request_site, error);
     arena_destroy(&arena);
     if (found) return true;
     if (error->status == STATUS_BAD_INPUT) error->status = STATUS_USAGE; // the trace is as it should be
     return error_wrap(error, "--request: %s", analysis->trace->path);
 }
 
-static bool measure_requests(struct analysis *analysis, struct metrics *metrics, struct error *error) {
-    if (analysis->request_site == DAG_NONE) return true;
-    return metrics_requests(analysis->dag, &analysis->edit, &analysis->run, &analysis->window, analysis->request_site,
-                            &analysis->work, &metrics->requests, error);
+bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct error *error) {
+    return estimator_measure_recorded(&analysis->estimator, metrics, error);
 }
 
-static bool deadlocked(const struct analysis *analysis, struct error *error) {
+static bool is_stuck(const struct analysis *analysis, struct error *error) {
     char chain[ERROR_CAUSE_BYTES - 64];
     return error_set(error, STATUS_FAILED, "the plan would deadlock: %s",
-                     dag_deadlock_text(analysis->dag, &analysis->run, chain, sizeof chain));
+                     estimator_stuck_text(&analysis->estimator, chain, sizeof chain));
 }
 
-bool analysis_measure(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,
-                      struct error *error) {
+bool analysis_estimate(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,
+                       struct error *error) {
+    bool stuck;
     progress_stage("estimating");
-    switch (dag_propagate(analysis->dag, &analysis->edit, &analysis->run)) {
-    case DAG_DEADLOCK:
-        return deadlocked(analysis, error);
-    case DAG_NO_MEMORY:
-        return error_set(error, STATUS_FAILED, "no memory for the estimate");
-    case DAG_OK:
-        break;
-    }
-    return metrics_compute(analysis->dag, &analysis->edit, &analysis->run, &analysis->window, base, &analysis->work,
-                           metrics, error) &&
-           measure_requests(analysis, metrics, error);
+    if (!estimator_run(&analysis->estimator, &stuck, error)) return false;
+    if (stuck) return is_stuck(analysis, error);
+    return estimator_measure(&analysis->estimator, base, true, metrics, error);
 }
 
 void analysis_chart(const struct analysis *analysis, const char *title, const struct metrics *metrics,
                     struct chart *chart) {
     *chart = (struct chart){.title = title, .wall_ns = (double)metrics->wall_ns};
-    metrics_profile(&analysis->work.series, STATE_OCCUPIED, chart->values, CHART_COLUMNS);
+    metrics_profile(&analysis->estimator.work.series, STATE_OCCUPIED, chart->values, CHART_COLUMNS);
 }
 
 void analysis_close(struct analysis *analysis) {
-    metrics_work_destroy(&analysis->work);
-    dag_run_destroy(&analysis->run);
-    dag_edit_destroy(&analysis->edit);
+    estimator_destroy(&analysis->estimator);
     dag_free(analysis->dag);
     trace_close(analysis->trace);
     *analysis = (struct analysis){0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A trace opened for analysis: the trace, its DAG, the window, an edit (empty at first) and its times.
+// A trace opened for analysis: the trace, its DAG, the window, and what estimates it under an edit (empty at first).
 #ifndef REHYPE_CLI_ANALYSIS_H
 #define REHYPE_CLI_ANALYSIS_H
 
-#include "metrics/metrics.h"
+#include "optimize/estimator.h"
 #include "report/chart.h"
 
 #define ANALYSIS_WINDOW_OPTION(target)                                                                                 \
@@ -23,10 +23,7 @@ struct analysis {
     struct trace *trace;
     struct dag *dag;
     struct window window;
-    uint32_t request_site; // DAG_NONE: the outermost
-    struct dag_edit edit;
-    struct dag_run run;
-    struct metrics_work work;
+    struct estimator estimator;
 };
 
 // `window` as the user wrote it, or NULL. Warnings go to stderr. On failure everything is released; analysis_close is
@@ -36,9 +33,12 @@ bool analysis_open(struct analysis *analysis, const char *path, const char *wind
 // Whose tasks are requests, as the user wrote it. NULL changes nothing. Errors are STATUS_USAGE and name the nearest.
 bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error);
 
-// Times and all metrics of the trace under its edit. An edit that deadlocks is STATUS_FAILED with its chain of sites.
-bool analysis_measure(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,
-                      struct error *error);
+// All metrics of the run as recorded.
+bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct error *error);
+
+// All metrics of the run under the estimator's edit. One that deadlocks is STATUS_FAILED with its chain of sites.
+bool analysis_estimate(struct analysis *analysis, const struct metrics *base, struct metrics *metrics,
+                       struct error *error);
 
 // The concurrency profile of the run that was measured last.
 void analysis_chart(const struct analysis *analysis, const char *title, const struct metrics *metrics,

@@ -31,7 +31,7 @@ struct side {
 static bool open_side(struct side *side, const char *path, const char *request, struct error *error) {
     return analysis_open(&side->analysis, path, options.window, error) &&
            analysis_choose_requests(&side->analysis, request, error) &&
-           analysis_measure(&side->analysis, NULL, &side->metrics, error);
+           analysis_measure(&side->analysis, &side->metrics, error);
 }
 
 static bool write_verdict(const struct comparison *c, struct error *error) {
@@ -83,7 +83,8 @@ static bool compare(struct side *estimated, struct side *actual, struct side *ba
     }
     progress_end();
     comparison_compute(&estimated->metrics, &actual->metrics, options.base ? &base->metrics : NULL,
-                       &estimated->analysis.work.series, &actual->analysis.work.series, &comparison);
+                       &estimated->analysis.estimator.work.series, &actual->analysis.estimator.work.series,
+                       &comparison);
     if (!options.json) return write_text(estimated, actual, &comparison, error);
     return json_write(comparison_json(&comparison, &estimated->metrics, &actual->metrics), stdout, error);
 }

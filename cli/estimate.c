@@ -5,7 +5,6 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/plan.h"
-#include "optimize/search.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
 #include "report/text.h"
@@ -32,9 +31,9 @@ static const struct option_spec specs[] = {
 struct estimate {
     const char *trace_path;
     struct analysis analysis;
-    struct metrics base, estimated;
+    struct baseline baseline;
+    struct metrics estimated;
     struct chart charts[2];
-    double null_replay_error;
 };
 
 static bool check_options(struct error *error) {
@@ -53,27 +52,21 @@ static bool check_output(const char *trace_path, struct error *error) {
 }
 
 static bool measure_base(struct estimate *e, struct error *error) {
-    if (!analysis_measure(&e->analysis, NULL, &e->base, error)) return false;
-    e->base.composite = metrics_composite(&e->base, &e->base);
-    e->base.balanced = metrics_balanced(&e->base, &e->base);
-    if (!search_null_replay(e->analysis.dag, &e->analysis.edit, &e->analysis.window, &e->base, &e->analysis.work,
-                            &e->null_replay_error, error)) {
-        return false;
-    }
-    analysis_chart(&e->analysis, "before", &e->base, &e->charts[0]);
+    if (!estimator_measure_baseline(&e->analysis.estimator, false, &e->baseline, error)) return false;
+    analysis_chart(&e->analysis, "before", &e->baseline.recorded, &e->charts[0]);
     return true;
 }
 
 static bool measure_plan(struct estimate *e, struct arena *arena, struct error *error) {
+    struct estimator *estimator = &e->analysis.estimator;
     struct plan plan;
-    if (!plan_read(options.plan, e->analysis.dag, arena, &plan, error) ||
-        !plan_apply(&plan, &e->analysis.edit, error) ||
-        !analysis_measure(&e->analysis, &e->base, &e->estimated, error)) {
+    if (!plan_read(options.plan, e->analysis.dag, arena, &plan, error) || !plan_apply(&plan, &estimator->edit, error) ||
+        !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error)) {
         return false;
     }
     analysis_chart(&e->analysis, "after, as estimated", &e->estimated, &e->charts[1]);
     progress_stage("writing the estimated trace");
-    return dag_write(e->analysis.dag, &e->analysis.edit, &e->analysis.run, options.output, error);
+    return estimator_write(estimator, options.output, error);
 }
 
 static cJSON *warnings_json(const struct analysis *analysis) {
@@ -90,11 +83,11 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "model", json_text("dag"));
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
-    cJSON_AddItemToObject(document, "base", json_metrics(&e->base));
+    cJSON_AddItemToObject(document, "base", json_metrics(&e->baseline.recorded));
     cJSON_AddItemToObject(document, "estimated", json_metrics(&e->estimated));
     cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
     cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
-    cJSON_AddItemToObject(document, "null_replay_error", json_number(e->null_replay_error));
+    cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error));
     cJSON_AddNullToObject(document, "interval");
     cJSON_AddItemToObject(document, "warnings", warnings_json(&e->analysis));
     return json_write(document, stdout, error);
@@ -102,12 +95,12 @@ static bool write_json(const struct estimate *e, struct error *error) {
 
 static bool write_text(const struct estimate *e, struct error *error) {
     bool utf8 = terminal_utf8();
-    const struct metrics_text_run runs[2] = {{"before", &e->base}, {"after", &e->estimated}};
+    const struct metrics_text_run runs[2] = {{"before", &e->baseline.recorded}, {"after", &e->estimated}};
     if (!metrics_text_write_two(runs, LAST_CHANGE, stdout, utf8, error)) return false;
     printf("\n  composite %s, balanced %s (the run as recorded is 1, less is better)\n",
            text_number(e->estimated.composite).s, text_number(e->estimated.balanced).s);
     printf("  null-replay error %s: how far this model is off when nothing is changed\n",
-           text_percent(e->null_replay_error).s);
+           text_percent(e->baseline.replay_error).s);
     double top = chart_top(e->charts, 2);
     for (int i = 0; i < 2; i++) {
         putchar('\n');

@@ -25,7 +25,7 @@ static bool write_csv(const struct analysis *analysis, struct error *error) {
 }
 
 static bool write_graphml(const struct analysis *analysis, struct error *error) {
-    return graph_write_graphml(analysis->dag, &analysis->edit, stdout, error);
+    return graph_write_graphml(analysis->dag, &analysis->estimator.edit, stdout, error);
 }
 
 struct format {

@@ -79,7 +79,7 @@ static int run(const struct operands *operands, struct error *error) {
     struct arena arena = ARENA_INIT;
     if (!analysis_open(&analysis, path, options.window, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
-        analysis_measure(&analysis, NULL, &findings.metrics, error) &&
+        analysis_measure(&analysis, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error)) {
         write_findings(&analysis, path, &findings, error);
     }

@@ -488,9 +488,9 @@ static bool holds(enum comparison comparison, double value, double number) {
 }
 
 const char *requirement_failed(const struct requirement *requirement, const struct metrics *m,
-                               const struct metrics *base) {
+                               const struct metrics *base, const struct metrics *replayed) {
     double value = quantity_value(requirement->quantity, m, base);
-    if (requirement->per_cent) value = change_per_cent(value, quantity_value(requirement->quantity, base, base));
+    if (requirement->per_cent) value = change_per_cent(value, quantity_value(requirement->quantity, replayed, base));
     return holds(requirement->comparison, value, requirement->number) ? NULL : requirement->text;
 }
 

@@ -39,9 +39,9 @@ bool objective_check(const struct objective *objective, const struct metrics *ba
 bool objective_needs_all(const struct objective *objective);
 bool requirement_needs_all(const struct requirement *requirement);
 
-// NULL when met, else the requirement's text.
+// NULL when met, else the requirement's text. A change in per cent is that from `replayed` (optimize/estimator.h).
 const char *requirement_failed(const struct requirement *requirement, const struct metrics *m,
-                               const struct metrics *base);
+                               const struct metrics *base, const struct metrics *replayed);
 
 // R's filter: wall, occupied.peak and occupied.mean not above base by more than `noise` (a ratio). NULL or which
 // failed.

@@ -3,6 +3,7 @@
 
 #include "optimize/candidates.h"
 #include "optimize/combine.h"
+#include "optimize/estimator.h"
 #include "optimize/why.h"
 
 #include <stdio.h>
@@ -12,19 +13,10 @@
 
 static const double least_noise = 0.005; // SPEC section 3
 
-// What every estimate in one trace needs, made once.
-struct estimator {
-    const struct dag *dag;
-    const struct window *window;
-    struct dag_edit edit;
-    struct dag_run run;
-    struct metrics_work work;
-    double noise;
-};
-
 struct search {
-    struct estimator *estimators; // one a trace, like what follows
-    struct metrics *bases;
+    struct estimator *estimators;        // one a trace, like what follows
+    struct metrics *recorded, *replayed; // baselines
+    double *noise_in;
     struct metrics *estimates; // of the edits that were measured last
     size_t trace_count;
     const struct search_options *options;
@@ -43,13 +35,16 @@ static void count_evaluation(struct search *search) {
 
 static const char *failed_in(const struct search *search, size_t trace, const struct metrics *m) {
     const struct search_options *options = search->options;
-    const struct metrics *base = &search->bases[trace];
-    if (options->requirement_count == 0) return filter_failed(m, base, search->estimators[trace].noise);
-    for (size_t i = 0; i < options->requirement_count; i++) {
-        const char *failed = requirement_failed(options->requirements[i], m, base);
-        if (failed) return failed;
+    const struct metrics *recorded = &search->recorded[trace], *replayed = &search->replayed[trace];
+    const char *failed = NULL;
+    if (options->requirement_count == 0) {
+        failed = filter_failed(m, recorded, search->noise_in[trace]);
+        return failed ? failed : filter_failed(m, replayed, search->noise_in[trace]);
     }
-    return NULL;
+    for (size_t i = 0; i < options->requirement_count && !failed; i++) {
+        failed = requirement_failed(options->requirements[i], m, recorded, replayed);
+    }
+    return failed;
 }
 
 // The first requirement that isn't met, and in which trace. m: one a trace.
@@ -62,32 +57,20 @@ static const char *failed_requirement(const struct search *search, const struct 
 }
 
 static double value_of_estimates(const struct search *search, uint32_t edits) {
-    return objective_value(search->options->objective, search->estimates, search->bases, search->trace_count, edits);
+    return objective_value(search->options->objective, search->estimates, search->recorded, search->trace_count, edits);
 }
 
-// Times of the run under estimator->edit. false only when there is no memory.
-static bool propagate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {
-    *outcome = dag_propagate(estimator->dag, &estimator->edit, &estimator->run);
-    return *outcome != DAG_NO_MEMORY || error_set(error, STATUS_FAILED, "no memory for an estimate");
-}
-
-static bool measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *m,
-                    struct error *error) {
-    return (all ? metrics_compute : metrics_usage)(estimator->dag, &estimator->edit, &estimator->run, estimator->window,
-                                                   base, &estimator->work, m, error);
-}
-
-// The estimates of every trace's edit. *deadlocked: the first trace that has none, and with it those after it; the
-// number of traces where all went well.
-static bool estimate(struct search *search, bool all, size_t *deadlocked, struct error *error) {
-    for (size_t t = 0; t < search->trace_count; t++) {
-        enum dag_outcome outcome;
-        *deadlocked = t;
-        if (!propagate(&search->estimators[t], &outcome, error)) return false;
-        if (outcome == DAG_DEADLOCK) return true;
-        if (!measure(&search->estimators[t], &search->bases[t], all, &search->estimates[t], error)) return false;
+// The estimates of every trace's edit. *stuck: the first trace that has none, and with it those after it; the number of
+// traces where all went well.
+static bool estimate(struct search *search, bool all, size_t *stuck, struct error *error) {
+    for (*stuck = 0; *stuck < search->trace_count; ++*stuck) {
+        const size_t t = *stuck;
+        bool is_stuck;
+        if (!estimator_run(&search->estimators[t], &is_stuck, error)) return false;
+        if (is_stuck) break;
+        if (!estimator_measure(&search->estimators[t], &search->recorded[t], all, &search->estimates[t], error))
+            return false;
     }
-    *deadlocked = search->trace_count;
     return true;
 }
 
@@ -117,61 +100,27 @@ bool candidate_is_estimated(const struct candidate *candidate) {
 
 // Base
 
-static double difference(double a, double b) {
-    double larger = fmax(fabs(a), fabs(b));
-    return larger > 0 ? fabs(a - b) / larger : 0; // also where both are unknown
-}
-
-static double replay_error(const struct metrics *recorded, const struct metrics *replayed) {
-    double worst = difference((double)recorded->wall_ns, (double)replayed->wall_ns);
-    for (int s = 0; s < STATE_COUNT; s++) {
-        worst = fmax(worst, difference(recorded->threads[s].peak, replayed->threads[s].peak));
-        worst = fmax(worst, difference(recorded->threads[s].mean, replayed->threads[s].mean));
-    }
-    return worst;
-}
-
-bool search_null_replay(const struct dag *dag, const struct dag_edit *empty, const struct window *window,
-                        const struct metrics *replayed, struct metrics_work *work, double *replay,
-                        struct error *error) {
-    const struct dag_run as_recorded = {.time_ns = dag->vertices.time_ns};
-    struct metrics recorded;
-    if (!metrics_usage(dag, empty, &as_recorded, window, NULL, work, &recorded, error)) return false;
-    *replay = replay_error(&recorded, replayed);
-    return true;
-}
-
-static bool measure_base(struct estimator *estimator, const struct objective *objective, struct metrics *base,
-                         double *replay, struct error *error) {
-    enum dag_outcome outcome;
-    dag_edit_clear(&estimator->edit, estimator->dag);
-    if (!propagate(estimator, &outcome, error)) return false;
-    if (outcome == DAG_DEADLOCK) return error_set(error, STATUS_FAILED, "the trace's own events wait for each other");
-    if (!measure(estimator, NULL, true, base, error)) return false;
-    base->composite = metrics_composite(base, base);
-    base->balanced = metrics_balanced(base, base);
-    if (!search_null_replay(estimator->dag, &estimator->edit, estimator->window, base, &estimator->work, replay,
-                            error)) {
-        return false;
-    }
-    estimator->noise = fmax(least_noise, *replay);
-    return objective_check(objective, base, error);
+static bool measure_base(struct search *search, size_t trace, struct error *error) {
+    struct baseline baseline;
+    if (!estimator_measure_baseline(&search->estimators[trace], search->needs_all, &baseline, error)) return false;
+    search->recorded[trace] = baseline.recorded;
+    search->replayed[trace] = baseline.replayed;
+    search->noise_in[trace] = fmax(least_noise, baseline.replay_error);
+    search->result->null_replay_error = fmax(search->result->null_replay_error, baseline.replay_error);
+    return objective_check(search->options->objective, &baseline.recorded, error);
 }
 
 static bool measure_bases(struct search *search, struct error *error) {
-    struct search_result *result = search->result;
     size_t failing;
     for (size_t t = 0; t < search->trace_count; t++) {
-        double replay;
-        if (!measure_base(&search->estimators[t], search->options->objective, &search->bases[t], &replay, error)) {
+        if (!measure_base(search, t, error)) {
             const char *name = trace_name(search, t);
             return name ? error_wrap(error, "%s", name) : false;
         }
-        result->null_replay_error = fmax(result->null_replay_error, replay);
     }
-    result->base = search->bases[0];
-    search->noise = fmax(least_noise, result->null_replay_error);
-    search->base_passes = !failed_requirement(search, search->bases, &failing);
+    search->result->base = search->recorded[0];
+    search->noise = fmax(least_noise, search->result->null_replay_error);
+    search->base_passes = !failed_requirement(search, search->replayed, &failing);
     return true;
 }
 
@@ -207,7 +156,7 @@ static struct why why_in(const struct search *search, const struct candidate *ca
                          const char *failed) {
     return (struct why){.improvement = &candidate->improvements[trace],
                         .trace = trace_name(search, trace),
-                        .base = &search->bases[trace],
+                        .base = &search->recorded[trace],
                         .estimate = &search->estimates[trace],
                         .failed = failed};
 }
@@ -227,7 +176,7 @@ static bool estimate_alone(struct search *search, struct judged *judged, struct 
     if (!estimate(search, true, &trace, error)) return false;
     if (trace < search->trace_count) {
         const struct why why = why_in(search, candidate, trace, NULL);
-        why_write_deadlock(&why, &search->estimators[trace].run, candidate->why, sizeof candidate->why);
+        why_write_stuck(&why, &search->estimators[trace], candidate->why, sizeof candidate->why);
         return set_failure(search, candidate, STANDS_DEADLOCKED, "deadlock", trace, arena, error);
     }
     candidate->estimate = search->estimates[0];
@@ -304,7 +253,7 @@ static bool evaluate(void *context, struct combination *combination, struct erro
     combination->score = INFINITY;
     if (!estimate(search, search->needs_all, &trace, error)) return false;
     if (trace < search->trace_count) return true;
-    double gain = objective_gain(search->options->objective, search->estimates, search->bases, search->trace_count);
+    double gain = objective_gain(search->options->objective, search->estimates, search->replayed, search->trace_count);
     double value = value_of_estimates(search, 0); // edits break ties already
     if (isnan(value)) return true;
     combination->score = value;
@@ -416,28 +365,23 @@ static double seconds_since(const struct timespec *begin) {
 
 static bool init_estimators(struct search *search, const struct search_trace *traces, struct arena *scratch,
                             struct error *error) {
-    search->estimators = ARENA_NEW(scratch, struct estimator, search->trace_count);
-    search->bases = ARENA_NEW(scratch, struct metrics, search->trace_count);
-    search->estimates = ARENA_NEW(scratch, struct metrics, search->trace_count);
-    if (!search->estimators || !search->bases || !search->estimates) {
-        return error_set(error, STATUS_FAILED, "no memory for %zu traces", search->trace_count);
+    const size_t count = search->trace_count;
+    search->estimators = ARENA_NEW(scratch, struct estimator, count);
+    search->recorded = ARENA_NEW(scratch, struct metrics, count);
+    search->replayed = ARENA_NEW(scratch, struct metrics, count);
+    search->estimates = ARENA_NEW(scratch, struct metrics, count);
+    search->noise_in = ARENA_NEW(scratch, double, count);
+    if (!search->estimators || !search->recorded || !search->replayed || !search->estimates || !search->noise_in) {
+        return error_set(error, STATUS_FAILED, "no memory for %zu traces", count);
     }
-    for (size_t t = 0; t < search->trace_count; t++) {
-        struct estimator *estimator = &search->estimators[t];
-        estimator->dag = traces[t].dag;
-        estimator->window = traces[t].window;
-        if (!dag_edit_init(&estimator->edit, estimator->dag, error)) return false;
-        if (!dag_run_init(&estimator->run, estimator->dag, error)) return false;
+    for (size_t t = 0; t < count; t++) {
+        if (!estimator_init(&search->estimators[t], traces[t].dag, traces[t].window, error)) return false;
     }
     return true;
 }
 
 static void destroy_estimators(struct search *search) {
-    for (size_t t = 0; search->estimators && t < search->trace_count; t++) {
-        metrics_work_destroy(&search->estimators[t].work);
-        dag_run_destroy(&search->estimators[t].run);
-        dag_edit_destroy(&search->estimators[t].edit);
-    }
+    for (size_t t = 0; search->estimators && t < search->trace_count; t++) estimator_destroy(&search->estimators[t]);
 }
 
 bool search_run(const struct search_trace *traces, size_t trace_count, const struct search_options *options,

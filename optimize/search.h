@@ -60,12 +60,6 @@ struct search_result {
     const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"
 };
 
-// The null-replay error: largest difference of wall, peaks and means between the run as recorded and `replayed`, which
-// is metrics_usage (or more) of the empty edit's run; as a share of the larger. Uses `work`.
-bool search_null_replay(const struct dag *dag, const struct dag_edit *empty, const struct window *window,
-                        const struct metrics *replayed, struct metrics_work *work, double *replay_error,
-                        struct error *error);
-
 enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 
 // Searches what is best over the traces (at least one) of one program. A candidate is what one of them offers

@@ -121,10 +121,10 @@ void why_write(const struct why *why, char *text, size_t size) {
     if (why->failed) SAY(&sentence, "; does not meet %s", why->failed);
 }
 
-void why_write_deadlock(const struct why *why, const struct dag_run *run, char *text, size_t size) {
+void why_write_stuck(const struct why *why, const struct estimator *estimator, char *text, size_t size) {
     struct sentence sentence = begin(why, text, size);
     char cycle[200];
-    dag_deadlock_text(why->improvement->dag, run, cycle, sizeof cycle);
+    estimator_stuck_text(estimator, cycle, sizeof cycle);
     say_count(&sentence, why->improvement->task_count);
     SAY(&sentence,
         why->improvement->task_count == 1 ? " task inlined would deadlock: %s" : " tasks inlined would deadlock: %s",

@@ -3,7 +3,8 @@
 #ifndef REHYPE_OPTIMIZE_WHY_H
 #define REHYPE_OPTIMIZE_WHY_H
 
-#include "optimize/search.h"
+#include "optimize/estimator.h"
+#include "optimize/plan.h"
 
 // What the sentence speaks of.
 struct why {
@@ -14,6 +15,6 @@ struct why {
 };
 
 void why_write(const struct why *why, char *text, size_t size);
-void why_write_deadlock(const struct why *why, const struct dag_run *run, char *text, size_t size);
+void why_write_stuck(const struct why *why, const struct estimator *estimator, char *text, size_t size);
 
 #endif

@@ -113,7 +113,7 @@ static bool meets(const char *text, const struct metrics *m, const struct metric
     struct error error = ERROR_INIT;
     const struct requirement *requirement;
     assert_true(requirement_parse(text, &arena, &requirement, &error));
-    const char *failed = requirement_failed(requirement, m, base);
+    const char *failed = requirement_failed(requirement, m, base, base);
     if (failed) assert_string_equal(failed, text);
     return !failed;
 }

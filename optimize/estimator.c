@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "optimize/estimator.h"
+
+#include "metrics/requests.h"
+
+bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
+                    struct error *error) {
+    *estimator = (struct estimator){.dag = dag, .window = window, .request_site = DAG_NONE};
+    return dag_edit_init(&estimator->edit, dag, error) && dag_run_init(&estimator->run, dag, error);
+}
+
+void estimator_destroy(struct estimator *estimator) {
+    metrics_work_destroy(&estimator->work);
+    dag_run_destroy(&estimator->run);
+    dag_edit_destroy(&estimator->edit);
+    *estimator = (struct estimator){0};
+}
+
+bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error) {
+    enum dag_outcome outcome = dag_propagate(estimator->dag, &estimator->edit, &estimator->run);
+    *stuck = outcome == DAG_DEADLOCK;
+    return outcome != DAG_NO_MEMORY || error_set(error, STATUS_FAILED, "no memory for an estimate");
+}
+
+char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size) {
+    return dag_deadlock_text(estimator->dag, &estimator->run, text, size);
+}
+
+static bool measure(struct estimator *estimator, const struct dag_run *run, const struct metrics *base, bool all,
+                    struct metrics *metrics, struct error *error) {
+    if (!(all ? metrics_compute : metrics_usage)(estimator->dag, &estimator->edit, run, estimator->window, base,
+                                                 &estimator->work, metrics, error)) {
+        return false;
+    }
+    return !all || estimator->request_site == DAG_NONE ||
+           metrics_requests(estimator->dag, &estimator->edit, run, estimator->window, estimator->request_site,
+                            &estimator->work, &metrics->requests, error);
+}
+
+bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
+                       struct error *error) {
+    return measure(estimator, &estimator->run, base, all, metrics, error);
+}
+
+bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error) {
+    const struct dag_run as_recorded = {.time_ns = estimator->dag->vertices.time_ns};
+    return measure(estimator, &as_recorded, NULL, true, recorded, error);
+}
+
+static double difference(double a, double b) {
+    double larger = fmax(fabs(a), fabs(b));
+    return larger > 0 ? fabs(a - b) / larger : 0; // also where both are unknown
+}
+
+static double largest_difference(const struct metrics *recorded, const struct metrics *replayed) {
+    double worst = difference((double)recorded->wall_ns, (double)replayed->wall_ns);
+    for (int s = 0; s < STATE_COUNT; s++) {
+        worst = fmax(worst, difference(recorded->threads[s].peak, replayed->threads[s].peak));
+        worst = fmax(worst, difference(recorded->threads[s].mean, replayed->threads[s].mean));
+    }
+    return worst;
+}
+
+static bool replay(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error) {
+    bool stuck;
+    if (!estimator_run(estimator, &stuck, error)) return false;
+    if (stuck) return error_set(error, STATUS_FAILED, "the trace's own events wait for each other");
+    return estimator_measure(estimator, NULL, all, &baseline->replayed, error);
+}
+
+bool estimator_measure_baseline(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error) {
+    struct metrics *recorded = &baseline->recorded;
+    if (!replay(estimator, all, baseline, error)) return false;
+    if (!estimator_measure_recorded(estimator, recorded, error)) return false;
+    recorded->composite = metrics_composite(recorded, recorded);
+    recorded->balanced = metrics_balanced(recorded, recorded);
+    baseline->replay_error = largest_difference(recorded, &baseline->replayed);
+    return true;
+}
+
+bool estimator_write(const struct estimator *estimator, const char *path, struct error *error) {
+    return dag_write(estimator->dag, &estimator->edit, &estimator->run, path, error);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How a plan becomes numbers: (DAG, window, model, edit) -> outcome, metrics, trace. The one place that runs a model.
+//
+// What is compared with what. Three runs are measured:
+//   recorded   the run as it was; METRICS `base` everywhere, and what `composite` and `balanced` are printed against.
+//   replayed   the empty edit through the model, by the same code as any other. The null-replay error is how far it is
+//              from `recorded`.
+//   estimated  the edit through the model. Its figures are printed as the model gave them, never scaled, so that they
+//              are those of the trace that `estimate` writes.
+// The difference that a plan makes is estimated against replayed: both carry the model's own error, which so cancels.
+// That is what decides whether a plan pays (gain, requirements in per cent, R's filter). R's filter holds against
+// recorded as well, so that no plan is listed whose printed figures contradict it. For ranking either base gives the
+// same order. Model `dag` replays exactly, and there the two are one.
+#ifndef REHYPE_OPTIMIZE_ESTIMATOR_H
+#define REHYPE_OPTIMIZE_ESTIMATOR_H
+
+#include "metrics/metrics.h"
+
+struct estimator { // workspace, reused from plan to plan; not shared between threads
+    const struct dag *dag;
+    const struct window *window; // NULL: the whole run
+    uint32_t request_site;       // whose tasks are requests; DAG_NONE: the outermost
+    struct dag_edit edit;        // what to estimate: callers fill it; empty at first
+    struct metrics_work work;    // `series` is of the run that was measured last
+    struct dag_run run;
+};
+
+// The DAG and the window must outlive it. estimator_destroy is harmless after a failure, and on zeros.
+bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
+                    struct error *error);
+void estimator_destroy(struct estimator *estimator);
+
+// Times of the run under estimator->edit. false and *error only when there is no memory; else *stuck says whether the
+// run could not end, and estimator_stuck_text why. Cost: dag_propagate's.
+bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error);
+
+// "Main.a:12 waits for Main.b:20 waits for Main.a:12", of a run that was stuck. Returns text.
+char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
+
+// Figures of the last run, which was not stuck: all of them, or with `all` false what metrics_usage gives. A base gives
+// composite and balanced. Errors as of metrics_compute.
+bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
+                       struct error *error);
+
+// All figures of the run as recorded, without a base.
+bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error);
+
+// What estimates are compared with.
+struct baseline {
+    struct metrics recorded; // its own base
+    struct metrics replayed;
+    double replay_error; // largest difference between their wall, peaks and means, as a share of the larger
+};
+
+// The edit must be empty. `all` as of estimator_measure, for `replayed`. Errors: as of metrics_compute; STATUS_FAILED
+// if the trace's own events wait for each other.
+bool estimator_measure_baseline(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error);
+
+// Writes the last run as a trace (dag_write).
+bool estimator_write(const struct estimator *estimator, const char *path, struct error *error);
+
+#endif
