@@ -188,9 +188,11 @@ static void begin_run(JNIEnv *jni, jthread thread) {
     if (!state) return;
     if (identity_is_worker(jni, thread)) {
         state->worker = true;
-        record1(state, EVENT_WORKER_BEGIN, identity_worker_pool(jni, thread));
+        state->worker_pool = identity_worker_pool(jni, thread);
+        thread_state_name_pool(state->worker_pool);
+        record1(state, EVENT_WORKER_BEGIN, state->worker_pool);
     } else {
-        state->task[state->tasks++] = (struct task_frame){.task = state->run_task};
+        thread_state_enter(state, state->run_task);
     }
 }
 

@@ -18,11 +18,9 @@ struct field {
 };
 
 static const struct field fields[] = {
-    {JUC "FutureTask", TASK_FIELD, "J"},
-    {JUC "CompletableFuture", TASK_FIELD, "J"},
-    {JUC "CompletableFuture$AsyncSupply", TASK_FIELD, "J"},
-    {JUC "CompletableFuture$AsyncRun", TASK_FIELD, "J"},
-    {JUC "ThreadPoolExecutor", POOL_FIELD, "I"},
+    {JUC "FutureTask", TASK_FIELD, "J"},         {JUC "CompletableFuture", TASK_FIELD, "J"},
+    {JUC "ForkJoinTask", TASK_FIELD, "J"}, // AsyncSupply and AsyncRun inherit it
+    {JUC "ThreadPoolExecutor", POOL_FIELD, "I"}, {JUC "ForkJoinPool", POOL_FIELD, "I"},
 };
 
 enum hook_where { AT_ENTRY, AT_RETURN, AT_THROW, BEFORE_CALL, AFTER_CALL };
@@ -81,6 +79,40 @@ struct hook {
 #define RUNS_RAW(class_name, method)                                                                                   \
     {class_name, method, NULL, BEFORE_CALL, "dup; call startObject (Ljava/lang/Object;)V", "run"}, {                   \
         class_name, method, NULL, AFTER_CALL, "call endObject ()V", "run"                                              \
+    }
+
+#define FJT                   JUC "ForkJoinTask"
+#define FJP                   JUC "ForkJoinPool"
+
+#define OF_TASK(local, field) "aload " #local "; getfield " FJT " " field "; "
+#define STATUS(local)         OF_TASK(local, "status I")
+
+// The local that holds the task, in any method of the package.
+#define CARRIED(local) OF_TASK(local, TASK_FIELD " J")
+
+#define FORKS(class_name, method, descriptor, opening, returned)                                                       \
+    {class_name, method, descriptor, AT_ENTRY, opening "putfield " FJT " " TASK_FIELD " J", NULL},                     \
+        {class_name, method, descriptor, AT_RETURN, returned, NULL}, {                                                 \
+        class_name, method, descriptor, AT_THROW, "call rejected ()V", NULL                                            \
+    }
+
+#define FORKS_TO(method, descriptor, local)                                                                            \
+    FORKS(FJP, method, descriptor,                                                                                     \
+          "aload " #local "; dup; " CARRIED(local) "aload 0; " POOL "call forkTo (Ljava/lang/Object;JI)J; ",           \
+          "aload 0; " POOL "call forkedTo (I)V")
+
+#define JOINS(class_name, method, descriptor, local)                                                                   \
+    BRACKET(class_name, method, descriptor, CARRIED(local) STATUS(local) "call joinTask (JI)V", "call waitEnd ()V")
+
+#define COMPLETES(method)                                                                                              \
+    { FJT, method, NULL, AT_ENTRY, CARRIED(0) STATUS(0) "call forkResult (JI)V", NULL }
+
+#define MAKES_FORK_JOIN_POOL(descriptor, factory, maximum, async, keep_alive)                                          \
+    {                                                                                                                  \
+        FJP, "<init>", descriptor, AT_RETURN,                                                                          \
+            "aload 0; aload 0; " factory "; " maximum "; " async "; " keep_alive                                       \
+            "; call forkJoinPool (Ljava/lang/Object;Ljava/lang/Object;IIJ)I; putfield . " POOL_FIELD " I",             \
+            NULL                                                                                                       \
     }
 
 static const struct hook hooks[] = {
@@ -144,6 +176,51 @@ static const struct hook hooks[] = {
     WAIT_OF(JUC "CompletableFuture", "waitingGet", "(Z)Ljava/lang/Object;"),
     WAIT_OF(JUC "CompletableFuture", "timedGet", "(J)Ljava/lang/Object;"),
     {JUC "CompletableFuture", "postComplete", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
+
+    FORKS(FJT, "fork", NULL, "aload 0; aload 0; " CARRIED(0) "call fork (Ljava/lang/Object;J)J; ", "call spawned ()V"),
+    {FJT, "doExec", NULL, AT_ENTRY, "aload 0; " CARRIED(0) "call forkBegin (J)J; putfield . " TASK_FIELD " J", NULL},
+    {FJT, "doExec", NULL, AT_RETURN, STATUS(0) "call forkEnd (I)V", NULL},
+    {FJT, "doExec", NULL, AT_THROW, "int -1; call forkEnd (I)V", NULL},
+    {FJT, "reinitialize", "()V", AT_ENTRY, "aload 0; lconst_0; putfield . " TASK_FIELD " J", NULL},
+    COMPLETES("setDone"),            // 11 to 25
+    COMPLETES("trySetThrown"),       // 17 to 25
+    COMPLETES("trySetCancelled"),    // 17 to 25
+    COMPLETES("abnormalCompletion"), // 11
+    COMPLETES("setCompletion"),      // 8
+    // Of each way to join the outermost method counts; invokeAll and ForkJoinPool.invoke call the inner ones.
+    JOINS(FJT, "join", NULL, 0),
+    JOINS(FJT, "get", NULL, 0),
+    JOINS(FJT, "quietlyJoin", NULL, 0),
+    JOINS(FJT, "awaitDone", NULL, 0),         // 17 to 25
+    JOINS(FJT, "doJoin", NULL, 0),            // 8, 11
+    JOINS(FJT, "externalAwaitDone", NULL, 0), // 8, 11
+    JOINS(FJP, "awaitJoin", NULL, 2),         // 8, 11
+    {FJT, "invokeAll", NULL, AFTER_CALL, "dup; call joinElement (Ljava/lang/Object;)V", "get"},
+    {FJT, "invokeAll", "([Ljava/util/concurrent/ForkJoinTask;)V", AT_RETURN,
+     "aload 0; call joinedAll ([Ljava/lang/Object;)V", NULL},
+
+    FORKS_TO("externalPush", NULL, 1),                  // 8 to 17
+    FORKS_TO("externalSubmit", NULL, 1),                // 8 to 25
+    FORKS_TO("lazySubmit", NULL, 1),                    // 21, 25
+    FORKS_TO("poolSubmit", "(ZL" FJT ";)L" FJT ";", 2), // 21, 25
+    FORKS_TO("scheduleDelayedTask", NULL, 1),           // 25
+    MAKES_FORK_JOIN_POOL("(IL" FJP "$ForkJoinWorkerThreadFactory;Ljava/lang/Thread$UncaughtExceptionHandler;ZIII"
+                         "Ljava/util/function/Predicate;JLjava/util/concurrent/TimeUnit;)V",
+                         "aload 2", "iload 6", "iload 4", "aload 0; getfield . keepAlive J"),
+    MAKES_FORK_JOIN_POOL("(IL" FJP "$ForkJoinWorkerThreadFactory;Ljava/lang/Thread$UncaughtExceptionHandler;"
+                         "ILjava/lang/String;)V", // 8
+                         "aload 2", "int -1", "iload 4", "int -1; i2l"),
+    MAKES_FORK_JOIN_POOL("(B)V", "aconst_null", "int -1", "int 0", "int -1; i2l"), // the common pool
+    {FJP, "awaitWork", NULL, AT_ENTRY, "aload 0; " POOL "call idle (I)V", NULL},
+    {FJP, "awaitWork", "(L" FJP "$WorkQueue;I)Z", AT_RETURN, "dup; int 1; int 0; call awake (III)V", NULL}, // 8
+    {FJP, "awaitWork", "(L" FJP "$WorkQueue;)I", AT_RETURN,                                                 // 17, 21
+     "dup; int -2147483648; int -2147483648; call awake (III)V", NULL},
+    {FJP, "awaitWork", "(L" FJP "$WorkQueue;I)I", AT_RETURN, "dup; int 65536; int 65536; call awake (III)V", NULL},
+    {FJP, "shutdown", "()V", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
+    {FJP, "shutdownNow", "()Ljava/util/List;", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
+    {FJP, "close", "()V", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
+    BRACKET(FJP, "close", "()V", "aload 0; " POOL "call terminationBegin (I)V", "call waitEnd ()V"),
+    BRACKET(FJP, "awaitTermination", NULL, "aload 0; " POOL "call terminationBegin (I)V", "call waitEnd ()V"),
 
     BRACKET("java/lang/Thread", "start", "()V", "aload 0; call threadSpawn (Ljava/lang/Object;)V",
             "call threadSpawned ()V"),

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static jclass worker_class, pool_class, future_task, async_supply, async_run;
-static jfieldID future_task_id, async_supply_id, async_run_id, pool_id;
+static jclass worker_class, pool_class, future_task, fork_join_task;
+static jfieldID future_task_id, fork_join_task_id, fork_join_status, pool_id;
 static jfieldID worker_pool;
 static jfieldID thread_target;              // JDK 8 to 18
 static jfieldID thread_holder, holder_task; // JDK 19 and later
@@ -38,13 +38,12 @@ bool identity_init(JNIEnv *jni) {
     tracer.callable = global_class(jni, "java/util/concurrent/Callable");
     tracer.thread_class = global_class(jni, "java/lang/Thread");
     future_task = global_class(jni, "java/util/concurrent/FutureTask");
-    async_supply = global_class(jni, "java/util/concurrent/CompletableFuture$AsyncSupply");
-    async_run = global_class(jni, "java/util/concurrent/CompletableFuture$AsyncRun");
+    fork_join_task = global_class(jni, "java/util/concurrent/ForkJoinTask");
     worker_class = global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
     pool_class = global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
     future_task_id = field_of(jni, future_task, TASK_FIELD, "J");
-    async_supply_id = field_of(jni, async_supply, TASK_FIELD, "J");
-    async_run_id = field_of(jni, async_run, TASK_FIELD, "J");
+    fork_join_task_id = field_of(jni, fork_join_task, TASK_FIELD, "J");
+    fork_join_status = field_of(jni, fork_join_task, "status", "I");
     pool_id = field_of(jni, pool_class, POOL_FIELD, "I");
     worker_pool = field_of(jni, worker_class, "pool", "Ljava/util/concurrent/ForkJoinPool;");
     thread_target = field_of(jni, tracer.thread_class, "target", "Ljava/lang/Runnable;");
@@ -57,16 +56,18 @@ bool identity_init(JNIEnv *jni) {
 
 uint64_t identity_carried(JNIEnv *jni, jobject object) {
     if (!object) return 0;
-    const struct {
-        jclass class;
-        jfieldID field;
-    } carriers[] = {{future_task, future_task_id}, {async_supply, async_supply_id}, {async_run, async_run_id}};
-    for (size_t i = 0; i < sizeof carriers / sizeof *carriers; i++) {
-        if (carriers[i].field && (*jni)->IsInstanceOf(jni, object, carriers[i].class)) {
-            return (uint64_t)(*jni)->GetLongField(jni, object, carriers[i].field);
-        }
+    if (future_task_id && (*jni)->IsInstanceOf(jni, object, future_task)) {
+        return (uint64_t)(*jni)->GetLongField(jni, object, future_task_id);
+    }
+    if (fork_join_task_id && (*jni)->IsInstanceOf(jni, object, fork_join_task)) {
+        return (uint64_t)(*jni)->GetLongField(jni, object, fork_join_task_id) & CARRIED_ID;
     }
     return 0;
+}
+
+bool identity_is_done(JNIEnv *jni, jobject task) {
+    return fork_join_status && (*jni)->IsInstanceOf(jni, task, fork_join_task) &&
+           (*jni)->GetIntField(jni, task, fork_join_status) < 0;
 }
 
 // What a tag means, in its two low bits. A queue is a pointer, so its low bits are free.
@@ -197,18 +198,52 @@ char *identity_class_name(jclass class, char *text, size_t size) {
     return text;
 }
 
-uint32_t identity_class(JNIEnv *jni, jobject object) {
-    if (!object) return 0;
-    jclass class = (*jni)->GetObjectClass(jni, object);
-    uint64_t id = tag_of(class);
-    if (id == 0) {
-        char name[1024];
-        id = registry_class(&(struct trace_class){identity_class_name(
-            class, name, sizeof name)}); // two threads may both do so: the class then has two ids of one name
-        set_tag(class, id);
+// A class's tag: its id, and whether its objects wrap what is handed to a ForkJoinPool.
+enum { CLASS_WRAPS_AT = 40 };
+
+static uint64_t class_tag(jclass class) {
+    static const char WRAPPERS[] = "java.util.concurrent.ForkJoinTask$"; // AdaptedCallable, RunnableExecuteAction ...
+    uint64_t tag = tag_of(class);
+    if (tag) return tag;
+    char name[1024];
+    identity_class_name(class, name, sizeof name);
+    tag = registry_class(&(struct trace_class){name}); // two threads may both do so: the class has two ids of one name
+    tag |= (uint64_t)(strncmp(name, WRAPPERS, sizeof WRAPPERS - 1) == 0) << CLASS_WRAPS_AT;
+    set_tag(class, tag);
+    return tag;
+}
+
+static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *state, jclass class) {
+    struct class_at_hand *hand = &state->classes[state->next_class++ % CLASSES_AT_HAND];
+    if (hand->class) (*jni)->DeleteWeakGlobalRef(jni, hand->class);
+    uint64_t tag = class_tag(class);
+    *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag};
+    if (tag >> CLASS_WRAPS_AT) {
+        hand->payload = field_of(jni, class, "runnable", "Ljava/lang/Runnable;");
+        if (!hand->payload) hand->payload = field_of(jni, class, "callable", "Ljava/util/concurrent/Callable;");
     }
+    return hand;
+}
+
+static const struct class_at_hand *class_of(JNIEnv *jni, struct thread_state *state, jobject object) {
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    const struct class_at_hand *found = NULL;
+    for (size_t i = 0; i < CLASSES_AT_HAND && !found; i++) {
+        const struct class_at_hand *hand = &state->classes[i];
+        if (hand->class && (*jni)->IsSameObject(jni, class, hand->class)) found = hand;
+    }
+    if (!found) found = take_class(jni, state, class);
     (*jni)->DeleteLocalRef(jni, class);
-    return (uint32_t)id;
+    return found;
+}
+
+uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object) {
+    return object ? class_of(jni, state, object)->id : 0;
+}
+
+jobject identity_payload(JNIEnv *jni, struct thread_state *state, jobject task) {
+    jfieldID payload = class_of(jni, state, task)->payload;
+    return payload ? (*jni)->GetObjectField(jni, task, payload) : NULL;
 }
 
 static uint32_t register_executor(JNIEnv *jni, jobject executor) {
@@ -219,10 +254,65 @@ static uint32_t register_executor(JNIEnv *jni, jobject executor) {
     return registry_pool(&(struct trace_pool){.kind = name, .core = -1, .maximum = -1, .capacity = -1});
 }
 
+// ForkJoinPool's class is looked up when it is in use already: to do so earlier would initialise it, and make the
+// common pool before the program has set the properties that size it. No lock is held meanwhile, since initialising it
+// comes back here; two threads may both look, and what the second found is not needed.
+struct fork_join_pool {
+    jclass class;
+    jfieldID id, common;
+    jmethodID parallelism;
+};
+static _Atomic(struct fork_join_pool *) fork_join_pool;
+
+static bool look_up(JNIEnv *jni, struct fork_join_pool *pool) {
+    pool->class = global_class(jni, "java/util/concurrent/ForkJoinPool");
+    pool->id = field_of(jni, pool->class, POOL_FIELD, "I");
+    if (!pool->id) return false;
+    pool->common = (*jni)->GetStaticFieldID(jni, pool->class, "common", "Ljava/util/concurrent/ForkJoinPool;");
+    pool->parallelism = pool->common ? (*jni)->GetMethodID(jni, pool->class, "getParallelism", "()I") : NULL;
+    (*jni)->ExceptionClear(jni);
+    return pool->parallelism;
+}
+
+static const struct fork_join_pool *know_fork_join_pool(JNIEnv *jni) {
+    struct fork_join_pool *known = atomic_load_explicit(&fork_join_pool, memory_order_acquire), *none = NULL;
+    if (known) return known;
+    struct fork_join_pool *found = malloc(sizeof *found);
+    bool first = found && look_up(jni, found) && // publishes *found; pairs with the load above
+                 atomic_compare_exchange_strong_explicit(&fork_join_pool, &none, found, memory_order_acq_rel,
+                                                         memory_order_acquire);
+    if (!first) free(found);
+    return first ? found : none;
+}
+
+jint identity_parallelism(JNIEnv *jni, jobject pool) {
+    const struct fork_join_pool *known = know_fork_join_pool(jni);
+    jint number = known ? (*jni)->CallNonvirtualIntMethod(jni, pool, known->class, known->parallelism) : -1;
+    if (!(*jni)->ExceptionCheck(jni)) return number;
+    (*jni)->ExceptionClear(jni);
+    return -1;
+}
+
+uint32_t identity_common_pool(JNIEnv *jni) {
+    static _Atomic(uint32_t) id; // it lives as long as the JVM
+    uint32_t pool = atomic_load_explicit(&id, memory_order_relaxed);
+    const struct fork_join_pool *known = pool ? NULL : know_fork_join_pool(jni);
+    jobject common = known ? (*jni)->GetStaticObjectField(jni, known->class, known->common) : NULL;
+    if (!common) return pool;
+    pool = (uint32_t)(*jni)->GetIntField(jni, common, known->id);
+    (*jni)->DeleteLocalRef(jni, common);
+    atomic_store_explicit(&id, pool, memory_order_relaxed);
+    return pool;
+}
+
 uint32_t identity_executor(JNIEnv *jni, jobject executor) {
     if (!executor) return 0;
     if (pool_id && (*jni)->IsInstanceOf(jni, executor, pool_class)) {
         return (uint32_t)(*jni)->GetIntField(jni, executor, pool_id);
+    }
+    const struct fork_join_pool *known = atomic_load_explicit(&fork_join_pool, memory_order_acquire);
+    if (known && (*jni)->IsInstanceOf(jni, executor, known->class)) {
+        return (uint32_t)(*jni)->GetIntField(jni, executor, known->id);
     }
     uint64_t id = tag_of(executor) >> 2;
     if (id == 0) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task objects -> task ids. One id for one task, whatever wrappers carry it.
 //
-// FutureTask and CompletableFuture's stages carry their id in a field that the weaver added (a few ns). Any other
-// Runnable is known by its JVMTI tag (50 to 90 ns), which also serves where a field could not be added.
+// FutureTask and ForkJoinTask (CompletableFuture's stages are ones) carry their id in a field that the weaver added (a
+// few ns). Any other Runnable is known by its JVMTI tag (50 to 90 ns), which also serves where a field could not be
+// added.
 #ifndef REHYPE_TRACER_IDENTITY_H
 #define REHYPE_TRACER_IDENTITY_H
 
@@ -11,7 +12,14 @@
 // Once, when the classes can be had.
 bool identity_init(JNIEnv *jni);
 
-// Id that a FutureTask or async stage carries; 0 if it is neither or has none.
+// What a ForkJoinTask's field holds: its id, the site of its fork, and whether its body has begun: who hands it over
+// after that hands over another task (akka's mailboxes run again and again).
+#define CARRIED_ID       (((uint64_t)1 << 40) - 1)
+#define CARRIED_SITE_AT  40
+#define CARRIED_SITE_MAX (((uint64_t)1 << 22) - 1)
+#define CARRIED_BEGUN    ((uint64_t)1 << 62)
+
+// Id that a FutureTask or ForkJoinTask carries; 0 if it is neither or has none.
 uint64_t identity_carried(JNIEnv *jni, jobject object);
 
 // A raw Runnable was made (its id is reserved), is handed over (gives its id; the same object may be pending many
@@ -30,14 +38,27 @@ jobject identity_thread_target(JNIEnv *jni, jobject thread);
 uint64_t identity_of_thread(jobject thread);
 void identity_set_thread(jobject thread, uint64_t id);
 
-// Id in the trace of an object's class; for a lambda named after the method that holds its body. 0 for null.
-uint32_t identity_class(JNIEnv *jni, jobject object);
+// Id in the trace of an object's class; for a lambda named after the method that holds its body. 0 for null. Some 20 ns
+// for a class that the thread met lately, else a tag's 50 to 90 ns.
+uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object);
+
+// Whether it is a ForkJoinTask that is complete.
+bool identity_is_done(JNIEnv *jni, jobject task);
+
+// What a ForkJoinTask that the JDK made wraps, for ForkJoinPool.submit(Runnable) and the like; NULL for any other.
+jobject identity_payload(JNIEnv *jni, struct thread_state *state, jobject task);
 
 // "java.util.concurrent.LinkedBlockingQueue", cut to size; "" when the JVM won't say. Returns text.
 char *identity_class_name(jclass class, char *text, size_t size);
 
-// Id of any Executor that isn't a ThreadPoolExecutor, known by its tag.
+// Id of an Executor: of a ThreadPoolExecutor or ForkJoinPool by its field, of any other by its tag.
 uint32_t identity_executor(JNIEnv *jni, jobject executor);
+
+// The common ForkJoinPool's id.
+uint32_t identity_common_pool(JNIEnv *jni);
+
+// getParallelism() as ForkJoinPool itself has it, whatever a subclass makes of it.
+jint identity_parallelism(JNIEnv *jni, jobject pool);
 
 // Whether the thread is a ForkJoinPool's worker, and then the id of its pool.
 bool identity_is_worker(JNIEnv *jni, jobject thread);

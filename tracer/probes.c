@@ -12,6 +12,8 @@
 
 #include <java_lang_Rehype.h>
 
+#include <string.h>
+
 #define PROBE(result, name) JNIEXPORT result JNICALL Java_java_lang_Rehype_##name
 
 // Functions ---------------------------------------------------------------------------------------------------------
@@ -55,7 +57,7 @@ PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload)
     uint64_t id = identity_carried(jni, payload); // a FutureTask of a FutureTask is one task
     if (id) return (jlong)id;
     id = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, payload), 0);
+    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload), 0);
     return (jlong)id;
 }
 
@@ -64,7 +66,7 @@ PROBE(jlong, renewed)(JNIEnv *jni, jclass helper, jobject task) {
     struct thread_state *state = thread_state_get();
     if (!state) return 0;
     uint64_t id = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, task), 0);
+    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
     return (jlong)id;
 }
 
@@ -73,7 +75,7 @@ PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
     if (!state || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
     uint64_t id = task_id_new(state);
     identity_created(task, id);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, task), 0);
+    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
 }
 
 // Hand-over ---------------------------------------------------------------------------------------------------------
@@ -102,7 +104,7 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task) {
     if (id) return id;
     bool is_new;
     id = identity_spawn(state, task, &is_new);
-    if (is_new) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, task), 0);
+    if (is_new) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
     return id;
 }
 
@@ -154,7 +156,7 @@ PROBE(void, rejected)(JNIEnv *jni, jclass helper) {
 // Execution ---------------------------------------------------------------------------------------------------------
 
 static struct task_frame *top(struct thread_state *state) {
-    return state->tasks > 0 && state->tasks <= TASK_STACK ? &state->task[state->tasks - 1] : NULL;
+    return state->tasks > 0 && state->tasks <= state->task_capacity ? &state->task[state->tasks - 1] : NULL;
 }
 
 static void begin(struct thread_state *state, uint64_t task, unsigned kind) {
@@ -163,26 +165,23 @@ static void begin(struct thread_state *state, uint64_t task, unsigned kind) {
         if (frame) frame->nested++;
         return;
     }
-    if (state->tasks < TASK_STACK) {
-        state->task[state->tasks] = (struct task_frame){.task = task};
-        record_boundary(state, kind, task, 0);
-    }
-    state->tasks++;
+    if (thread_state_enter(state, task)) record_boundary(state, kind, task, 0);
+}
+
+static void close_top(struct thread_state *state, const struct task_frame *frame) {
+    if (frame->task) record_boundary(state, EVENT_TASK_END, frame->task, frame->outcome);
+    thread_state_leave(state);
 }
 
 static void end(struct thread_state *state) {
-    if (state->tasks > TASK_STACK) {
-        state->tasks--;
-        return;
-    }
     struct task_frame *frame = top(state);
-    if (!frame) return;
-    if (frame->nested) {
+    if (!frame) {
+        if (state->tasks > 0) state->tasks--;
+    } else if (frame->nested) {
         frame->nested--;
-        return;
+    } else {
+        close_top(state, frame);
     }
-    record_boundary(state, EVENT_TASK_END, frame->task, frame->outcome);
-    state->tasks--;
 }
 
 static enum task_outcome outcome_of(jint future_task_state) {
@@ -197,7 +196,7 @@ static enum task_outcome outcome_of(jint future_task_state) {
 
 PROBE(void, start)(JNIEnv *jni, jclass helper, jlong task) {
     struct thread_state *state = thread_state_get();
-    if (state) begin(state, (uint64_t)task, EVENT_TASK_START);
+    if (state) begin(state, (uint64_t)task & CARRIED_ID, EVENT_TASK_START);
 }
 
 PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
@@ -249,10 +248,12 @@ PROBE(void, result)(JNIEnv *jni, jclass helper, jlong task) {
 
 // Waits -------------------------------------------------------------------------------------------------------------
 
+static const uint64_t NO_WAIT = UINT64_MAX; // as what is awaited: the result was there
+
 static void begin_wait(JNIEnv *jni, uint64_t target, enum wait_for what) {
     struct thread_state *state = thread_state_get();
     if (!state || state->wait_depth++ > 0) return;
-    uint64_t site = site_of_wait(jni);
+    uint64_t site = site_of_spawn(jni, state);
     state->awaiting = target;
     record_boundary(state, EVENT_WAIT_BEGIN, target, (uint64_t)what << 32 | site);
 }
@@ -272,7 +273,7 @@ PROBE(void, joinBegin)(JNIEnv *jni, jclass helper, jobject thread) {
 
 PROBE(void, waitEnd)(JNIEnv *jni, jclass helper) {
     struct thread_state *state = thread_state_get();
-    if (!state || state->wait_depth == 0 || --state->wait_depth > 0) return;
+    if (!state || state->wait_depth == 0 || --state->wait_depth > 0 || state->awaiting == NO_WAIT) return;
     record_boundary(state, EVENT_WAIT_END, state->awaiting, 0);
     state->waited = state->awaiting;
 }
@@ -287,6 +288,133 @@ PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong task) {
 PROBE(void, takenIfReady)(JNIEnv *jni, jclass helper, jlong task, jobject result) {
     struct thread_state *state = task && result ? thread_state_get() : NULL;
     if (state) record1(state, EVENT_TAKEN, (uint64_t)task);
+}
+
+// Fork and join -----------------------------------------------------------------------------------------------------
+// `carried` is what the task's field holds (identity.h); where the snippet stores what the probe gives back, it is what
+// the field is to hold.
+
+// A task gets its id when it is handed over, so that one that is only invoked has none and is folded. What the JDK
+// wrapped in a ForkJoinTask is known by its payload.
+static uint64_t create_forked(JNIEnv *jni, struct thread_state *state, jobject task) {
+    jobject payload = identity_payload(jni, state, task);
+    uint64_t id = payload ? identity_carried(jni, payload) : 0;
+    if (!id && payload) id = identity_take_created(payload);
+    if (id) return id;
+    id = task_id_new(state);
+    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload ? payload : task), 0);
+    return id;
+}
+
+// Forks of the JDK's own tasks (streams, sorts) on a worker have no frame of the application's beneath them: theirs is
+// the site that the whole tree of forks began at.
+static uint32_t site_of_fork(JNIEnv *jni, struct thread_state *state) {
+    uint32_t site = site_of_spawn(jni, state);
+    const struct task_frame *frame = top(state);
+    return site || !frame ? site : frame->forked_from;
+}
+
+static uint64_t open_fork(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t carried, uint32_t pool) {
+    uint64_t id = carried & CARRIED_BEGUN ? 0 : carried & CARRIED_ID;
+    if (id && being_spawned(state, id)) {
+        push_spawn(state, 0);
+        return carried;
+    }
+    if (!id) id = create_forked(jni, state, task);
+    uint64_t site = site_of_fork(jni, state);
+    record3(state, EVENT_SPAWN_BEGIN, id, site, pool);
+    push_spawn(state, id);
+    return id | (site <= CARRIED_SITE_MAX ? site : 0) << CARRIED_SITE_AT;
+}
+
+PROBE(jlong, fork)(JNIEnv *jni, jclass helper, jobject task, jlong carried) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return carried;
+    uint32_t pool = state->worker_pool ? state->worker_pool : identity_common_pool(jni);
+    return (jlong)open_fork(jni, state, task, (uint64_t)carried, pool);
+}
+
+PROBE(jlong, forkTo)(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint pool) {
+    struct thread_state *state = pool && task ? thread_state_get() : NULL;
+    return state ? (jlong)open_fork(jni, state, task, (uint64_t)carried, (uint32_t)pool) : carried;
+}
+
+PROBE(void, forkedTo)(JNIEnv *jni, jclass helper, jint pool) {
+    if (pool) end_spawn(SPAWN_ACCEPTED);
+}
+
+PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return carried;
+    uint64_t id = carried & (jlong)CARRIED_BEGUN ? 0 : (uint64_t)carried & CARRIED_ID;
+    const struct task_frame *around = top(state);
+    uint32_t inherited = around ? around->forked_from : 0;
+    struct task_frame *frame = thread_state_enter(state, id);
+    if (frame)
+        frame->forked_from = id ? (uint32_t)((uint64_t)carried >> CARRIED_SITE_AT & CARRIED_SITE_MAX) : inherited;
+    if (frame && id) record_boundary(state, EVENT_TASK_START, id, 0);
+    return id ? carried | (jlong)CARRIED_BEGUN : carried;
+}
+
+static enum task_outcome outcome_of_fork(JNIEnv *jni, uint32_t status) {
+    enum { DONE = 1u << 31, THROWN = 1 << 17, ABNORMAL = 1 << 16, ABNORMAL_11 = 1 << 18 }; // JDK 11 to 25
+    enum { NORMAL_8 = 0xf, CANCELLED_8 = 0xc };                                            // the top four bits, JDK 8
+    if (!(status & DONE)) return TASK_RETURNED;                                            // its completion comes later
+    if ((*jni)->GetVersion(jni) <= JNI_VERSION_1_8) {
+        if (status >> 28 == NORMAL_8) return TASK_RETURNED;
+        return status >> 28 == CANCELLED_8 ? TASK_CANCELLED : TASK_THREW;
+    }
+    if (status & THROWN) return TASK_THREW;
+    return status & (ABNORMAL | ABNORMAL_11) ? TASK_CANCELLED : TASK_RETURNED;
+}
+
+PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    struct task_frame *frame = top(state);
+    if (frame) {
+        frame->nested = 0;
+        frame->outcome = outcome_of_fork(jni, (uint32_t)status);
+    }
+    end(state);
+}
+
+PROBE(void, forkResult)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
+    struct thread_state *state = task && status >= 0 ? thread_state_get() : NULL;
+    if (state) record1(state, EVENT_RESULT, task);
+}
+
+// A join, closed by waitEnd.
+PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
+    if (status >= 0) {
+        begin_wait(jni, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+        return;
+    }
+    struct thread_state *state = thread_state_get();
+    if (!state || state->wait_depth++ > 0) return;
+    state->awaiting = NO_WAIT;
+    if (task) record1(state, EVENT_TAKEN, task);
+}
+
+static void take_if_done(JNIEnv *jni, jobject task) {
+    struct thread_state *state = thread_state_get();
+    uint64_t id = state && identity_is_done(jni, task) ? identity_carried(jni, task) : 0;
+    if (id && id != state->waited) record1(state, EVENT_TAKEN, id);
+}
+
+// invokeAll looks itself whether what it forked is done, and joins the rest.
+PROBE(void, joinElement)(JNIEnv *jni, jclass helper, jobject task) {
+    if (task) take_if_done(jni, task);
+}
+
+PROBE(void, joinedAll)(JNIEnv *jni, jclass helper, jobjectArray tasks) {
+    for (jsize i = 0; i < (*jni)->GetArrayLength(jni, tasks); i++) {
+        jobject task = (*jni)->GetObjectArrayElement(jni, tasks, i);
+        if (task) take_if_done(jni, task);
+        (*jni)->DeleteLocalRef(jni, task);
+    }
 }
 
 // Pools -------------------------------------------------------------------------------------------------------------
@@ -313,20 +441,43 @@ PROBE(jint, pool)(JNIEnv *jni, jclass helper, jobject executor, jint core, jint 
     return (jint)registry_pool(&pool);
 }
 
-static void name_pool(uint32_t pool) {
-    jvmtiThreadInfo info;
-    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, NULL, &info) != JVMTI_ERROR_NONE) return;
-    registry_name_pool(pool, info.name);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
-}
-
 PROBE(void, worker)(JNIEnv *jni, jclass helper, jint pool) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
     state->worker = true;
     state->tasks = 0; // its own run() is no task
-    name_pool((uint32_t)pool);
+    thread_state_name_pool((uint32_t)pool);
     record1(state, EVENT_WORKER_BEGIN, (uint32_t)pool);
+}
+
+// The pool of the JVM's carriers of virtual threads: what it is handed are their continuations, and no tasks.
+static bool is_for_virtual_threads(const char *factory) {
+    static const char OWNER[] = "java.lang.VirtualThread";
+    return strncmp(factory, OWNER, sizeof OWNER - 1) == 0;
+}
+
+PROBE(jint, forkJoinPool)
+(JNIEnv *jni, jclass helper, jobject executor, jobject factory, jint maximum, jint async, jlong keep_alive_ms) {
+    char kind[512], factory_name[512] = "";
+    if (!thread_state_get()) return 0;
+    if (factory) identity_class_name((*jni)->GetObjectClass(jni, factory), factory_name, sizeof factory_name);
+    if (is_for_virtual_threads(factory_name)) return 0;
+    static const char QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue";
+    static const char FIFO_QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue async";
+    struct trace_pool pool = {
+        .kind = identity_class_name((*jni)->GetObjectClass(jni, executor), kind, sizeof kind),
+        .queue = async ? FIFO_QUEUE : QUEUE,
+        .core = identity_parallelism(jni, executor),
+        .maximum = maximum,
+        .capacity = -1,
+    };
+    return (jint)registry_pool(&pool);
+}
+
+// A ForkJoinPool's worker woke: to look for tasks, or, if the bits of `retires` are in the result, to end.
+PROBE(void, awake)(JNIEnv *jni, jclass helper, jint result, jint mask, jint retires) {
+    struct thread_state *state = thread_state_get();
+    if (state) record1(state, (result & mask) == retires ? EVENT_RETIRE : EVENT_BUSY, state->idle_pool);
 }
 
 // A raw Runnable that threw left no other trace.
@@ -374,7 +525,8 @@ static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject 
     if (task) return task;
     task = task_id_new(state);
     // A thread that is made while something is handed over serves that: its run() is a pool's loop, and no task.
-    if (state->spawns == 0) record3(state, EVENT_TASK_CREATED, task, identity_class(jni, target ? target : thread), 0);
+    if (state->spawns == 0 && !identity_is_worker(jni, thread))
+        record3(state, EVENT_TASK_CREATED, task, identity_class(jni, state, target ? target : thread), 0);
     return task;
 }
 

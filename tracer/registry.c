@@ -96,16 +96,19 @@ void registry_skip(const char *method, const char *why) {
     append(&skips, &(struct trace_skip){method, why});
 }
 
-// "pool-1-thread-3" -> "pool-1", "http-nio-8080-exec-7" -> "http-nio-8080-exec", "worker" -> "worker"
+// "pool-1-thread-3" -> "pool-1", "ForkJoinPool-1-worker-2" -> "ForkJoinPool-1", "http-nio-8080-exec-7" ->
+// "http-nio-8080-exec", "worker" -> "worker"
 static size_t pool_name_length(const char *thread_name) {
     size_t length = strlen(thread_name);
     size_t end = length;
     while (end > 0 && thread_name[end - 1] >= '0' && thread_name[end - 1] <= '9') end--;
     if (end == length || end == 0) return length;
     while (end > 0 && strchr("-_# .", thread_name[end - 1])) end--;
-    static const char SUFFIX[] = "-thread";
-    const size_t suffix = sizeof SUFFIX - 1;
-    if (end > suffix && strncmp(thread_name + end - suffix, SUFFIX, suffix) == 0) end -= suffix;
+    static const char *const suffixes[] = {"-thread", "-worker"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t suffix = strlen(suffixes[i]);
+        if (end > suffix && strncmp(thread_name + end - suffix, suffixes[i], suffix) == 0) end -= suffix;
+    }
     return end ? end : length;
 }
 

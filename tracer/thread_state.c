@@ -20,6 +20,36 @@ uint64_t task_id_new(struct thread_state *state) {
     return state->next_task++;
 }
 
+static bool has_room(struct thread_state *state) {
+    enum { FIRST_FRAMES = 64 };
+    if (state->tasks < state->task_capacity) return true;
+    if (state->tasks > state->task_capacity) return false; // those beneath are only counted, so this one is, too
+    uint32_t capacity = state->task_capacity ? state->task_capacity * 2 : FIRST_FRAMES;
+    struct task_frame *grown = realloc(state->task, capacity * sizeof *grown);
+    if (!grown) return false;
+    state->task = grown;
+    state->task_capacity = capacity;
+    return true;
+}
+
+struct task_frame *thread_state_enter(struct thread_state *state, uint64_t task) {
+    bool kept = has_room(state);
+    uint32_t depth = state->tasks++;
+    if (!kept) return NULL;
+    state->task[depth] = (struct task_frame){
+        .task = task, .awaiting = state->awaiting, .wait_depth = state->wait_depth, .site = state->site};
+    state->wait_depth = 0;
+    state->site = 0;
+    return &state->task[depth];
+}
+
+void thread_state_leave(struct thread_state *state) {
+    const struct task_frame *frame = &state->task[--state->tasks];
+    state->awaiting = frame->awaiting;
+    state->wait_depth = frame->wait_depth;
+    state->site = frame->site;
+}
+
 // The JVM's own threads: all in the group "system" (Reference Handler, Signal Dispatcher ...), the cleaners' group, and
 // the one that waits for the end.
 static bool is_system(JNIEnv *jni, const jvmtiThreadInfo *info) {
@@ -47,6 +77,13 @@ static uint32_t register_thread(JNIEnv *jni) {
     return id;
 }
 
+void thread_state_name_pool(uint32_t pool) {
+    jvmtiThreadInfo info;
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, NULL, &info) != JVMTI_ERROR_NONE) return;
+    registry_name_pool(pool, info.name);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
+}
+
 static struct thread_state *make(void) {
     JNIEnv *jni;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return NULL;
@@ -70,13 +107,23 @@ struct thread_state *thread_state_make(void) {
     return thread_state;
 }
 
+static void forget_classes(struct thread_state *state) {
+    JNIEnv *jni;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return;
+    for (size_t i = 0; i < CLASSES_AT_HAND; i++) {
+        if (state->classes[i].class) (*jni)->DeleteWeakGlobalRef(jni, state->classes[i].class);
+    }
+}
+
 void thread_state_end(void) {
     struct thread_state *state = thread_state;
     if (!state) return;
+    forget_classes(state);
     thread_state = NULL;
     thread_ring = NULL;
     untraceable = true; // what the dying thread may still call isn't the program's
     cpu_meter_close(&state->meter);
     drainer_close(state->channel);
+    free(state->task);
     free(state);
 }

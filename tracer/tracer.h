@@ -12,8 +12,8 @@
 #include <jvmti.h>
 
 #define HELPER_CLASS "java/lang/Rehype"
-#define TASK_FIELD   "$rehype" // long, in FutureTask, CompletableFuture and its async stages: the task's id
-#define POOL_FIELD   "$pool"   // int, in ThreadPoolExecutor: the pool's id
+#define TASK_FIELD   "$rehype" // long, in FutureTask, ForkJoinTask and CompletableFuture: the task's id (identity.h)
+#define POOL_FIELD   "$pool"   // int, in ThreadPoolExecutor and ForkJoinPool: the pool's id
 
 struct tracer {
     JavaVM *vm;
@@ -29,12 +29,24 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { TASK_STACK = 64, SPAWN_STACK = 16 };
+enum { SPAWN_STACK = 16, CLASSES_AT_HAND = 4 };
 
+// A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
-    uint64_t task;
-    uint32_t nested;  // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
-    uint32_t outcome; // enum task_outcome so far
+    uint64_t task;        // 0: folded into the one below
+    uint64_t awaiting;    // the thread's, before it
+    uint32_t wait_depth;  // ...
+    uint32_t site;        // ...
+    uint32_t forked_from; // site of the task's own fork; 0: unknown
+    uint32_t nested;      // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
+    uint32_t outcome;     // enum task_outcome so far
+};
+
+// A class that the thread met lately.
+struct class_at_hand {
+    jweak class;
+    jfieldID payload; // of a wrapper: what it wraps; else NULL
+    uint32_t id;
 };
 
 // A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares.
@@ -49,7 +61,11 @@ struct thread_state {
     uint64_t awaiting;              // target of the wait under way
     uint32_t wait_depth;            // waits under way inside each other; only the outermost is recorded
     uint32_t tasks, spawns;         // depth of the stacks; more than fits is counted, not kept
-    struct task_frame task[TASK_STACK];
+    uint32_t task_capacity;
+    struct task_frame *task;
+    struct class_at_hand classes[CLASSES_AT_HAND];
+    uint32_t next_class;         // the one to be replaced
+    uint32_t worker_pool;        // of a ForkJoinPool's worker; 0: none
     uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
     uint32_t idle_pool;          // whose queue it asks
     bool worker;
@@ -68,9 +84,17 @@ static inline struct thread_state *thread_state_get(void) {
     return __builtin_expect(thread_state != NULL, 1) ? thread_state : thread_state_make();
 }
 
+// Names a pool after the calling thread, its worker.
+void thread_state_name_pool(uint32_t pool);
+
 void thread_state_end(void); // at the thread's end: its channel becomes the drainer's
 
 uint64_t task_id_new(struct thread_state *state);
+
+// Opens a frame for the body of `task`, or for one that is folded into the task below (0). NULL: there was no memory,
+// and the frame is only counted. thread_state_leave closes the innermost that was kept.
+struct task_frame *thread_state_enter(struct thread_state *state, uint64_t task);
+void thread_state_leave(struct thread_state *state);
 
 static inline void record1(struct thread_state *state, unsigned kind, uint64_t a) {
     ring_put1(&state->channel->ring, clock_ticks(), kind, a);

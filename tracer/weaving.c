@@ -13,7 +13,8 @@
 
 enum { NAME_BYTES = 1024, ACC_STATIC = 0x0008, ACC_INTERFACE = 0x0200 };
 
-// Members whose call may hand a task over. The owner doesn't matter: it may be any interface of the application's own.
+// Members whose call may hand a task over, or wait for one. The owner doesn't matter: it may be any interface of the
+// application's own.
 static const struct {
     const char *name, *descriptor; // descriptor: how it begins
 } spawning[] = {
@@ -29,6 +30,13 @@ static const struct {
     {"supplyAsync", "(Ljava/util/function/Supplier;"},
     {"runAsync", "(Ljava/lang/Runnable;"},
     {"start", "()V"},
+    {"fork", "()Ljava/util/concurrent/ForkJoinTask;"},
+    {"submit", "(Ljava/util/concurrent/ForkJoinTask;"},
+    {"execute", "(Ljava/util/concurrent/ForkJoinTask;"},
+    {"invoke", "(Ljava/util/concurrent/ForkJoinTask;"},
+    {"invokeAll", "(Ljava/util/concurrent/ForkJoinTask;"},
+    {"invokeAll", "([Ljava/util/concurrent/ForkJoinTask;"},
+    {"join", "()Ljava/lang/Object;"},
 };
 
 enum { SPAWNING = sizeof spawning / sizeof *spawning };

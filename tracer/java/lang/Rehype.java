@@ -46,11 +46,24 @@ public final class Rehype {
     public static native void joinBegin(Object thread);
     public static native void terminationBegin(int pool);
 
+    // Fork and join.
+    public static native long fork(Object task, long carried);
+    public static native long forkTo(Object task, long carried, int pool);
+    public static native void forkedTo(int pool);
+    public static native long forkBegin(long carried);
+    public static native void forkEnd(int status);
+    public static native void forkResult(long carried, int status);
+    public static native void joinTask(long carried, int status);
+    public static native void joinElement(Object task);
+    public static native void joinedAll(Object[] tasks);
+
     // Pools and their workers.
     public static native int pool(Object executor, int core, int maximum, Object queue);
+    public static native int forkJoinPool(Object executor, Object factory, int maximum, int async, long keepAlive);
     public static native void worker(int pool);
     public static native void idle(int pool);
     public static native void busy(Object task);
+    public static native void awake(int result, int mask, int retires);
     public static native void leave();
     public static native void shutdown(int pool);
 
