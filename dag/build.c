@@ -47,7 +47,7 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
     }
     dag->trace = trace;
     bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
-              repair_skew(&builder);
+              repair_skew(&builder) && measure_computing(&builder);
     if (ok) find_dispatches(dag);
     ok = ok && describe_pools(&builder);
     builder_destroy(&builder);
@@ -65,6 +65,8 @@ void dag_free(struct dag *dag) {
     free(dag->vertices.event);
     free(dag->vertices.kind);
     free(dag->vertices.rule);
+    free(dag->vertices.compute_ns);
+    free(dag->vertices.queued_ns);
     free(dag->threads);
     free(dag->contexts);
     arena_destroy(&dag->arena);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
 // workers; build.c decodes it again and lays down vertices, with context.c for contexts and sites; cause.c finds each
-// vertex's cause and rule; skew.c makes times agree with them; dispatch.c and pools.c say how tasks and pools met.
+// vertex's cause and rule; skew.c makes times agree with them; compute.c shares out what
+// was measured; dispatch.c and pools.c say how tasks and pools met.
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -89,6 +90,8 @@ struct builder {
     uint32_t start_count, start_capacity;
     struct stream_facts *streams;
 
+    bool has_cpu, has_delay; // the trace may measure computing; waiting for cores
+    bool measured;           // and does
     uint32_t vertex_capacity, thread_capacity;
     uint32_t *thread_of_stream; // index into dag->threads, DAG_NONE for streams without vertices
     struct open_stack open;
@@ -123,7 +126,8 @@ bool sites_take_classes(struct builder *builder);
 
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
-void find_dispatches(struct dag *dag);        // and tails
-bool describe_pools(struct builder *builder); // from dispatches
+bool measure_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
+void find_dispatches(struct dag *dag);           // and tails
+bool describe_pools(struct builder *builder);    // from dispatches
 
 #endif

@@ -62,8 +62,11 @@ struct dag_vertices { // parallel arrays, vertex_count long
                       // and BLOCK_END an index into locks
     uint64_t *event;  // ordinal in its stream of the event it stands for
     uint8_t *kind, *rule;
-    // Of the time from the vertex before on the thread; NULL where the trace has not measured it.
-    int64_t *compute_ns; // on a core. Boundaries are measured; between two, by the share of each edge in the time
+    // Of the time from the vertex before on the thread; NULL where the trace measures none. At boundaries (events with
+    // cpu) both are measured; between two, each edge has its share by its length, where edges that sleep (in waits, for
+    // locks, for tasks) compute only what the others have no room for, and are the first to have waited for a core.
+    // Both together never exceed the edge. Edges that no two boundaries enclose compute unless they sleep.
+    int64_t *compute_ns; // on a core
     int64_t *queued_ns;  // ready to run, without a core
 };
 

@@ -33,7 +33,9 @@ static bool reserve_vertex(struct builder *builder) {
               resize(&vertices->task, larger, sizeof *vertices->task) &&
               resize(&vertices->event, larger, sizeof *vertices->event) &&
               resize(&vertices->kind, larger, sizeof *vertices->kind) &&
-              resize(&vertices->rule, larger, sizeof *vertices->rule);
+              resize(&vertices->rule, larger, sizeof *vertices->rule) &&
+              (!builder->has_cpu || resize(&vertices->compute_ns, larger, sizeof *vertices->compute_ns)) &&
+              (!builder->has_delay || resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns));
     if (!ok) return no_memory(builder);
     builder->vertex_capacity = larger;
     return true;
@@ -49,6 +51,8 @@ bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns,
     dag->vertices.event[v] = event;
     dag->vertices.kind[v] = (uint8_t)kind;
     dag->vertices.rule[v] = RULE_RUN;
+    if (builder->has_cpu) dag->vertices.compute_ns[v] = 0;
+    if (builder->has_delay) dag->vertices.queued_ns[v] = 0;
     dag->threads[dag->thread_count - 1].count++;
     return true;
 }
@@ -57,8 +61,8 @@ bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns,
 struct lay {
     struct builder *builder;
     uint32_t stream;
-    uint64_t ordinal; // of the event in hand
-    int64_t time_ns;
+    uint64_t ordinal;          // of the event in hand
+    int64_t time_ns, delay_ns; // of the event; waited for a core so far
 };
 
 static struct dag_thread *current_thread(const struct lay *lay) {
@@ -365,6 +369,20 @@ static bool lay_event(struct lay *lay, const struct event *event) {
     }
 }
 
+// At a boundary the last vertex of the event takes what the thread has computed and waited for cores so far
+// (compute.c).
+static void note_boundary(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    struct dag *dag = builder->dag;
+    if (event->kind == EVENT_RUN_DELAY) lay->delay_ns = (int64_t)(event->operand[0] & INT64_MAX);
+    if (!builder->has_cpu || !event_has_cpu(event->kind) || builder->thread_of_stream[lay->stream] == DAG_NONE) return;
+    uint32_t v = last_vertex(lay);
+    if (dag->vertices.event[v] != lay->ordinal) return; // of a nested task, which has no vertices
+    dag->vertices.compute_ns[v] = (int64_t)event->operand[1];
+    builder->measured |= event->operand[1] != 0;
+    if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns;
+}
+
 static void extend_window(struct dag *dag, int64_t time_ns) {
     if (time_ns < dag->first_ns) dag->first_ns = time_ns;
     if (time_ns > dag->last_ns) dag->last_ns = time_ns;
@@ -381,6 +399,7 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
         lay.ordinal = ordinal;
         lay.time_ns = (int64_t)event.time;
         if (!lay_event(&lay, &event)) return false;
+        note_boundary(&lay, &event);
         if (counted) extend_window(builder->dag, lay.time_ns);
     }
     return builder->error->status == STATUS_OK && close_above(&lay, 0);
@@ -402,6 +421,8 @@ static void finish_tasks(struct dag *dag) {
 
 bool lay_vertices(struct builder *builder) {
     const struct trace *trace = builder->trace;
+    builder->has_cpu = trace->header.cycle_unit != NULL;
+    builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];
     builder->dag->first_ns = INT64_MAX;
     builder->dag->last_ns = INT64_MIN;
     for (uint32_t s = 0; s < trace->stream_count; s++) {

@@ -27,19 +27,13 @@ static bool more(void **array, size_t count, size_t *capacity, size_t size) {
     return true;
 }
 
-static bool has_cpu(unsigned kind) {
-    return kind == EVENT_TASK_START || kind == EVENT_TASK_END || kind == EVENT_WAIT_BEGIN || kind == EVENT_WAIT_END ||
-           kind == EVENT_THREAD_START || kind == EVENT_THREAD_END || kind == EVENT_BLOCK_BEGIN ||
-           kind == EVENT_BLOCK_END;
-}
-
 static void emit(struct rewrite *rewrite, struct event event, int64_t time_ns) {
     if (!more((void **)&rewrite->out, rewrite->count, &rewrite->capacity, sizeof *rewrite->out)) {
         rewrite->no_memory = true;
         return;
     }
     event.time = (uint64_t)time_ns;
-    if (has_cpu(event.kind) && event.operand[1]) {
+    if (event_has_cpu(event.kind) && event.operand[1]) {
         event.operand[1] += (uint64_t)rewrite->cpu_shift;
         rewrite->last_cpu = event.operand[1];
     }
@@ -177,7 +171,7 @@ static void emit_at(struct rewrite *rewrite, uint32_t vertex) {
 static uint64_t recorded_cpu(const struct rewrite *rewrite, uint32_t vertex, uint32_t thread) {
     uint32_t stream = rewrite->dag->threads[thread].stream;
     const struct event *event = &rewrite->streams[stream].events[rewrite->dag->vertices.event[vertex]];
-    return has_cpu(event->kind) ? event->operand[1] : 0;
+    return event_has_cpu(event->kind) ? event->operand[1] : 0;
 }
 
 static void enter_body(struct rewrite *rewrite, const struct dag_task *task) {

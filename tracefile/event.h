@@ -3,6 +3,7 @@
 #ifndef REHYPE_TRACEFILE_EVENT_H
 #define REHYPE_TRACEFILE_EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // The numbers and the operands are in files: never renumber, only append, and then raise TRACE_VERSION. `a`, `b`, `c`
@@ -48,6 +49,24 @@ enum task_outcome { TASK_RETURNED = 0, TASK_THREW = 1, TASK_CANCELLED = 2 };
 enum wait_for { WAIT_FOR_TASK = 0, WAIT_FOR_POOL = 1, WAIT_FOR_UNKNOWN = 2 };
 
 #define EVENT_OPERANDS 3
+
+// Whether operand[1] says what the thread has computed so far: such an event is a boundary.
+static inline bool event_has_cpu(unsigned kind) {
+    switch (kind) {
+    case EVENT_TASK_START:
+    case EVENT_TASK_END:
+    case EVENT_WAIT_BEGIN:
+    case EVENT_WAIT_END:
+    case EVENT_THREAD_START:
+    case EVENT_THREAD_END:
+    case EVENT_MAIN_BEGIN:
+    case EVENT_BLOCK_BEGIN:
+    case EVENT_BLOCK_END:
+        return true;
+    default:
+        return false;
+    }
+}
 
 struct event {
     uint64_t time; // in the buffer and the writer: clock ticks; from the reader: ns since the trace's first event

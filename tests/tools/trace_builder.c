@@ -17,6 +17,7 @@ struct tb_thread {
 
 struct trace_builder {
     uint32_t cores;
+    const char *cycle_unit;
     struct trace_method *methods;
     struct trace_site *sites;
     struct trace_class *classes;
@@ -52,6 +53,7 @@ struct trace_builder *tb_new(void) {
     struct trace_builder *tb = calloc(1, sizeof *tb);
     must(tb != NULL, "no memory");
     tb->cores = 4;
+    tb->cycle_unit = "cpu_ns";
     return tb;
 }
 
@@ -68,6 +70,10 @@ void tb_free(struct trace_builder *tb) {
 
 void tb_cores(struct trace_builder *tb, uint32_t cores) {
     tb->cores = cores;
+}
+
+void tb_cycle_unit(struct trace_builder *tb, const char *unit) {
+    tb->cycle_unit = unit;
 }
 
 uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name) {
@@ -156,7 +162,7 @@ void tb_write(const struct trace_builder *tb, const char *path) {
                                         .clock = "ns",
                                         .ticks_per_s = 1000000000,
                                         .cores = tb->cores,
-                                        .cycle_unit = "cpu_ns",
+                                        .cycle_unit = tb->cycle_unit,
                                         .cycle_source = "clock_gettime",
                                         .clock_skew_ns = -1,
                                         .origin = "recorded"};

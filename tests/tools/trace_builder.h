@@ -22,7 +22,8 @@ struct trace_builder;
 
 struct trace_builder *tb_new(void);
 void tb_free(struct trace_builder *tb);
-void tb_cores(struct trace_builder *tb, uint32_t cores); // of the header; 4 unless told
+void tb_cores(struct trace_builder *tb, uint32_t cores);        // of the header; 4 unless told
+void tb_cycle_unit(struct trace_builder *tb, const char *unit); // of the header; a constant; "cpu_ns" unless told
 
 uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name);
 uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);

@@ -261,6 +261,173 @@ static void test_mixed_workers_make_pools_unknown(void **state) {
     end(&f);
 }
 
+// Computing so far is in the third operand; run_delay comes a ns before its boundary.
+//   150 start  15 | 160 170 spawn | 190 waits    45, delay  4: 30 of 40 over 10, 10, 20: 7, 8, 15; delays 1, 1, 2
+//   240 woken  47, delay 24: asleep for 50, 2 computed, 20 without a core
+//   260 end    67: 20 of 20
+//   270 idle, 400 busy, 410 start 100, delay 39: 33, of which 10 and 10 while awake, so 13 asleep; the delay, too
+// Task 1 computed 7 + 8 + 15 + 20 = (67 - 15) - (47 - 45).
+static void test_computing_is_shared_out(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    tb_event(f.tb, WORKER, 140, EVENT_THREAD_START, RUN_WORKER, 10);
+    tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
+    tb_event(f.tb, WORKER, 150, EVENT_TASK_START, 1, 15);
+    spawn(&f, WORKER, 160, 170, 9);
+    tb_event(f.tb, WORKER, 189, EVENT_RUN_DELAY, 4);
+    tb_event(f.tb, WORKER, 190, EVENT_WAIT_BEGIN, 9, 45, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, WORKER, 239, EVENT_RUN_DELAY, 24);
+    tb_event(f.tb, WORKER, 240, EVENT_WAIT_END, 9, 47);
+    tb_event(f.tb, WORKER, 260, EVENT_TASK_END, 1, 67);
+    tb_event(f.tb, WORKER, 270, EVENT_IDLE, f.pool);
+    tb_event(f.tb, WORKER, 400, EVENT_BUSY, f.pool);
+    tb_event(f.tb, WORKER, 409, EVENT_RUN_DELAY, 39);
+    tb_event(f.tb, WORKER, 410, EVENT_TASK_START, 2, 100);
+    tb_event(f.tb, WORKER, 420, EVENT_TASK_END, 2); // not measured: taken to compute
+    build(&f);
+    static const int64_t compute_ns[] = {0, 5, 7, 8, 15, 2, 20, 10, 13, 10, 10};
+    static const int64_t queued_ns[] = {0, 0, 1, 1, 2, 20, 0, 0, 15, 0, 0};
+    uint32_t first = task(&f, 1)->start - 1;
+    for (uint32_t i = 0; i < sizeof compute_ns / sizeof *compute_ns; i++) {
+        assert_int_equal(f.dag->vertices.compute_ns[first + i], compute_ns[i]);
+        assert_int_equal(f.dag->vertices.queued_ns[first + i], queued_ns[i]);
+    }
+    end(&f);
+}
+
+// 3 cycles a ns from 1000 to 21000; half of that from 30000 to 50000, where it slept or did not compute alone.
+static void test_cycles_become_ns(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_cycle_unit(f.tb, "cycles");
+    add_spawns(&f);
+    start_worker(&f, 140);
+    tb_event(f.tb, WORKER, 1000, EVENT_TASK_START, 1, 3000);
+    tb_event(f.tb, WORKER, 21000, EVENT_TASK_END, 1, 63000);
+    tb_event(f.tb, WORKER, 30000, EVENT_TASK_START, 2, 70000);
+    tb_event(f.tb, WORKER, 50000, EVENT_TASK_END, 2, 100000);
+    build(&f);
+    assert_int_equal(f.dag->vertices.compute_ns[task(&f, 1)->end], 20000);
+    assert_int_equal(f.dag->vertices.compute_ns[task(&f, 2)->start], 2333);
+    assert_int_equal(f.dag->vertices.compute_ns[task(&f, 2)->end], 10000);
+    assert_null(f.dag->vertices.queued_ns);
+    end(&f);
+}
+
+static void test_nothing_measured_is_unknown(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    build(&f);
+    assert_null(f.dag->vertices.compute_ns);
+    assert_null(f.dag->vertices.queued_ns);
+    end(&f);
+}
+
+#define assert_cost(cost, count_expected, mean_expected)                                                               \
+    do {                                                                                                               \
+        assert_int_equal((cost).count, (count_expected));                                                              \
+        assert_true((cost).mean_ns == (mean_expected));                                                                \
+    } while (0)
+
+static struct costs *measure(const struct fixture *f) {
+    struct error error = ERROR_INIT;
+    struct costs *costs = costs_measure(f->dag, &error);
+    must(costs != NULL, &error);
+    return costs;
+}
+
+// Brackets: 60 of task 1, for which the worker is made; 10 of the others.
+// Pick-ups: 1, new: 100 -> 150. 2, queued: its worker is free at 215, 260: 45. 3: 270 -> 285: 15.
+// 5, woken: spawned at 400, start at 440, but 25 of that without a core: 15. Nothing was helped: nearest to queued.
+static void test_costs_of_a_pool(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    spawn(&f, MAIN, 400, 410, 5);
+    tb_event(f.tb, MAIN, 500, EVENT_SPAWN_BEGIN, 6, f.site, 0);
+    tb_event(f.tb, MAIN, 504, EVENT_SPAWN_END, 6);
+    start_worker(&f, 140);
+    tb_event(f.tb, WORKER, 150, EVENT_TASK_START, 1, 10);
+    tb_event(f.tb, WORKER, 215, EVENT_TASK_END, 1, 75);
+    run(&f, WORKER, 260, 270, 2);
+    tb_event(f.tb, WORKER, 280, EVENT_IDLE, f.pool);
+    tb_event(f.tb, WORKER, 282, EVENT_BUSY, f.pool);
+    tb_event(f.tb, WORKER, 285, EVENT_TASK_START, 3, 140);
+    tb_event(f.tb, WORKER, 290, EVENT_TASK_END, 3, 145);
+    tb_event(f.tb, WORKER, 300, EVENT_IDLE, f.pool);
+    tb_event(f.tb, WORKER, 430, EVENT_BUSY, f.pool);
+    tb_event(f.tb, WORKER, 439, EVENT_RUN_DELAY, 25);
+    tb_event(f.tb, WORKER, 440, EVENT_TASK_START, 5, 165);
+    tb_event(f.tb, WORKER, 450, EVENT_TASK_END, 5, 175);
+    tb_event(f.tb, OTHER, 521, EVENT_THREAD_START, 6);
+    tb_event(f.tb, OTHER, 530, EVENT_THREAD_END, 6);
+    build(&f);
+    struct costs *costs = measure(&f);
+    const struct pool_costs *pool = &costs->pools[f.pool], *none = &costs->pools[0];
+    assert_int_equal(costs->bracket_ns[index_of(&f, 1)], 60);
+    assert_int_equal(costs->pickup_ns[index_of(&f, 3)], 15);
+    assert_int_equal(costs->pickup_ns[index_of(&f, 5)], 15);
+    assert_cost(pool->bracket[DISPATCH_NEW], 1, 60);
+    assert_cost(pool->bracket[DISPATCH_QUEUED], 2, 10);
+    assert_cost(pool->bracket[DISPATCH_WOKEN], 1, 10);
+    assert_cost(pool->pickup[DISPATCH_NEW], 1, 50);
+    assert_cost(pool->pickup[DISPATCH_QUEUED], 2, 30);
+    assert_cost(pool->pickup[DISPATCH_WOKEN], 1, 15);
+    assert_cost(pool->pickup[DISPATCH_HELPED], 0, 30);
+    assert_cost(none->bracket[DISPATCH_THREAD], 1, 4);
+    assert_cost(none->pickup[DISPATCH_THREAD], 1, 21);
+    assert_cost(none->pickup[DISPATCH_QUEUED], 0, 21);
+    costs_free(costs);
+    end(&f);
+}
+
+// Task 1 runs from 20 to 30 in its bracket 10..40: its pick-up is 10, and the bracket 30 - 10 - 10. Task 2 runs in the
+// bracket 50..90 of task 3, for 15 of its 40.
+static void test_costs_leave_bodies_out(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 1, f.site, f.pool);
+    run(&f, MAIN, 20, 30, 1);
+    tb_event(f.tb, MAIN, 40, EVENT_SPAWN_END, 1);
+    spawn(&f, MAIN, 42, 44, 2);
+    tb_event(f.tb, MAIN, 50, EVENT_SPAWN_BEGIN, 3, f.site, f.pool);
+    run(&f, MAIN, 60, 75, 2);
+    tb_event(f.tb, MAIN, 90, EVENT_SPAWN_END, 3);
+    build(&f);
+    struct costs *costs = measure(&f);
+    assert_int_equal(costs->bracket_ns[index_of(&f, 1)], 10);
+    assert_int_equal(costs->pickup_ns[index_of(&f, 1)], 10);
+    assert_int_equal(costs->bracket_ns[index_of(&f, 2)], 2);
+    assert_int_equal(costs->bracket_ns[index_of(&f, 3)], 25);
+    costs_free(costs);
+    end(&f);
+}
+
+// Twenty waits that slept end 1, 2, ... 20 after their results, in any order, and one 50. Of 21 two are cut at each
+// end: 1 and 2, 20 and 50. (3 + ... + 19) / 17 = 11.
+static void test_means_are_trimmed(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    for (uint64_t i = 1; i <= 20; i++) {
+        uint64_t at_ns = i * 1000, late_ns = (i * 7) % 20 + 1;
+        tb_event(f.tb, MAIN, at_ns, EVENT_WAIT_BEGIN, i, 0, tb_wait(WAIT_FOR_TASK, f.site));
+        tb_event(f.tb, WORKER, at_ns + 500, EVENT_RESULT, i);
+        tb_event(f.tb, MAIN, at_ns + 500 + late_ns, EVENT_WAIT_END, i);
+    }
+    tb_event(f.tb, MAIN, 22000, EVENT_WAIT_BEGIN, 21, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, WORKER, 22100, EVENT_RESULT, 21);
+    tb_event(f.tb, MAIN, 22150, EVENT_WAIT_END, 21);
+    build(&f);
+    struct costs *costs = measure(&f);
+    assert_cost(costs->wakeup, 21, 11);
+    costs_free(costs);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dispatches_and_tails),
@@ -270,6 +437,12 @@ int main(void) {
         cmocka_unit_test(test_keep_alive_is_seen),
         cmocka_unit_test(test_spawns_for_nobody_make_a_pool_unknown),
         cmocka_unit_test(test_mixed_workers_make_pools_unknown),
+        cmocka_unit_test(test_computing_is_shared_out),
+        cmocka_unit_test(test_cycles_become_ns),
+        cmocka_unit_test(test_nothing_measured_is_unknown),
+        cmocka_unit_test(test_costs_of_a_pool),
+        cmocka_unit_test(test_costs_leave_bodies_out),
+        cmocka_unit_test(test_means_are_trimmed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
