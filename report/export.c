@@ -254,6 +254,9 @@ static cJSON *pool_of(const struct trace_pool *pool) {
     cJSON_AddItemToObject(object, "maximum", json_integer(pool->maximum));
     cJSON_AddItemToObject(object, "queue", json_text(pool->queue));
     cJSON_AddItemToObject(object, "capacity", pool->capacity >= 0 ? json_integer(pool->capacity) : cJSON_CreateNull());
+    cJSON_AddItemToObject(object, "keep_alive_ns",
+                          pool->keep_alive_ns >= 0 ? json_integer(pool->keep_alive_ns) : cJSON_CreateNull());
+    cJSON_AddItemToObject(object, "rejection", json_text(pool->rejection));
     return object;
 }
 

@@ -370,10 +370,27 @@ static bool read_pool(struct opening *opening, struct unpack *unpack, struct err
     pool.core = (int32_t)unpack_signed(unpack, INT32_MIN, INT32_MAX);
     pool.maximum = (int32_t)unpack_signed(unpack, INT32_MIN, INT32_MAX);
     pool.capacity = unpack_signed(unpack, INT64_MIN, INT64_MAX);
+    pool.keep_alive_ns = -1;
+    pool.rejection = NULL;
     if (unpack->state != UNPACK_GOOD) return false;
     if (id == 0) return error_set_at(error, opening->offset, "pool 0 means none and has no entry");
     if (id >= pools->count && table_add(opening, pools, sizeof pool, id, 1, true, error) == NULL) return false;
     ((struct trace_pool *)pools->items)[id] = pool;
+    return true;
+}
+
+static bool read_pool_rules(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct list *pools = &opening->file->pools;
+    uint32_t id = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
+    int64_t keep_alive_ns = unpack_signed(unpack, -1, INT64_MAX);
+    const char *rejection = read_text(opening, unpack, error);
+    if (unpack->state != UNPACK_GOOD) return false;
+    if (id == 0 || id >= pools->count) {
+        return error_set_at(error, opening->offset, "a pool_rules block of pool %u, which has no pool block yet", id);
+    }
+    struct trace_pool *pool = (struct trace_pool *)pools->items + id;
+    pool->keep_alive_ns = keep_alive_ns;
+    pool->rejection = rejection;
     return true;
 }
 
@@ -427,9 +444,16 @@ static const struct block_kind {
     uint64_t elements; // between the kind and the checksum
     read_block *read;
 } block_kinds[] = {
-    {"events", 8, read_events},   {"methods", 2, read_methods}, {"sites", 2, read_sites},
-    {"classes", 2, read_classes}, {"pool", 7, read_pool},       {"thread", 3, read_thread},
-    {"clock", 2, read_clock},     {"skips", 2, read_skips},     {"end", 3, read_end},
+    {"events", 8, read_events},
+    {"methods", 2, read_methods},
+    {"sites", 2, read_sites},
+    {"classes", 2, read_classes},
+    {"pool", 7, read_pool},
+    {"thread", 3, read_thread},
+    {"pool_rules", 3, read_pool_rules},
+    {"clock", 2, read_clock},
+    {"skips", 2, read_skips},
+    {"end", 3, read_end},
 };
 
 // The contents of a block whose checksum is right. A kind that isn't known is passed over: later writers may add some.

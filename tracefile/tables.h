@@ -32,7 +32,9 @@ struct trace_pool {
     const char *queue; // class of its queue, or NULL
     const char *name;  // as its threads are named without the number ("pool-1"), or NULL
     int32_t core, maximum;
-    int64_t capacity; // of the queue, -1 if unknown or unbounded
+    int64_t capacity;      // of the queue, -1 if unknown or unbounded
+    int64_t keep_alive_ns; // after which idle workers end, -1 if unknown
+    const char *rejection; // class of what handles rejected tasks, or NULL
 };
 
 enum { THREAD_SYSTEM = 1, THREAD_DAEMON = 2, THREAD_VIRTUAL = 4 }; // SYSTEM: the JVM's own, never counted

@@ -335,6 +335,15 @@ bool trace_write_classes(struct trace_writer *writer, uint32_t first, const stru
     return write_table(writer, &class_table, first, classes, count);
 }
 
+static bool write_pool_rules(struct trace_writer *writer, uint32_t id, const struct trace_pool *pool) {
+    if (pool->keep_alive_ns < 0 && !pool->rejection) return true;
+    msgpack_packer *pk = block_begin(writer, "pool_rules", 3);
+    msgpack_pack_uint32(pk, id);
+    msgpack_pack_int64(pk, pool->keep_alive_ns);
+    pack_text(pk, pool->rejection);
+    return block_write(writer);
+}
+
 bool trace_write_pool(struct trace_writer *writer, uint32_t id, const struct trace_pool *pool) {
     if (stopped(writer)) return false;
     msgpack_packer *pk = block_begin(writer, "pool", 7);
@@ -345,7 +354,7 @@ bool trace_write_pool(struct trace_writer *writer, uint32_t id, const struct tra
     msgpack_pack_int32(pk, pool->core);
     msgpack_pack_int32(pk, pool->maximum);
     msgpack_pack_int64(pk, pool->capacity);
-    return block_write(writer);
+    return block_write(writer) && write_pool_rules(writer, id, pool);
 }
 
 bool trace_write_thread(struct trace_writer *writer, uint32_t id, const struct trace_thread *thread) {

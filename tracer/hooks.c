@@ -43,10 +43,6 @@ struct hook {
 #define WAIT_OF(class_name, method, descriptor)                                                                        \
     BRACKET(class_name, method, descriptor, "aload 0; " ID "call waitBegin (J)V", "call waitEnd ()V")
 
-#define PARK_OF(method, descriptor)                                                                                    \
-    BRACKET(JUC "locks/LockSupport", method, descriptor, "aload 0; call parkBegin (Ljava/lang/Object;)V",              \
-            "call parkEnd ()V")
-
 #define CREATED(payload)                                                                                               \
     "aload 0; aload 0; " payload "; call created (Ljava/lang/Object;Ljava/lang/Object;)J; putfield . " TASK_FIELD " J"
 
@@ -106,7 +102,9 @@ struct hook {
           "aload 0; " POOL "call forkedTo (I)V")
 
 #define JOINS(class_name, method, descriptor, local)                                                                   \
-    BRACKET(class_name, method, descriptor, CARRIED(local) STATUS(local) "call joinTask (JI)V", "call waitEnd ()V")
+    BRACKET(class_name, method, descriptor,                                                                            \
+            "aload " #local "; " CARRIED(local) STATUS(local) "call joinTask (Ljava/lang/Object;JI)V",                 \
+            "call waitEnd ()V")
 
 #define COMPLETES(method)                                                                                              \
     { FJT, method, NULL, AT_ENTRY, CARRIED(0) STATUS(0) "call forkResult (JI)V", NULL }
@@ -139,7 +137,8 @@ static const struct hook hooks[] = {
      "(IIJLjava/util/concurrent/TimeUnit;Ljava/util/concurrent/BlockingQueue;Ljava/util/concurrent/ThreadFactory;"
      "Ljava/util/concurrent/RejectedExecutionHandler;)V",
      AT_RETURN,
-     "aload 0; aload 0; iload 1; iload 2; aload 6; call pool (Ljava/lang/Object;IILjava/lang/Object;)I; putfield "
+     "aload 0; aload 0; iload 1; iload 2; aload 6; aload 0; getfield . keepAliveTime J; aload 8; "
+     "call pool (Ljava/lang/Object;IILjava/lang/Object;JLjava/lang/Object;)I; putfield "
      ". " POOL_FIELD " I",
      NULL},
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_ENTRY,
@@ -232,14 +231,10 @@ static const struct hook hooks[] = {
             "aload 0; call threadSpawn (Ljava/lang/Object;)V", "call threadSpawned ()V"),
     BRACKET("java/lang/Thread", "join", "(J)V", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
 
-    PARK_OF("park", "(Ljava/lang/Object;)V"),
-    PARK_OF("parkNanos", "(Ljava/lang/Object;J)V"),
-    PARK_OF("parkUntil", "(Ljava/lang/Object;J)V"),
-
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
-const char *const hooks_early_classes[] = {"java/lang/Thread", JUC "locks/LockSupport", NULL};
+const char *const hooks_early_classes[] = {"java/lang/Thread", NULL};
 
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 

@@ -12,12 +12,6 @@
 // Once, when the classes can be had.
 bool identity_init(JNIEnv *jni);
 
-// A class as a global reference, initialised; NULL where this JDK hasn't it.
-jclass identity_global_class(JNIEnv *jni, const char *name);
-
-// NULL where this JDK hasn't it (or the class, NULL), or the class was defined before the weaver could add it.
-jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor);
-
 // What a ForkJoinTask's field holds: its id, the site of its fork, and whether its body has begun: who hands it over
 // after that hands over another task (akka's mailboxes run again and again).
 #define CARRIED_ID       (((uint64_t)1 << 40) - 1)
@@ -47,6 +41,9 @@ void identity_set_thread(jobject thread, uint64_t id);
 // Id in the trace of an object's class; for a lambda named after the method that holds its body. 0 for null. Some 20 ns
 // for a class that the thread met lately, else a tag's 50 to 90 ns.
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object);
+
+// Sets a ForkJoinTask's field.
+void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried);
 
 // Whether it is a ForkJoinTask that is complete.
 bool identity_is_done(JNIEnv *jni, jobject task);

@@ -6,7 +6,6 @@
 // submitted task, only nests. The spawn stack tells a pool's own thread start, or an executor inside an executor, from
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
 #include "tracer/identity.h"
-#include "tracer/locks.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/tracer.h"
@@ -279,14 +278,6 @@ PROBE(void, waitEnd)(JNIEnv *jni, jclass helper) {
     state->waited = state->awaiting;
 }
 
-PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
-    locks_park_begin(jni, blocker);
-}
-
-PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
-    locks_park_end();
-}
-
 PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong task) {
     struct thread_state *state = task ? thread_state_get() : NULL;
     if (!state) return;
@@ -394,17 +385,25 @@ PROBE(void, forkResult)(JNIEnv *jni, jclass helper, jlong carried, jint status) 
     if (state) record1(state, EVENT_RESULT, task);
 }
 
+// What was only invoked may yet have to be awaited, till the forks beneath it have completed it (a stream's root).
+static uint64_t promise(JNIEnv *jni, struct thread_state *state, jobject task) {
+    uint64_t id = task_id_new(state);
+    identity_set_carried(jni, task, id | CARRIED_BEGUN);
+    return id;
+}
+
 // A join, closed by waitEnd.
-PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
-    uint64_t task = (uint64_t)carried & CARRIED_ID;
-    if (status >= 0) {
-        begin_wait(jni, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
-        return;
-    }
+PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint status) {
     struct thread_state *state = thread_state_get();
-    if (!state || state->wait_depth++ > 0) return;
-    state->awaiting = NO_WAIT;
-    if (task) record1(state, EVENT_TAKEN, task);
+    uint64_t id = (uint64_t)carried & CARRIED_ID;
+    if (!state) return;
+    if (status >= 0) {
+        if (!id) id = promise(jni, state, task);
+        begin_wait(jni, id, WAIT_FOR_TASK);
+    } else if (state->wait_depth++ == 0) {
+        state->awaiting = NO_WAIT;
+        if (id) record1(state, EVENT_TAKEN, id);
+    }
 }
 
 static void take_if_done(JNIEnv *jni, jobject task) {
@@ -438,15 +437,20 @@ static jlong remaining_capacity(JNIEnv *jni, jobject queue, jclass class) {
     return capacity == INT32_MAX ? -1 : capacity;
 }
 
-PROBE(jint, pool)(JNIEnv *jni, jclass helper, jobject executor, jint core, jint maximum, jobject queue) {
-    if (!thread_state_get() || !executor || !queue) return 0;
-    char kind[512], queue_name[512];
+PROBE(jint, pool)
+(JNIEnv *jni, jclass helper, jobject executor, jint core, jint maximum, jobject queue, jlong keep_alive_ns,
+ jobject handler) {
+    if (!thread_state_get() || !executor || !queue || !handler) return 0;
+    char kind[512], queue_name[512], rejection[512];
     jclass executor_class = (*jni)->GetObjectClass(jni, executor), queue_class = (*jni)->GetObjectClass(jni, queue);
-    struct trace_pool pool = {.kind = identity_class_name(executor_class, kind, sizeof kind),
-                              .queue = identity_class_name(queue_class, queue_name, sizeof queue_name),
-                              .core = core,
-                              .maximum = maximum,
-                              .capacity = remaining_capacity(jni, queue, queue_class)};
+    struct trace_pool pool = {
+        .kind = identity_class_name(executor_class, kind, sizeof kind),
+        .queue = identity_class_name(queue_class, queue_name, sizeof queue_name),
+        .core = core,
+        .maximum = maximum,
+        .capacity = remaining_capacity(jni, queue, queue_class),
+        .keep_alive_ns = keep_alive_ns,
+        .rejection = identity_class_name((*jni)->GetObjectClass(jni, handler), rejection, sizeof rejection)};
     return (jint)registry_pool(&pool);
 }
 
@@ -479,6 +483,7 @@ PROBE(jint, forkJoinPool)
         .core = identity_parallelism(jni, executor),
         .maximum = maximum,
         .capacity = -1,
+        .keep_alive_ns = keep_alive_ms < 0 ? -1 : keep_alive_ms * 1000000,
     };
     return (jint)registry_pool(&pool);
 }

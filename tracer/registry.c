@@ -32,9 +32,10 @@ static struct table sites = {
     .string_count = 4};
 static struct table classes = {
     .entry_size = sizeof(struct trace_class), .string = {AT(trace_class, name)}, .string_count = 1};
-static struct table pools = {.entry_size = sizeof(struct trace_pool),
-                             .string = {AT(trace_pool, kind), AT(trace_pool, queue), AT(trace_pool, name)},
-                             .string_count = 3};
+static struct table pools = {
+    .entry_size = sizeof(struct trace_pool),
+    .string = {AT(trace_pool, kind), AT(trace_pool, queue), AT(trace_pool, name), AT(trace_pool, rejection)},
+    .string_count = 4};
 static struct table threads = {
     .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table skips = {.entry_size = sizeof(struct trace_skip),

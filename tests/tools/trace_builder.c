@@ -107,6 +107,7 @@ uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool) {
     pool.kind = keep(tb, pool.kind);
     pool.queue = keep(tb, pool.queue);
     pool.name = keep(tb, pool.name);
+    pool.rejection = keep(tb, pool.rejection);
     tb->pools = one_more(tb->pools, tb->pool_count, sizeof *tb->pools);
     tb->pools[tb->pool_count] = pool;
     return ++tb->pool_count;
@@ -118,7 +119,8 @@ uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads) {
                                                 .name = name,
                                                 .core = threads,
                                                 .maximum = threads,
-                                                .capacity = -1});
+                                                .capacity = -1,
+                                                .keep_alive_ns = -1});
 }
 
 void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags) {

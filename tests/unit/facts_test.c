@@ -165,21 +165,27 @@ static void test_pools_by_their_queues(void **state) {
         struct trace_pool pool;
         struct dag_pool expected;
     } cases[] = {
-        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ArrayBlockingQueue", NULL, 2, 4, 10},
+        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ArrayBlockingQueue", NULL, 2, 4, 10, -1,
+          NULL},
          {DISCIPLINE_FIFO, 2, 4, 10, false, false, -1}},
-        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.SynchronousQueue", NULL, 0, INT32_MAX, 0},
+        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.SynchronousQueue", NULL, 0, INT32_MAX, 0, -1,
+          NULL},
          {DISCIPLINE_HAND_OFF, 0, INT32_MAX, 0, false, true, -1}},
-        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.PriorityBlockingQueue", NULL, 1, 1, -1},
+        {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.PriorityBlockingQueue", NULL, 1, 1, -1, -1,
+          NULL},
          {DISCIPLINE_PRIORITY, 1, 1, INT64_MAX, false, false, -1}},
-        {{"com.acme.Pool", "com.acme.LifoQueue", NULL, 1, 1, -1}, {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, -1}},
+        {{"com.acme.Pool", "com.acme.LifoQueue", NULL, 1, 1, -1, -1, NULL},
+         {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, -1}},
         {{"java.util.concurrent.ScheduledThreadPoolExecutor",
-          "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", NULL, 1, INT32_MAX, -1},
+          "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", NULL, 1, INT32_MAX, -1, -1, NULL},
          {DISCIPLINE_UNKNOWN, 1, INT32_MAX, INT64_MAX, false, false, -1}},
-        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue", NULL, 3, 3, -1},
+        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue", NULL, 3, 3, -1, -1, NULL},
          {DISCIPLINE_STEALING, 3, INT32_MAX, INT64_MAX, false, true, -1}},
-        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue async", NULL, 3, 3, -1},
+        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue async", NULL, 3, 3, -1, -1,
+          NULL},
          {DISCIPLINE_FIFO, 3, INT32_MAX, INT64_MAX, false, true, -1}},
-        {{"com.acme.Executor", NULL, NULL, -1, -1, -1}, {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, -1}},
+        {{"com.acme.Executor", NULL, NULL, -1, -1, -1, -1, NULL},
+         {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, -1}},
     };
     struct fixture f = begin();
     uint32_t pools[sizeof cases / sizeof *cases];

@@ -137,7 +137,7 @@ struct model {
 static const struct trace_method some_methods[] = {{"a.B", "f", "()V", "B.java", 3}, {"a.B", "g", "(I)I", NULL, 0}};
 static const struct trace_site some_sites[] = {{"a.B", "f", "()V", "B.java", 4, 17}, {"a.B", "g", NULL, NULL, 0, -1}};
 static const struct trace_class some_classes[] = {{"a.B.lambda$0"}, {NULL}};
-static const struct trace_pool some_pool = {"a.Pool", NULL, "pool-1", 1, 2, -1};
+static const struct trace_pool some_pool = {"a.Pool", NULL, "pool-1", 1, 2, -1, 5, "a.Handler"};
 
 static void write_some_tables(struct trace_writer *writer) {
     trace_write_methods(writer, 1, some_methods, 2);
@@ -408,12 +408,16 @@ static void test_large_tables_are_split(void **state) {
 static void test_pools_may_come_in_any_order(void **state) {
     struct trace_writer *writer = begin(&ns_header);
     trace_write_pool(writer, 5, &some_pool);
-    trace_write_pool(writer, 2, &(struct trace_pool){.kind = "a.Other", .maximum = 9});
+    trace_write_pool(writer, 2, &(struct trace_pool){.kind = "a.Other", .maximum = 9, .keep_alive_ns = -1});
     end(writer);
     struct trace *trace = open_good();
     assert_int_equal(trace->pool_count, 6);
     assert_string_equal(trace->pools[5].kind, "a.Pool");
     assert_int_equal(trace->pools[2].maximum, 9);
+    assert_int_equal(trace->pools[5].keep_alive_ns, 5);
+    assert_string_equal(trace->pools[5].rejection, "a.Handler");
+    assert_int_equal(trace->pools[2].keep_alive_ns, -1);
+    assert_null(trace->pools[2].rejection);
     assert_null(trace->pools[3].kind);
     trace_close(trace);
 }
@@ -463,7 +467,10 @@ static void print_tables(FILE *out, const struct trace *trace) {
         print_text(out, "kind", pool->kind);
         print_text(out, "queue", pool->queue);
         print_text(out, "name", pool->name);
-        fprintf(out, " core=%d maximum=%d capacity=%lld\n", pool->core, pool->maximum, (long long)pool->capacity);
+        fprintf(out, " core=%d maximum=%d capacity=%lld", pool->core, pool->maximum, (long long)pool->capacity);
+        if (pool->keep_alive_ns >= 0) fprintf(out, " keep-alive=%lld", (long long)pool->keep_alive_ns);
+        if (pool->rejection) print_text(out, "rejection", pool->rejection);
+        putc('\n', out);
     }
 }
 
@@ -776,6 +783,42 @@ static void test_search_gives_up(void **state) {
     free(good.data);
 }
 
+// good-v1 with a block of rules for a pool behind its object `after`.
+static struct trace *open_with_pool_rules(uint8_t pool, size_t after, struct error *error) {
+    struct bytes good = load(TRACES "good-v1.msgpack");
+    size_t ends[64], count = object_ends(&good, ends, 64);
+    assert_true(after < count);
+    uint8_t block[] = "\x95\xaapool_rules\x01\x07\xa1H\xcf........";
+    size_t size = sizeof block - 1, at = ends[after];
+    block[12] = pool;
+    struct bytes longer = {malloc(good.size + size), good.size + size};
+    memcpy(longer.data, good.data, at);
+    memcpy(longer.data + at, block, size);
+    memcpy(longer.data + at + size, good.data + at, good.size - at);
+    seal(&longer, at, at + size);
+    struct trace *trace = trace_open_memory("longer", longer.data, longer.size, false, error);
+    if (!trace) assert_int_equal(error->offset, at);
+    free(longer.data);
+    free(good.data);
+    return trace;
+}
+
+static void test_pool_rules_follow_their_pool(void **state) {
+    struct error error = ERROR_INIT;
+    struct trace *trace = open_with_pool_rules(1, 6, &error);
+    assert_non_null(trace);
+    assert_int_equal(trace->pools[1].keep_alive_ns, 7);
+    assert_string_equal(trace->pools[1].rejection, "H");
+    trace_close(trace);
+    static const uint8_t strangers[] = {0, 2};
+    for (size_t i = 0; i < LENGTH(strangers); i++) {
+        assert_null(open_with_pool_rules(strangers[i], 6, &error));
+        assert_int_equal(error.status, STATUS_BAD_INPUT);
+        assert_non_null(strstr(error.cause[0], "no pool block"));
+        error = (struct error)ERROR_INIT;
+    }
+}
+
 static void test_unknown_blocks_are_passed_over(void **state) {
     struct bytes good = load(TRACES "good-v1.msgpack");
     size_t ends[64];
@@ -922,6 +965,7 @@ int main(void) {
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_large_tables_are_split),
         cmocka_unit_test(test_pools_may_come_in_any_order),
+        cmocka_unit_test(test_pool_rules_follow_their_pool),
         cmocka_unit_test(test_kept_versions_open),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_not_a_file),

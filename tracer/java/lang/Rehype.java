@@ -45,8 +45,6 @@ public final class Rehype {
     public static native void takenIfReady(long task, Object result);
     public static native void joinBegin(Object thread);
     public static native void terminationBegin(int pool);
-    public static native void parkBegin(Object blocker);
-    public static native void parkEnd();
 
     // Fork and join.
     public static native long fork(Object task, long carried);
@@ -55,12 +53,13 @@ public final class Rehype {
     public static native long forkBegin(long carried);
     public static native void forkEnd(int status);
     public static native void forkResult(long carried, int status);
-    public static native void joinTask(long carried, int status);
+    public static native void joinTask(Object task, long carried, int status);
     public static native void joinElement(Object task);
     public static native void joinedAll(Object[] tasks);
 
     // Pools and their workers.
-    public static native int pool(Object executor, int core, int maximum, Object queue);
+    public static native int pool(Object executor, int core, int maximum, Object queue, long keepAlive,
+            Object handler);
     public static native int forkJoinPool(Object executor, Object factory, int maximum, int async, long keepAlive);
     public static native void worker(int pool);
     public static native void idle(int pool);
