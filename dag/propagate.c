@@ -2,6 +2,7 @@
 #include "dag/propagate.h"
 
 #include "dag/chain.h"
+#include "dag/rules.h"
 #include "dag/walk.h"
 
 #include <stdlib.h>
@@ -92,42 +93,6 @@ struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struc
     return (struct dag_constraint){replaced ? dag->tasks[first_task].spawn_begin : DAG_NONE, delay_ns};
 }
 
-// A result can be seen before the probe that says so reads the clock. By so much a wait may end before its cause, as it
-// did when recorded.
-static int64_t result_lag_ns(const struct dag *dag, uint32_t vertex) {
-    int64_t lag_ns = dag->vertices.time_ns[dag->vertices.cause[vertex]] - dag->vertices.time_ns[vertex];
-    return lag_ns > 0 ? lag_ns : 0;
-}
-
-static int64_t later(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t time_of_wait(const struct dag *dag, const struct dag_walk *walk, uint32_t v, uint32_t cause,
-                            int64_t result_ns) {
-    int64_t lag_ns = result_lag_ns(dag, v), t = dag->vertices.time_ns[v];
-    int64_t recorded_result_ns = dag->vertices.time_ns[cause] - lag_ns;
-    if (result_ns != DAG_ABSENT) result_ns -= lag_ns;
-    int64_t reached_ns = walk->before_ns + walk->chain.lead_ns;
-    bool slept = recorded_result_ns > walk->chain.since_ns;
-    if (result_ns <= reached_ns) return slept ? reached_ns : reached_ns + t - walk->chain.since_ns;
-    return slept ? result_ns + t - recorded_result_ns : result_ns + dag->wakeup_ns;
-}
-
-// The time of chain.vertex by its rule. An absent cause is at the beginning of time: DAG_ABSENT is the least number.
-static int64_t time_by_rule(const struct dag *dag, const struct dag_walk *walk, uint32_t cause, int64_t cause_ns) {
-    uint32_t v = walk->chain.vertex;
-    const int64_t *t = dag->vertices.time_ns;
-    switch (dag->vertices.rule[v]) {
-    case RULE_WAKE:
-        return later(walk->before_ns + walk->chain.lead_ns, cause_ns) + t[v] - later(walk->chain.since_ns, t[cause]);
-    case RULE_WAIT:
-        return time_of_wait(dag, walk, v, cause, cause_ns);
-    default: // RULE_MAX
-        return later(walk->before_ns, cause_ns);
-    }
-}
-
 static bool has_cause(const struct dag *dag, const struct dag_chain *chain) {
     return dag->vertices.cause[chain->vertex] != DAG_NONE && !chain->entered;
 }
@@ -145,7 +110,8 @@ static inline bool time_vertex(const struct dag *dag, const struct dag_edit *edi
     } else if (has_cause(dag, &walk->chain)) {
         walk->awaits = cause;
         if (time_ns[cause] == DAG_PENDING) return false;
-        time_ns[v] = time_by_rule(dag, walk, cause, time_ns[cause]);
+        struct reach reach = {walk->before_ns, walk->chain.lead_ns, walk->chain.since_ns};
+        time_ns[v] = rule_time(dag, v, reach, time_ns[cause]);
     } else {
         time_ns[v] = walk->before_ns + walk->chain.lead_ns + dag->vertices.time_ns[v] - walk->chain.since_ns;
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happens next in a simulation: strands by the time at which each has something to do. A strand stands in it once
+// at most. At one time the strand with the lower number comes first, so that the order depends on nothing else.
+#ifndef REHYPE_DAG_AGENDA_H
+#define REHYPE_DAG_AGENDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define AGENDA_NONE UINT32_MAX
+
+struct agenda_entry {
+    int64_t time_ns;
+    uint32_t strand;
+};
+
+struct agenda { // a binary heap that knows where everyone stands
+    struct agenda_entry *heap;
+    uint32_t *place; // a strand each: index into heap, or AGENDA_NONE
+    uint32_t count, capacity;
+};
+
+// Zero-initialise. Room for `strands`; growing keeps what stands in it. false: no memory.
+bool agenda_reserve(struct agenda *agenda, uint32_t strands);
+void agenda_clear(struct agenda *agenda);
+void agenda_destroy(struct agenda *agenda);
+
+void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns); // the strand must not stand in it
+uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns);            // the next; AGENDA_NONE: nobody is left
+void agenda_remove(struct agenda *agenda, uint32_t strand);               // nothing where it doesn't stand in it
+
+// Whether (time, strand) would be the next.
+static inline bool agenda_precedes(const struct agenda *agenda, uint32_t strand, int64_t time_ns) {
+    if (agenda->count == 0) return true;
+    const struct agenda_entry *next = &agenda->heap[0];
+    return time_ns != next->time_ns ? time_ns < next->time_ns : strand < next->strand;
+}
+
+#endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The run as a DAG of its own: what happened, in order, is sorted by strand, and then threads, bodies and causes are
+// found again, by what is open at each vertex, as dag_build finds them in a recording.
+#include "dag/strand.h"
+
+#include <stdlib.h>
+
+struct derive_work {
+    struct dag_vertices vertices;
+    uint32_t *source;
+    uint32_t vertex_capacity;
+    struct dag_thread *threads;
+    uint32_t *cursor; // a thread each: where its next vertex goes
+    uint32_t thread_capacity;
+    struct dag_task *tasks;
+    uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
+    uint32_t *open; // tasks whose bodies are open on the thread in hand
+    uint32_t depth;
+};
+
+bool derive_new(struct simulation *sim) {
+    struct derive_work *work = sim->derive = calloc(1, sizeof *work);
+    if (!work) return false;
+    size_t tasks = (size_t)sim->dag->task_count + 1;
+    work->tasks = malloc(tasks * sizeof *work->tasks);
+    work->now = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *work->now);
+    work->open = malloc(tasks * sizeof *work->open);
+    return work->tasks && work->now && work->open;
+}
+
+void derive_free(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    if (!work) return;
+    free(work->vertices.time_ns);
+    free(work->vertices.cause);
+    free(work->vertices.task);
+    free(work->vertices.event);
+    free(work->vertices.kind);
+    free(work->vertices.rule);
+    free(work->source);
+    free(work->threads);
+    free(work->cursor);
+    free(work->tasks);
+    free(work->now);
+    free(work->open);
+    free(work);
+}
+
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    return moved != NULL;
+}
+
+static bool reserve(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    struct dag_vertices *vertices = &work->vertices;
+    if (sim->strand_count > work->thread_capacity || !work->threads) {
+        size_t threads = sim->strand_capacity;
+        if (!resize(&work->threads, threads, sizeof *work->threads) ||
+            !resize(&work->cursor, threads, sizeof *work->cursor)) {
+            return false;
+        }
+        work->thread_capacity = sim->strand_capacity;
+    }
+    if (sim->log_count <= work->vertex_capacity && vertices->time_ns) return true;
+    size_t count = sim->log_capacity;
+    work->vertex_capacity = sim->log_capacity;
+    return resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
+           resize(&vertices->cause, count, sizeof *vertices->cause) &&
+           resize(&vertices->task, count, sizeof *vertices->task) &&
+           resize(&vertices->event, count, sizeof *vertices->event) &&
+           resize(&vertices->kind, count, sizeof *vertices->kind) &&
+           resize(&vertices->rule, count, sizeof *vertices->rule) && resize(&work->source, count, sizeof *work->source);
+}
+
+// Inlined bodies are no bodies any more; only what they bring about is left of them, where someone awaits it.
+static bool is_left(const struct simulation *sim, const struct passage *passage) {
+    bool inlined =
+        passage->task != DAG_NONE && passage->kind <= VERTEX_RESULT && sim->fate[passage->task] == FATE_INLINED;
+    if (!inlined) return true;
+    const struct dag_task *task = &sim->dag->tasks[passage->task];
+    return task->awaited > 0 && (passage->kind == VERTEX_RESULT || passage->source == task->result);
+}
+
+static void lay_threads(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    struct derive_work *work = sim->derive;
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        uint32_t model = sim->strands[i].model;
+        if (i < dag->thread_count) {
+            work->threads[i] = dag->threads[i];
+        } else {
+            work->threads[i] = (struct dag_thread){.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
+                                                   .pool = sim->strands[i].pool,
+                                                   .worker = true,
+                                                   .run_task = DAG_NONE};
+        }
+        work->threads[i].count = work->threads[i].bodies = 0;
+        work->threads[i].pinned = false;
+    }
+    for (uint32_t i = 0; i < sim->log_count; i++) {
+        if (is_left(sim, &sim->log[i])) work->threads[sim->log[i].strand].count++;
+    }
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        work->threads[i].first = work->cursor[i] = first;
+        first += work->threads[i].count;
+    }
+    sim->derived.thread_count = sim->strand_count;
+    sim->derived.vertex_count = first;
+}
+
+static void lay_vertices(struct simulation *sim) {
+    const struct dag_vertices *recorded = &sim->dag->vertices;
+    struct derive_work *work = sim->derive;
+    struct dag_vertices *vertices = &work->vertices;
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) work->now[v] = DAG_NONE;
+    for (uint32_t i = 0; i < sim->log_count; i++) {
+        const struct passage *passage = &sim->log[i];
+        if (!is_left(sim, passage)) continue;
+        uint32_t at = work->cursor[passage->strand]++, source = passage->source;
+        bool inlined_end = passage->kind == VERTEX_END && sim->fate[passage->task] == FATE_INLINED;
+        vertices->time_ns[at] = passage->time_ns;
+        vertices->task[at] = passage->task;
+        vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
+        vertices->rule[at] = source == DAG_NONE ? RULE_RUN : recorded->rule[source];
+        vertices->event[at] = source == DAG_NONE ? 0 : recorded->event[source];
+        vertices->cause[at] = DAG_NONE;
+        work->source[at] = source;
+        if (source != DAG_NONE) work->now[source] = at;
+    }
+}
+
+static uint32_t now_at(const struct derive_work *work, uint32_t vertex) {
+    return vertex == DAG_NONE ? DAG_NONE : work->now[vertex];
+}
+
+static void lay_task(struct simulation *sim, uint32_t index) {
+    const struct derive_work *work = sim->derive;
+    const struct dag_task *recorded = &sim->dag->tasks[index];
+    struct dag_task *task = &sim->derive->tasks[index];
+    *task = *recorded;
+    task->spawner = task->thread = task->enclosing = task->pickup = DAG_NONE;
+    task->result = now_at(work, recorded->result);
+    if (sim->fate[index] == FATE_INLINED) {
+        task->flags = TASK_NESTED;
+        task->dispatch = DISPATCH_NONE;
+        task->spawn_begin = task->spawn_end = task->start = task->end = task->tail = DAG_NONE;
+        return;
+    }
+    task->dispatch = sim->dispatch[index];
+    task->spawn_begin = now_at(work, recorded->spawn_begin);
+    task->spawn_end = now_at(work, recorded->spawn_end);
+    if (task->spawn_end == DAG_NONE) task->spawn_end = task->spawn_begin;
+    task->start = now_at(work, recorded->start);
+    task->end = now_at(work, recorded->end);
+    task->tail = now_at(work, recorded->tail);
+    if (recorded->start != DAG_NONE && task->start == DAG_NONE) task->flags |= TASK_REJECTED;
+}
+
+static void set_cause(struct dag_vertices *vertices, uint32_t vertex, enum vertex_rule rule, uint32_t cause) {
+    vertices->cause[vertex] = cause;
+    vertices->rule[vertex] = (uint8_t)(cause == DAG_NONE && rule != RULE_BEGIN && rule != RULE_MAX ? RULE_RUN : rule);
+}
+
+static void open_body(struct simulation *sim, struct dag_thread *thread, uint32_t start) {
+    struct derive_work *work = sim->derive;
+    const struct dag_vertices *vertices = &work->vertices;
+    uint32_t index = vertices->task[start];
+    struct dag_task *task = &work->tasks[index];
+    task->thread = (uint32_t)(thread - work->threads);
+    task->enclosing = work->depth ? work->open[work->depth - 1] : DAG_NONE;
+    task->pickup = start;
+    if (!work->depth) thread->bodies++;
+    while (task->pickup > thread->first && vertices->task[task->pickup - 1] == index &&
+           (vertices->kind[task->pickup - 1] == VERTEX_IDLE || vertices->kind[task->pickup - 1] == VERTEX_BUSY)) {
+        task->pickup--;
+    }
+    work->open[work->depth++] = index;
+}
+
+static void close_body(struct derive_work *work, uint32_t task) {
+    uint32_t depth = work->depth;
+    while (depth && work->open[depth - 1] != task) depth--;
+    if (depth) work->depth = depth - 1;
+}
+
+// The spawn causes the first thing that shows the worker has the task.
+static void cause_start(struct simulation *sim, uint32_t start) {
+    struct dag_vertices *vertices = &sim->derive->vertices;
+    const struct dag_task *task = &sim->derive->tasks[vertices->task[start]];
+    if (sim->fate[vertices->task[start]] != FATE_DISPATCHED) return;
+    bool busy = task->pickup < start && vertices->kind[start - 1] == VERTEX_BUSY;
+    set_cause(vertices, start, RULE_RUN, DAG_NONE);
+    set_cause(vertices, start - busy, RULE_WAKE, task->spawn_begin);
+}
+
+// Whoever made a worker, or a thread, did so for its first task, if not as recorded.
+static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &sim->derive->vertices;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (vertices->kind[v] == VERTEX_START) return sim->derive->tasks[vertices->task[v]].spawn_begin;
+    }
+    return DAG_NONE;
+}
+
+// Of all that a pool's end had to await, what came last.
+static uint32_t last_awaited(const struct simulation *sim, uint32_t barrier) {
+    const struct derive_work *work = sim->derive;
+    uint32_t latest = DAG_NONE;
+    for (uint32_t v = barrier; sim->dag->vertices.kind[v] == VERTEX_BARRIER; v--) {
+        uint32_t cause = now_at(work, sim->dag->vertices.cause[v]);
+        if (cause == DAG_NONE) continue;
+        if (latest == DAG_NONE || work->vertices.time_ns[cause] > work->vertices.time_ns[latest]) latest = cause;
+        if (v == 0) break;
+    }
+    return latest;
+}
+
+static void find_cause(struct simulation *sim, const struct dag_thread *thread, uint32_t v) {
+    struct derive_work *work = sim->derive;
+    struct dag_vertices *vertices = &work->vertices;
+    uint32_t source = work->source[v];
+    uint32_t cause = source == DAG_NONE ? DAG_NONE : now_at(work, sim->dag->vertices.cause[source]);
+    enum vertex_rule rule = source == DAG_NONE ? RULE_RUN : sim->dag->vertices.rule[source];
+    if (vertices->kind[v] == VERTEX_THREAD_START) {
+        bool has_maker = source == DAG_NONE || sim->dag->vertices.cause[source] != DAG_NONE;
+        set_cause(vertices, v, RULE_BEGIN, has_maker && cause == DAG_NONE ? maker_of(sim, thread) : cause);
+    } else if (vertices->kind[v] == VERTEX_RETIRE && pool_governs(sim, thread->pool)) {
+        set_cause(vertices, v, RULE_WAKE, now_at(work, sim->pools[thread->pool].shutdown));
+    } else if (vertices->kind[v] == VERTEX_BARRIER && pool_governs(sim, sim->pool_of_barrier[thread - work->threads])) {
+        set_cause(vertices, v, RULE_MAX, last_awaited(sim, source));
+    } else {
+        set_cause(vertices, v, rule, cause);
+    }
+}
+
+static void walk_thread(struct simulation *sim, struct dag_thread *thread) {
+    struct derive_work *work = sim->derive;
+    const struct dag_vertices *vertices = &work->vertices;
+    work->depth = 0;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        uint32_t task = vertices->task[v];
+        find_cause(sim, thread, v);
+        if (vertices->kind[v] == VERTEX_START) {
+            open_body(sim, thread, v);
+            cause_start(sim, v);
+        } else if (vertices->kind[v] == VERTEX_END) {
+            close_body(work, task);
+        } else if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && task != DAG_NONE) {
+            work->tasks[task].spawner = work->depth ? work->open[work->depth - 1] : DAG_NONE;
+            if (!work->depth) thread->pinned = true;
+        }
+    }
+}
+
+static void find_window(struct dag *dag) {
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        if (thread->system || thread->count == 0) continue;
+        int64_t from_ns = dag->vertices.time_ns[thread->first];
+        int64_t to_ns = dag->vertices.time_ns[thread->first + thread->count - 1];
+        if (from_ns < first_ns) first_ns = from_ns;
+        if (to_ns > last_ns) last_ns = to_ns;
+    }
+    dag->first_ns = first_ns <= last_ns ? first_ns : 0;
+    dag->last_ns = first_ns <= last_ns ? last_ns : 0;
+}
+
+bool derive_run(struct simulation *sim) {
+    if (!reserve(sim)) return false;
+    struct derive_work *work = sim->derive;
+    sim->derived = *sim->dag;
+    lay_threads(sim);
+    lay_vertices(sim);
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) lay_task(sim, t);
+    sim->derived.vertices = work->vertices;
+    sim->derived.threads = work->threads;
+    sim->derived.tasks = work->tasks;
+    sim->derived.origin = sim->dag;
+    sim->derived.source = work->source;
+    for (uint32_t i = 0; i < sim->strand_count; i++) walk_thread(sim, &work->threads[i]);
+    find_window(&sim->derived);
+    return true;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a strand runs: ranges of recorded vertices that nest, with what moved in put in and what moved out left out.
+#include "dag/chain.h"
+#include "dag/strand.h"
+
+#include <stdlib.h>
+
+static uint32_t unused_frame(struct simulation *sim) {
+    uint32_t index = sim->unused_frame;
+    if (index != DAG_NONE) {
+        sim->unused_frame = sim->frames[index].outer;
+        return index;
+    }
+    if (sim->frame_count == sim->frame_capacity) {
+        uint32_t larger = sim->frame_capacity ? sim->frame_capacity * 2 : 256;
+        struct frame *moved = realloc(sim->frames, larger * sizeof *moved);
+        if (!moved) return DAG_NONE;
+        sim->frames = moved;
+        sim->frame_capacity = larger;
+    }
+    return sim->frame_count++;
+}
+
+bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame) {
+    uint32_t index = unused_frame(sim);
+    if (index == DAG_NONE) {
+        sim->no_memory = true;
+        return false;
+    }
+    frame.outer = sim->strands[strand].frame;
+    sim->frames[index] = frame;
+    sim->strands[strand].frame = index;
+    return true;
+}
+
+void frames_clear(struct simulation *sim) {
+    sim->frame_count = 0;
+    sim->unused_frame = DAG_NONE;
+}
+
+static void pop(struct simulation *sim, struct strand *strand) {
+    uint32_t index = strand->frame;
+    strand->lead_ns += sim->frames[index].lead_after_ns;
+    strand->frame = sim->frames[index].outer;
+    sim->frames[index].outer = sim->unused_frame;
+    sim->unused_frame = index;
+}
+
+// An inlined body begins where its spawn was, and what follows it there follows the bracket.
+static void enter(struct simulation *sim, uint32_t strand, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    struct frame *around = &sim->frames[sim->strands[strand].frame];
+    sim->strands[strand].lead_ns += time_ns[task->spawn_begin] - around->since_ns;
+    around->next = task->spawn_end + 1;
+    around->since_ns = time_ns[task->spawn_end];
+    frame_push(sim, strand, frame_of_body(sim, index, FRAME_INLINED));
+}
+
+// A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
+// too; inside a body it is work.
+static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    if (task->enclosing != DAG_NONE) strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+    uint32_t last = frame_last_of_body(sim, index);
+    frame->since_ns = time_ns[last];
+    frame->next = last + 1;
+}
+
+uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    for (;;) {
+        struct strand *strand = &sim->strands[index];
+        if (strand->frame == DAG_NONE) return DAG_NONE;
+        struct frame *frame = &sim->frames[strand->frame];
+        if (frame->next == frame->end) {
+            pop(sim, strand);
+            continue;
+        }
+        uint32_t v = frame->next, task = vertices->task[v];
+        bool own = task != DAG_NONE && task == frame->task;
+        bool moves = chain_may_move(vertices->kind[v]) && task != DAG_NONE && !own;
+        if (moves && vertices->kind[v] == VERTEX_SPAWN_BEGIN && sim->fate[task] == FATE_INLINED) {
+            enter(sim, index, task);
+            if (sim->no_memory) return DAG_NONE;
+        } else if (moves && vertices->kind[v] != VERTEX_SPAWN_BEGIN && sim->fate[task] != FATE_RECORDED) {
+            skip(sim, strand, frame, task);
+        } else {
+            strand->entered = own && vertices->kind[v] == VERTEX_START;
+            return v;
+        }
+    }
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The run: strands go on as far as they can, and take their turns where order matters.
+#include "dag/simulate.h"
+
+#include "dag/rules.h"
+#include "dag/strand.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static struct simulation *fail_new(struct simulation *sim, const struct dag *dag, struct error *error) {
+    simulation_free(sim);
+    error_set(error, STATUS_FAILED, "no memory to simulate %u events", dag->vertex_count);
+    return NULL;
+}
+
+// Makes room for so many strands.
+static bool reserve_strands(struct simulation *sim, uint32_t count) {
+    if (count <= sim->strand_capacity) return true;
+    uint32_t larger = sim->strand_capacity * 2 > count ? sim->strand_capacity * 2 : count;
+    struct strand *strands = realloc(sim->strands, larger * sizeof *strands);
+    if (strands) sim->strands = strands;
+    uint32_t *next = realloc(sim->parking.next, larger * sizeof *next);
+    if (next) sim->parking.next = next;
+    if (!strands || !next || !agenda_reserve(&sim->agenda, larger)) return false;
+    sim->strand_capacity = larger;
+    return true;
+}
+
+struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error) {
+    struct simulation *sim = calloc(1, sizeof *sim);
+    size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
+    if (!sim) return fail_new(sim, dag, error);
+    sim->dag = dag;
+    sim->costs = costs;
+    sim->time_ns = malloc(vertices * sizeof *sim->time_ns);
+    sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
+    sim->fate = malloc(tasks);
+    sim->dispatch = malloc(tasks);
+    sim->log_capacity = dag->vertex_count + 64;
+    sim->log = malloc(sim->log_capacity * sizeof *sim->log);
+    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->dispatch || !sim->log ||
+        !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) || !derive_new(sim)) {
+        return fail_new(sim, dag, error);
+    }
+    for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
+    return sim;
+}
+
+void simulation_free(struct simulation *sim) {
+    if (!sim) return;
+    pools_free(sim);
+    derive_free(sim);
+    agenda_destroy(&sim->agenda);
+    free(sim->strands);
+    free(sim->frames);
+    free(sim->parking.first);
+    free(sim->parking.next);
+    free(sim->time_ns);
+    free(sim->fate);
+    free(sim->dispatch);
+    free(sim->log);
+    free(sim);
+}
+
+const struct dag *simulation_dag(const struct simulation *sim) {
+    return &sim->derived;
+}
+
+const struct stuck *simulation_stuck(const struct simulation *sim) {
+    return &sim->stuck;
+}
+
+static int64_t rounded(double ns) {
+    return (int64_t)llround(ns);
+}
+
+static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t task) {
+    uint32_t pool = sim->dag->tasks[task].pool;
+    return &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
+}
+
+int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
+    if (sim->dag->tasks[task].dispatch == dispatch) return sim->costs->bracket_ns[task];
+    return rounded(costs_of(sim, task)->bracket[dispatch].mean_ns);
+}
+
+int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
+    if (sim->dag->tasks[task].dispatch == dispatch) return sim->costs->pickup_ns[task];
+    return rounded(costs_of(sim, task)->pickup[dispatch].mean_ns);
+}
+
+uint32_t strand_add(struct simulation *sim) {
+    if (!reserve_strands(sim, sim->strand_count + 1)) {
+        sim->no_memory = true;
+        return DAG_NONE;
+    }
+    return sim->strand_count++;
+}
+
+void strand_make_ready(struct simulation *sim, uint32_t strand) {
+    parking_make_ready(&sim->parking, strand);
+}
+
+static void log_passage(struct simulation *sim, struct passage passage) {
+    if (sim->log_count == sim->log_capacity) {
+        struct passage *moved = realloc(sim->log, 2 * (size_t)sim->log_capacity * sizeof *moved);
+        if (!moved) {
+            sim->no_memory = true;
+            return;
+        }
+        sim->log = moved;
+        sim->log_capacity *= 2;
+    }
+    sim->log[sim->log_count++] = passage;
+}
+
+static void release(struct simulation *sim, uint32_t vertex) {
+    if (sim->parking.first[vertex] != DAG_NONE) parking_release(&sim->parking, vertex);
+}
+
+void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    log_passage(sim, (struct passage){time_ns, strand, vertex, vertices->task[vertex], vertices->kind[vertex]});
+    sim->time_ns[vertex] = time_ns;
+    release(sim, vertex);
+}
+
+void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t task, int64_t time_ns) {
+    log_passage(sim, (struct passage){time_ns, strand, DAG_NONE, task, (uint8_t)kind});
+}
+
+void vertex_vanish(struct simulation *sim, uint32_t vertex) {
+    sim->time_ns[vertex] = DAG_ABSENT;
+    release(sim, vertex);
+}
+
+// Whether the strand's next vertex can have its time; if not, strand->awaits says what it has to await first.
+static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
+    const struct dag *dag = sim->dag;
+    struct strand *strand = &sim->strands[index];
+    uint32_t v = strand->vertex, cause = dag->vertices.cause[v];
+    struct reach reach = {strand->now_ns, strand->lead_ns, sim->frames[strand->frame].since_ns};
+    strand->awaits = DAG_NONE;
+    if (dag->vertices.rule[v] == RULE_BEGIN && !strand->entered) {
+        bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
+        struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, v, index, removed);
+        strand->awaits = start.cause;
+        if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
+        *time_ns = start.cause == DAG_NONE ? dag->vertices.time_ns[v] : sim->time_ns[start.cause] + start.delay_ns;
+    } else if (cause != DAG_NONE && !strand->entered) {
+        strand->awaits = cause;
+        if (sim->time_ns[cause] == DAG_PENDING) return false;
+        *time_ns = rule_time(dag, v, reach, sim->time_ns[cause]);
+    } else {
+        *time_ns = reach.before_ns + reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns;
+    }
+    return true;
+}
+
+// Whether pools must see this vertex in order of time.
+static bool concerns_pools(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN) {
+        return vertices->task[v] != DAG_NONE && sim->fate[vertices->task[v]] == FATE_DISPATCHED;
+    }
+    return vertices->kind[v] == VERTEX_SHUTDOWN && pool_governs(sim, sim->pool_of_shutdown[v]);
+}
+
+static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
+    return sim->parking.ready == DAG_NONE && agenda_precedes(&sim->agenda, strand, time_ns);
+}
+
+// Whether a bracket holds nothing but its own task's, so that it can be left out.
+static bool bracket_is_own(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    if (task->spawn_end == task->spawn_begin) return false;
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (v == task->start) {
+            v = task->tail;
+        } else if (dag->vertices.task[v] != DAG_NONE && dag->vertices.task[v] != index) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void leave_bracket_out(struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (v == task->start)
+            v = task->tail;
+        else
+            vertex_vanish(sim, v);
+    }
+}
+
+// The task is dispatched otherwise than it was: its bracket takes what brackets of that kind do.
+static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t index, enum dispatch dispatch) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+    int64_t bracket_ns = 0;
+    if (bracket_is_own(sim->dag, index)) {
+        leave_bracket_out(sim, index);
+        bracket_ns = cost_of_bracket(sim, index, dispatch);
+        frame->next = task->spawn_end;
+        frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
+    }
+    if (dispatch != DISPATCH_CALLER) {
+        sim->strands[strand].lead_ns = bracket_ns;
+        return;
+    }
+    int64_t pickup_ns = cost_of_pickup(sim, index, dispatch);
+    struct frame body = frame_of_body(sim, index, FRAME_CALLED);
+    body.lead_after_ns = bracket_ns > pickup_ns ? bracket_ns - pickup_ns : 0;
+    if (frame_push(sim, strand, body)) sim->strands[strand].lead_ns = pickup_ns;
+}
+
+static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
+    enum dispatch dispatch = pool_offer(sim, task, now_ns);
+    sim->dispatch[task] = (uint8_t)dispatch;
+    if (dispatch == DISPATCH_NONE) {
+        const struct dag_task *rejected = &sim->dag->tasks[task];
+        for (uint32_t v = rejected->start; v <= rejected->tail; v++) vertex_vanish(sim, v);
+    } else if (dispatch != sim->dag->tasks[task].dispatch) {
+        replace_bracket(sim, strand, task, dispatch);
+    } else if (dispatch == DISPATCH_CALLER) {
+        sim->fate[task] = FATE_RECORDED;
+    }
+}
+
+static void visit(struct simulation *sim, uint32_t index, int64_t time_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    struct strand *strand = &sim->strands[index];
+    uint32_t v = strand->vertex;
+    struct frame *frame = &sim->frames[strand->frame];
+    frame->next = v + 1;
+    frame->since_ns = vertices->time_ns[v];
+    strand->now_ns = time_ns;
+    strand->lead_ns = 0;
+    strand->vertex = DAG_NONE;
+    strand_pass(sim, index, v, time_ns);
+    if (!concerns_pools(sim, v)) return;
+    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN)
+        spawn(sim, index, vertices->task[v], time_ns);
+    else
+        pool_shut_down(sim, sim->pool_of_shutdown[v], v);
+}
+
+static void finish(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    bool asks = strand->pool && !(sim->dag->tasks[strand->task].flags & TASK_UNFINISHED);
+    strand->life = asks ? LIFE_FREE : LIFE_OVER;
+    if (!asks)
+        sim->running--;
+    else if (has_turn(sim, index, strand->now_ns))
+        pool_take_back(sim, index);
+    else
+        agenda_put(&sim->agenda, index, strand->now_ns);
+}
+
+// Takes a strand as far as it goes.
+static void advance(struct simulation *sim, uint32_t index) {
+    while (!sim->no_memory) {
+        struct strand *strand = &sim->strands[index];
+        if (strand->vertex == DAG_NONE) strand->vertex = frame_next_vertex(sim, index);
+        if (strand->vertex == DAG_NONE) {
+            finish(sim, index);
+            return;
+        }
+        int64_t time_ns;
+        if (!find_time(sim, index, &time_ns)) {
+            parking_wait(&sim->parking, index, strand->awaits);
+            return;
+        }
+        if (concerns_pools(sim, strand->vertex) && !has_turn(sim, index, time_ns)) {
+            agenda_put(&sim->agenda, index, time_ns);
+            return;
+        }
+        visit(sim, index, time_ns);
+    }
+}
+
+static void take_turn(struct simulation *sim, uint32_t index) {
+    switch (sim->strands[index].life) {
+    case LIFE_FREE:
+        pool_take_back(sim, index);
+        break;
+    case LIFE_IDLE:
+        pool_idled_out(sim, index);
+        break;
+    default:
+        advance(sim, index);
+    }
+}
+
+static enum fate fate_of(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    if (sim->edit->inlined[index]) return FATE_INLINED;
+    bool by_pool = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
+    return by_pool && pool_governs(sim, task->pool) ? FATE_DISPATCHED : FATE_RECORDED;
+}
+
+static bool is_run_by_pool(const struct simulation *sim, uint32_t thread) {
+    const struct dag_thread *of = &sim->dag->threads[thread];
+    return (of->worker && pool_governs(sim, of->pool)) || pool_governs(sim, sim->pool_of_barrier[thread]);
+}
+
+static void begin_thread(struct simulation *sim, uint32_t index) {
+    const struct dag_thread *thread = &sim->dag->threads[index];
+    bool absent = is_run_by_pool(sim, index) || dag_edit_removes_thread(sim->dag, sim->edit, index);
+    bool barrier = sim->dag->vertices.rule[thread->first] == RULE_MAX;
+    int64_t first_ns = sim->dag->vertices.time_ns[thread->first];
+    sim->strands[index] = (struct strand){.now_ns = barrier ? DAG_ABSENT : first_ns,
+                                          .frame = DAG_NONE,
+                                          .vertex = DAG_NONE,
+                                          .awaits = DAG_NONE,
+                                          .life = absent ? LIFE_OVER : LIFE_RUNS};
+    if (absent) return;
+    struct frame frame = {.task = DAG_NONE,
+                          .next = thread->first,
+                          .end = thread->first + thread->count,
+                          .since_ns = first_ns,
+                          .kind = FRAME_THREAD};
+    frame_push(sim, index, frame);
+    sim->running++;
+    strand_make_ready(sim, index);
+}
+
+static void begin_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
+    const struct dag *dag = sim->dag;
+    sim->edit = edit;
+    sim->model = model->kind;
+    sim->no_memory = false;
+    sim->log_count = sim->running = 0;
+    sim->stuck = (struct stuck){0};
+    sim->strand_count = dag->thread_count;
+    sim->parking.ready = DAG_NONE;
+    agenda_clear(&sim->agenda);
+    frames_clear(sim);
+    dag_mark_absent(dag, edit, sim->time_ns);
+    pools_begin_run(sim);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        sim->fate[t] = (uint8_t)fate_of(sim, t);
+        sim->dispatch[t] = dag->tasks[t].dispatch;
+    }
+    for (uint32_t i = dag->thread_count; i--;) begin_thread(sim, i);
+}
+
+static bool is_stuck(const struct simulation *sim) {
+    if (sim->running > 0) return true;
+    for (uint32_t p = 1; p < sim->pool_count; p++) {
+        if (sim->pools[p].queue_length > 0) return true;
+    }
+    return false;
+}
+
+static void forget_parked(struct simulation *sim) {
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        if (sim->strands[i].awaits != DAG_NONE) sim->parking.first[sim->strands[i].awaits] = DAG_NONE;
+    }
+}
+
+enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
+    begin_run(sim, edit, model);
+    int64_t now_ns;
+    uint32_t strand;
+    do {
+        while ((strand = parking_take_ready(&sim->parking)) != DAG_NONE) advance(sim, strand);
+        strand = agenda_take(&sim->agenda, &now_ns);
+        if (strand != AGENDA_NONE) take_turn(sim, strand);
+    } while (strand != AGENDA_NONE && !sim->no_memory);
+    forget_parked(sim);
+    if (sim->no_memory) return DAG_NO_MEMORY;
+    if (is_stuck(sim)) {
+        stuck_find(sim);
+        return DAG_DEADLOCK;
+    }
+    pools_end_run(sim);
+    return derive_run(sim) ? DAG_OK : DAG_NO_MEMORY;
+}

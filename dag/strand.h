@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
+// a strand runs), workers.c (pools' rules), derive.c (the run as a DAG), stuck.c (why it came to a halt).
+//
+// Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
+// and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
+// comes free, a shutdown) waits for its turn in the agenda.
+#ifndef REHYPE_DAG_STRAND_H
+#define REHYPE_DAG_STRAND_H
+
+#include "dag/agenda.h"
+#include "dag/simulate.h"
+#include "dag/walk.h"
+
+enum fate {        // of a task in this run
+    FATE_RECORDED, // is taken up where it was
+    FATE_INLINED,
+    FATE_DISPATCHED, // by its pool
+};
+
+enum frame_kind {
+    FRAME_THREAD,  // a recorded thread, from its first vertex to its last
+    FRAME_INLINED, // a body in its spawn's place
+    FRAME_TASK,    // a worker's
+    FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
+};
+
+// Vertices that a strand runs; frames nest.
+struct frame {
+    uint32_t outer; // DAG_NONE: the outermost; of unused frames the next unused one
+    uint32_t task;  // DAG_NONE of threads
+    uint32_t next, end;
+    int64_t since_ns;      // recorded time of what `next` follows
+    int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
+    uint8_t kind;
+};
+
+enum life {
+    LIFE_AHEAD, // not begun
+    LIFE_RUNS,
+    LIFE_FREE, // a worker that is about to ask for a task
+    LIFE_IDLE,
+    LIFE_OVER,
+};
+
+struct strand {
+    int64_t now_ns;  // T of the vertex passed last, or of what stands for it
+    int64_t lead_ns; // as in struct reach
+    uint32_t frame;  // innermost, DAG_NONE
+    uint32_t vertex; // the next, DAG_NONE as long as it wasn't looked for
+    uint32_t awaits; // vertex whose time it waits for, DAG_NONE
+    bool entered;    // `vertex` is the start of a body that begins here: no cause
+    uint8_t life;
+    uint32_t pool;                   // of a worker, else 0
+    uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
+    uint32_t idle_next, idle_before; // others that idle, from the one that has for longest
+    uint32_t task;                   // of a worker, its latest
+};
+
+struct passage { // what happened
+    int64_t time_ns;
+    uint32_t strand;
+    uint32_t source; // vertex, or DAG_NONE
+    uint32_t task;   // where there is no source
+    uint8_t kind;    // enum vertex_kind
+};
+
+struct task_queue { // all pools' queues, since a task is in one at most
+    int64_t *key;   // a task each: the least comes first
+    uint32_t *left, *right;
+};
+
+// A pool and its rules. The first part is the same in all runs.
+struct pool_state {
+    bool governed;            // its discipline is known and simulated
+    bool tells_idle;          // its workers' IDLE was recorded
+    const uint32_t *recorded; // threads of its workers, in order of their beginning
+    uint32_t recorded_count;
+    uint32_t retirement; // a RETIRE that shows how workers go, DAG_NONE
+    bool all_retire;     // every recorded worker did
+
+    enum discipline discipline; // in this run
+    int32_t core, maximum;
+    int64_t capacity;
+    uint32_t made, alive;
+    uint32_t idle_first, idle_last; // strands
+    uint32_t queue, queue_length;   // task that comes first
+    int64_t arrivals;
+    uint32_t shutdown; // vertex, DAG_NONE before
+    int64_t gone_ns;   // when its last worker retired
+};
+
+struct simulation {
+    const struct dag *dag;
+    const struct costs *costs;
+    const struct dag_edit *edit;
+    enum model_kind model;
+
+    struct strand *strands; // recorded threads first
+    uint32_t strand_count, strand_capacity;
+    struct frame *frames;
+    uint32_t frame_count, frame_capacity, unused_frame;
+    struct agenda agenda;
+    struct parking parking;
+    int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
+    uint8_t *fate;     // a task each
+    uint8_t *dispatch; // a task each, of this run
+
+    struct pool_state *pools; // by trace pool id
+    uint32_t pool_count;
+    uint32_t *recorded_workers; // what pool_state.recorded points into
+    uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
+    uint32_t *pool_of_shutdown; // a vertex each, 0: none
+    struct task_queue queue;
+
+    uint32_t running; // strands that are neither idle nor over
+
+    struct passage *log;
+    uint32_t log_count, log_capacity;
+    bool no_memory;
+
+    struct dag derived;
+    struct derive_work *derive;
+    struct stuck stuck;
+};
+
+// Whether the run dispatches a pool's tasks.
+static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
+    return pool && pool < sim->pool_count && sim->pools[pool].governed && sim->model != MODEL_DAG;
+}
+
+// The last vertex that goes where a task's body goes. What a thread that no pool governs did behind it, stays there.
+static inline uint32_t frame_last_of_body(const struct simulation *sim, uint32_t task) {
+    const struct dag_task *of = &sim->dag->tasks[task];
+    return pool_governs(sim, of->pool) ? of->tail : of->end;
+}
+
+static inline struct frame frame_of_body(const struct simulation *sim, uint32_t task, enum frame_kind kind) {
+    uint32_t start = sim->dag->tasks[task].start;
+    return (struct frame){.task = task,
+                          .next = start,
+                          .end = frame_last_of_body(sim, task) + 1,
+                          .since_ns = sim->dag->vertices.time_ns[start],
+                          .kind = (uint8_t)kind};
+}
+
+// frames.c
+bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame);
+// The next vertex of a strand, in frames and out of them; DAG_NONE at the end of the outermost one, which is gone then.
+uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
+void frames_clear(struct simulation *sim);
+
+// simulate.c
+uint32_t strand_add(struct simulation *sim); // DAG_NONE: no memory
+void strand_make_ready(struct simulation *sim, uint32_t strand);
+// A vertex has its time; whoever waits for it can go on.
+void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns);
+void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t task, int64_t time_ns);
+void vertex_vanish(struct simulation *sim, uint32_t vertex); // it is no part of this run
+
+// workers.c
+bool pools_new(struct simulation *sim);
+void pools_free(struct simulation *sim);
+void pools_begin_run(struct simulation *sim);
+void pools_end_run(struct simulation *sim); // logs who idles to the end
+// A task is spawned now; says how it is dispatched, DISPATCH_NONE if it is rejected.
+enum dispatch pool_offer(struct simulation *sim, uint32_t task, int64_t now_ns);
+void pool_take_back(struct simulation *sim, uint32_t worker); // it is free: next task, idle, or gone
+void pool_idled_out(struct simulation *sim, uint32_t worker); // it was idle for as long as it may be
+void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
+
+// costs, of a dispatch that differs from the recorded one or not
+int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+
+// derive.c
+bool derive_new(struct simulation *sim);
+bool derive_run(struct simulation *sim);
+void derive_free(struct simulation *sim);
+
+// stuck.c
+void stuck_find(struct simulation *sim);
+
+#endif
