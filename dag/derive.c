@@ -197,24 +197,39 @@ static void cause_start(struct simulation *sim, uint32_t start) {
     set_cause(vertices, start - busy, RULE_WAKE, task->spawn_begin);
 }
 
-// Whoever made a worker, or a thread, did so for its first task, if not as recorded.
-static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *thread) {
+static uint32_t first_task(const struct simulation *sim, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &sim->derive->vertices;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        if (vertices->kind[v] == VERTEX_START) return sim->derive->tasks[vertices->task[v]].spawn_begin;
+        if (vertices->kind[v] == VERTEX_START) return vertices->task[v];
     }
     return DAG_NONE;
 }
 
-// Of all that a pool's end had to await, what came last.
-static uint32_t last_awaited(const struct simulation *sim, uint32_t barrier) {
+// What made a thread. A pool's worker that was made for the task that is its first again was made where it was; else
+// the spawn of its first task made it.
+static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *thread, uint32_t source) {
+    uint32_t index = (uint32_t)(thread - sim->derive->threads);
+    uint32_t recorded = source == DAG_NONE ? DAG_NONE : sim->dag->vertices.cause[source];
+    uint32_t maker = now_at(sim->derive, recorded);
+    if (!(thread->worker && pool_governs(sim, thread->pool))) {
+        if (maker != DAG_NONE || recorded == DAG_NONE) return maker;
+        return now_at(sim->derive, dag_constraint_of_start(sim->dag, sim->edit, source, index, true).cause);
+    }
+    uint32_t task = first_task(sim, thread);
+    if (task == DAG_NONE) return DAG_NONE;
+    const struct dag_task *of = &sim->dag->tasks[task];
+    bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
+    return same && maker != DAG_NONE ? maker : sim->derive->tasks[task].spawn_begin;
+}
+
+// Of all that a pool's end had to await, what came last; a pool can be asked for more when it has ended.
+static uint32_t last_awaited(const struct simulation *sim, uint32_t barrier, int64_t end_ns) {
     const struct derive_work *work = sim->derive;
     uint32_t latest = DAG_NONE;
-    for (uint32_t v = barrier; sim->dag->vertices.kind[v] == VERTEX_BARRIER; v--) {
+    for (uint32_t v = barrier + 1; v-- > 0 && sim->dag->vertices.kind[v] == VERTEX_BARRIER;) {
         uint32_t cause = now_at(work, sim->dag->vertices.cause[v]);
-        if (cause == DAG_NONE) continue;
+        if (cause == DAG_NONE || work->vertices.time_ns[cause] > end_ns) continue;
         if (latest == DAG_NONE || work->vertices.time_ns[cause] > work->vertices.time_ns[latest]) latest = cause;
-        if (v == 0) break;
     }
     return latest;
 }
@@ -226,12 +241,11 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
     uint32_t cause = source == DAG_NONE ? DAG_NONE : now_at(work, sim->dag->vertices.cause[source]);
     enum vertex_rule rule = source == DAG_NONE ? RULE_RUN : sim->dag->vertices.rule[source];
     if (vertices->kind[v] == VERTEX_THREAD_START) {
-        bool has_maker = source == DAG_NONE || sim->dag->vertices.cause[source] != DAG_NONE;
-        set_cause(vertices, v, RULE_BEGIN, has_maker && cause == DAG_NONE ? maker_of(sim, thread) : cause);
+        set_cause(vertices, v, RULE_BEGIN, maker_of(sim, thread, source));
     } else if (vertices->kind[v] == VERTEX_RETIRE && pool_governs(sim, thread->pool)) {
         set_cause(vertices, v, RULE_WAKE, now_at(work, sim->pools[thread->pool].shutdown));
     } else if (vertices->kind[v] == VERTEX_BARRIER && pool_governs(sim, sim->pool_of_barrier[thread - work->threads])) {
-        set_cause(vertices, v, RULE_MAX, last_awaited(sim, source));
+        set_cause(vertices, v, RULE_MAX, last_awaited(sim, source, vertices->time_ns[v]));
     } else {
         set_cause(vertices, v, rule, cause);
     }

@@ -5,7 +5,6 @@
 #include "dag/rules.h"
 #include "dag/strand.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static struct simulation *fail_new(struct simulation *sim, const struct dag *dag, struct error *error) {
@@ -72,7 +71,7 @@ const struct stuck *simulation_stuck(const struct simulation *sim) {
 }
 
 static int64_t rounded(double ns) {
-    return (int64_t)llround(ns);
+    return (int64_t)(ns + 0.5); // costs are no less than 0
 }
 
 static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t task) {
@@ -86,7 +85,11 @@ int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispat
 }
 
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
-    if (sim->dag->tasks[task].dispatch == dispatch) return sim->costs->pickup_ns[task];
+    const struct dag_task *of = &sim->dag->tasks[task];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    if (of->dispatch == dispatch && sim->model == MODEL_CPU) return sim->costs->pickup_ns[task];
+    if (of->dispatch == dispatch)
+        return time_ns[of->start] - rule_later(time_ns[of->spawn_begin], dag_free_ns(sim->dag, of));
     return rounded(costs_of(sim, task)->pickup[dispatch].mean_ns);
 }
 
@@ -210,10 +213,9 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
         sim->strands[strand].lead_ns = bracket_ns;
         return;
     }
-    int64_t pickup_ns = cost_of_pickup(sim, index, dispatch);
     struct frame body = frame_of_body(sim, index, FRAME_CALLED);
-    body.lead_after_ns = bracket_ns > pickup_ns ? bracket_ns - pickup_ns : 0;
-    if (frame_push(sim, strand, body)) sim->strands[strand].lead_ns = pickup_ns;
+    body.lead_after_ns = bracket_ns;
+    if (frame_push(sim, strand, body)) sim->strands[strand].lead_ns = cost_of_pickup(sim, index, dispatch);
 }
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Laws of the simulation, tried on random programs and random edits.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dag/simulate.h"
+#include "random_trace.h"
+
+enum { CASES = 3000, EDITS = 4 };
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+    struct dag_edit edit;
+    struct dag_run run;
+    struct costs *costs;
+    struct simulation *simulation;
+};
+
+static void must(bool good, struct error *error) {
+    char text[1024];
+    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
+}
+
+static void fixture_init(struct fixture *fixture, struct trace_builder *tb) {
+    struct error error = ERROR_INIT;
+    fixture->tb = tb;
+    fixture->trace = tb_open(tb);
+    must((fixture->dag = dag_build(fixture->trace, &error)) != NULL, &error);
+    must(dag_edit_init(&fixture->edit, fixture->dag, &error), &error);
+    must(dag_run_init(&fixture->run, fixture->dag, &error), &error);
+    must((fixture->costs = costs_measure(fixture->dag, &error)) != NULL, &error);
+    must((fixture->simulation = simulation_new(fixture->dag, fixture->costs, &error)) != NULL, &error);
+}
+
+static void fixture_destroy(struct fixture *fixture) {
+    simulation_free(fixture->simulation);
+    costs_free(fixture->costs);
+    dag_run_destroy(&fixture->run);
+    dag_edit_destroy(&fixture->edit);
+    dag_free(fixture->dag);
+    trace_close(fixture->trace);
+    tb_free(fixture->tb);
+}
+
+static void random_edit(struct fixture *fixture, struct random_source *source, unsigned share) {
+    dag_edit_clear(&fixture->edit, fixture->dag);
+    for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
+        if (dag_inline_refusal(fixture->dag, t) == NULL && random_below(source, 8) < share) {
+            dag_edit_inline(&fixture->edit, t);
+        }
+    }
+}
+
+// What bodies lose by being inlined is all that the derived DAG may lack.
+static bool is_of_inlined(const struct fixture *fixture, uint32_t v) {
+    uint32_t task = fixture->dag->vertices.task[v];
+    return task != DAG_NONE && fixture->dag->vertices.kind[v] <= VERTEX_RESULT && fixture->edit.inlined[task];
+}
+
+static void check_same_times(const struct fixture *fixture, uint64_t seed) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    uint32_t present = 0, derived = 0;
+    for (uint32_t v = 0; v < fixture->dag->vertex_count; v++) {
+        present += fixture->run.time_ns[v] != DAG_ABSENT && !is_of_inlined(fixture, v);
+    }
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        uint32_t source = run->source[v];
+        assert_int_not_equal(source, DAG_NONE);
+        derived += !is_of_inlined(fixture, source);
+        if (run->vertices.time_ns[v] != fixture->run.time_ns[source]) {
+            fail_msg("seed %lu: vertex %u at %ld, propagated to %ld", (unsigned long)seed, source,
+                     (long)run->vertices.time_ns[v], (long)fixture->run.time_ns[source]);
+        }
+    }
+    if (present != derived) fail_msg("seed %lu: %u vertices of %u", (unsigned long)seed, derived, present);
+}
+
+// A DAG of its own: threads side by side, tasks' vertices where they say, nothing before its cause.
+static void check_derived(const struct dag *run, uint64_t seed) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < run->thread_count; i++) {
+        assert_int_equal(run->threads[i].first, next);
+        next += run->threads[i].count;
+        for (uint32_t v = run->threads[i].first + 1; v < next; v++) {
+            if (run->vertices.time_ns[v] < run->vertices.time_ns[v - 1])
+                fail_msg("seed %lu: vertex %u goes back in time", (unsigned long)seed, v);
+        }
+    }
+    assert_int_equal(next, run->vertex_count);
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        uint32_t cause = run->vertices.cause[v];
+        if (cause == DAG_NONE || run->vertices.rule[v] == RULE_WAIT || run->vertices.rule[v] == RULE_LOCK) continue;
+        if (run->vertices.time_ns[cause] > run->vertices.time_ns[v])
+            fail_msg("seed %lu: vertex %u (kind %u, source %u) at %ld before its cause %u (kind %u) at %ld",
+                     (unsigned long)seed, v, run->vertices.kind[v], run->source[v], (long)run->vertices.time_ns[v],
+                     cause, run->vertices.kind[cause], (long)run->vertices.time_ns[cause]);
+    }
+    for (uint32_t t = 0; t < run->task_count; t++) {
+        const struct dag_task *task = &run->tasks[t];
+        if (task->start == DAG_NONE) continue;
+        assert_int_equal(run->vertices.kind[task->start], VERTEX_START);
+        assert_int_equal(run->vertices.task[task->start], t);
+        assert_int_equal(run->vertices.task[task->end], t);
+        assert_in_range(task->start, task->pickup, task->end);
+        assert_in_range(task->tail, task->end, run->threads[task->thread].first + run->threads[task->thread].count);
+        if (task->spawn_begin != DAG_NONE) assert_int_equal(run->vertices.task[task->spawn_begin], t);
+    }
+}
+
+static void check_model_dag(struct fixture *fixture, uint64_t seed, unsigned *deadlocks) {
+    const struct model model = {.kind = MODEL_DAG};
+    enum dag_outcome propagated = dag_propagate(fixture->dag, &fixture->edit, &fixture->run);
+    enum dag_outcome simulated = simulation_run(fixture->simulation, &fixture->edit, &model);
+    if (propagated != simulated) fail_msg("seed %lu: outcome %d, not %d", (unsigned long)seed, simulated, propagated);
+    if (simulated == DAG_OK) {
+        check_same_times(fixture, seed);
+        check_derived(simulation_dag(fixture->simulation), seed);
+    } else {
+        ++*deadlocks;
+    }
+}
+
+static void check_noise(struct fixture *fixture, uint64_t seed) {
+    const struct model model = {.kind = MODEL_DAG};
+    if (dag_propagate(fixture->dag, &fixture->edit, &fixture->run) != DAG_OK) return;
+    assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
+    check_same_times(fixture, seed);
+}
+
+static void test_model_dag_is_dag_propagate(void **state) {
+    (void)state;
+    unsigned deadlocks = 0;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct fixture fixture;
+        struct random_source source = {seed};
+        fixture_init(&fixture, random_trace(seed));
+        check_model_dag(&fixture, seed, &deadlocks);
+        for (unsigned i = 0; i < EDITS; i++) {
+            random_edit(&fixture, &source, i < 1 ? 1 : i < 3 ? 4 : 8);
+            check_model_dag(&fixture, seed, &deadlocks);
+        }
+        fixture_destroy(&fixture);
+        fixture_init(&fixture, random_events(seed));
+        check_noise(&fixture, seed);
+        random_edit(&fixture, &source, 6);
+        check_noise(&fixture, seed);
+        fixture_destroy(&fixture);
+    }
+    assert_in_range(deadlocks, CASES / 50, CASES * EDITS / 2);
+}
+
+// Pools' rules let every recorded program end that did, and lose no work.
+static void test_pools_run_everything(void **state) {
+    (void)state;
+    unsigned dispatched = 0;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct fixture fixture;
+        struct random_source source = {seed};
+        const struct model model = {.kind = MODEL_POOL};
+        fixture_init(&fixture, random_trace(seed));
+        for (unsigned i = 0; i < EDITS; i++) {
+            if (i) random_edit(&fixture, &source, 2 * i);
+            if (simulation_run(fixture.simulation, &fixture.edit, &model) != DAG_OK) continue;
+            const struct dag *run = simulation_dag(fixture.simulation);
+            check_derived(run, seed);
+            for (uint32_t t = 0; t < run->task_count; t++) {
+                bool started = fixture.dag->tasks[t].start != DAG_NONE && !fixture.edit.inlined[t];
+                if (started != (run->tasks[t].start != DAG_NONE)) fail_msg("seed %lu: task %u", (unsigned long)seed, t);
+                dispatched += run->tasks[t].dispatch >= DISPATCH_NEW && run->tasks[t].dispatch <= DISPATCH_CALLER;
+            }
+        }
+        fixture_destroy(&fixture);
+    }
+    assert_true(dispatched > CASES);
+}
+
+static void test_same_input_same_bytes(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES / 10; seed++) {
+        struct fixture fixture;
+        struct random_source source = {seed};
+        const struct model model = {.kind = MODEL_POOL};
+        fixture_init(&fixture, random_trace(seed));
+        random_edit(&fixture, &source, 3);
+        if (simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) {
+            const struct dag *run = simulation_dag(fixture.simulation);
+            uint32_t count = run->vertex_count;
+            int64_t *times_ns = malloc((count + 1) * sizeof *times_ns);
+            assert_non_null(times_ns);
+            memcpy(times_ns, run->vertices.time_ns, count * sizeof *times_ns);
+            assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+            assert_int_equal(run->vertex_count, count);
+            assert_memory_equal(times_ns, run->vertices.time_ns, count * sizeof *times_ns);
+            free(times_ns);
+        }
+        fixture_destroy(&fixture);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_model_dag_is_dag_propagate),
+        cmocka_unit_test(test_pools_run_everything),
+        cmocka_unit_test(test_same_input_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
