@@ -30,7 +30,7 @@ static cJSON *findings_json(const struct findings *findings) {
     return array;
 }
 
-static bool write_json(const struct findings *findings, const struct costs *costs, struct error *error) {
+static bool write_json(const struct findings *findings, const struct event_costs *costs, struct error *error) {
     cJSON *document = cJSON_CreateObject(), *figures = cJSON_CreateObject();
     cJSON_AddItemToObject(figures, "counter_ns", json_number(costs->counter_ns));
     cJSON_AddItemToObject(figures, "clock_ns", json_number(costs->clock_ns));
@@ -49,7 +49,7 @@ static void add_cost(struct table *table, const char *what, double ns) {
     table_add(table, cell);
 }
 
-static bool write_costs(const struct costs *costs, struct error *error) {
+static bool write_costs(const struct event_costs *costs, struct error *error) {
     static const struct table_column columns[] = {{"one", TABLE_LEFT}, {"costs", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     add_cost(&table, "reading of the processor's counter (the tracer's clock)", costs->counter_ns);
@@ -61,7 +61,7 @@ static bool write_costs(const struct costs *costs, struct error *error) {
     return ok;
 }
 
-static bool write_text(const struct findings *findings, const struct costs *costs, struct error *error) {
+static bool write_text(const struct findings *findings, const struct event_costs *costs, struct error *error) {
     static const struct table_column columns[] = {{"", TABLE_LEFT}, {"check", TABLE_LEFT}, {"found", TABLE_LEFT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < findings->count; i++) {
@@ -84,7 +84,7 @@ static bool can_record(const struct findings *findings) {
 
 static int run(const struct operands *operands, struct error *error) {
     static struct findings findings;
-    struct costs costs;
+    struct event_costs costs;
     (void)operands;
     doctor_check(&findings);
     doctor_measure(&costs);

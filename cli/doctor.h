@@ -28,14 +28,14 @@ void doctor_check(struct findings *findings);
 
 // Medians of several rounds; NAN where there is no such thing here (counter, JVM). Takes about a second, most of it a
 // JVM's.
-struct costs {
+struct event_costs {
     double counter_ns;      // reading the processor's time-stamp counter
     double clock_ns;        // clock_gettime(CLOCK_MONOTONIC)
     double thread_clock_ns; // clock_gettime(CLOCK_THREAD_CPUTIME_ID)
     double event_ns;        // a whole event, recorded in a JVM (the first java on the PATH)
 };
 
-void doctor_measure(struct costs *costs);
+void doctor_measure(struct event_costs *costs);
 double doctor_event_ns(void); // its last part
 
 #endif

@@ -55,7 +55,7 @@ static double median_ns(void (*work)(void)) {
     return rounds[ROUNDS / 2];
 }
 
-void doctor_measure(struct costs *costs) {
+void doctor_measure(struct event_costs *costs) {
 #if defined(__x86_64__) || defined(__aarch64__)
     costs->counter_ns = median_ns(read_counters);
 #else

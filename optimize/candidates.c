@@ -1,40 +1,218 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/candidates.h"
 
+#include "metrics/grain.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_spawned_at(const struct dag_task *task, uint32_t site, uint32_t context) {
-    return task->site == site && (context == DAG_NONE || task->context == context) && !(task->flags & TASK_NESTED);
+enum { MOST_PATHS = 8 };
+
+// Tasks of an improvement
+
+static const char *refusal_of(const struct improvement *improvement, uint32_t task) {
+    switch (improvement->kind) {
+    case KIND_COMBINATOR:
+        return dag_combinator_refusal(improvement->dag, task);
+    case KIND_MERGE:
+        return dag_merge_refusal(improvement->dag, task);
+    case KIND_SPLIT:
+        return dag_split_refusal(improvement->dag, task);
+    default:
+        return dag_inline_refusal(improvement->dag, task);
+    }
 }
 
-static void set_facts(struct improvement *improvement) {
-    const struct dag *dag = improvement->dag;
-    improvement->shares_line = improvement_shares_line(dag, &dag->sites[improvement->site].site, improvement->site);
+static void set_refusal(struct improvement *improvement) {
     improvement->refusal = NULL;
-    for (uint32_t i = 0; i < improvement->task_count && !improvement->refusal; i++) {
-        improvement->refusal = dag_inline_refusal(dag, improvement->tasks[i]);
+    if (improvement->kind == KIND_RESIZE_POOL) {
+        improvement->refusal = dag_resize_refusal(improvement->dag, improvement->pool);
+        return;
     }
+    if (improvement->kind == KIND_COMBINATOR && !improvement->task_count) {
+        improvement->refusal = "none of its tasks awaits one that it spawned";
+    }
+    for (uint32_t i = 0; i < improvement->task_count && !improvement->refusal; i++) {
+        improvement->refusal = refusal_of(improvement, improvement->tasks[i]);
+    }
+}
+
+// What follows from the tasks.
+static bool set_facts(struct improvement *improvement, struct arena *arena) {
+    const struct dag *dag = improvement->dag;
+    improvement->shares_line = improvement->site != DAG_NONE &&
+                               improvement_shares_line(dag, &dag->sites[improvement->site].site, improvement->site);
+    set_refusal(improvement);
+    improvement->stages = (struct stages){0};
+    return improvement->kind != KIND_COMBINATOR ||
+           stages_find(dag, improvement->tasks, improvement->task_count, arena, &improvement->stages);
+}
+
+static bool is_changed(const struct improvement *improvement, uint32_t index) {
+    const struct dag_task *task = &improvement->dag->tasks[index];
+    if (task->flags & TASK_NESTED) return false;
+    if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool;
+    if (task->site != improvement->site) return false;
+    if (improvement->context != DAG_NONE && task->context != improvement->context) return false;
+    if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) return task->path == improvement->path;
+    return improvement->kind != KIND_COMBINATOR || stages_coordinates(improvement->dag, index);
+}
+
+// Keeps those of the tasks, which rise, that the improvement changes.
+static bool take_tasks(struct improvement *improvement, const uint32_t *tasks, uint32_t count, struct arena *arena) {
+    uint32_t changed = 0;
+    for (uint32_t i = 0; i < count; i++) changed += is_changed(improvement, tasks[i]);
+    uint32_t *kept = ARENA_NEW(arena, uint32_t, (size_t)changed + 1);
+    if (!kept) return false;
+    improvement->tasks = kept;
+    improvement->task_count = 0;
+    for (uint32_t i = 0; i < count && improvement->task_count < changed; i++) {
+        if (is_changed(improvement, tasks[i])) kept[improvement->task_count++] = tasks[i];
+    }
+    return set_facts(improvement, arena);
 }
 
 bool candidates_fill(struct improvement *improvement, struct arena *arena) {
     const struct dag *dag = improvement->dag;
-    uint32_t count = 0;
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        count += is_spawned_at(&dag->tasks[t], improvement->site, improvement->context);
+    uint32_t *all = malloc(((size_t)dag->task_count + 1) * sizeof *all), count = 0;
+    for (uint32_t t = 0; all && t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool here =
+            improvement->kind == KIND_RESIZE_POOL ? task->pool == improvement->pool : task->site == improvement->site;
+        if (here) all[count++] = t;
     }
-    uint32_t *tasks = ARENA_NEW(arena, uint32_t, (size_t)count + 1);
-    if (!tasks) return false;
-    improvement->tasks = tasks;
-    improvement->task_count = 0;
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (is_spawned_at(&dag->tasks[t], improvement->site, improvement->context)) {
-            tasks[improvement->task_count++] = t;
-        }
+    bool done = all && take_tasks(improvement, all, count, arena);
+    free(all);
+    return done;
+}
+
+// One DAG
+
+struct listing {
+    const struct dag *dag;
+    unsigned kinds;
+    struct arena *arena; // of the tasks
+    struct improvement *items;
+    size_t count, capacity;
+    const struct grain_group *groups;
+    size_t group_count;
+};
+
+static bool list(struct listing *listing, const struct improvement *improvement) {
+    if (listing->count == listing->capacity) {
+        size_t capacity = listing->capacity ? 2 * listing->capacity : 64;
+        struct improvement *larger = realloc(listing->items, capacity * sizeof *larger);
+        if (!larger) return false;
+        listing->items = larger;
+        listing->capacity = capacity;
     }
-    set_facts(improvement);
+    listing->items[listing->count++] = *improvement;
     return true;
 }
+
+static struct improvement of_site(const struct dag *dag, enum improvement_kind kind, uint32_t site, uint32_t context) {
+    return (struct improvement){.kind = kind, .dag = dag, .site = site, .context = context, .path = DAG_NONE};
+}
+
+// Doubles from 2 to `most`.
+static bool list_factors(struct listing *listing, struct improvement *improvement, uint64_t most) {
+    bool done = true;
+    for (uint64_t factor = 2; factor <= most && done; factor *= 2) {
+        improvement->factor = (uint32_t)factor;
+        done = list(listing, improvement);
+    }
+    return done;
+}
+
+static uint64_t most_parts(const struct dag *dag) {
+    return dag->trace->header.cores ? 4ull * dag->trace->header.cores : 4;
+}
+
+static bool list_grain(struct listing *listing, const uint32_t *tasks, uint32_t count, uint32_t site) {
+    for (size_t g = 0; g < listing->group_count; g++) {
+        const struct grain_group *group = &listing->groups[g];
+        enum improvement_kind kind = group->grain == GRAIN_FINE ? KIND_MERGE : KIND_SPLIT;
+        if (group->site != site || !(listing->kinds & KIND_BIT(kind))) continue;
+        struct improvement improvement = of_site(listing->dag, kind, site, DAG_NONE);
+        improvement.follows_cores = group->follows_cores;
+        uint64_t most = kind == KIND_MERGE ? group->largest_batch : most_parts(listing->dag);
+        if (!take_tasks(&improvement, tasks, count, listing->arena)) return false;
+        if (!improvement.refusal && !list_factors(listing, &improvement, most)) return false;
+    }
+    return true;
+}
+
+// Paths
+
+struct path_cost {
+    uint32_t path, count;
+    double sum_ns;
+};
+
+static double mean_of(const struct path_cost *cost) {
+    return cost->sum_ns / cost->count;
+}
+
+static int compare_paths(const void *a, const void *b) { // the commonest first
+    const struct path_cost *left = a, *right = b;
+    if (left->count != right->count) return left->count > right->count ? -1 : 1;
+    return (left->path > right->path) - (left->path < right->path);
+}
+
+static int compare_path_ids(const void *a, const void *b) {
+    const struct path_cost *left = a, *right = b;
+    return (left->path > right->path) - (left->path < right->path);
+}
+
+// The paths that these tasks took, the commonest first, in costs (as many as tasks). Returns how many.
+static uint32_t find_paths(const struct dag *dag, const uint32_t *tasks, uint32_t count, struct path_cost *costs) {
+    uint32_t found = 0, paths = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        if (task->start == DAG_NONE) continue;
+        double ns = (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
+        costs[found++] = (struct path_cost){task->path, 1, ns};
+    }
+    qsort(costs, found, sizeof *costs, compare_path_ids);
+    for (uint32_t i = 0; i < found; i++) {
+        if (paths && costs[paths - 1].path == costs[i].path) {
+            costs[paths - 1].count++;
+            costs[paths - 1].sum_ns += costs[i].sum_ns;
+        } else {
+            costs[paths++] = costs[i];
+        }
+    }
+    qsort(costs, paths, sizeof *costs, compare_paths);
+    return paths;
+}
+
+static bool paths_differ(const struct path_cost *costs, uint32_t paths) {
+    double least = INFINITY, most = 0;
+    for (uint32_t p = 0; p < paths; p++) {
+        least = fmin(least, mean_of(&costs[p]));
+        most = fmax(most, mean_of(&costs[p]));
+    }
+    return most >= 2 * least && most > 0;
+}
+
+// A hoist-branch a path, at most `most` of them; `always`: even if all cost the same.
+static bool list_paths(struct listing *listing, const uint32_t *tasks, uint32_t count, struct improvement *improvement,
+                       uint32_t most, bool always) {
+    if (!listing->dag->trace->events_of_kind[EVENT_ENTER]) return true;
+    struct path_cost *costs = malloc(((size_t)count + 1) * sizeof *costs);
+    uint32_t paths = costs ? find_paths(listing->dag, tasks, count, costs) : 0;
+    bool offered = always || (paths > 1 && paths_differ(costs, paths)), done = costs;
+    for (uint32_t p = 0; offered && done && p < paths && p < most; p++) {
+        improvement->path = costs[p].path;
+        done = take_tasks(improvement, tasks, count, listing->arena);
+        if (done && (!always || !improvement->refusal)) done = list(listing, improvement);
+    }
+    free(costs);
+    return done;
+}
+
+// Sites
 
 struct spawned {
     uint32_t site, context, task;
@@ -52,45 +230,40 @@ static int compare_numbers(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static bool add(const struct dag *dag, struct arena *arena, const struct spawned *spawned, size_t count,
-                uint32_t context, struct improvement *improvement) {
-    uint32_t *tasks = ARENA_NEW(arena, uint32_t, count);
-    if (!tasks) return false;
-    for (size_t i = 0; i < count; i++) tasks[i] = spawned[i].task;
+// `by_context`: the tasks, context by context, as they are in `spawned`.
+static bool list_inline(struct listing *listing, const struct spawned *spawned, uint32_t count, const uint32_t *tasks,
+                        const uint32_t *by_context) {
+    struct improvement improvement = of_site(listing->dag, KIND_INLINE, spawned[0].site, DAG_NONE);
+    if (!take_tasks(&improvement, tasks, count, listing->arena) || !list(listing, &improvement)) return false;
+    if (spawned[0].context == spawned[count - 1].context) return true;
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && spawned[end].context == spawned[first].context;) end++;
+        improvement.context = spawned[first].context;
+        if (!take_tasks(&improvement, by_context + first, end - first, listing->arena)) return false;
+        if (!list(listing, &improvement)) return false;
+    }
+    return true;
+}
+
+static bool list_combinator(struct listing *listing, const uint32_t *tasks, uint32_t count, uint32_t site) {
+    struct improvement improvement = of_site(listing->dag, KIND_COMBINATOR, site, DAG_NONE);
+    if (!take_tasks(&improvement, tasks, count, listing->arena)) return false;
+    return !improvement.task_count || list(listing, &improvement);
+}
+
+// `tasks`: room for twice as many as are spawned.
+static bool list_site(struct listing *listing, const struct spawned *spawned, uint32_t count, uint32_t *tasks) {
+    const unsigned kinds = listing->kinds;
+    struct improvement hoist = of_site(listing->dag, KIND_HOIST_BRANCH, spawned[0].site, DAG_NONE);
+    for (uint32_t i = 0; i < count; i++) tasks[i] = tasks[count + i] = spawned[i].task;
     qsort(tasks, count, sizeof *tasks, compare_numbers);
-    *improvement = (struct improvement){.kind = KIND_INLINE,
-                                        .dag = dag,
-                                        .site = spawned[0].site,
-                                        .context = context,
-                                        .tasks = tasks,
-                                        .task_count = (uint32_t)count};
-    set_facts(improvement);
-    return true;
+    return (!(kinds & KIND_BIT(KIND_INLINE)) || list_inline(listing, spawned, count, tasks, tasks + count)) &&
+           (!(kinds & KIND_BIT(KIND_HOIST_BRANCH)) || list_paths(listing, tasks, count, &hoist, MOST_PATHS, false)) &&
+           (!(kinds & KIND_BIT(KIND_COMBINATOR)) || list_combinator(listing, tasks, count, spawned[0].site)) &&
+           list_grain(listing, tasks, count, spawned[0].site);
 }
 
-// The run of equal sites (or of equal sites and contexts) that begins at `first`.
-static size_t run_end(const struct spawned *spawned, size_t first, size_t count, bool contexts) {
-    size_t end = first + 1;
-    while (end < count && spawned[end].site == spawned[first].site &&
-           (!contexts || spawned[end].context == spawned[first].context)) {
-        end++;
-    }
-    return end;
-}
-
-static bool add_site(const struct dag *dag, struct arena *arena, const struct spawned *spawned, size_t count,
-                     struct improvement *improvements, size_t *found) {
-    if (!add(dag, arena, spawned, count, DAG_NONE, &improvements[(*found)++])) return false;
-    if (run_end(spawned, 0, count, true) == count) return true;
-    for (size_t first = 0, end; first < count; first = end) {
-        end = run_end(spawned, first, count, true);
-        if (!add(dag, arena, &spawned[first], end - first, spawned[first].context, &improvements[(*found)++]))
-            return false;
-    }
-    return true;
-}
-
-static size_t list_spawned(const struct dag *dag, struct spawned *spawned) {
+static size_t sort_spawned(const struct dag *dag, struct spawned *spawned) {
     size_t count = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
@@ -101,20 +274,140 @@ static size_t list_spawned(const struct dag *dag, struct spawned *spawned) {
     return count;
 }
 
-bool candidates_find(const struct dag *dag, struct arena *arena, struct improvement **improvements, size_t *count,
-                     struct error *error) {
-    struct spawned *spawned = malloc(((size_t)dag->task_count + 1) * sizeof *spawned);
-    if (!spawned) return error_set(error, STATUS_FAILED, "no memory for candidates");
-    size_t spawned_count = list_spawned(dag, spawned);
-    *improvements = ARENA_NEW(arena, struct improvement, 2 * spawned_count + 1); // a site and a context each at most
-    *count = 0;
-    bool done = *improvements;
-    for (size_t first = 0, end; done && first < spawned_count; first = end) {
-        end = run_end(spawned, first, spawned_count, false);
-        done = add_site(dag, arena, &spawned[first], end - first, *improvements, count);
+static bool list_sites(struct listing *listing) {
+    const size_t room = (size_t)listing->dag->task_count + 1;
+    struct spawned *spawned = malloc(room * sizeof *spawned);
+    uint32_t *tasks = malloc(2 * room * sizeof *tasks);
+    bool done = spawned && tasks;
+    size_t count = done ? sort_spawned(listing->dag, spawned) : 0;
+    for (size_t first = 0, end; done && first < count; first = end) {
+        for (end = first + 1; end < count && spawned[end].site == spawned[first].site;) end++;
+        done = list_site(listing, &spawned[first], (uint32_t)(end - first), tasks);
     }
     free(spawned);
-    return done || error_set(error, STATUS_FAILED, "no memory for candidates");
+    free(tasks);
+    return done;
+}
+
+// Pools
+
+struct body_edge {
+    int64_t time_ns;
+    int32_t change;
+};
+
+static int compare_edges(const void *a, const void *b) {
+    const struct body_edge *left = a, *right = b;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
+    return left->change - right->change;
+}
+
+// The most workers of a pool that were in a task at once; 0 without memory.
+static uint32_t most_busy(const struct dag *dag, uint32_t pool, const uint32_t *tasks, uint32_t count) {
+    struct body_edge *edges = malloc(((size_t)count * 2 + 1) * sizeof *edges);
+    int32_t busy = 0, most = 0;
+    size_t edge_count = 0;
+    for (uint32_t i = 0; edges && i < count; i++) {
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag->threads[task->thread].pool != pool) continue;
+        edges[edge_count++] = (struct body_edge){dag->vertices.time_ns[task->start], 1};
+        edges[edge_count++] = (struct body_edge){dag->vertices.time_ns[task->end], -1};
+    }
+    if (edge_count) qsort(edges, edge_count, sizeof *edges, compare_edges);
+    for (size_t i = 0; i < edge_count; i++) {
+        busy += edges[i].change;
+        if (busy > most) most = busy;
+    }
+    free(edges);
+    return (uint32_t)most;
+}
+
+static bool list_pool(struct listing *listing, uint32_t pool) {
+    const struct dag *dag = listing->dag;
+    struct improvement improvement = of_site(dag, KIND_RESIZE_POOL, DAG_NONE, DAG_NONE);
+    improvement.pool = pool;
+    if (!candidates_fill(&improvement, listing->arena)) return false;
+    if (improvement.refusal || !improvement.task_count) return true;
+    const struct dag_pool *rules = &dag->pools[pool];
+    const uint32_t busy = most_busy(dag, pool, improvement.tasks, improvement.task_count);
+    const uint32_t size = rules->maximum < INT32_MAX ? (uint32_t)rules->maximum : busy;
+    uint32_t sizes[] = {size / 2, size * 3 / 4, size + size / 2, size * 2, busy, dag->trace->header.cores};
+    const size_t count = sizeof sizes / sizeof *sizes;
+    qsort(sizes, count, sizeof *sizes, compare_numbers);
+    for (size_t i = 0; i < count; i++) {
+        bool as_recorded = (int64_t)sizes[i] == rules->maximum && rules->core == rules->maximum;
+        if (sizes[i] == 0 || (i && sizes[i] == sizes[i - 1]) || as_recorded) continue;
+        improvement.threads = (int32_t)sizes[i];
+        if (!list(listing, &improvement)) return false;
+    }
+    return true;
+}
+
+static bool list_pools(struct listing *listing) {
+    bool done = true;
+    for (uint32_t p = 1; done && listing->kinds & KIND_BIT(KIND_RESIZE_POOL) && p < listing->dag->pool_count; p++) {
+        done = list_pool(listing, p);
+    }
+    return done;
+}
+
+// Moves what was listed to the arena.
+static bool hand_over(struct listing *listing, struct improvement **improvements, size_t *count) {
+    *count = listing->count;
+    *improvements = ARENA_NEW(listing->arena, struct improvement, listing->count + 1);
+    if (*improvements && listing->count) {
+        memcpy(*improvements, listing->items, listing->count * sizeof *listing->items);
+    }
+    free(listing->items);
+    return *improvements;
+}
+
+bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
+                     size_t *count, struct error *error) {
+    struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena};
+    struct grain_group *groups;
+    if (kinds & (KIND_BIT(KIND_MERGE) | KIND_BIT(KIND_SPLIT))) {
+        if (!grain_find(dag, arena, &groups, &listing.group_count, error)) return false;
+        listing.groups = groups;
+    }
+    bool done = list_sites(&listing) && list_pools(&listing);
+    return (hand_over(&listing, improvements, count) && done) ||
+           error_set(error, STATUS_FAILED, "no memory for candidates");
+}
+
+bool candidates_same_family(const struct improvement *a, const struct improvement *b) {
+    return a->kind == b->kind && a->site == b->site && a->context == b->context && a->path == b->path &&
+           a->pool == b->pool;
+}
+
+static bool largest_batch(const struct improvement *improvement, uint32_t *largest, struct error *error) {
+    struct dag_edit edit;
+    if (!dag_edit_init(&edit, improvement->dag, error)) return false;
+    dag_edit_merge(&edit, improvement->dag, improvement->tasks, improvement->task_count, UINT32_MAX);
+    uint32_t size = 1;
+    *largest = 0;
+    for (uint32_t i = 0; i < improvement->task_count; i++) { // edit.order has each batch's members side by side
+        bool goes_on = edit.merged_next[edit.order[i]] != DAG_NONE && edit.merged_next[edit.order[i]] != edit.order[i];
+        size = goes_on ? size + 1 : 1;
+        if (size > *largest) *largest = size;
+    }
+    dag_edit_destroy(&edit);
+    return true;
+}
+
+bool candidates_variants(const struct improvement *open, struct arena *arena, struct improvement **variants,
+                         size_t *count, struct error *error) {
+    struct listing listing = {.dag = open->dag, .kinds = KINDS_ALL, .arena = arena};
+    struct improvement improvement = *open;
+    uint32_t batch = 0;
+    bool done = true;
+    if (open->kind == KIND_MERGE && !open->refusal && !largest_batch(open, &batch, error)) return false;
+    if (open->kind == KIND_HOIST_BRANCH)
+        done = list_paths(&listing, open->tasks, open->task_count, &improvement, UINT32_MAX, true);
+    else if (!open->refusal)
+        done = list_factors(&listing, &improvement, open->kind == KIND_MERGE ? batch : most_parts(open->dag));
+    return (hand_over(&listing, variants, count) && done) ||
+           error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
 // Several DAGs
@@ -159,17 +452,51 @@ static uint32_t find_context(const struct dag *dag, const struct dag *other, uin
     return DAG_NONE;
 }
 
+static uint32_t find_path(const struct dag *dag, uint64_t hash) {
+    uint32_t p = 0;
+    while (p < dag->path_count && dag->paths[p].hash != hash) p++;
+    return p < dag->path_count ? p : DAG_NONE;
+}
+
+// The pool of the same name, and of several the one that is as far down among them. 0: there is none.
+static uint32_t find_pool(const struct dag *dag, const struct dag *other, uint32_t wanted) {
+    const struct trace_pool *pools = other->trace->pools;
+    uint32_t before = 0, found = 0;
+    for (uint32_t p = 1; p < wanted; p++) before += is_same_text(pools[p].name, pools[wanted].name);
+    for (uint32_t p = 1; p < dag->trace->pool_count && !found; p++) {
+        if (is_same_text(dag->trace->pools[p].name, pools[wanted].name) && before-- == 0) found = p;
+    }
+    return found;
+}
+
+// Site, context, path and pool in another DAG. false: it lacks one of them.
+static bool find_place(const struct improvement *offered, const struct dag *dag, struct improvement *improvement) {
+    if (offered->kind == KIND_RESIZE_POOL) return (improvement->pool = find_pool(dag, offered->dag, offered->pool));
+    if (offered->context != DAG_NONE) {
+        improvement->context = find_context(dag, offered->dag, offered->context);
+        if (improvement->context == DAG_NONE) return false;
+    }
+    if (offered->path != DAG_NONE) {
+        improvement->path = find_path(dag, offered->dag->paths[offered->path].hash);
+        if (improvement->path == DAG_NONE) return false;
+    }
+    improvement->site = find_site(dag, &offered->dag->sites[offered->site].site);
+    return improvement->site != DAG_NONE;
+}
+
 // What `offered` is in another DAG.
 static bool translate(const struct improvement *offered, const struct dag *dag, struct arena *arena,
                       struct improvement *improvement) {
-    const bool all_contexts = offered->context == DAG_NONE;
-    uint32_t context = all_contexts ? DAG_NONE : find_context(dag, offered->dag, offered->context);
-    *improvement = (struct improvement){.kind = offered->kind, .dag = dag, .site = DAG_NONE, .context = context};
-    if (!all_contexts && context == DAG_NONE) return true;
-    improvement->site = find_site(dag, &offered->dag->sites[offered->site].site);
-    if (improvement->site == DAG_NONE) return true;
+    *improvement = of_site(dag, offered->kind, DAG_NONE, DAG_NONE);
+    improvement->factor = offered->factor;
+    improvement->threads = offered->threads;
+    improvement->follows_cores = offered->follows_cores;
+    if (!find_place(offered, dag, improvement)) return true;
     if (!candidates_fill(improvement, arena)) return false;
-    if (improvement->task_count == 0) improvement->site = DAG_NONE;
+    if (improvement->task_count) return true;
+    improvement->site = DAG_NONE; // it has none of the tasks: nothing to change, and nothing to refuse
+    improvement->pool = 0;
+    improvement->refusal = NULL;
     return true;
 }
 
@@ -193,7 +520,10 @@ static void share_lines(const struct joining *joining, struct improvement *row, 
 static bool is_known(const struct joining *joining, const struct improvement *offered, size_t dag) {
     for (size_t c = 0; c < joining->count; c++) {
         const struct improvement *known = &joining->improvements[c * joining->dag_count + dag];
-        if (known->site == offered->site && known->context == offered->context) return true;
+        if (candidates_same_family(known, offered) && known->factor == offered->factor &&
+            known->threads == offered->threads) {
+            return true;
+        }
     }
     return false;
 }
@@ -206,7 +536,7 @@ static bool add_row(struct joining *joining, const struct improvement *offered, 
         else if (!translate(offered, joining->dags[d], joining->arena, &row[d]))
             return false;
     }
-    share_lines(joining, row, &offered->dag->sites[offered->site].site);
+    if (offered->site != DAG_NONE) share_lines(joining, row, &offered->dag->sites[offered->site].site);
     return true;
 }
 
@@ -219,13 +549,13 @@ static bool join(struct joining *joining, struct improvement *const *offered, co
     return true;
 }
 
-bool candidates_join(const struct dag *const *dags, size_t dag_count, struct arena *arena,
+bool candidates_join(const struct dag *const *dags, size_t dag_count, unsigned kinds, struct arena *arena,
                      struct improvement **improvements, size_t *count, struct error *error) {
     struct improvement **offered = ARENA_NEW(arena, struct improvement *, dag_count);
     size_t *counts = ARENA_NEW(arena, size_t, dag_count), most = 0;
     if (!offered || !counts) return error_set(error, STATUS_FAILED, "no memory for candidates");
     for (size_t d = 0; d < dag_count; d++) {
-        if (!candidates_find(dags[d], arena, &offered[d], &counts[d], error)) return false;
+        if (!candidates_find(dags[d], kinds, arena, &offered[d], &counts[d], error)) return false;
         most += counts[d];
     }
     struct joining joining = {.dags = dags, .dag_count = dag_count, .arena = arena};

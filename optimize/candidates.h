@@ -5,21 +5,38 @@
 
 #include "optimize/plan.h"
 
-// One `inline` a site; where a site has several contexts, one a context as well. By site, all contexts first. In the
-// arena.
-bool candidates_find(const struct dag *dag, struct arena *arena, struct improvement **improvements, size_t *count,
-                     struct error *error);
+// What could pay, of the kinds asked for (KIND_BIT), by site; what is of a site as a whole comes before its contexts.
+//   inline       each site; where it has several contexts, each of them as well
+//   hoist-branch each of a site's commonest paths (eight at most), where its tasks take two or more and those of one
+//                cost twice as much as those of another
+//   combinator   each site with tasks that await one that they spawned: those tasks. What of the site awaits nothing
+//                stays a task, since it holds no thread for nothing
+//   merge        each site of fine grain (metrics/grain.h), by 2, 4, 8, ... up to its largest batch
+//   split        each site of coarse grain, into 2, 4, 8, ... up to four times the cores
+//   resize-pool  each pool whose rules are known, to half, three quarters, one and a half and twice its size, to the
+//                most workers that were busy at once, and to the number of cores
+// Improvements that differ in a number only are a family (candidates_same_family) and conflict. In the arena.
+bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
+                     size_t *count, struct error *error);
 
-// The improvement of one DAG's site and context (DAG_NONE: all): its tasks and, if one can't be changed, why. false: no
-// memory.
+bool candidates_same_family(const struct improvement *a, const struct improvement *b);
+
+// What an open improvement could become: each path of its tasks, or the factors named above for any site. None is
+// refused or open; there may be none. In the arena.
+bool candidates_variants(const struct improvement *open, struct arena *arena, struct improvement **variants,
+                         size_t *count, struct error *error);
+
+// Works out, for kind, DAG, site, context (DAG_NONE: all), path and pool, the rest: the tasks and, if one can't be
+// changed, why. false: no memory.
 bool candidates_fill(struct improvement *improvement, struct arena *arena);
 
 // What at least one of several DAGs of one program offers: those of the first in their order, then what only later ones
 // have. Each as every DAG knows it: candidate c's improvements are [c * dag_count, (c + 1) * dag_count), in the order
 // of the DAGs. Sites are the same by class, method, descriptor and bytecode index (by line where that is unknown),
-// contexts by their functions. Where a DAG lacks site or context, `site` is DAG_NONE and there are no tasks. Cost: a
-// pass over a DAG's tasks a candidate for every DAG but the one that offers it.
-bool candidates_join(const struct dag *const *dags, size_t dag_count, struct arena *arena,
+// contexts by their functions, paths by their hash, pools by their name and which one of that name they are. Where a
+// DAG lacks site, context, path or pool, `site` is DAG_NONE, `pool` 0, and there are no tasks. Cost: a pass over a
+// DAG's tasks a candidate for every DAG but the one that offers it.
+bool candidates_join(const struct dag *const *dags, size_t dag_count, unsigned kinds, struct arena *arena,
                      struct improvement **improvements, size_t *count, struct error *error);
 
 #endif

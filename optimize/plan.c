@@ -2,12 +2,14 @@
 #include "optimize/plan.h"
 
 #include "optimize/candidates.h"
+#include "optimize/plan_json.h"
 #include "optimize/text.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,73 +19,14 @@
 #define PLAN_SCHEMA      "rehype.plan/1"
 #define PLAN_SCHEMA_STEM "rehype.plan/"
 
-enum { MOST_BYTES = 16 << 20, NAME_BYTES = 512 };
-
-const char *const improvement_kind_names[KIND_COUNT] = {"inline"};
-
-// Names
+enum { MOST_BYTES = 16 << 20, NAME_BYTES = 512, MOST_COUNT = 1000000 };
 
 static const char *known(const char *text) {
     return text ? text : "?";
 }
 
-static int site_name(const struct trace_site *site, char *text, size_t size) {
-    int length = snprintf(text, size, "%s.%s", known(site->class_name), known(site->method));
-    if (site->line && length > 0 && (size_t)length < size) {
-        length += snprintf(text + length, size - (size_t)length, ":%u", site->line);
-    }
-    return length;
-}
-
-static bool is_same_place(const struct trace_site *a, const struct trace_site *b) {
-    return a->line == b->line && strcmp(known(a->class_name), known(b->class_name)) == 0 &&
-           strcmp(known(a->method), known(b->method)) == 0;
-}
-
-bool improvement_shares_line(const struct dag *dag, const struct trace_site *site, uint32_t itself) {
-    bool shared = false;
-    for (uint32_t s = 0; s < dag->site_count && !shared; s++) {
-        shared = s != itself && is_same_place(&dag->sites[s].site, site);
-    }
-    return shared;
-}
-
-// As `site` of a plan: Class.method:LINE, and @BCI.
-static char *site_text(const struct trace_site *site, bool with_bci, char *text, size_t size) {
-    int length = site_name(site, text, size);
-    if (with_bci && site->bci >= 0 && length > 0 && (size_t)length < size) {
-        snprintf(text + length, size - (size_t)length, "@%d", site->bci);
-    }
-    return text;
-}
-
 static char *site_text_in(const struct dag *dag, uint32_t index, char *text, size_t size) {
-    const struct trace_site *site = &dag->sites[index].site;
-    return site_text(site, improvement_shares_line(dag, site, index), text, size);
-}
-
-static void method_name(const struct dag *dag, uint32_t method, char *text, size_t size) {
-    const struct trace_method *m = &dag->trace->methods[method];
-    snprintf(text, size, "%s.%s", known(m->class_name), known(m->name));
-}
-
-static char *improvement_site_text(const struct improvement *improvement, char *text, size_t size) {
-    return site_text(&improvement->dag->sites[improvement->site].site, improvement->shares_line, text, size);
-}
-
-char *improvement_text(const struct improvement *improvement, char *text, size_t size) {
-    const struct dag *dag = improvement->dag;
-    char name[NAME_BYTES];
-    improvement_site_text(improvement, name, sizeof name);
-    size_t used = (size_t)snprintf(text, size, "%s %s", improvement_kind_names[improvement->kind], name);
-    if (improvement->context == DAG_NONE) return text;
-    const struct dag_context *context = &dag->contexts[improvement->context];
-    if (context->length == 0 && used < size) snprintf(text + used, size - used, " outside traced functions");
-    for (uint32_t i = 0; i < context->length && used < size; i++) {
-        method_name(dag, context->methods[i], name, sizeof name);
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " > " : " in ", name);
-    }
-    return text;
+    return site_plan_text(dag, index, improvement_shares_line(dag, &dag->sites[index].site, index), text, size);
 }
 
 // Reading
@@ -173,7 +116,7 @@ static bool read_kind(const struct reading *reading, const cJSON *json, enum imp
     }
     char kinds[NAME_BYTES];
     text_nearest(name->valuestring, improvement_kind_names, KIND_COUNT, kinds, sizeof kinds);
-    return error_set(reading->error, STATUS_BAD_INPUT, "unknown kind \"%s\"; this version has: %s", name->valuestring,
+    return error_set(reading->error, STATUS_BAD_INPUT, "unknown kind \"%.100s\"; nearest: %s", name->valuestring,
                      kinds);
 }
 
@@ -267,7 +210,7 @@ static bool is_context(const struct dag *dag, const struct dag_context *context,
     const cJSON *item = names->child;
     for (uint32_t i = 0; i < context->length; i++, item = item->next) {
         char name[NAME_BYTES];
-        method_name(dag, context->methods[i], name, sizeof name);
+        method_plan_text(dag, context->methods[i], name, sizeof name);
         if (!cJSON_IsString(item) || strcmp(item->valuestring, name) != 0) return false;
     }
     return true;
@@ -298,21 +241,157 @@ static bool read_context(const struct reading *reading, const cJSON *json, uint3
                      matches ? "\"context\" fits several overloads" : "the site has no task in that \"context\"");
 }
 
-static bool read_params(const struct reading *reading, const cJSON *json) {
-    static const char *const none[] = {NULL};
+// A whole number from `least` on. Left out: 0.
+static bool read_count(const struct reading *reading, const cJSON *params, const char *key, int least, int32_t *count) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(params, key);
+    *count = 0;
+    if (!item) return true;
+    double value = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    if (!(value >= least && value <= MOST_COUNT && value == floor(value))) {
+        return error_set(reading->error, STATUS_BAD_INPUT, "\"%s\" is not a whole number from %d to %d", key, least,
+                         MOST_COUNT);
+    }
+    *count = (int32_t)value;
+    return true;
+}
+
+static bool read_factor(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
+    int32_t factor;
+    if (!read_count(reading, params, "factor", 2, &factor)) return false;
+    improvement->factor = (uint32_t)factor;
+    return true;
+}
+
+static uint32_t count_on_path(const struct improvement *improvement, uint32_t path) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        count += improvement->dag->tasks[improvement->tasks[i]].path == path;
+    }
+    return count;
+}
+
+static bool unknown_path(const struct reading *reading, const char *wanted, const struct improvement *improvement) {
+    char paths[400] = "";
+    size_t used = 0;
+    for (uint32_t p = 0; p < reading->dag->path_count && used < sizeof paths; p++) {
+        char id[20];
+        uint32_t count = count_on_path(improvement, p);
+        if (count == 0) continue;
+        used += (size_t)snprintf(paths + used, sizeof paths - used, "%s%s (%u task%s)", used ? ", " : "",
+                                 path_plan_text(reading->dag, p, id, sizeof id), count, count == 1 ? "" : "s");
+    }
+    return error_set(reading->error, STATUS_BAD_INPUT, "no task of the site took path %.40s; its paths: %s", wanted,
+                     paths);
+}
+
+static bool read_path(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
+    const struct dag *dag = reading->dag;
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(params, "path");
+    if (!item) return true;
+    if (!cJSON_IsString(item) || strspn(item->valuestring, "0123456789abcdefABCDEF") != 16 ||
+        strlen(item->valuestring) != 16) {
+        return error_set(reading->error, STATUS_BAD_INPUT, "\"path\" is not a text of 16 hex digits");
+    }
+    if (!dag->trace->events_of_kind[EVENT_ENTER]) {
+        return error_set(reading->error, STATUS_BAD_INPUT,
+                         "the trace has no function events, so that no paths are known: record with --include");
+    }
+    uint64_t hash = strtoull(item->valuestring, NULL, 16);
+    if (!candidates_fill(improvement, reading->arena)) return error_set(reading->error, STATUS_FAILED, "no memory");
+    for (uint32_t p = 0; p < dag->path_count && improvement->path == DAG_NONE; p++) {
+        if (dag->paths[p].hash == hash && count_on_path(improvement, p)) improvement->path = p;
+    }
+    return improvement->path != DAG_NONE || unknown_path(reading, item->valuestring, improvement);
+}
+
+static bool no_such_pool(const struct reading *reading, const char *wanted) {
+    const struct dag *dag = reading->dag;
+    const uint32_t pool_count = dag->trace->pool_count;
+    const char **names = ARENA_NEW(reading->arena, const char *, (size_t)pool_count + 1);
+    size_t count = 0;
+    for (uint32_t p = 1; names && p < pool_count; p++) {
+        char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
+        if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
+        names[count++] = pool_plan_text(dag, p, name, NAME_BYTES);
+    }
+    if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
+    char nearest[300];
+    text_nearest(wanted, names, count, nearest, sizeof nearest);
+    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no pool %.150s; nearest: %s", wanted, nearest);
+}
+
+// By its full name, or by one that several pools have.
+static bool is_pool(const struct dag *dag, uint32_t pool, const char *wanted) {
+    char name[NAME_BYTES];
+    if (strcmp(pool_plan_text(dag, pool, name, sizeof name), wanted) == 0) return true;
+    const struct trace_pool *p = &dag->trace->pools[pool];
+    return strcmp(p->name ? p->name : known(p->kind), wanted) == 0;
+}
+
+static bool find_pool(const struct reading *reading, const char *wanted, uint32_t *pool) {
+    char names[300] = "", name[NAME_BYTES];
+    size_t used = 0;
+    uint32_t matches = 0;
+    for (uint32_t p = 1; p < reading->dag->trace->pool_count; p++) {
+        if (!is_pool(reading->dag, p, wanted)) continue;
+        *pool = p;
+        matches++;
+        if (used >= sizeof names) continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                 pool_plan_text(reading->dag, p, name, sizeof name));
+    }
+    if (matches == 0) return no_such_pool(reading, wanted);
+    return matches == 1 ||
+           error_set(reading->error, STATUS_BAD_INPUT, "pool %.150s is ambiguous; it could be: %s", wanted, names);
+}
+
+static bool read_pool(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
+    const cJSON *pool = cJSON_GetObjectItemCaseSensitive(params, "pool");
+    if (!cJSON_IsString(pool)) return error_set(reading->error, STATUS_BAD_INPUT, "\"pool\" is missing in params");
+    if (!find_pool(reading, pool->valuestring, &improvement->pool) ||
+        !read_count(reading, params, "threads", 1, &improvement->threads)) {
+        return false;
+    }
+    return improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params");
+}
+
+// What the kinds take. `read` fills in what the params say, into an improvement that has its site and context.
+static const struct {
+    const char *params[3]; // keys, NULL at the end
+    bool (*read)(const struct reading *reading, const cJSON *params, struct improvement *improvement);
+} grammar[KIND_COUNT] = {
+    [KIND_HOIST_BRANCH] = {{"path"}, read_path},
+    [KIND_MERGE] = {{"factor"}, read_factor},
+    [KIND_SPLIT] = {{"factor"}, read_factor},
+    [KIND_RESIZE_POOL] = {{"pool", "threads"}, read_pool},
+};
+
+static bool read_params(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
     const cJSON *params = cJSON_GetObjectItemCaseSensitive(json, "params");
+    char what[64];
     if (params && !cJSON_IsObject(params))
         return error_set(reading->error, STATUS_BAD_INPUT, "\"params\" is not an object");
-    return !params || check_keys(reading, params, none, "params of inline");
+    snprintf(what, sizeof what, "params of %s", improvement_kind_names[improvement->kind]);
+    return check_keys(reading, params, grammar[improvement->kind].params, what) &&
+           (!grammar[improvement->kind].read || grammar[improvement->kind].read(reading, params, improvement));
+}
+
+static bool read_place(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
+    static const char *const keys[] = {"kind", "site", "context", "params", NULL};
+    static const char *const staged[] = {"kind", "site", "context", "params", "stages", NULL};
+    static const char *const placeless[] = {"kind", "params", NULL};
+    improvement->site = improvement->context = improvement->path = DAG_NONE;
+    if (improvement->kind == KIND_RESIZE_POOL) return check_keys(reading, json, placeless, "a resize-pool improvement");
+    return check_keys(reading, json, improvement->kind == KIND_COMBINATOR ? staged : keys, "an improvement") &&
+           read_site(reading, json, &improvement->site) &&
+           read_context(reading, json, improvement->site, &improvement->context);
 }
 
 static bool read_improvement(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
-    static const char *const keys[] = {"kind", "site", "context", "params", NULL};
     *improvement = (struct improvement){.dag = reading->dag};
     if (!cJSON_IsObject(json)) return error_set(reading->error, STATUS_BAD_INPUT, "it is not an object");
-    return read_kind(reading, json, &improvement->kind) && check_keys(reading, json, keys, "an improvement") &&
-           read_site(reading, json, &improvement->site) &&
-           read_context(reading, json, improvement->site, &improvement->context) && read_params(reading, json) &&
+    return read_kind(reading, json, &improvement->kind) && read_place(reading, json, improvement) &&
+           read_params(reading, json, improvement) &&
            (candidates_fill(improvement, reading->arena) ||
             error_set(reading->error, STATUS_FAILED, "no memory for its tasks"));
 }
@@ -406,22 +485,84 @@ static char *relative_path(const char *plan_path, const char *trace_path, struct
     return path ? strcat(path, to + shared) : NULL;
 }
 
-static bool add_improvement(cJSON *list, const struct improvement *improvement) {
+static bool add_text(cJSON *array, const char *text) {
+    return cJSON_AddItemToArray(array, cJSON_CreateString(text));
+}
+
+static bool fill_params(cJSON *params, const struct improvement *improvement) {
+    char name[NAME_BYTES];
+    if (improvement->factor) return cJSON_AddNumberToObject(params, "factor", improvement->factor);
+    if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
+        path_plan_text(improvement->dag, improvement->path, name, sizeof name);
+        return cJSON_AddStringToObject(params, "path", name);
+    }
+    if (improvement->kind != KIND_RESIZE_POOL) return true;
+    pool_plan_text(improvement->dag, improvement->pool, name, sizeof name);
+    return cJSON_AddStringToObject(params, "pool", name) &&
+           cJSON_AddNumberToObject(params, "threads", improvement->threads);
+}
+
+cJSON *improvement_params_json(const struct improvement *improvement) {
+    cJSON *params = cJSON_CreateObject();
+    if (params && fill_params(params, improvement)) return params;
+    cJSON_Delete(params);
+    return NULL;
+}
+
+static bool fill_stage(cJSON *object, const struct dag *dag, const struct stage *stage) {
+    cJSON *inputs = cJSON_AddArrayToObject(object, "inputs");
+    for (uint32_t i = 0; inputs && i < stage->input_count; i++) {
+        char name[NAME_BYTES];
+        if (!add_text(inputs, site_text_in(dag, stage->inputs[i], name, sizeof name))) return false;
+    }
+    return inputs && cJSON_AddNumberToObject(object, "tasks", stage->tasks) &&
+           cJSON_AddStringToObject(object, "method", stage->method);
+}
+
+cJSON *improvement_stages_json(const struct improvement *improvement) {
+    cJSON *array = cJSON_CreateArray();
+    bool made = array;
+    for (uint32_t i = 0; made && i < improvement->stages.count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        made =
+            cJSON_AddItemToArray(array, object) && fill_stage(object, improvement->dag, &improvement->stages.items[i]);
+    }
+    if (made) return array;
+    cJSON_Delete(array);
+    return NULL;
+}
+
+// Takes the item, NULL being no memory.
+static bool add_item(cJSON *object, const char *key, cJSON *item) {
+    return cJSON_AddItemToObject(object, key, item);
+}
+
+static bool add_place(cJSON *object, const struct improvement *improvement) {
     const struct dag *dag = improvement->dag;
     char name[NAME_BYTES];
-    cJSON *object = cJSON_CreateObject();
-    if (!cJSON_AddItemToArray(list, object)) return false;
-    if (!cJSON_AddStringToObject(object, "kind", improvement_kind_names[improvement->kind])) return false;
-    improvement_site_text(improvement, name, sizeof name);
+    if (improvement->site == DAG_NONE) return true;
+    site_plan_text(dag, improvement->site, improvement->shares_line, name, sizeof name);
     if (!cJSON_AddStringToObject(object, "site", name)) return false;
     if (improvement->context == DAG_NONE) return true;
     cJSON *context = cJSON_AddArrayToObject(object, "context");
     const struct dag_context *methods = &dag->contexts[improvement->context];
     for (uint32_t i = 0; context && i < methods->length; i++) {
-        method_name(dag, methods->methods[i], name, sizeof name);
-        if (!cJSON_AddItemToArray(context, cJSON_CreateString(name))) return false;
+        if (!add_text(context, method_plan_text(dag, methods->methods[i], name, sizeof name))) return false;
     }
     return context;
+}
+
+static bool takes_params(const struct improvement *improvement) {
+    return grammar[improvement->kind].read && !improvement_is_open(improvement);
+}
+
+static bool add_improvement(cJSON *list, const struct improvement *improvement) {
+    cJSON *object = cJSON_CreateObject();
+    return cJSON_AddItemToArray(list, object) &&
+           cJSON_AddStringToObject(object, "kind", improvement_kind_names[improvement->kind]) &&
+           add_place(object, improvement) &&
+           (!takes_params(improvement) || add_item(object, "params", improvement_params_json(improvement))) &&
+           (improvement->kind != KIND_COMBINATOR || add_item(object, "stages", improvement_stages_json(improvement)));
 }
 
 static cJSON *plan_json(const char *trace_path, const struct plan *plan) {
@@ -460,27 +601,67 @@ bool plan_write(const char *path, const char *trace_path, const struct plan *pla
 
 // Use
 
-bool improvements_conflict(const struct improvement *a, const struct improvement *b) {
-    for (uint32_t i = 0, j = 0; i < a->task_count && j < b->task_count;) {
-        if (a->tasks[i] == b->tasks[j]) return true;
-        if (a->tasks[i] < b->tasks[j])
-            i++;
-        else
-            j++;
-    }
-    return false;
+static bool refuse(const struct improvement *improvement, const char *why, struct error *error) {
+    char text[240];
+    improvement_text(improvement, text, sizeof text);
+    return error_set(
+        error, STATUS_FAILED, "%s: %s%s", text,
+        why == improvement->refusal && improvement->task_count ? "one of its tasks can't be changed: " : "", why);
 }
 
-bool plan_apply(const struct plan *plan, struct dag_edit *edit, struct error *error) {
+bool plan_apply(const struct plan *plan, enum model_kind model, struct dag_edit *edit, struct error *error) {
     for (size_t i = 0; i < plan->count; i++) {
         const struct improvement *improvement = &plan->improvements[i];
-        if (improvement->refusal) {
-            char text[240];
-            improvement_text(improvement, text, sizeof text);
-            return error_set(error, STATUS_FAILED, "%s: one of its tasks can't be inlined: %s", text,
-                             improvement->refusal);
-        }
-        for (uint32_t t = 0; t < improvement->task_count; t++) dag_edit_inline(edit, improvement->tasks[t]);
+        const char *refusal = model_refusal(model, improvement->kind);
+        if (!refusal) refusal = improvement_apply(improvement, edit);
+        if (refusal) return refuse(improvement, refusal, error);
+    }
+    return true;
+}
+
+// Chooses among variants of the last improvement of `trial`.
+static bool choose(struct plan *trial, const struct improvement *variants, size_t count, plan_judge *judge,
+                   void *context, size_t *best, struct error *error) {
+    double least = INFINITY;
+    *best = count;
+    for (size_t v = 0; v < count; v++) {
+        double value = INFINITY;
+        trial->improvements[trial->count - 1] = variants[v];
+        if (!judge(context, trial, &value, error)) return false;
+        if (!(value < least)) continue;
+        least = value;
+        *best = v;
+    }
+    return true;
+}
+
+static bool resolve_one(struct plan *plan, size_t index, struct plan *trial, plan_judge *judge, void *context,
+                        struct arena *arena, struct error *error) {
+    struct improvement *open = &plan->improvements[index], *variants;
+    size_t count, best;
+    if (!candidates_variants(open, arena, &variants, &count, error)) return false;
+    trial->count = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!improvement_is_open(&plan->improvements[i])) trial->improvements[trial->count++] = plan->improvements[i];
+    }
+    trial->count++;
+    if (!choose(trial, variants, count, judge, context, &best, error)) return false;
+    if (best == count) {
+        return refuse(
+            open, count ? "nothing that could be chosen for it can be estimated" : "there is nothing to choose from",
+            error);
+    }
+    *open = variants[best];
+    return true;
+}
+
+bool plan_resolve(struct plan *plan, plan_judge *judge, void *context, struct arena *arena, struct error *error) {
+    struct plan trial = {.improvements = ARENA_NEW(arena, struct improvement, plan->count + 1),
+                         .trace_path = plan->trace_path};
+    if (!trial.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!improvement_is_open(&plan->improvements[i])) continue;
+        if (!resolve_one(plan, i, &trial, judge, context, arena, error)) return false;
     }
     return true;
 }

@@ -4,7 +4,6 @@
 #include "optimize/candidates.h"
 #include "optimize/combine.h"
 #include "optimize/estimator.h"
-#include "optimize/warnings.h"
 #include "optimize/why.h"
 
 #include <stdio.h>
@@ -83,10 +82,7 @@ static void clear_edits(struct search *search) {
 
 static void apply(struct search *search, const struct candidate *candidate) {
     for (size_t t = 0; t < search->trace_count; t++) {
-        const struct improvement *improvement = &candidate->improvements[t];
-        for (uint32_t i = 0; i < improvement->task_count; i++) {
-            dag_edit_inline(&search->estimators[t].edit, improvement->tasks[i]);
-        }
+        improvement_apply(&candidate->improvements[t], &search->estimators[t].edit);
     }
 }
 
@@ -190,14 +186,6 @@ static bool estimate_alone(struct search *search, struct judged *judged, struct 
     return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error);
 }
 
-static bool warn(struct candidate *candidate, struct arena *arena, struct error *error) {
-    struct warnings warnings = {.arena = arena};
-    if (!warn_of_change(&warnings, candidate->named, error)) return false;
-    candidate->warnings = warnings.texts;
-    candidate->warning_count = warnings.count;
-    return true;
-}
-
 static bool judge(struct search *search, const struct improvement *improvements, struct arena *arena,
                   struct judged *judged, struct error *error) {
     char name[1024];
@@ -210,8 +198,7 @@ static bool judge(struct search *search, const struct improvement *improvements,
     if (!judged->name) return error_set(error, STATUS_FAILED, "no memory for candidates");
     if (refused == search->trace_count) {
         count_evaluation(search);
-        return estimate_alone(search, judged, arena, error) &&
-               (!candidate_is_estimated(&judged->candidate) || warn(&judged->candidate, arena, error));
+        return estimate_alone(search, judged, arena, error);
     }
     struct candidate *candidate = &judged->candidate;
     const struct why why = why_in(search, candidate, refused, NULL);
@@ -225,7 +212,8 @@ static bool find_candidates(const struct search *search, struct arena *arena, st
     const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
     if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
     for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->estimators[t].dag;
-    return candidates_join(dags, search->trace_count, arena, improvements, count, error);
+    const unsigned kinds = KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_HOIST_BRANCH); // what dag_propagate knows
+    return candidates_join(dags, search->trace_count, kinds, arena, improvements, count, error);
 }
 
 // Leaves the candidates best first and returns in *usable how many of them, from the first, a plan may hold.
@@ -272,19 +260,11 @@ static bool evaluate(void *context, struct combination *combination, struct erro
     return true;
 }
 
-static uint64_t mix(uint64_t x) { // splitmix64, of Steele, Lea and Flood
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-    return x ^ x >> 31;
-}
-
-// Plans that change the same tasks have the same key, whichever improvements they are made of.
+// Plans that change the same tasks alike have the same key, whichever improvements they are made of.
 static uint64_t key_of(const struct search_result *result, const struct candidate *candidate) {
     uint64_t key = 0;
     for (size_t t = 0; t < result->trace_count; t++) {
-        const struct improvement *improvement = &candidate->improvements[t];
-        for (uint32_t i = 0; i < improvement->task_count; i++) key ^= mix((uint64_t)t << 32 | improvement->tasks[i]);
+        key ^= improvement_key(&candidate->improvements[t], t);
     }
     return key;
 }

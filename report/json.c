@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/json.h"
 
+#include "optimize/plan_json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +24,6 @@ cJSON *json_number(double value) {
 
 cJSON *json_text(const char *text) {
     return text ? cJSON_CreateString(text) : cJSON_CreateNull();
-}
-
-cJSON *json_texts(const char *const *texts, size_t count) {
-    cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; i < count; i++) cJSON_AddItemToArray(array, json_text(texts[i]));
-    return array;
 }
 
 static void add(cJSON *object, const char *key, cJSON *value) {
@@ -155,6 +151,7 @@ cJSON *json_waits(const struct wait_site *waits, size_t count) {
 }
 
 static cJSON *site_of(const struct dag *dag, uint32_t index) {
+    if (index == DAG_NONE) return cJSON_CreateNull();
     const struct dag_site *site = &dag->sites[index];
     cJSON *object = json_place(&site->site);
     if (cJSON_IsNull(object)) return object;
@@ -193,13 +190,14 @@ cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     add(object, "kind", json_text(improvement_kind_names[c->named->kind]));
     add(object, "site", site_of(dag, c->named->site));
     add(object, "context", context_of(dag, c->named->context));
-    add(object, "params", cJSON_CreateObject());
+    add(object, "params", improvement_params_json(c->named));
+    if (c->named->kind == KIND_COMBINATOR) add(object, "stages", improvement_stages_json(c->named));
+    if (c->named->factor) add(object, "follows_cores", cJSON_CreateBool(c->named->follows_cores));
     add(object, "tasks", json_integer(c->improvements[0].task_count));
     add(object, "conflicts", conflicts_of(result, candidate));
     add(object, "passes", cJSON_CreateBool(!c->fails));
     add(object, "estimate", candidate_is_estimated(c) ? json_metrics(&c->estimate) : cJSON_CreateNull());
     add(object, "why", json_text(c->why));
-    add(object, "warnings", json_texts(c->warnings, c->warning_count));
     return object;
 }
 

@@ -152,8 +152,7 @@ static void test_context(void **state) {
 
 static void test_refuses_improvements(void **state) {
     struct fixture *f = *state;
-    refuse(f, "{\"kind\": \"merge\", \"site\": \"acme.Other.run:7\"}",
-           "unknown kind \"merge\"; this version has: inline");
+    refuse(f, "{\"kind\": \"merged\", \"site\": \"acme.Other.run:7\"}", "unknown kind \"merged\"; nearest: merge");
     refuse(f, "{\"site\": \"acme.Other.run:7\"}", "\"kind\" is missing");
     refuse(f, "{\"kind\": \"inline\"}", "\"site\" is missing");
     refuse(f, "3", "not an object");
@@ -219,7 +218,7 @@ static void test_round_trip(void **state) {
     struct fixture *f = *state;
     struct improvement *all;
     size_t count;
-    assert_true(candidates_find(f->dag, &f->arena, &all, &count, &f->error));
+    assert_true(candidates_find(f->dag, KIND_BIT(KIND_INLINE), &f->arena, &all, &count, &f->error));
     assert_int_equal(count, 6); // Main.main:5 with all contexts and with each, three other sites
     for (size_t i = 0; i < count; i++) {
         struct plan written = {.improvements = &all[i], .count = 1}, read;
@@ -272,16 +271,16 @@ static void test_conflicts_and_apply(void **state) {
     struct improvement *all;
     size_t count;
     struct dag_edit edit;
-    assert_true(candidates_find(f->dag, &f->arena, &all, &count, &f->error));
+    assert_true(candidates_find(f->dag, KIND_BIT(KIND_INLINE), &f->arena, &all, &count, &f->error));
     assert_true(improvements_conflict(&all[0], &all[1]));  // all contexts and one of them
     assert_false(improvements_conflict(&all[1], &all[2])); // two contexts
     assert_false(improvements_conflict(&all[0], &all[3]));
     assert_true(dag_edit_init(&edit, f->dag, &f->error));
     struct plan plan = {.improvements = all, .count = 1};
-    assert_true(plan_apply(&plan, &edit, &f->error));
+    assert_true(plan_apply(&plan, MODEL_DAG, &edit, &f->error));
     assert_int_equal(edit.inlined_count, 2);
     all[0].refusal = "it is main";
-    assert_false(plan_apply(&plan, &edit, &f->error));
+    assert_false(plan_apply(&plan, MODEL_DAG, &edit, &f->error));
     assert_int_equal(f->error.status, STATUS_FAILED);
     char text[256];
     assert_string_equal(improvement_text(&all[0], text, sizeof text), "inline acme.Main.main:5");

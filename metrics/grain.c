@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/grain.h"
+
+#include "dag/body.h"
+#include "dag/costs.h"
+#include "dag/edit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double sample_ns = 1e8; // what switches are given per
+
+struct span {
+    int64_t from_ns, to_ns;
+};
+
+struct site_tasks { // of one site, in `by_site`
+    uint32_t first, count;
+};
+
+struct search {
+    const struct dag *dag;
+    struct costs *costs;
+    struct dag_edit edit; // for its batches
+    uint32_t *by_site;    // tasks, site by site
+    struct site_tasks *sites;
+    double *grain_ns;   // scratch: granularities of a site's tasks
+    struct span *spans; // scratch: when its tasks run, rising and disjoint
+    uint32_t span_count;
+};
+
+static bool counts(const struct dag_task *task) {
+    return task->site != DAG_NONE && !(task->flags & TASK_NESTED);
+}
+
+// Tasks site by site, each site's rising.
+static void sort_by_site(struct search *search) {
+    const struct dag *dag = search->dag;
+    uint32_t next = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (counts(&dag->tasks[t])) search->sites[dag->tasks[t].site].count++;
+    }
+    for (uint32_t s = 0; s < dag->site_count; s++) {
+        search->sites[s].first = next;
+        next += search->sites[s].count;
+        search->sites[s].count = 0;
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (!counts(&dag->tasks[t])) continue;
+        struct site_tasks *site = &search->sites[dag->tasks[t].site];
+        search->by_site[site->first + site->count++] = t;
+    }
+}
+
+static bool begin(struct search *search, const struct dag *dag, struct error *error) {
+    const size_t tasks = (size_t)dag->task_count + 1;
+    *search = (struct search){.dag = dag};
+    search->by_site = malloc(tasks * sizeof *search->by_site);
+    search->sites = calloc((size_t)dag->site_count + 1, sizeof *search->sites);
+    search->grain_ns = malloc(tasks * sizeof *search->grain_ns);
+    search->spans = malloc(tasks * sizeof *search->spans);
+    if (!search->by_site || !search->sites || !search->grain_ns || !search->spans) {
+        return error_set(error, STATUS_FAILED, "no memory for the grain of %u tasks", dag->task_count);
+    }
+    sort_by_site(search);
+    return dag_edit_init(&search->edit, dag, error) && (search->costs = costs_measure(dag, error));
+}
+
+static void end(struct search *search) {
+    costs_free(search->costs);
+    dag_edit_destroy(&search->edit);
+    free(search->by_site);
+    free(search->sites);
+    free(search->grain_ns);
+    free(search->spans);
+}
+
+// Batches
+
+struct batches {
+    uint32_t largest, in_large; // tasks in those at least twice as large as the cores are many
+    uint32_t following;         // tasks in those that follow cores or pool
+};
+
+static bool is_multiple(uint32_t size, int64_t of) {
+    return of > 1 && size % of == 0 && size / of <= 4;
+}
+
+static void count_batch(const struct dag *dag, uint32_t pool, uint32_t size, struct batches *batches) {
+    const uint32_t cores = dag->trace->header.cores;
+    bool follows = is_multiple(size, cores);
+    if (pool && pool < dag->pool_count && dag->pools[pool].maximum < INT32_MAX) {
+        follows |= is_multiple(size, dag->pools[pool].core) || is_multiple(size, dag->pools[pool].maximum);
+    }
+    if (size > batches->largest) batches->largest = size;
+    if (size >= 2 * (uint64_t)cores) batches->in_large += size;
+    if (follows) batches->following += size;
+}
+
+// Each batch is a group of tasks that could be merged into one.
+static struct batches batches_of(struct search *search, const uint32_t *tasks, uint32_t count) {
+    const struct dag *dag = search->dag;
+    struct dag_edit *edit = &search->edit;
+    struct batches batches = {0};
+    dag_edit_clear(edit, dag);
+    dag_edit_merge(edit, dag, tasks, count, UINT32_MAX);
+    for (uint32_t i = 0; i < count; i++) { // edit->order has each batch's members side by side
+        uint32_t size = 1, first = edit->order[i];
+        while (edit->merged_next[edit->order[i]] != DAG_NONE && edit->merged_next[edit->order[i]] != edit->order[i]) {
+            size++;
+            i++;
+        }
+        count_batch(dag, dag->tasks[first].pool, size, &batches);
+    }
+    return batches;
+}
+
+static bool follow_cores(const struct batches *batches, uint32_t count) {
+    return count && batches->following * 10ull >= count * 9ull;
+}
+
+// Granularity
+
+static bool sleeps(unsigned kind) {
+    return kind == VERTEX_WAIT_END || kind == VERTEX_BLOCK_END;
+}
+
+static double grain_of(const struct dag *dag, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    int64_t sum_ns = 0;
+    for (uint32_t v = task->start; v < task->end;) {
+        v = body_next(dag, v);
+        if (vertices->compute_ns)
+            sum_ns += vertices->compute_ns[v];
+        else if (!sleeps(vertices->kind[v]))
+            sum_ns += vertices->time_ns[v] - vertices->time_ns[v - 1];
+    }
+    return (double)sum_ns;
+}
+
+static bool waits(const struct dag *dag, const struct dag_task *task) {
+    bool found = false;
+    for (uint32_t v = body_next(dag, task->start); v < task->end && !found; v = body_next(dag, v)) {
+        found = dag->vertices.kind[v] == VERTEX_WAIT_BEGIN;
+    }
+    return found;
+}
+
+static bool all_run_whole(const struct dag *dag, const uint32_t *tasks, uint32_t count) {
+    bool whole = true;
+    for (uint32_t i = 0; i < count && whole; i++) {
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        whole = task->start != DAG_NONE && !(task->flags & (TASK_UNFINISHED | TASK_REJECTED | TASK_HANDED_OVER)) &&
+                !waits(dag, task);
+    }
+    return whole;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static void measure_grain(struct search *search, const uint32_t *tasks, struct grain_group *group) {
+    const struct dag *dag = search->dag;
+    double *grain_ns = search->grain_ns, sum_ns = 0, handover_ns = 0;
+    for (uint32_t i = 0; i < group->task_count; i++) {
+        sum_ns += grain_ns[i] = grain_of(dag, &dag->tasks[tasks[i]]);
+        handover_ns += (double)(search->costs->bracket_ns[tasks[i]] + search->costs->pickup_ns[tasks[i]]);
+    }
+    qsort(grain_ns, group->task_count, sizeof *grain_ns, compare_doubles);
+    group->mean_ns = sum_ns / group->task_count;
+    group->handover_ns = handover_ns / group->task_count;
+    group->median_ns = grain_ns[group->task_count / 2];
+    uint32_t similar = 0;
+    for (uint32_t i = 0; i < group->task_count; i++) {
+        similar += grain_ns[i] * sqrt(10) >= group->median_ns && grain_ns[i] <= group->median_ns * sqrt(10);
+    }
+    group->similarity = (double)similar / group->task_count;
+}
+
+// When they run
+
+static int compare_spans(const void *a, const void *b) {
+    const struct span *left = a, *right = b;
+    return (left->from_ns > right->from_ns) - (left->from_ns < right->from_ns);
+}
+
+static void find_spans(struct search *search, const uint32_t *tasks, uint32_t count) {
+    const struct dag *dag = search->dag;
+    struct span *spans = search->spans;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        spans[i] = (struct span){dag->vertices.time_ns[task->start], dag->vertices.time_ns[task->end]};
+    }
+    qsort(spans, count, sizeof *spans, compare_spans);
+    search->span_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct span *last = search->span_count ? &spans[search->span_count - 1] : NULL;
+        if (!last || spans[i].from_ns > last->to_ns)
+            spans[search->span_count++] = spans[i];
+        else if (spans[i].to_ns > last->to_ns)
+            last->to_ns = spans[i].to_ns;
+    }
+}
+
+// How much of [from, to] lies in the spans.
+static int64_t overlap(const struct span *spans, uint32_t count, int64_t from_ns, int64_t to_ns) {
+    uint32_t low = 0, high = count; // the first span that ends after from_ns
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (spans[middle].to_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t sum_ns = 0;
+    for (uint32_t i = low; i < count && spans[i].from_ns < to_ns; i++) {
+        int64_t begin_ns = spans[i].from_ns > from_ns ? spans[i].from_ns : from_ns;
+        int64_t end_ns = spans[i].to_ns < to_ns ? spans[i].to_ns : to_ns;
+        sum_ns += end_ns - begin_ns;
+    }
+    return sum_ns;
+}
+
+static bool is_in_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
+    bool paused = false;
+    for (uint32_t p = 0; p < dag->pause_count && dag->pauses[p].begin_ns < to_ns; p++) {
+        paused |= dag->pauses[p].end_ns > from_ns;
+    }
+    return paused;
+}
+
+struct sampled { // of what lies between samples
+    double with_ns, without_ns, switches_with, switches_without, busy_ns;
+};
+
+// Between two samples tasks of the group count as running when they do for half of the time.
+static void add_sample(const struct search *search, const struct dag_sample *before, const struct dag_sample *sample,
+                       struct sampled *sums) {
+    double length_ns = (double)(sample->time_ns - before->time_ns);
+    double switches = (double)(sample->context_switches - before->context_switches);
+    if (length_ns <= 0 || is_in_pause(search->dag, before->time_ns, sample->time_ns)) return;
+    double running_ns = (double)overlap(search->spans, search->span_count, before->time_ns, sample->time_ns);
+    if (running_ns * 2 >= length_ns) {
+        sums->with_ns += length_ns;
+        sums->switches_with += switches;
+        sums->busy_ns += (double)(sample->machine_cpu_ns - before->machine_cpu_ns);
+    } else {
+        sums->without_ns += length_ns;
+        sums->switches_without += switches;
+    }
+}
+
+static struct sampled sample_group(const struct search *search, struct grain_group *group) {
+    const struct dag *dag = search->dag;
+    struct sampled sums = {0};
+    for (uint32_t i = 1; i < dag->sample_count; i++) add_sample(search, &dag->samples[i - 1], &dag->samples[i], &sums);
+    group->sampled = sums.with_ns > 0;
+    group->switches_with = sums.with_ns > 0 ? sums.switches_with * sample_ns / sums.with_ns : NAN;
+    group->switches_without = sums.without_ns > 0 ? sums.switches_without * sample_ns / sums.without_ns : NAN;
+    return sums;
+}
+
+// Without samples: what tasks compute during the spans, each evenly over its time.
+static double busy_of_tasks(const struct search *search) {
+    const struct dag *dag = search->dag;
+    double busy_ns = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->start == DAG_NONE || task->flags & TASK_NESTED) continue;
+        int64_t from_ns = dag->vertices.time_ns[task->start], to_ns = dag->vertices.time_ns[task->end];
+        if (to_ns <= from_ns) continue;
+        double shared_ns = (double)overlap(search->spans, search->span_count, from_ns, to_ns);
+        busy_ns += grain_of(dag, task) * shared_ns / (double)(to_ns - from_ns);
+    }
+    return busy_ns;
+}
+
+static double length_of_spans(const struct search *search) {
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < search->span_count; i++) {
+        sum_ns += (double)(search->spans[i].to_ns - search->spans[i].from_ns);
+    }
+    return sum_ns;
+}
+
+// Verdicts
+
+static bool is_fine(struct search *search, const uint32_t *tasks, const struct batches *batches,
+                    struct grain_group *group) {
+    if (batches->in_large * 2ull < group->task_count || group->similarity < 0.5) return false;
+    if (group->handover_ns * 100 < group->mean_ns) return false;
+    find_spans(search, tasks, group->task_count);
+    struct sampled sums = sample_group(search, group);
+    group->grain = GRAIN_FINE;
+    group->cores_idle = NAN;
+    if (!group->sampled) return true;
+    if (sums.without_ns > 0) return group->switches_with >= 1.5 * group->switches_without;
+    return sums.switches_with * 2 >= group->task_count;
+}
+
+static double running_ns(const struct dag *dag, const uint32_t *tasks, uint32_t count) {
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        sum_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
+    }
+    return sum_ns;
+}
+
+static bool is_coarse(struct search *search, const uint32_t *tasks, struct grain_group *group) {
+    const struct dag *dag = search->dag;
+    const double cores = dag->trace->header.cores, wall_ns = (double)(dag->last_ns - dag->first_ns);
+    if (group->task_count > 8 * cores || group->handover_ns * 1000 >= group->mean_ns) return false;
+    if (group->mean_ns * group->task_count < 0.75 * running_ns(dag, tasks, group->task_count)) return false;
+    find_spans(search, tasks, group->task_count);
+    double length_ns = length_of_spans(search);
+    if (length_ns <= 0 || length_ns * 10 < wall_ns) return false;
+    struct sampled sums = sample_group(search, group);
+    group->grain = GRAIN_COARSE;
+    group->cores_idle =
+        fmax(0, cores - (group->sampled ? sums.busy_ns / sums.with_ns : busy_of_tasks(search) / length_ns));
+    bool few_switches = !group->sampled || group->switches_with <= 32 * cores;
+    return group->cores_idle >= fmax(1, cores / 4) && few_switches;
+}
+
+static bool judge(struct search *search, uint32_t site, struct grain_group *group) {
+    const struct dag *dag = search->dag;
+    const uint32_t *tasks = &search->by_site[search->sites[site].first], count = search->sites[site].count;
+    if (count == 0 || !all_run_whole(dag, tasks, count)) return false;
+    const struct batches batches = batches_of(search, tasks, count);
+    *group = (struct grain_group){.site = site,
+                                  .task_count = count,
+                                  .largest_batch = batches.largest,
+                                  .follows_cores = follow_cores(&batches, count)};
+    measure_grain(search, tasks, group);
+    return is_fine(search, tasks, &batches, group) || is_coarse(search, tasks, group);
+}
+
+bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
+                struct error *error) {
+    struct search search;
+    *count = 0;
+    *groups = ARENA_NEW(arena, struct grain_group, (size_t)dag->site_count + 1);
+    bool done = begin(&search, dag, error);
+    if (done && !*groups) done = error_set(error, STATUS_FAILED, "no memory for groups of tasks");
+    for (uint32_t s = 0; done && s < dag->site_count; s++) *count += judge(&search, s, &(*groups)[*count]);
+    end(&search);
+    return done;
+}
+
+bool grain_follows_cores(const struct dag *dag, bool *follows, struct error *error) {
+    struct search search;
+    bool done = begin(&search, dag, error);
+    for (uint32_t s = 0; done && s < dag->site_count; s++) {
+        const uint32_t *tasks = &search.by_site[search.sites[s].first], count = search.sites[s].count;
+        struct batches batches = batches_of(&search, tasks, count);
+        follows[s] = follow_cores(&batches, count);
+    }
+    end(&search);
+    return done;
+}

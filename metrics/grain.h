@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Groups of tasks that are too fine or too coarse (T Sec. 5.1): by what they compute, and by how the machine fares
+// while they run. A property of the recorded run; no edit changes it.
+//
+// A group is a site's tasks. It counts only if each has a start and an end and none waits: what waits for others, or
+// for a barrier, is as large as it is for their sake. Granularity is what a body computes, where the trace measures
+// that; else how long it runs.
+//
+// Fine: large batches (tasks that a spawner hands over without waiting for any of them) of similar small tasks, during
+// which context switches rise. Large: at least twice as many as cores, for at least half of the tasks. Similar: half of
+// them within a factor of ten of each other around the median. Small: hand-over and pick-up cost at least 1 % of what
+// they compute. Rise: per 100 ms at least half as many again as while none of them runs; if some always run, at least
+// one switch for every two tasks.
+//
+// Coarse: few large tasks, while cores idle and switches are few. Few: no more than eight times the cores. Large:
+// hand-over and pick-up cost less than a thousandth, and they run during at least a tenth of the run. They compute for
+// at least three quarters of the time that they take (else they are bound by something that more of them would share).
+// Idle: while any runs, at least a core and a quarter of all. Few switches: up to 32 per core in 100 ms (between those
+// of lusearch and h2 in T Fig. 5.5).
+//
+// Samples taken while the JVM paused (GC) are left out. Without samples, tasks and costs alone decide.
+#ifndef REHYPE_METRICS_GRAIN_H
+#define REHYPE_METRICS_GRAIN_H
+
+#include "base/arena.h"
+#include "dag/dag.h"
+
+enum grain { GRAIN_FINE, GRAIN_COARSE };
+
+struct grain_group {
+    enum grain grain;
+    uint32_t site; // index into dag->sites
+    uint32_t task_count;
+    uint32_t largest_batch;
+    double mean_ns, median_ns;              // granularity
+    double similarity;                      // share of the tasks within a factor of ten around the median
+    double handover_ns;                     // mean of bracket and pick-up
+    double switches_with, switches_without; // context switches in 100 ms while tasks of it run, and while none does;
+                                            // NAN where no sample tells
+    double cores_idle;                      // mean while tasks of it run; NAN of fine ones
+    bool sampled;                           // false: no samples, tasks and costs alone have decided
+    bool follows_cores; // nine in ten tasks stand in batches of a size that is up to four times that of the cores or of
+                        // the pool (T Sec. 5.3.1)
+};
+
+// By site. In the arena; false and *error only when there is no memory. Cost: a pass over all bodies, and 100 ns a
+// task.
+bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
+                struct error *error);
+
+// Of every site, be its grain as it may, whether its number of tasks follows the cores. follows: a flag a site.
+bool grain_follows_cores(const struct dag *dag, bool *follows, struct error *error);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Improvements (SPEC sections 2 and 4): one optimisation at one site (and context), or of one pool.
+#ifndef REHYPE_OPTIMIZE_IMPROVEMENT_H
+#define REHYPE_OPTIMIZE_IMPROVEMENT_H
+
+#include "dag/simulate.h"
+#include "optimize/stages.h"
+
+enum improvement_kind {
+    KIND_INLINE,
+    KIND_HOIST_BRANCH,
+    KIND_COMBINATOR,
+    KIND_MERGE,
+    KIND_SPLIT,
+    KIND_RESIZE_POOL,
+    KIND_COUNT
+};
+extern const char *const improvement_kind_names[KIND_COUNT];
+
+// Sets of kinds, a bit each.
+#define KIND_BIT(kind) (1u << (kind))
+#define KINDS_ALL      (KIND_BIT(KIND_COUNT) - 1)
+
+struct improvement {
+    enum improvement_kind kind;
+    const struct dag *dag; // whose site, context, pool and tasks these are
+    uint32_t site;         // index into dag->sites; DAG_NONE for kinds that need none (resize-pool)
+    uint32_t context;      // index into dag->contexts, or DAG_NONE: all contexts
+    bool shares_line;      // with another site: its name says the bytecode index
+    uint32_t path;         // of hoist-branch: index into dag->paths; DAG_NONE: still to be chosen
+    uint32_t factor;       // of merge and split: 2 or more; 0: still to be chosen
+    uint32_t pool;         // of resize-pool: trace pool id
+    int32_t threads;       // of resize-pool: 1 or more
+    const uint32_t *tasks; // that it changes, rising; of combinator the coordinators, of resize-pool the pool's
+    uint32_t task_count;
+    struct stages stages; // of combinator
+    bool follows_cores;   // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
+    const char *refusal;  // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
+};
+
+// Whether its path or factor is still to be chosen, and so it can't be applied (candidates_variants).
+bool improvement_is_open(const struct improvement *improvement);
+
+// Adds it to an edit. Returns NULL, or why it can't be: its refusal, or that it leaves all as it is. It must not be
+// open.
+const char *improvement_apply(const struct improvement *improvement, struct dag_edit *edit);
+
+// Two improvements conflict when they ask something of one task (R Sec. 4.3), or of one pool: different things exclude
+// each other, and the same twice is an oversight. A pool's size asks nothing of its tasks.
+bool improvements_conflict(const struct improvement *a, const struct improvement *b);
+
+// XOR of a key for everything that it changes: sets of improvements with equal XORs of keys have an equal effect. The
+// salt tells traces apart.
+uint64_t improvement_key(const struct improvement *improvement, uint64_t salt);
+
+// The kinds that a model can tell the effect of, and if one is not among them, why (else NULL).
+unsigned model_kinds(enum model_kind model);
+const char *model_refusal(enum model_kind model, enum improvement_kind kind);
+
+// Whether the DAG has a site on that line of that method other than the one of index `itself` (DAG_NONE: any).
+bool improvement_shares_line(const struct dag *dag, const struct trace_site *site, uint32_t itself);
+
+// Names as plans have them. All return text.
+// "inline AgeQuery.queryAge:41", with the context where there is one ("... in Main.main > Server.handle") and what else
+// tells it apart ("merge Main.run:3 by 4", "split ... into 4", "hoist-branch ... on path 00c0ffee00c0ffee",
+// "resize-pool pool-1 to 8 threads").
+char *improvement_text(const struct improvement *improvement, char *text, size_t size);
+char *site_plan_text(const struct dag *dag, uint32_t site, bool with_bci, char *text, size_t size);
+char *method_plan_text(const struct dag *dag, uint32_t method, char *text, size_t size); // trace method id
+char *path_plan_text(const struct dag *dag, uint32_t path, char *text, size_t size);
+// "pool-1", or "pool-1@3" where that is the name of several pools: 3 is its id in the trace.
+char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t size);
+
+#endif

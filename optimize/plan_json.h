@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What plans and `suggest --json` have in common, as cJSON's trees, which the caller frees. NULL: no memory.
+#ifndef REHYPE_OPTIMIZE_PLAN_JSON_H
+#define REHYPE_OPTIMIZE_PLAN_JSON_H
+
+#include "optimize/improvement.h"
+
+#include <cjson/cJSON.h>
+
+cJSON *improvement_params_json(const struct improvement *improvement); // an object, empty for kinds without any
+
+// Of a combinator: [{"inputs": [spawn sites], "tasks": results awaited, "method": of CompletableFuture}].
+cJSON *improvement_stages_json(const struct improvement *improvement);
+
+#endif
