@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Actors are threads. Each is given something to do for a time (compute, sleep, a latency), and what comes next is
+// played when that time is over; the next to be over is found by looking at all. Computing is shared by stepping from
+// one end to the next, in 2^-20 ns.
+#include "random_pool.h"
+
+#include <stdlib.h>
+
+enum {
+    TASKS_MAX = 64,
+    STEPS_MAX = 6 + 6 + 2 * RANDOM_POOLS_MAX + 1, // spawns, waits, ends of pools, end
+    ACTORS_MAX = 2 * TASKS_MAX,
+    SITES = 5,
+    MAIN_ID = 1000,
+    RUN_ID = 3000, // run() of workers
+    LOCK_ID = 5000,
+};
+#define FRACTION 20
+#define NO_TASK  UINT32_MAX
+
+enum action { ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
+
+struct step { // works, then acts
+    uint64_t work_ns;
+    bool sleeps;
+    enum action action;
+    uint32_t what; // task or pool
+};
+
+enum result_event { RESULT_BEFORE_END, RESULT_AT_END, RESULT_AFTER_END };
+
+struct program_task {
+    struct step steps[STEPS_MAX];
+    uint32_t step_count;
+    uint32_t pool; // index; pool_count: a thread of its own
+    uint32_t priority;
+    enum result_event result_event;
+    bool done, rejected;
+};
+
+// What a frame's delay leads to.
+enum phase {
+    TO_START,      // latency of the pick-up
+    TO_ACTION,     // a step's work
+    TO_SPAWN_END,  // the rest of a bracket
+    TO_WAIT_END,   // the wake-up
+    TO_BODY_END,   // from RESULT to END
+    TO_LATE_RESULT // from END to RESULT
+};
+
+struct frame {
+    uint32_t task, step;
+    enum phase phase;
+    enum dispatch dispatch; // of the task that is being spawned
+};
+
+enum actor_state { COMPUTING, SLEEPING, AWAITING, IDLE, GONE };
+
+struct actor {
+    enum actor_state state;
+    uint64_t left;                    // of computing, 2^-20 ns
+    uint64_t until;                   // of sleeping
+    uint64_t computed;                // so far
+    uint64_t queued;                  // ready without a core, so far
+    uint64_t next_ns, queued_told_ns; // next_ns: least time of its next event
+    uint64_t order;                   // of the last scheduling
+    uint64_t run_id;
+    struct frame frames[TASKS_MAX];
+    uint32_t depth, pool;               // pool_count: no worker
+    uint32_t own[TASKS_MAX], own_count; // POOL_STEALING: spawned here, oldest first
+    bool is_main;
+};
+
+struct pool_state {
+    uint32_t id, workers, unfinished;
+    uint32_t queue[TASKS_MAX], queued; // oldest first
+    uint32_t idle[ACTORS_MAX], idle_count;
+    bool shut_down;
+};
+
+struct play {
+    const struct random_pool *options;
+    struct random_source random;
+    struct trace_builder *tb;
+    struct program_task tasks[TASKS_MAX];
+    uint32_t task_count;
+    struct pool_state pools[RANDOM_POOLS_MAX];
+    struct actor actors[ACTORS_MAX];
+    uint32_t actor_count, sites[SITES], lock_class;
+    uint64_t now, orders, locks;
+};
+
+static uint64_t roll(struct play *play, uint64_t limit) {
+    return random_below(&play->random, limit);
+}
+
+// ---- the program
+
+static void add_step(struct play *play, uint32_t task, enum action action, uint32_t what) {
+    struct program_task *t = &play->tasks[task];
+    uint64_t work_ns = 50 + roll(play, play->options->work_ns);
+    bool sleeps = play->options->sleeps && roll(play, 4) == 0;
+    t->steps[t->step_count++] = (struct step){work_ns, sleeps, action, what};
+}
+
+// Whose results may be awaited by tasks of `waiter`: those that are sure to come whatever waits. Pools are in the order
+// in which they call upon each other; main and threads of their own come before all.
+static bool is_safe(const struct random_pool *options, uint32_t waiter, uint32_t target) {
+    if (waiter == options->pool_count || target == options->pool_count) return true;
+    return waiter < target || options->pools[waiter].rules == POOL_CACHED;
+}
+
+// false: there is none that tasks of `spawner` may call upon.
+static bool random_pool_for(struct play *play, uint32_t spawner, uint32_t *pool) {
+    const struct random_pool *options = play->options;
+    bool by_main = spawner == options->pool_count;
+    uint32_t from = by_main ? 0 : spawner;
+    if (options->shuts_down && !by_main && !is_safe(options, spawner, from)) from++;
+    if (from == options->pool_count) return false;
+    *pool = options->threads && roll(play, 8) == 0 ? options->pool_count
+                                                   : from + (uint32_t)roll(play, options->pool_count - from);
+    return true;
+}
+
+static uint32_t children_wanted(struct play *play, uint32_t depth, uint32_t pool) {
+    if (depth == 0) return 3 + (uint32_t)roll(play, 4);
+    bool leaf = depth == 3 || pool == play->options->pool_count;
+    return leaf || roll(play, 2) ? 0 : (uint32_t)roll(play, 4);
+}
+
+static void make_task(struct play *play, uint32_t depth, uint32_t pool) {
+    const struct random_pool *options = play->options;
+    uint32_t index = play->task_count++, awaited[STEPS_MAX / 2], count = 0, childs_pool;
+    play->tasks[index].pool = pool;
+    play->tasks[index].priority = (uint32_t)roll(play, 1000);
+    play->tasks[index].result_event = (enum result_event)roll(play, 3);
+    for (uint32_t i = children_wanted(play, depth, pool); i > 0 && play->task_count < options->tasks; i--) {
+        uint32_t child = play->task_count;
+        if (!random_pool_for(play, pool, &childs_pool)) break;
+        make_task(play, depth + 1, childs_pool);
+        add_step(play, index, ACT_SPAWN, child);
+        bool awaits = options->shuts_down || (options->waits && roll(play, 4));
+        if (awaits && is_safe(options, pool, childs_pool)) awaited[count++] = child;
+    }
+    while (count-- > 0) add_step(play, index, ACT_WAIT, awaited[count]);
+    for (uint32_t p = 0; depth == 0 && options->shuts_down && p < 2 * options->pool_count; p++) {
+        add_step(play, index, p < options->pool_count ? ACT_SHUTDOWN : ACT_AWAIT_POOL, p % options->pool_count);
+    }
+    add_step(play, index, ACT_END, 0);
+}
+
+// ---- actors
+
+static struct frame *top(struct actor *actor) {
+    return &actor->frames[actor->depth - 1];
+}
+
+static uint64_t now_ns(const struct play *play) {
+    return (play->now + ((UINT64_C(1) << FRACTION) - 1)) >> FRACTION;
+}
+
+// At time_ns, or as soon after the thread's last event as can be.
+static void emit_at(struct play *play, struct actor *actor, uint64_t time_ns, const uint64_t event[]) {
+    if (time_ns < actor->next_ns) time_ns = actor->next_ns;
+    tb_add(play->tb, (uint32_t)(actor - play->actors) + 1, time_ns, event);
+    actor->next_ns = time_ns + 1;
+}
+#define EMIT(play, actor, ...) emit_at((play), (actor), now_ns(play), (const uint64_t[1 + EVENT_OPERANDS]){__VA_ARGS__})
+
+static uint64_t cpu_of(const struct actor *actor) {
+    return 1 + (actor->computed >> FRACTION);
+}
+
+// A boundary has what the thread waited for a core before it, where that grew.
+static void tell_queued(struct play *play, struct actor *actor) {
+    uint64_t queued_ns = actor->queued >> FRACTION;
+    if (queued_ns == actor->queued_told_ns) return;
+    actor->queued_told_ns = queued_ns;
+    uint64_t time_ns = now_ns(play);
+    emit_at(play, actor, time_ns ? time_ns - 1 : 0, (const uint64_t[4]){EVENT_RUN_DELAY, queued_ns});
+}
+
+// An uncontended lock, asleep for it for 1 ns: what has been computed so far is known here.
+static void mark_boundary(struct play *play, struct actor *actor) {
+    if (!play->options->measured) return;
+    tell_queued(play, actor);
+    uint64_t lock = LOCK_ID + play->locks++;
+    EMIT(play, actor, EVENT_BLOCK_BEGIN, lock, cpu_of(actor), play->lock_class);
+    EMIT(play, actor, EVENT_BLOCK_END, lock, cpu_of(actor));
+}
+
+static void work(struct play *play, struct actor *actor, uint64_t ns, enum phase phase, bool computes) {
+    actor->state = computes ? COMPUTING : SLEEPING;
+    actor->left = ns << FRACTION;
+    actor->until = play->now + (ns << FRACTION);
+    actor->order = ++play->orders;
+    top(actor)->phase = phase;
+}
+
+static uint64_t cost(struct play *play, uint64_t base_ns) {
+    return base_ns + (play->options->jitter_ns ? roll(play, play->options->jitter_ns) : 0);
+}
+
+static struct actor *make_actor(struct play *play, uint32_t pool) {
+    struct actor *actor = &play->actors[play->actor_count++];
+    *actor = (struct actor){.state = IDLE, .pool = pool, .run_id = RUN_ID + play->actor_count};
+    tb_thread(play->tb, play->actor_count, "thread", 0);
+    return actor;
+}
+
+static void begin_task(struct play *play, struct actor *actor, uint32_t task, uint64_t latency_ns) {
+    actor->frames[actor->depth++] = (struct frame){.task = task};
+    work(play, actor, latency_ns, TO_START, false);
+}
+
+static void next_step(struct play *play, struct actor *actor) {
+    const struct step *step = &play->tasks[top(actor)->task].steps[top(actor)->step];
+    work(play, actor, step->work_ns, TO_ACTION, !step->sleeps);
+}
+
+// ---- pools
+
+static uint32_t take_at(uint32_t *list, uint32_t *count, uint32_t index) {
+    uint32_t taken = list[index];
+    for (uint32_t i = index + 1; i < *count; i++) list[i - 1] = list[i];
+    --*count;
+    return taken;
+}
+
+static uint32_t first_in_priority(const struct play *play, const struct pool_state *pool) {
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < pool->queued; i++) {
+        if (play->tasks[pool->queue[i]].priority < play->tasks[pool->queue[first]].priority) first = i;
+    }
+    return first;
+}
+
+static uint32_t steal(struct play *play, const struct actor *thief) {
+    struct actor *victim = NULL;
+    for (uint32_t i = 0; i < play->actor_count; i++) {
+        struct actor *actor = &play->actors[i];
+        if (actor->pool != thief->pool || !actor->own_count) continue;
+        if (!victim || actor->own_count > victim->own_count) victim = actor;
+    }
+    return victim ? take_at(victim->own, &victim->own_count, 0) : NO_TASK;
+}
+
+static uint32_t next_task(struct play *play, struct actor *actor) {
+    struct pool_state *pool = &play->pools[actor->pool];
+    enum pool_rules rules = play->options->pools[actor->pool].rules;
+    if (actor->own_count) return take_at(actor->own, &actor->own_count, actor->own_count - 1);
+    if (pool->queued) {
+        return take_at(pool->queue, &pool->queued, rules == POOL_PRIORITY ? first_in_priority(play, pool) : 0);
+    }
+    return rules == POOL_STEALING ? steal(play, actor) : NO_TASK;
+}
+
+// Later than the shutdown that it follows.
+static void retire(struct play *play, struct actor *actor, const struct actor *by) {
+    emit_at(play, actor, by->next_ns, (const uint64_t[4]){EVENT_RETIRE, play->pools[actor->pool].id});
+    EMIT(play, actor, EVENT_THREAD_END, actor->run_id, cpu_of(actor));
+    actor->state = GONE;
+}
+
+static void pick_up(struct play *play, struct actor *actor, uint32_t task, enum dispatch dispatch) {
+    uint64_t latency_ns = cost(play, play->options->pickup_ns[dispatch]);
+    emit_at(play, actor, now_ns(play) + latency_ns - 2, (const uint64_t[4]){EVENT_BUSY, play->pools[actor->pool].id});
+    begin_task(play, actor, task, latency_ns);
+}
+
+static void come_free(struct play *play, struct actor *actor) {
+    struct pool_state *pool = &play->pools[actor->pool];
+    EMIT(play, actor, EVENT_IDLE, pool->id);
+    uint32_t task = next_task(play, actor);
+    if (task != NO_TASK) {
+        pick_up(play, actor, task, DISPATCH_QUEUED);
+    } else if (pool->shut_down) {
+        retire(play, actor, actor);
+    } else {
+        actor->state = IDLE;
+        pool->idle[pool->idle_count++] = (uint32_t)(actor - play->actors);
+    }
+}
+
+static void wake_idle(struct play *play, struct pool_state *pool, bool newest, uint32_t task) {
+    uint32_t which = newest ? pool->idle_count - 1 : 0;
+    pick_up(play, &play->actors[take_at(pool->idle, &pool->idle_count, which)], task, DISPATCH_WOKEN);
+}
+
+// The thread's making lies in its maker's bracket.
+static void make_worker(struct play *play, struct actor *maker, uint32_t pool, uint32_t task) {
+    struct actor *worker = make_actor(play, pool);
+    play->pools[pool].workers++;
+    EMIT(play, maker, EVENT_SPAWN_BEGIN, worker->run_id, 0, 0);
+    EMIT(play, maker, EVENT_SPAWN_END, worker->run_id, SPAWN_ACCEPTED);
+    uint64_t latency_ns = cost(play, play->options->pickup_ns[DISPATCH_NEW]), start_ns = now_ns(play) + latency_ns;
+    emit_at(play, worker, start_ns - 4, (const uint64_t[4]){EVENT_THREAD_START, worker->run_id, cpu_of(worker)});
+    emit_at(play, worker, start_ns - 2, (const uint64_t[4]){EVENT_WORKER_BEGIN, play->pools[pool].id});
+    begin_task(play, worker, task, latency_ns);
+}
+
+static enum dispatch refuse(struct play *play, uint32_t pool, uint32_t task) {
+    if (play->options->pools[pool].caller_runs) return DISPATCH_CALLER;
+    play->tasks[task].rejected = true;
+    return DISPATCH_NONE;
+}
+
+static enum dispatch offer_stealing(struct play *play, struct actor *spawner, uint32_t index, uint32_t task) {
+    struct pool_state *pool = &play->pools[index];
+    if (pool->idle_count) {
+        wake_idle(play, pool, true, task);
+        return DISPATCH_WOKEN;
+    }
+    if (pool->workers < play->options->pools[index].threads) {
+        make_worker(play, spawner, index, task);
+        return DISPATCH_NEW;
+    }
+    if (spawner->pool == index)
+        spawner->own[spawner->own_count++] = task;
+    else
+        pool->queue[pool->queued++] = task;
+    return DISPATCH_QUEUED;
+}
+
+static enum dispatch offer(struct play *play, struct actor *spawner, uint32_t index, uint32_t task) {
+    struct pool_state *pool = &play->pools[index];
+    enum pool_rules rules = play->options->pools[index].rules;
+    uint32_t core = rules == POOL_CACHED ? 0 : play->options->pools[index].threads;
+    uint32_t maximum = play->options->pools[index].maximum;
+    uint32_t capacity = rules == POOL_GROWING ? play->options->pools[index].capacity : UINT32_MAX;
+    if (rules == POOL_STEALING) return offer_stealing(play, spawner, index, task);
+    bool full = rules == POOL_CACHED ? pool->idle_count == 0 : pool->queued >= capacity;
+    if (pool->workers < core || (full && pool->workers < maximum)) {
+        make_worker(play, spawner, index, task);
+        return DISPATCH_NEW;
+    }
+    if (full) return refuse(play, index, task);
+    if (pool->idle_count) {
+        wake_idle(play, pool, rules == POOL_CACHED, task);
+        return DISPATCH_WOKEN;
+    }
+    pool->queue[pool->queued++] = task;
+    return DISPATCH_QUEUED;
+}
+
+// ---- what happens in bodies
+
+static bool pool_over(const struct play *play, uint32_t pool) {
+    return play->pools[pool].shut_down && play->pools[pool].unfinished == 0;
+}
+
+static void wake_waiters(struct play *play) {
+    for (uint32_t i = 0; i < play->actor_count; i++) {
+        struct actor *actor = &play->actors[i];
+        if (actor->state != AWAITING) continue;
+        const struct step *step = &play->tasks[top(actor)->task].steps[top(actor)->step];
+        bool over = step->action == ACT_WAIT ? play->tasks[step->what].done : pool_over(play, step->what);
+        if (over) work(play, actor, cost(play, play->options->wakeup_ns), TO_WAIT_END, false);
+    }
+}
+
+static void give_result(struct play *play, uint32_t task) {
+    play->tasks[task].done = true;
+    wake_waiters(play);
+}
+
+static void start_thread(struct play *play, uint32_t task) {
+    struct actor *thread = make_actor(play, play->options->pool_count);
+    thread->run_id = MAIN_ID + task;
+    begin_task(play, thread, task, cost(play, play->options->pickup_ns[DISPATCH_THREAD]));
+}
+
+static void spawn(struct play *play, struct actor *actor, uint32_t task) {
+    uint32_t pool = play->tasks[task].pool;
+    bool own_thread = pool == play->options->pool_count;
+    mark_boundary(play, actor);
+    EMIT(play, actor, EVENT_SPAWN_BEGIN, MAIN_ID + task, play->sites[task % SITES],
+         own_thread ? 0 : play->pools[pool].id);
+    enum dispatch dispatch = DISPATCH_THREAD;
+    if (own_thread)
+        start_thread(play, task);
+    else
+        dispatch = offer(play, actor, pool, task);
+    if (!own_thread && dispatch != DISPATCH_NONE) play->pools[pool].unfinished++;
+    top(actor)->dispatch = dispatch;
+    if (dispatch == DISPATCH_CALLER)
+        begin_task(play, actor, task, cost(play, play->options->pickup_ns[dispatch]));
+    else
+        work(play, actor, cost(play, play->options->bracket_ns[dispatch]), TO_SPAWN_END, true);
+}
+
+static void wait_for(struct play *play, struct actor *actor, const struct step *step) {
+    bool for_task = step->action == ACT_WAIT;
+    uint64_t target = for_task ? MAIN_ID + step->what : play->pools[step->what].id;
+    if (for_task && (play->tasks[step->what].done || play->tasks[step->what].rejected)) {
+        mark_boundary(play, actor);
+        if (play->tasks[step->what].done) EMIT(play, actor, EVENT_TAKEN, target);
+        top(actor)->step++;
+        next_step(play, actor);
+        return;
+    }
+    uint64_t wait = tb_wait(for_task ? WAIT_FOR_TASK : WAIT_FOR_POOL, play->sites[step->what % SITES]);
+    tell_queued(play, actor);
+    EMIT(play, actor, EVENT_WAIT_BEGIN, target, cpu_of(actor), wait);
+    actor->state = AWAITING;
+    if (!for_task && pool_over(play, step->what)) wake_waiters(play);
+}
+
+static void shut_down(struct play *play, struct actor *actor, uint32_t index) {
+    struct pool_state *pool = &play->pools[index];
+    mark_boundary(play, actor);
+    EMIT(play, actor, EVENT_POOL_SHUTDOWN, pool->id);
+    pool->shut_down = true;
+    while (pool->idle_count) {
+        retire(play, &play->actors[take_at(pool->idle, &pool->idle_count, 0)], actor);
+    }
+    top(actor)->step++;
+    next_step(play, actor);
+    wake_waiters(play);
+}
+
+static void leave_body(struct play *play, struct actor *actor, uint32_t task) {
+    uint32_t pool = play->tasks[task].pool;
+    if (pool < play->options->pool_count) {
+        play->pools[pool].unfinished--;
+        wake_waiters(play);
+    }
+    actor->depth--;
+    if (actor->depth)
+        work(play, actor, cost(play, play->options->bracket_ns[DISPATCH_CALLER]), TO_SPAWN_END, true);
+    else if (actor->pool < play->options->pool_count)
+        come_free(play, actor);
+    else
+        actor->state = GONE;
+}
+
+static void end_body(struct play *play, struct actor *actor, uint32_t task) {
+    enum result_event result_event = play->tasks[task].result_event;
+    tell_queued(play, actor);
+    if (actor->pool == play->options->pool_count && actor->depth == 1) {
+        EMIT(play, actor, EVENT_THREAD_END, actor->run_id, cpu_of(actor));
+        give_result(play, task);
+        leave_body(play, actor, task);
+        return;
+    }
+    EMIT(play, actor, EVENT_TASK_END, MAIN_ID + task, cpu_of(actor), TASK_RETURNED);
+    if (result_event == RESULT_AFTER_END && actor->depth == 1) {
+        work(play, actor, 30 + roll(play, 30), TO_LATE_RESULT, true);
+        return;
+    }
+    if (!play->tasks[task].done) give_result(play, task);
+    leave_body(play, actor, task);
+}
+
+static void act(struct play *play, struct actor *actor) {
+    uint32_t task = top(actor)->task;
+    const struct step *step = &play->tasks[task].steps[top(actor)->step];
+    bool own_run = actor->pool == play->options->pool_count && actor->depth == 1;
+    switch (step->action) {
+    case ACT_SPAWN:
+        spawn(play, actor, step->what);
+        break;
+    case ACT_WAIT:
+    case ACT_AWAIT_POOL:
+        wait_for(play, actor, step);
+        break;
+    case ACT_SHUTDOWN:
+        shut_down(play, actor, step->what);
+        break;
+    case ACT_END:
+        if (play->tasks[task].result_event == RESULT_BEFORE_END && !own_run) {
+            EMIT(play, actor, EVENT_RESULT, MAIN_ID + task);
+            give_result(play, task);
+            work(play, actor, 30 + roll(play, 30), TO_BODY_END, true);
+        } else {
+            end_body(play, actor, task);
+        }
+    }
+}
+
+static void start_body(struct play *play, struct actor *actor, uint32_t task) {
+    if (actor->is_main)
+        EMIT(play, actor, EVENT_MAIN_BEGIN, MAIN_ID, cpu_of(actor));
+    else if (actor->pool == play->options->pool_count && actor->depth == 1)
+        EMIT(play, actor, EVENT_THREAD_START, actor->run_id, cpu_of(actor));
+    else
+        EMIT(play, actor, EVENT_TASK_START, MAIN_ID + task, cpu_of(actor));
+    next_step(play, actor);
+}
+
+// What the actor was busy with is over.
+static void go_on(struct play *play, struct actor *actor) {
+    struct frame *frame = top(actor);
+    const struct step *step = &play->tasks[frame->task].steps[frame->step];
+    switch (frame->phase) {
+    case TO_START:
+        start_body(play, actor, frame->task);
+        break;
+    case TO_ACTION:
+        act(play, actor);
+        break;
+    case TO_SPAWN_END:
+        EMIT(play, actor, EVENT_SPAWN_END, MAIN_ID + step->what,
+             frame->dispatch == DISPATCH_NONE ? SPAWN_REJECTED : SPAWN_ACCEPTED);
+        mark_boundary(play, actor);
+        frame->step++;
+        next_step(play, actor);
+        break;
+    case TO_WAIT_END:
+        EMIT(play, actor, EVENT_WAIT_END, step->action == ACT_WAIT ? MAIN_ID + step->what : play->pools[step->what].id,
+             cpu_of(actor));
+        frame->step++;
+        next_step(play, actor);
+        break;
+    case TO_BODY_END:
+        end_body(play, actor, frame->task);
+        break;
+    case TO_LATE_RESULT:
+        EMIT(play, actor, EVENT_RESULT, MAIN_ID + frame->task);
+        give_result(play, frame->task);
+        leave_body(play, actor, frame->task);
+    }
+}
+
+// ---- time
+
+static uint64_t computing(const struct play *play) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < play->actor_count; i++) count += play->actors[i].state == COMPUTING;
+    return count;
+}
+
+// How many times as long as alone computing takes: sharers / cores.
+static uint64_t stretched(const struct play *play, uint64_t left, uint64_t sharers) {
+    uint64_t cores = play->options->cores;
+    return cores == 0 || sharers <= cores ? left : (left * sharers + cores - 1) / cores;
+}
+
+static uint64_t over_at(const struct play *play, const struct actor *actor, uint64_t sharers) {
+    return actor->state == COMPUTING ? play->now + stretched(play, actor->left, sharers) : actor->until;
+}
+
+static struct actor *first_over(struct play *play) {
+    uint64_t sharers = computing(play), earliest = UINT64_MAX;
+    struct actor *found = NULL;
+    for (uint32_t i = 0; i < play->actor_count; i++) {
+        struct actor *actor = &play->actors[i];
+        if (actor->state != COMPUTING && actor->state != SLEEPING) continue;
+        uint64_t at = over_at(play, actor, sharers);
+        if (!found || at < earliest || (at == earliest && actor->order < found->order)) {
+            earliest = at;
+            found = actor;
+        }
+    }
+    return found;
+}
+
+static void pass_time(struct play *play, uint64_t until) {
+    uint64_t sharers = computing(play), cores = play->options->cores, elapsed = until - play->now;
+    uint64_t done = cores == 0 || sharers <= cores ? elapsed : elapsed * cores / sharers;
+    for (uint32_t i = 0; i < play->actor_count; i++) {
+        struct actor *actor = &play->actors[i];
+        if (actor->state != COMPUTING) continue;
+        uint64_t got = done < actor->left ? done : actor->left;
+        actor->left -= got;
+        actor->computed += got;
+        actor->queued += elapsed - got;
+    }
+    play->now = until;
+}
+
+struct trace_builder *random_pool_trace(const struct random_pool *options) {
+    static const char *const queues[POOL_RULES] = {
+        "java.util.concurrent.LinkedBlockingQueue", "java.util.concurrent.ArrayBlockingQueue",
+        "java.util.concurrent.SynchronousQueue", "java.util.concurrent.PriorityBlockingQueue", NULL};
+    struct play *play = calloc(1, sizeof *play);
+    if (!play) abort();
+    play->options = options;
+    play->random.state = options->seed;
+    play->tb = tb_new();
+    tb_cores(play->tb, options->cores ? options->cores : ACTORS_MAX);
+    for (uint32_t i = 0; i < SITES; i++) play->sites[i] = tb_site(play->tb, "Program", "run", 10 + i);
+    play->lock_class = tb_class(play->tb, "Program$Lock");
+    for (uint32_t p = 0; p < options->pool_count; p++) {
+        enum pool_rules rules = options->pools[p].rules;
+        bool stealing = rules == POOL_STEALING;
+        play->pools[p].id = tb_pool_like(
+            play->tb,
+            (struct trace_pool){.kind = stealing ? "java.util.concurrent.ForkJoinPool"
+                                                 : "java.util.concurrent.ThreadPoolExecutor",
+                                .queue = queues[rules],
+                                .name = "pool",
+                                .core = rules == POOL_CACHED ? 0 : (int32_t)options->pools[p].threads,
+                                .maximum = rules == POOL_CACHED ? INT32_MAX : (int32_t)options->pools[p].maximum,
+                                .capacity = rules == POOL_GROWING ? (int32_t)options->pools[p].capacity : -1});
+    }
+    make_task(play, 0, options->pool_count);
+    struct actor *first = make_actor(play, options->pool_count);
+    first->is_main = true;
+    first->run_id = MAIN_ID;
+    begin_task(play, first, 0, 0);
+    for (struct actor *actor; (actor = first_over(play));) {
+        pass_time(play, over_at(play, actor, computing(play)));
+        go_on(play, actor);
+    }
+    struct trace_builder *tb = play->tb;
+    free(play);
+    return tb;
+}
+
+struct random_pool random_pool_options(uint64_t seed, uint32_t cores) {
+    struct random_source random = {seed ^ UINT64_C(0x9E37)};
+    struct random_pool options = {.seed = seed,
+                                  .cores = cores,
+                                  .pool_count = 1 + (uint32_t)random_below(&random, RANDOM_POOLS_MAX),
+                                  .tasks = 4 + (uint32_t)random_below(&random, TASKS_MAX - 8),
+                                  .work_ns = 1000 + random_below(&random, 1000000),
+                                  .sleeps = random_below(&random, 2),
+                                  .threads = random_below(&random, 3) == 0,
+                                  .waits = random_below(&random, 4),
+                                  .shuts_down = random_below(&random, 2),
+                                  .measured = cores > 0,
+                                  .wakeup_ns = 300,
+                                  .jitter_ns = random_below(&random, 2) * 400};
+    for (uint32_t p = 0; p < options.pool_count; p++) {
+        options.pools[p].rules = (enum pool_rules)random_below(&random, POOL_STEALING);
+        options.pools[p].threads = options.pools[p].maximum = 1 + (uint32_t)random_below(&random, 4);
+        // A trace tells a priority by the order of starts: that is the order of pick-ups where these take equally long.
+        if (options.pools[p].rules == POOL_PRIORITY) options.jitter_ns = 0;
+        if (options.pools[p].rules == POOL_CACHED) options.pools[p].maximum = INT32_MAX;
+        if (options.pools[p].rules != POOL_GROWING) continue;
+        options.pools[p].maximum += (uint32_t)random_below(&random, 3);
+        options.pools[p].capacity = 1 + (uint32_t)random_below(&random, 4);
+        options.pools[p].caller_runs = random_below(&random, 2);
+    }
+    for (unsigned d = 0; d < DISPATCH_KINDS; d++) {
+        options.bracket_ns[d] = 40 + 100 * d + random_below(&random, 500);
+        options.pickup_ns[d] = 60 + 200 * d + random_below(&random, 1000);
+    }
+    return options;
+}

@@ -1,0 +1,779 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "simulate_reference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 200, PARTS_MAX = 64 };
+
+#define FRACTION 24 // time is in 2^-24 ns
+typedef __int128 ticks;
+
+// What a pool is offered: a task, the group that ends with it, or a part of it.
+struct job {
+    uint32_t task;
+    int part; // -1: whole
+};
+
+enum after {
+    AFTER_NOTHING,     // goes on with what lies below
+    AFTER_BRACKET,     // behind the bracket that the body replaced
+    AFTER_CALLER,      // in the bracket as recorded
+    AFTER_CALLER_MEAN, // in a bracket of mean cost
+};
+
+struct frame {
+    uint32_t task;     // whose vertices; DAG_NONE: a thread's that is no task
+    uint32_t at, last; // vertex passed, DAG_NONE at the beginning; the frame's last
+    int64_t since_ns;  // recorded time of what the next vertex follows
+    int64_t lead_ns, lead_compute_ns;
+    uint32_t bracket; // task that is being spawned in AFTER_..., or at a mean cost
+    uint32_t resumes; // WAIT_END at which a stage goes on, DAG_NONE
+    int part;         // -1: none
+    bool staged, ends_job;
+    struct job job;
+    enum after after;
+};
+
+enum then { THEN_NOTHING, THEN_VERTEX, THEN_SPAWN, THEN_BEGIN, THEN_BRACKET_END, THEN_CALLER, THEN_PART_END };
+
+struct strand {
+    struct frame frames[DEPTH_MAX];
+    uint32_t depth, pool;
+    ticks compute, sleep; // left, in this order
+    enum then then;       // when both are over
+    uint32_t vertex;      // of THEN_VERTEX, THEN_SPAWN; or awaited: WAIT_END
+    bool waits, idle, made;
+    struct job job; // of THEN_BEGIN, THEN_CALLER
+    bool as_recorded;
+    uint64_t idle_order;
+};
+
+struct stage { // a coordinator that has left its strand
+    struct frame frame;
+    uint32_t awaits; // task
+    bool gone;
+};
+
+struct pool {
+    int64_t core, maximum, capacity;
+    uint32_t workers, unfinished;
+    bool shut_down;
+    struct job *queue; // oldest first
+    uint32_t queued;
+};
+
+struct reference {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    const struct costs *costs;
+    const struct model *model;
+    struct reference_run *run;
+    struct strand *strands;
+    uint32_t strand_count, strand_capacity;
+    struct pool *pools;
+    struct stage *stages; // in the order in which they left
+    uint32_t stage_count;
+    bool *known;          // results, a task each
+    uint32_t *parts_left; // a task each
+    uint32_t *pool_of;    // a vertex each: pool that a SHUTDOWN or a WAIT_END names, 0
+    int64_t *over_ns;     // by pool: when it was shut down and had no task left, as recorded
+    ticks now;
+    uint64_t idle_orders;
+};
+
+static void *must(void *allocated) {
+    if (!allocated) abort();
+    return allocated;
+}
+
+static int64_t now_ns(const struct reference *r) {
+    return (int64_t)((r->now + ((ticks)1 << (FRACTION - 1))) >> FRACTION);
+}
+
+static const struct dag_task *task_of(const struct reference *r, uint32_t task) {
+    return &r->dag->tasks[task];
+}
+
+static int64_t recorded(const struct reference *r, uint32_t vertex) {
+    return r->dag->vertices.time_ns[vertex];
+}
+
+static int64_t computed(const struct reference *r, uint32_t vertex) {
+    return r->dag->vertices.compute_ns ? r->dag->vertices.compute_ns[vertex] : 0;
+}
+
+static int64_t queued(const struct reference *r, uint32_t vertex) {
+    return r->dag->vertices.queued_ns ? r->dag->vertices.queued_ns[vertex] : 0;
+}
+
+static struct frame *top(struct strand *strand) {
+    return &strand->frames[strand->depth - 1];
+}
+
+static bool is_merged(const struct reference *r, uint32_t task) {
+    return r->edit->merged_next[task] != DAG_NONE;
+}
+
+static bool ends_group(const struct reference *r, uint32_t task) {
+    return r->edit->merged_next[task] == task;
+}
+
+// ---- doing something for a time
+
+static void delay(struct reference *r, struct strand *strand, int64_t compute_ns, int64_t sleep_ns, enum then then) {
+    bool shares = r->model->kind == MODEL_CPU && r->dag->vertices.compute_ns;
+    strand->compute = (ticks)(shares ? compute_ns : 0) << FRACTION;
+    strand->sleep = (ticks)(shares ? sleep_ns : compute_ns + sleep_ns) << FRACTION;
+    strand->then = then;
+}
+
+// The edge to `vertex`: computes, then sleeps. What it waited for a core is left out when cores are shared.
+static void delay_edge(struct reference *r, struct strand *strand, uint32_t vertex, enum then then) {
+    const struct frame *frame = top(strand);
+    int64_t total_ns = frame->lead_ns + recorded(r, vertex) - frame->since_ns;
+    int64_t compute_ns = frame->lead_compute_ns + computed(r, vertex), queued_ns = queued(r, vertex);
+    strand->vertex = vertex;
+    if (r->model->kind == MODEL_CPU) total_ns -= queued_ns;
+    if (total_ns < 0) total_ns = 0;
+    if (compute_ns > total_ns) compute_ns = total_ns;
+    delay(r, strand, compute_ns, total_ns - compute_ns, then);
+}
+
+// ---- pools
+
+static bool is_governed(const struct reference *r, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    bool known =
+        task->pool && task->pool < r->dag->pool_count && r->dag->pools[task->pool].discipline != DISCIPLINE_UNKNOWN;
+    switch (task->dispatch) {
+    case DISPATCH_NEW:
+    case DISPATCH_WOKEN:
+    case DISPATCH_QUEUED:
+    case DISPATCH_CALLER:
+        return known;
+    default:
+        return false;
+    }
+}
+
+static int64_t own_pickup_ns(const struct reference *r, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    int64_t from_ns = recorded(r, task->spawn_begin);
+    int64_t free_ns = task->dispatch == DISPATCH_CALLER ? INT64_MIN : dag_free_ns(r->dag, task);
+    return recorded(r, task->start) - (free_ns > from_ns ? free_ns : from_ns);
+}
+
+static int64_t mean_pickup_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
+    return llround(r->costs->pools[task_of(r, task)->pool].pickup[dispatch].mean_ns);
+}
+
+static int64_t mean_bracket_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
+    return llround(r->costs->pools[task_of(r, task)->pool].bracket[dispatch].mean_ns);
+}
+
+static bool as_recorded(const struct reference *r, struct job job, enum dispatch dispatch) {
+    return job.part <= 0 && task_of(r, job.task)->dispatch == dispatch;
+}
+
+static void pick_up(struct reference *r, struct strand *worker, struct job job, enum dispatch dispatch) {
+    bool own = as_recorded(r, job, dispatch);
+    worker->idle = false;
+    worker->job = job;
+    delay(r, worker, 0, own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch), THEN_BEGIN);
+}
+
+static struct strand *make_worker(struct reference *r, uint32_t pool) {
+    struct strand *worker = NULL;
+    for (uint32_t i = 0; i < r->dag->thread_count && !worker; i++) {
+        const struct dag_thread *thread = &r->dag->threads[i];
+        if (thread->worker && thread->pool == pool && !r->strands[i].made) worker = &r->strands[i];
+    }
+    if (!worker) {
+        if (r->strand_count == r->strand_capacity) abort();
+        worker = &r->strands[r->strand_count++];
+    }
+    worker->made = true;
+    worker->pool = pool;
+    r->pools[pool].workers++;
+    r->run->pool_threads++;
+    return worker;
+}
+
+static struct strand *idle_worker(struct reference *r, uint32_t pool) {
+    struct strand *found = NULL;
+    bool newest = r->dag->pools[pool].lifo_wakeups;
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        struct strand *strand = &r->strands[i];
+        if (!strand->idle || strand->pool != pool) continue;
+        if (!found || (strand->idle_order > found->idle_order) == newest) found = strand;
+    }
+    return found;
+}
+
+static enum dispatch offer(struct reference *r, struct job job) {
+    uint32_t index = task_of(r, job.task)->pool;
+    struct pool *pool = &r->pools[index];
+    bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF;
+    struct strand *idle = idle_worker(r, index);
+    bool room = hand_off ? idle != NULL : pool->queued < pool->capacity;
+    if (pool->workers < pool->core || (!room && pool->workers < pool->maximum)) {
+        pick_up(r, make_worker(r, index), job, DISPATCH_NEW);
+        pool->unfinished++;
+        return DISPATCH_NEW;
+    }
+    if (!room && !r->dag->pools[index].caller_runs) return DISPATCH_NONE;
+    pool->unfinished++;
+    if (!room) return DISPATCH_CALLER;
+    if (idle) {
+        pick_up(r, idle, job, DISPATCH_WOKEN);
+        return DISPATCH_WOKEN;
+    }
+    pool->queue[pool->queued++] = job;
+    return DISPATCH_QUEUED;
+}
+
+static uint32_t next_in_queue(const struct reference *r, uint32_t index) {
+    const struct pool *pool = &r->pools[index];
+    if (r->dag->pools[index].discipline == DISCIPLINE_LIFO) return pool->queued - 1;
+    uint32_t next = 0;
+    for (uint32_t i = 1; i < pool->queued && r->dag->pools[index].discipline == DISCIPLINE_PRIORITY; i++) {
+        int64_t start_ns = recorded(r, task_of(r, pool->queue[i].task)->start);
+        if (start_ns < recorded(r, task_of(r, pool->queue[next].task)->start)) next = i;
+    }
+    return next;
+}
+
+static void come_free(struct reference *r, struct strand *worker) {
+    struct pool *pool = &r->pools[worker->pool];
+    worker->then = THEN_NOTHING;
+    if (!pool->queued) {
+        worker->idle = true;
+        worker->idle_order = ++r->idle_orders;
+        return;
+    }
+    uint32_t next = next_in_queue(r, worker->pool);
+    struct job job = pool->queue[next];
+    for (uint32_t i = next + 1; i < pool->queued; i++) pool->queue[i - 1] = pool->queue[i];
+    pool->queued--;
+    pick_up(r, worker, job, DISPATCH_QUEUED);
+}
+
+// ---- waits
+
+static bool pool_over(const struct reference *r, uint32_t pool) {
+    return r->pools[pool].shut_down && !r->pools[pool].unfinished;
+}
+
+static bool is_barrier(const struct reference *r, uint32_t vertex) {
+    return r->dag->vertices.kind[vertex] == VERTEX_BARRIER;
+}
+
+static bool wait_is_over(const struct reference *r, uint32_t wait_end) {
+    uint32_t cause = r->dag->vertices.cause[wait_end];
+    return is_barrier(r, cause) ? pool_over(r, r->pool_of[wait_end]) : r->known[r->dag->vertices.task[wait_end]];
+}
+
+static int64_t recorded_cause_ns(const struct reference *r, uint32_t wait_end) {
+    uint32_t cause = r->dag->vertices.cause[wait_end];
+    int64_t cause_ns = is_barrier(r, cause) ? r->over_ns[r->pool_of[wait_end]] : recorded(r, cause);
+    return cause_ns < recorded(r, wait_end) ? cause_ns : recorded(r, wait_end);
+}
+
+// Whose waiting is over, and wakes up.
+static void wake_waiters(struct reference *r) {
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        struct strand *strand = &r->strands[i];
+        if (!strand->waits || !wait_is_over(r, strand->vertex)) continue;
+        int64_t cause_ns = recorded_cause_ns(r, strand->vertex);
+        bool slept = cause_ns > top(strand)->since_ns;
+        strand->waits = false;
+        delay(r, strand, 0, slept ? recorded(r, strand->vertex) - cause_ns : r->dag->wakeup_ns, THEN_VERTEX);
+    }
+}
+
+static void push(struct strand *strand, struct frame frame) {
+    if (strand->depth == DEPTH_MAX) abort();
+    strand->frames[strand->depth++] = frame;
+}
+
+// Stages that awaited it go on here, those that left first before those that left later.
+static void give_result(struct reference *r, struct strand *strand, uint32_t task) {
+    if (r->known[task]) return;
+    r->known[task] = true;
+    wake_waiters(r);
+    for (uint32_t i = r->stage_count; i-- > 0;) {
+        struct stage *stage = &r->stages[i];
+        if (stage->gone || stage->awaits != task) continue;
+        stage->gone = true;
+        push(strand, stage->frame);
+    }
+}
+
+// ---- bodies
+
+static struct frame body(const struct reference *r, uint32_t task, enum after after) {
+    const struct dag_task *t = task_of(r, task);
+    return (struct frame){.task = task,
+                          .at = DAG_NONE,
+                          .last = t->tail,
+                          .bracket = task,
+                          .resumes = DAG_NONE,
+                          .part = -1,
+                          .after = after};
+}
+
+// A job's frames: a group's members one below the other, the first on top.
+static void push_job(struct reference *r, struct strand *strand, struct job job, enum after after) {
+    struct frame last = body(r, job.task, after);
+    last.ends_job = true;
+    last.job = job;
+    last.part = job.part;
+    push(strand, last);
+    if (!is_merged(r, job.task)) return;
+    for (uint32_t of = job.task; of != DAG_NONE;) {
+        uint32_t before = DAG_NONE;
+        for (uint32_t t = 0; t < r->dag->task_count; t++) {
+            if (t != of && r->edit->merged_next[t] == of) before = t;
+        }
+        if (before != DAG_NONE) push(strand, body(r, before, AFTER_NOTHING));
+        of = before;
+    }
+}
+
+static void finish_job(struct reference *r, struct strand *strand, struct job job) {
+    if (job.part >= 0) {
+        if (--r->parts_left[job.task] == 0) give_result(r, strand, job.task);
+    } else if (is_merged(r, job.task)) {
+        for (uint32_t t = r->dag->task_count; t-- > 0;) { // stages of the first member are to end up on top
+            uint32_t end = t;
+            while (is_merged(r, t) && !ends_group(r, end)) end = r->edit->merged_next[end];
+            if (is_merged(r, t) && end == job.task) give_result(r, strand, t);
+        }
+    }
+    r->pools[task_of(r, job.task)->pool].unfinished--;
+    wake_waiters(r);
+}
+
+static void jump(struct reference *r, struct frame *frame, uint32_t vertex) {
+    frame->at = vertex;
+    frame->since_ns = recorded(r, vertex);
+    frame->lead_ns = frame->lead_compute_ns = 0;
+}
+
+static void begin_thread(struct reference *r, uint32_t task) {
+    uint32_t index = task_of(r, task)->thread;
+    struct strand *strand = &r->strands[index];
+    const struct dag_thread *thread = &r->dag->threads[index];
+    struct frame chain = body(r, task, AFTER_NOTHING);
+    chain.last = thread->first + thread->count - 1;
+    push(strand, chain);
+    int64_t lag_ns = recorded(r, thread->first) - recorded(r, task_of(r, task)->spawn_begin);
+    strand->vertex = thread->first;
+    delay(r, strand, 0, lag_ns, THEN_VERTEX);
+}
+
+// A vertex happens.
+static void happen(struct reference *r, struct strand *strand, uint32_t v) {
+    uint32_t task = r->dag->vertices.task[v];
+    unsigned kind = r->dag->vertices.kind[v];
+    r->run->time_ns[v] = now_ns(r);
+    jump(r, top(strand), v);
+    if (kind == VERTEX_SHUTDOWN) {
+        r->pools[r->pool_of[v]].shut_down = true;
+        wake_waiters(r);
+    }
+    bool names_task = kind == VERTEX_RESULT || kind == VERTEX_END;
+    if (names_task && task != DAG_NONE && task_of(r, task)->result == v && !is_merged(r, task)) {
+        give_result(r, strand, task);
+    }
+}
+
+// ---- spawns
+
+static void begin_caller(struct reference *r, struct strand *strand) {
+    struct frame *frame = top(strand);
+    frame->bracket = strand->job.task;
+    push_job(r, strand, strand->job, strand->as_recorded ? AFTER_CALLER : AFTER_CALLER_MEAN);
+}
+
+static void hand_over(struct reference *r, struct strand *strand, struct job job) {
+    enum dispatch dispatch = offer(r, job);
+    bool own = as_recorded(r, job, dispatch);
+    struct frame *frame = top(strand);
+    frame->bracket = job.task;
+    strand->job = job;
+    strand->as_recorded = own && r->edit->parts[job.task] == 0;
+    if (dispatch == DISPATCH_CALLER) {
+        int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch);
+        delay(r, strand, 0, pickup_ns, THEN_CALLER);
+    } else if (!strand->as_recorded) {
+        const struct dag_task *task = task_of(r, job.task);
+        int64_t own_ns = recorded(r, task->spawn_end) - recorded(r, task->spawn_begin), compute_ns = 0;
+        for (uint32_t v = task->spawn_begin + 1; v <= task->spawn_end; v++) compute_ns += computed(r, v);
+        if (own)
+            delay(r, strand, compute_ns, own_ns - compute_ns, THEN_BRACKET_END);
+        else
+            delay(r, strand, mean_bracket_ns(r, job.task, dispatch), 0, THEN_BRACKET_END);
+    } else {
+        strand->then = THEN_NOTHING; // on through the bracket as recorded
+    }
+}
+
+static void spawn(struct reference *r, struct strand *strand, uint32_t v) {
+    uint32_t index = r->dag->vertices.task[v];
+    const struct dag_task *task = task_of(r, index);
+    strand->then = THEN_NOTHING;
+    if (r->edit->inlined[index] || r->edit->staged[index]) {
+        struct frame inner = body(r, index, AFTER_BRACKET);
+        inner.staged = r->edit->staged[index];
+        push(strand, inner);
+    } else if (is_merged(r, index) && !ends_group(r, index)) {
+        jump(r, top(strand), task->spawn_end);
+    } else {
+        happen(r, strand, v);
+        if (task->dispatch == DISPATCH_THREAD) begin_thread(r, index);
+        r->parts_left[index] = r->edit->parts[index];
+        if (is_governed(r, index)) hand_over(r, strand, (struct job){index, r->edit->parts[index] ? 0 : -1});
+    }
+}
+
+// The end of a bracket that costs a mean: of the last part, or the next part's begins.
+static void end_bracket(struct reference *r, struct strand *strand) {
+    struct job job = strand->job;
+    strand->then = THEN_NOTHING;
+    if (job.part >= 0 && (uint32_t)job.part + 1 < r->edit->parts[job.task]) {
+        hand_over(r, strand, (struct job){job.task, job.part + 1});
+        return;
+    }
+    happen(r, strand, task_of(r, job.task)->spawn_end);
+}
+
+// ---- going on
+
+static void leave_stage(struct reference *r, struct strand *strand, uint32_t wait_end) {
+    struct stage *stage = &r->stages[r->stage_count++];
+    struct frame *frame = top(strand);
+    *stage = (struct stage){.frame = *frame, .awaits = r->dag->vertices.task[wait_end]};
+    stage->frame.resumes = wait_end;
+    stage->frame.after = AFTER_NOTHING;
+    enum after after = frame->after;
+    uint32_t task = frame->task;
+    strand->depth--;
+    if (after == AFTER_BRACKET) jump(r, top(strand), task_of(r, task)->spawn_end);
+}
+
+static void leave_frame(struct reference *r, struct strand *strand) {
+    struct frame frame = *top(strand);
+    strand->depth--;
+    switch (frame.after) {
+    case AFTER_NOTHING:
+        break;
+    case AFTER_BRACKET:
+        jump(r, top(strand), task_of(r, frame.task)->spawn_end);
+        break;
+    case AFTER_CALLER:
+        jump(r, top(strand), task_of(r, frame.task)->tail);
+        break;
+    case AFTER_CALLER_MEAN:
+        strand->job = frame.job;
+        delay(r, strand, mean_bracket_ns(r, frame.task, DISPATCH_CALLER), 0, THEN_BRACKET_END);
+    }
+    if (frame.ends_job) finish_job(r, strand, frame.job);
+}
+
+static void do_part(struct reference *r, struct strand *strand) {
+    const struct frame *frame = top(strand);
+    const struct dag_task *task = task_of(r, frame->task);
+    int64_t parts = r->edit->parts[frame->task], part = frame->part, compute_ns = 0, queued_ns = 0;
+    for (uint32_t v = task->start + 1; v <= task->end; v++) {
+        compute_ns += computed(r, v);
+        queued_ns += queued(r, v);
+    }
+    int64_t total_ns = recorded(r, task->end) - recorded(r, task->start);
+    if (r->model->kind == MODEL_CPU) total_ns -= queued_ns;
+    int64_t share_ns = total_ns * (part + 1) / parts - total_ns * part / parts;
+    int64_t computes_ns = compute_ns * (part + 1) / parts - compute_ns * part / parts;
+    r->run->parts = must(realloc(r->run->parts, (r->run->part_count + 1) * sizeof *r->run->parts));
+    r->run->parts[r->run->part_count] = (struct reference_part){frame->task, now_ns(r), 0};
+    strand->vertex = r->run->part_count++;
+    delay(r, strand, computes_ns, share_ns - computes_ns, THEN_PART_END);
+}
+
+// The next vertex of a frame. Bodies of other tasks are passed over.
+static uint32_t next_vertex(struct reference *r, struct frame *frame) {
+    uint32_t v = frame->at + 1;
+    while (v <= frame->last && r->dag->vertices.kind[v] == VERTEX_START) {
+        const struct dag_task *other = task_of(r, r->dag->vertices.task[v]);
+        frame->lead_ns += recorded(r, v) - frame->since_ns;
+        frame->lead_compute_ns += computed(r, v);
+        frame->since_ns = recorded(r, other->tail);
+        v = other->tail + 1;
+    }
+    return v;
+}
+
+static void plan_wait_end(struct reference *r, struct strand *strand, uint32_t v) {
+    struct frame *frame = top(strand);
+    if (!wait_is_over(r, v)) {
+        if (frame->staged) {
+            leave_stage(r, strand, v);
+        } else {
+            strand->waits = true;
+            strand->vertex = v;
+            strand->then = THEN_VERTEX; // once it is woken
+        }
+    } else if (frame->staged) {
+        happen(r, strand, v);
+    } else if (recorded_cause_ns(r, v) > frame->since_ns) { // slept when recorded, and no longer has to
+        strand->vertex = v;
+        delay(r, strand, frame->lead_compute_ns, frame->lead_ns - frame->lead_compute_ns, THEN_VERTEX);
+    } else {
+        delay_edge(r, strand, v, THEN_VERTEX);
+    }
+}
+
+// What the strand does next, until that takes time.
+static void plan(struct reference *r, struct strand *strand) {
+    while (strand->then == THEN_NOTHING && strand->depth) {
+        struct frame *frame = top(strand);
+        if (frame->part >= 0) {
+            do_part(r, strand);
+        } else if (frame->resumes != DAG_NONE) {
+            uint32_t v = frame->resumes;
+            frame->resumes = DAG_NONE;
+            happen(r, strand, v);
+        } else if (frame->at == DAG_NONE) {
+            happen(r, strand, task_of(r, frame->task)->start);
+        } else if (frame->at == frame->last) {
+            leave_frame(r, strand);
+        } else {
+            uint32_t v = next_vertex(r, frame), kind = r->dag->vertices.kind[v];
+            if (kind == VERTEX_SPAWN_BEGIN && r->dag->vertices.task[v] != DAG_NONE)
+                delay_edge(r, strand, v, THEN_SPAWN);
+            else if (kind == VERTEX_WAIT_END && r->dag->vertices.cause[v] != DAG_NONE)
+                plan_wait_end(r, strand, v);
+            else
+                delay_edge(r, strand, v, THEN_VERTEX);
+        }
+    }
+    if (strand->then == THEN_NOTHING && strand->made && !strand->idle) come_free(r, strand);
+}
+
+static void end_delay(struct reference *r, struct strand *strand) {
+    enum then then = strand->then;
+    strand->then = THEN_NOTHING;
+    switch (then) {
+    case THEN_VERTEX:
+        happen(r, strand, strand->vertex);
+        break;
+    case THEN_SPAWN:
+        spawn(r, strand, strand->vertex);
+        break;
+    case THEN_BEGIN:
+        push_job(r, strand, strand->job, AFTER_NOTHING);
+        break;
+    case THEN_BRACKET_END:
+        end_bracket(r, strand);
+        break;
+    case THEN_CALLER:
+        begin_caller(r, strand);
+        break;
+    case THEN_PART_END:
+        r->run->parts[strand->vertex].end_ns = now_ns(r);
+        leave_frame(r, strand);
+        break;
+    case THEN_NOTHING:
+        break;
+    }
+    plan(r, strand);
+}
+
+// ---- time
+
+static bool is_busy(const struct strand *strand) {
+    return strand->then != THEN_NOTHING && !strand->waits;
+}
+
+static bool is_due(const struct strand *strand) {
+    return is_busy(strand) && strand->compute == 0 && strand->sleep == 0;
+}
+
+// Of n that compute each gets min(1, cores / n), in units of 1 / 1024 core.
+static int64_t share_of(const struct reference *r, int64_t *of) {
+    double cores = r->model->cores > 0 ? r->model->cores : r->dag->trace->header.cores;
+    int64_t milli_cores = llround(cores * 1024);
+    *of = 0;
+    for (uint32_t i = 0; i < r->strand_count; i++) *of += is_busy(&r->strands[i]) && r->strands[i].compute > 0;
+    *of *= 1024;
+    return milli_cores > *of || milli_cores == 0 ? *of : milli_cores;
+}
+
+static ticks up(ticks numerator, ticks denominator) {
+    return (numerator + denominator - 1) / denominator;
+}
+
+// false: nothing will ever happen again.
+static bool pass_time(struct reference *r) {
+    int64_t of, share = share_of(r, &of);
+    ticks step = -1;
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        const struct strand *strand = &r->strands[i];
+        if (!is_busy(strand)) continue;
+        ticks needs = strand->compute > 0 ? up(strand->compute * of, share) : strand->sleep;
+        if (step < 0 || needs < step) step = needs;
+    }
+    if (step < 0) return false;
+    r->now += step;
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        struct strand *strand = &r->strands[i];
+        if (!is_busy(strand)) continue;
+        if (strand->compute > 0) {
+            ticks done = step * share / of;
+            // An end that is nearer than a tick of rounding is at hand.
+            strand->compute = done + 1 >= strand->compute ? 0 : strand->compute - done;
+        } else {
+            strand->sleep -= step;
+        }
+    }
+    return true;
+}
+
+static void play(struct reference *r) {
+    do {
+        for (uint32_t i = 0; i < r->strand_count; i++) {
+            if (!is_due(&r->strands[i])) continue;
+            while (is_due(&r->strands[i])) end_delay(r, &r->strands[i]);
+            i = UINT32_MAX; // what it did may have made an earlier one due
+        }
+    } while (pass_time(r));
+}
+
+// ---- the beginning and the end
+
+static void find_pools(struct reference *r) {
+    const struct dag *dag = r->dag;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (dag->threads[i].stream == DAG_NONE) continue;
+        struct trace_cursor cursor;
+        struct event event;
+        struct error error = ERROR_INIT;
+        uint32_t v = dag->threads[i].first, end = v + dag->threads[i].count;
+        trace_cursor_init(&cursor, dag->trace, &dag->trace->streams[dag->threads[i].stream]);
+        for (uint64_t ordinal = 0; trace_cursor_next(&cursor, &event, &error); ordinal++) {
+            for (; v < end && dag->vertices.event[v] == ordinal; v++) {
+                if (event.kind == EVENT_POOL_SHUTDOWN || event.kind == EVENT_WAIT_END) {
+                    r->pool_of[v] = (uint32_t)event.operand[0];
+                }
+            }
+        }
+    }
+}
+
+static void find_ends_of_pools(struct reference *r) {
+    const struct dag *dag = r->dag;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (dag->vertices.kind[v] == VERTEX_SHUTDOWN) r->over_ns[r->pool_of[v]] = recorded(r, v);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (!is_governed(r, t)) continue;
+        int64_t tail_ns = recorded(r, dag->tasks[t].tail), *over_ns = &r->over_ns[dag->tasks[t].pool];
+        if (tail_ns > *over_ns) *over_ns = tail_ns;
+    }
+}
+
+static void open_pools(struct reference *r) {
+    for (uint32_t p = 1; p < r->dag->pool_count; p++) {
+        const struct dag_pool *rules = &r->dag->pools[p];
+        int64_t size = r->edit->pool_threads[p];
+        r->pools[p].core = size ? size : rules->core;
+        r->pools[p].maximum = size ? size : rules->maximum;
+        r->pools[p].capacity = rules->capacity;
+        r->pools[p].queue = must(malloc(((size_t)r->dag->task_count * PARTS_MAX + 1) * sizeof(struct job)));
+    }
+}
+
+static void begin_unspawned(struct reference *r) {
+    for (uint32_t i = 0; i < r->dag->thread_count; i++) {
+        const struct dag_thread *thread = &r->dag->threads[i];
+        bool spawned = thread->run_task != DAG_NONE && task_of(r, thread->run_task)->spawn_begin != DAG_NONE;
+        if (thread->worker || thread->stream == DAG_NONE || spawned) continue;
+        push(&r->strands[i], (struct frame){.task = thread->run_task,
+                                            .at = DAG_NONE,
+                                            .last = thread->first + thread->count - 1,
+                                            .resumes = DAG_NONE,
+                                            .part = -1});
+        r->strands[i].vertex = thread->first;
+        delay(r, &r->strands[i], 0, recorded(r, thread->first), THEN_VERTEX);
+    }
+}
+
+static bool is_stuck(const struct reference *r) {
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        if (r->strands[i].waits) return true;
+    }
+    for (uint32_t p = 1; p < r->dag->pool_count; p++) {
+        if (r->pools[p].queued) return true;
+    }
+    for (uint32_t i = 0; i < r->stage_count; i++) {
+        if (!r->stages[i].gone) return true;
+    }
+    return false;
+}
+
+void reference_simulate(const struct dag *dag, const struct dag_edit *edit, const struct costs *costs,
+                        const struct model *model, struct reference_run *run) {
+    size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
+    uint32_t capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
+    *run = (struct reference_run){.time_ns = must(malloc(vertices * sizeof(int64_t)))};
+    for (uint32_t v = 0; v < dag->vertex_count; v++) run->time_ns[v] = DAG_ABSENT;
+    struct reference r = {.dag = dag,
+                          .edit = edit,
+                          .costs = costs,
+                          .model = model,
+                          .run = run,
+                          .strand_count = dag->thread_count,
+                          .strand_capacity = capacity,
+                          .strands = must(calloc(capacity, sizeof(struct strand))),
+                          .pools = must(calloc(dag->pool_count, sizeof(struct pool))),
+                          .stages = must(calloc(vertices, sizeof(struct stage))),
+                          .known = must(calloc(tasks, sizeof(bool))),
+                          .parts_left = must(calloc(tasks, sizeof(uint32_t))),
+                          .pool_of = must(calloc(vertices, sizeof(uint32_t))),
+                          .over_ns = must(calloc(dag->pool_count, sizeof(int64_t)))};
+    find_pools(&r);
+    find_ends_of_pools(&r);
+    open_pools(&r);
+    begin_unspawned(&r);
+    play(&r);
+    run->stuck = is_stuck(&r);
+    for (uint32_t p = 0; p < dag->pool_count; p++) free(r.pools[p].queue);
+    free(r.strands);
+    free(r.pools);
+    free(r.stages);
+    free(r.known);
+    free(r.parts_left);
+    free(r.pool_of);
+    free(r.over_ns);
+}
+
+void reference_destroy(struct reference_run *run) {
+    free(run->time_ns);
+    free(run->parts);
+}
+
+bool reference_knows(const struct dag *dag) {
+    for (uint32_t p = 1; p < dag->pool_count; p++) {
+        enum discipline discipline = dag->pools[p].discipline;
+        if (discipline == DISCIPLINE_UNKNOWN || discipline == DISCIPLINE_STEALING) return false;
+        if (dag->pools[p].keep_alive_ns >= 0) return false;
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->flags & TASK_MAIN || task->dispatch == DISPATCH_NONE) continue;
+        if (task->dispatch == DISPATCH_HELPED) return false;
+        if (task->dispatch == DISPATCH_THREAD && !(task->flags & TASK_THREAD_RUN)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
+// the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
+#include "dag/simulate.h"
+#include "metrics/metrics.h"
+#include "random_pool.h"
+#include "simulate_reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { INLINE = 1, MERGE = 2, SPLIT = 4, STAGE = 8, RESIZE = 16, ALL_EDITS = 31, EDITS_EACH = 4 };
+
+static uint64_t cases = 300;
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+    struct costs *costs;
+    struct simulation *simulation;
+    struct dag_edit edit;
+};
+
+static void must(bool good, const struct error *error) {
+    char text[512];
+    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
+}
+
+static void open_fixture(struct fixture *fixture, struct trace_builder *tb) {
+    struct error error = ERROR_INIT;
+    *fixture = (struct fixture){.tb = tb, .trace = tb_open(tb)};
+    fixture->dag = dag_build(fixture->trace, &error);
+    must(fixture->dag != NULL, &error);
+    fixture->costs = costs_measure(fixture->dag, &error);
+    must(fixture->costs != NULL, &error);
+    fixture->simulation = simulation_new(fixture->dag, fixture->costs, &error);
+    must(fixture->simulation != NULL, &error);
+    must(dag_edit_init(&fixture->edit, fixture->dag, &error), &error);
+}
+
+static void open_pool(struct fixture *fixture, uint64_t seed, uint32_t cores) {
+    struct random_pool options = random_pool_options(seed, cores);
+    open_fixture(fixture, random_pool_trace(&options));
+}
+
+static void close_fixture(struct fixture *fixture) {
+    dag_edit_destroy(&fixture->edit);
+    simulation_free(fixture->simulation);
+    costs_free(fixture->costs);
+    dag_free(fixture->dag);
+    trace_close(fixture->trace);
+    tb_free(fixture->tb);
+}
+
+// ---- random edits
+
+static bool is_dispatched(const struct dag *dag, uint32_t task) {
+    switch (dag->tasks[task].dispatch) {
+    case DISPATCH_NEW:
+    case DISPATCH_WOKEN:
+    case DISPATCH_QUEUED:
+    case DISPATCH_CALLER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void merge_some(struct fixture *fixture, struct random_source *source) {
+    uint32_t *tasks = malloc((fixture->dag->task_count + 1) * sizeof *tasks);
+    assert_non_null(tasks);
+    for (uint32_t site = 0; site < fixture->dag->site_count; site++) {
+        uint32_t count = 0;
+        if (random_below(source, 3) == 0) continue;
+        for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
+            if (fixture->dag->tasks[t].site != site || !is_dispatched(fixture->dag, t)) continue;
+            if (!dag_merge_refusal(fixture->dag, t)) tasks[count++] = t;
+        }
+        dag_edit_merge(&fixture->edit, fixture->dag, tasks, count, 2 + (uint32_t)random_below(source, 3));
+    }
+    free(tasks);
+}
+
+static void edit_task(struct fixture *fixture, struct random_source *source, uint32_t t, unsigned kinds) {
+    const struct dag *dag = fixture->dag;
+    if (fixture->edit.merged_next[t] != DAG_NONE) return;
+    switch (1u << random_below(source, 4) & kinds) {
+    case INLINE:
+        if (!dag_inline_refusal(dag, t)) dag_edit_inline(&fixture->edit, t);
+        break;
+    case SPLIT:
+        if (is_dispatched(dag, t) && !dag_split_refusal(dag, t)) {
+            dag_edit_split(&fixture->edit, t, 2 + (uint32_t)random_below(source, 3));
+        }
+        break;
+    case STAGE:
+        if (!dag_combinator_refusal(dag, t)) dag_edit_combine(&fixture->edit, t);
+        break;
+    default:
+        break;
+    }
+}
+
+static void random_edit(struct fixture *fixture, struct random_source *source, unsigned kinds) {
+    dag_edit_clear(&fixture->edit, fixture->dag);
+    uint64_t share = 1 + random_below(source, 4);
+    if (kinds & MERGE && random_below(source, 2)) merge_some(fixture, source);
+    for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
+        if (random_below(source, 4) < share) edit_task(fixture, source, t, kinds);
+    }
+    for (uint32_t p = 1; p < fixture->dag->pool_count && kinds & RESIZE; p++) {
+        if (dag_resize_refusal(fixture->dag, p) || random_below(source, 3)) continue;
+        dag_edit_resize(&fixture->edit, p, 1 + (int32_t)random_below(source, 5));
+    }
+}
+
+// For a failure: what was asked for.
+static const char *edit_text(const struct fixture *fixture) {
+    static char text[4096];
+    size_t length = 0;
+    const struct dag_edit *edit = &fixture->edit;
+#define SAY(...) length += (size_t)snprintf(text + length, sizeof text - length, __VA_ARGS__)
+    SAY("edit:");
+    for (uint32_t t = 0; t < fixture->dag->task_count && length < sizeof text - 100; t++) {
+        if (edit->inlined[t]) SAY(" inline %u", t);
+        if (edit->staged[t]) SAY(" stage %u", t);
+        if (edit->parts[t]) SAY(" split %u in %u", t, edit->parts[t]);
+        if (edit->merged_next[t] != DAG_NONE) SAY(" merge %u > %u", t, edit->merged_next[t]);
+    }
+    for (uint32_t p = 1; p < fixture->dag->pool_count && length < sizeof text - 100; p++) {
+        if (edit->pool_threads[p]) SAY(" pool %u of %d", p, edit->pool_threads[p]);
+    }
+#undef SAY
+    return text;
+}
+
+// ---- equal to the reference
+
+// What a pool's workers do between tasks is not told by the reference.
+static bool is_workers_own(const struct dag *dag, uint32_t thread, unsigned kind) {
+    switch (kind) {
+    case VERTEX_IDLE:
+    case VERTEX_BUSY:
+    case VERTEX_RETIRE:
+    case VERTEX_BARRIER:
+        return true;
+    case VERTEX_THREAD_START:
+    case VERTEX_THREAD_END:
+        return dag->threads[thread].worker;
+    default:
+        return false;
+    }
+}
+
+// Where a task's body is part of another in this run, so that its start and end are no vertices.
+static bool is_folded(const struct dag *dag, const struct dag *run, uint32_t v) {
+    unsigned kind = dag->vertices.kind[v];
+    bool bounds = kind == VERTEX_START || kind == VERTEX_END;
+    return bounds && dag->vertices.task[v] != DAG_NONE && run->tasks[dag->vertices.task[v]].flags & TASK_NESTED;
+}
+
+// Workers need a few ns to leave, which a pool's end may or may not contain: main goes on a little sooner or later.
+static int64_t slack_of(const struct dag *dag, uint32_t thread, uint32_t source) {
+    int64_t slack_ns = 0;
+    for (uint32_t v = dag->threads[thread].first; v <= source; v++) {
+        uint32_t cause = dag->vertices.kind[v] == VERTEX_WAIT_END ? dag->vertices.cause[v] : DAG_NONE;
+        if (cause != DAG_NONE && dag->vertices.kind[cause] == VERTEX_BARRIER) slack_ns += 8;
+    }
+    return slack_ns;
+}
+
+static void compare_vertices(const struct fixture *fixture, const struct dag *run, const struct reference_run *expected,
+                             int64_t tolerance_ns, uint64_t seed) {
+    const struct dag *dag = fixture->dag;
+    bool *seen = calloc(dag->vertex_count + 1, sizeof *seen);
+    assert_non_null(seen);
+    for (uint32_t i = 0; i < run->thread_count; i++) {
+        for (uint32_t v = run->threads[i].first; v < run->threads[i].first + run->threads[i].count; v++) {
+            uint32_t source = run->source[v];
+            if (source == DAG_NONE || is_workers_own(run, i, run->vertices.kind[v])) continue;
+            int64_t time_ns = run->vertices.time_ns[v], expected_ns = expected->time_ns[source];
+            if (expected_ns == DAG_ABSENT || seen[source]) {
+                fail_msg("seed %lu: vertex %u should not be there (again); %s", (unsigned long)seed, source,
+                         edit_text(fixture));
+            }
+            if (llabs(time_ns - expected_ns) > tolerance_ns + slack_of(dag, i, source)) {
+                fail_msg("seed %lu: vertex %u at %ld, by the reference at %ld; %s", (unsigned long)seed, source,
+                         (long)time_ns, (long)expected_ns, edit_text(fixture));
+            }
+            seen[source] = true;
+        }
+    }
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (expected->time_ns[v] != DAG_ABSENT && !seen[v] && !is_folded(dag, run, v)) {
+            fail_msg("seed %lu: vertex %u is missing; %s", (unsigned long)seed, v, edit_text(fixture));
+        }
+    }
+    free(seen);
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct reference_part *x = a, *y = b;
+    if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+static void compare_parts(const struct dag *dag, const struct dag *run, struct reference_run *expected,
+                          int64_t tolerance_ns, uint64_t seed) {
+    uint32_t count = run->task_count - dag->task_count;
+    struct reference_part *parts = calloc(count + 1, sizeof *parts);
+    assert_non_null(parts);
+    if (count != expected->part_count) {
+        fail_msg("seed %lu: %u parts, not %u", (unsigned long)seed, count, expected->part_count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dag_task *part = &run->tasks[dag->task_count + i];
+        parts[i].start_ns = run->vertices.time_ns[part->start];
+        parts[i].end_ns = run->vertices.time_ns[part->end];
+    }
+    qsort(parts, count, sizeof *parts, by_start);
+    qsort(expected->parts, count, sizeof *parts, by_start);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t start_off_ns = parts[i].start_ns - expected->parts[i].start_ns;
+        int64_t end_off_ns = parts[i].end_ns - expected->parts[i].end_ns;
+        if (llabs(start_off_ns) > tolerance_ns || llabs(end_off_ns) > tolerance_ns) {
+            fail_msg("seed %lu: part %u off by %ld, %ld", (unsigned long)seed, i, (long)start_off_ns, (long)end_off_ns);
+        }
+    }
+    free(parts);
+}
+
+static void compare(struct fixture *fixture, const struct model *model, int64_t tolerance_ns, uint64_t seed) {
+    struct reference_run expected;
+    reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, &expected);
+    enum dag_outcome outcome = simulation_run(fixture->simulation, &fixture->edit, model);
+    if (outcome != (expected.stuck ? DAG_DEADLOCK : DAG_OK)) {
+        fail_msg("seed %lu: outcome %d, by the reference %s; %s", (unsigned long)seed, (int)outcome,
+                 expected.stuck ? "stuck" : "not stuck", edit_text(fixture));
+    }
+    if (outcome == DAG_OK) {
+        const struct dag *run = simulation_dag(fixture->simulation);
+        compare_vertices(fixture, run, &expected, tolerance_ns, seed);
+        if (fixture->edit.parts_count) compare_parts(fixture->dag, run, &expected, tolerance_ns, seed);
+    }
+    reference_destroy(&expected);
+}
+
+static void check_thread_as_recorded(const struct dag *dag, const struct dag *run, uint32_t thread, uint64_t seed) {
+    for (uint32_t v = run->threads[thread].first; v < run->threads[thread].first + run->threads[thread].count; v++) {
+        if (run->source[v] == DAG_NONE || is_workers_own(run, thread, run->vertices.kind[v])) continue;
+        if (run->vertices.time_ns[v] == dag->vertices.time_ns[run->source[v]]) continue;
+        fail_msg("seed %lu: vertex %u at %ld, recorded at %ld", (unsigned long)seed, run->source[v],
+                 (long)run->vertices.time_ns[v], (long)dag->vertices.time_ns[run->source[v]]);
+    }
+}
+
+static void test_replay_is_exact(void **state) {
+    (void)state;
+    const struct model model = {.kind = MODEL_POOL};
+    uint64_t dispatched[DISPATCH_KINDS] = {0};
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct fixture fixture;
+        open_pool(&fixture, seed, seed % 3);
+        const struct dag *dag = fixture.dag;
+        assert_int_equal(dag->skew_fixed, 0);
+        assert_true(reference_knows(dag));
+        for (uint32_t t = 0; t < dag->task_count; t++) dispatched[dag->tasks[t].dispatch]++;
+        compare(&fixture, &model, 0, seed);
+        const struct dag *run = simulation_dag(fixture.simulation);
+        for (uint32_t i = 0; i < run->thread_count; i++) check_thread_as_recorded(dag, run, i, seed);
+        close_fixture(&fixture);
+    }
+    for (unsigned d = DISPATCH_THREAD; d <= DISPATCH_CALLER; d++) assert_true(dispatched[d] > cases / 100);
+}
+
+static void test_pool_equals_reference(void **state) {
+    (void)state;
+    const struct model model = {.kind = MODEL_POOL};
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct fixture fixture;
+        struct random_source source = {seed};
+        open_pool(&fixture, seed, 0);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            random_edit(&fixture, &source, ALL_EDITS);
+            compare(&fixture, &model, 0, seed);
+        }
+        close_fixture(&fixture);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) cases *= strtoull(argv[1], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_replay_is_exact),
+        cmocka_unit_test(test_pool_equals_reference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
