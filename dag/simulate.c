@@ -220,15 +220,11 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
     enum dispatch dispatch = pool_offer(sim, task, now_ns);
-    sim->dispatch[task] = (uint8_t)dispatch;
-    if (dispatch == DISPATCH_NONE) {
-        const struct dag_task *rejected = &sim->dag->tasks[task];
-        for (uint32_t v = rejected->start; v <= rejected->tail; v++) vertex_vanish(sim, v);
-    } else if (dispatch != sim->dag->tasks[task].dispatch) {
+    sim->dispatch[task] = (uint8_t)dispatch; // who awaits one that is rejected waits for ever
+    if (dispatch != sim->dag->tasks[task].dispatch)
         replace_bracket(sim, strand, task, dispatch);
-    } else if (dispatch == DISPATCH_CALLER) {
+    else if (dispatch == DISPATCH_CALLER)
         sim->fate[task] = FATE_RECORDED;
-    }
 }
 
 static void visit(struct simulation *sim, uint32_t index, int64_t time_ns) {

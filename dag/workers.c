@@ -26,11 +26,17 @@ static bool tells_idle(const struct dag *dag, const struct dag_thread *thread) {
     return false;
 }
 
-static int by_beginning(const void *a, const void *b, void *context) {
+// When the thread was made, which need not be the order in which such threads began.
+static int64_t made_ns(const struct dag *dag, uint32_t thread) {
+    uint32_t first = dag->threads[thread].first, maker = dag->vertices.cause[first];
+    return dag->vertices.time_ns[maker == DAG_NONE ? first : maker];
+}
+
+static int by_making(const void *a, const void *b, void *context) {
     const struct dag *dag = context;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     const struct dag_thread *of_x = &dag->threads[x], *of_y = &dag->threads[y];
-    int64_t x_ns = dag->vertices.time_ns[of_x->first], y_ns = dag->vertices.time_ns[of_y->first];
+    int64_t x_ns = made_ns(dag, x), y_ns = made_ns(dag, y);
     if (of_x->pool != of_y->pool) return of_x->pool < of_y->pool ? -1 : 1;
     if (x_ns != y_ns) return x_ns < y_ns ? -1 : 1;
     return (x > y) - (x < y);
@@ -42,7 +48,7 @@ static void find_workers(struct simulation *sim) {
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (dag->threads[i].worker && dag->threads[i].pool < sim->pool_count) sim->recorded_workers[count++] = i;
     }
-    qsort_r(sim->recorded_workers, count, sizeof *sim->recorded_workers, by_beginning, (void *)dag);
+    qsort_r(sim->recorded_workers, count, sizeof *sim->recorded_workers, by_making, (void *)dag);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t thread = sim->recorded_workers[i], retirement = find_retirement(dag, thread);
         struct pool_state *pool = &sim->pools[dag->threads[thread].pool];

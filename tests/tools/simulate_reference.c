@@ -709,7 +709,17 @@ static void begin_unspawned(struct reference *r) {
     }
 }
 
+// A thread whose spawn never came: who would have spawned it was rejected.
+static bool never_began(const struct reference *r, uint32_t task) {
+    const struct dag_task *t = task_of(r, task);
+    bool own_thread = t->dispatch == DISPATCH_THREAD && t->start != DAG_NONE;
+    return own_thread && r->run->time_ns[t->start] == DAG_ABSENT;
+}
+
 static bool is_stuck(const struct reference *r) {
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        if (never_began(r, t)) return true;
+    }
     for (uint32_t i = 0; i < r->strand_count; i++) {
         if (r->strands[i].waits) return true;
     }
