@@ -180,10 +180,9 @@ bool measure_computing(struct builder *builder) {
         vertices->compute_ns = vertices->queued_ns = NULL;
         return true;
     }
-    double per_ns;
-    if (!find_rate(builder, &per_ns)) return false;
+    if (!find_rate(builder, &dag->cycles_per_ns)) return false;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
-        if (dag->threads[i].stream != DAG_NONE) divide_thread(dag, &dag->threads[i], per_ns);
+        if (dag->threads[i].stream != DAG_NONE) divide_thread(dag, &dag->threads[i], dag->cycles_per_ns);
     }
     return true;
 }

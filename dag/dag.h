@@ -199,6 +199,7 @@ struct dag {
     uint32_t pool_count;       // with [0]
     const struct dag *origin;  // of a simulated run: what was recorded; NULL: this is it
     const uint32_t *source;    // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
+    double cycles_per_ns;      // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
     int64_t first_ns, last_ns; // of the counted threads' events
     int64_t wakeup_ns;         // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
     uint64_t skew_fixed;       // effects found before their causes and moved

@@ -30,8 +30,9 @@ static bool collections_count(const struct dag *dag, const struct window *window
 bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                      const struct window *window, const struct metrics *base, struct metrics_work *work,
                      struct metrics *metrics, struct error *error) {
-    return metrics_usage(dag, edit, run, window, base, work, metrics, error) &&
-           tasks_compute(dag, edit, run, work, metrics, error) &&
+    if (!metrics_usage(dag, edit, run, window, base, work, metrics, error)) return false;
+    cpu_compute(dag, edit, run, window, work, &metrics->cpu);
+    return tasks_compute(dag, edit, run, work, metrics, error) &&
            metrics_requests(dag, edit, run, window, DAG_NONE, work, &metrics->requests, error) &&
            collections_count(dag, window, metrics, error);
 }

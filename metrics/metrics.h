@@ -46,6 +46,18 @@ struct request_metrics {
     double concurrent; // how many requests fit before a pool is full (R Sec. 5): pool's maximum / threads of it that
                        // one request peaks at, rounded down; the least over pools. Unbounded pools never fill; NAN
                        // where nothing else does, or where a pool's maximum is unknown
+    double sustainable_per_s; // requests a second at saturation, and what saturates first: a trace pool id, 0 the
+    uint32_t bottleneck;      // cores; DAG_NONE where that is unknown
+};
+
+// How the machine was used, by the tracer's samples (Rosa, Sec. 3.3; ten a second). NAN: no two samples lie within.
+struct cpu_metrics {
+    double utilisation; // CPU time of the process / (cores x wall). Without samples, what counted threads computed; of
+                        // a simulated run, what it computes and, as recorded, what else the process needed (GC, JIT)
+    double machine;     // CPU time of all processes / (cores x wall)
+    double others;      // of the other processes
+    double context_switches; // in 100 ms outside of GC pauses
+    double context_switches_total;
 };
 
 struct metrics {
@@ -55,6 +67,7 @@ struct metrics {
     double composite, balanced; // against a base; NAN without one
     struct task_metrics tasks;
     struct request_metrics requests;
+    struct cpu_metrics cpu;
     uint64_t gc_pauses;
     int64_t gc_ns;
     uint64_t lost_events;
@@ -97,7 +110,7 @@ bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const str
                    const struct window *window, const struct metrics *base, struct metrics_work *work,
                    struct metrics *metrics, struct error *error);
 
-// All of them. Cost: about 80 ns a vertex; the first call on a DAG decodes the trace's cycles.
+// All of them. Cost: about 80 ns a vertex.
 bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                      const struct window *window, const struct metrics *base, struct metrics_work *work,
                      struct metrics *metrics, struct error *error);

@@ -24,12 +24,15 @@ struct counting {
 
     uint8_t *chosen;  // a task each, for find_topmost
     uint32_t *top;    // a task each: request whose tree it is in, or DAG_NONE
-    uint32_t *stack;  // open bodies of a thread, by task; path of find_topmost
+    uint32_t *path;   // of find_topmost
+    uint32_t *stack;  // open bodies of a thread, by task
     uint32_t *bodies; // a request each: its bodies that are open on the thread
     double *latency;
     struct occupation *occupations;
     size_t count, latency_count, occupation_count;
     int *level, *peak; // threads of one request by pool: now, at most
+    int64_t *held_ns;  // thread-time of all requests by pool; [0]: of none
+    int64_t computed_ns;
 };
 
 enum { TOP_UNSOLVED = UINT32_MAX - 1, TOP_ON_PATH = UINT32_MAX - 2 };
@@ -41,13 +44,15 @@ struct request_metrics requests_unknown(void) {
         .latency_ns = {NAN, NAN, NAN, NAN, NAN, NAN, NAN},
         .peak_threads = NAN,
         .concurrent = NAN,
+        .sustainable_per_s = NAN,
+        .bottleneck = DAG_NONE,
     };
 }
 
 // For each task the outermost chosen one among itself, its spawner, the spawner's spawner and so on; DAG_NONE without.
 // Spawners in a ring, which a damaged recording may hold, have none above them.
 static void find_topmost(struct counting *counting, const struct dag *dag) {
-    uint32_t *top = counting->top, *path = counting->stack;
+    uint32_t *top = counting->top, *path = counting->path;
     for (uint32_t t = 0; t < dag->task_count; t++) top[t] = TOP_UNSOLVED;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         uint32_t depth = 0, above = t;
@@ -140,7 +145,22 @@ static void occupy(struct counting *counting, uint32_t thread, uint32_t request,
 
 static void close_body(struct counting *counting, uint32_t thread, uint32_t task, int64_t time_ns) {
     uint32_t request = counting->top[task];
-    if (request != DAG_NONE && --counting->bodies[request] == 0) occupy(counting, thread, request, time_ns, -1);
+    if (request != DAG_NONE && --counting->bodies[request] == 0 && counting->thread_class[thread] == CLASS_PLATFORM)
+        occupy(counting, thread, request, time_ns, -1);
+}
+
+static void open_body(struct counting *counting, uint32_t thread, uint32_t task, int64_t time_ns) {
+    uint32_t request = counting->top[task];
+    if (request != DAG_NONE && counting->bodies[request]++ == 0 && counting->thread_class[thread] == CLASS_PLATFORM)
+        occupy(counting, thread, request, time_ns, 1);
+}
+
+// What passed before a vertex is its innermost body's, so that no thread's time counts for two requests.
+static void charge(struct counting *counting, uint32_t thread, uint32_t task, uint32_t vertex, int64_t passed_ns) {
+    const struct dag *dag = counting->dag;
+    if (counting->top[task] == DAG_NONE) return;
+    if (counting->thread_class[thread] == CLASS_PLATFORM) counting->held_ns[dag->threads[thread].pool] += passed_ns;
+    if (dag->vertices.compute_ns) counting->computed_ns += work_compute_ns(dag, counting->edit, vertex);
 }
 
 // Follows what runs on a thread under the edit; a body counts if no other of its request is open around it.
@@ -149,12 +169,13 @@ static void walk_thread(struct counting *counting, uint32_t thread) {
     int64_t now = 0;
     dag_chain_start(counting->chain, thread);
     for (uint32_t v; (v = dag_chain_next(counting->chain)) != DAG_NONE;) {
-        if (counting->run->time_ns[v] == DAG_ABSENT) continue;
-        now = counting->run->time_ns[v];
+        int64_t time_ns = counting->run->time_ns[v];
+        if (time_ns == DAG_ABSENT) continue;
+        if (depth > 0) charge(counting, thread, counting->stack[depth - 1], v, time_ns - now);
+        now = time_ns;
         if (counting->action[v] == ACTION_OPEN) {
-            uint32_t task = counting->dag->vertices.task[v], request = counting->top[task];
-            counting->stack[depth++] = task;
-            if (request != DAG_NONE && counting->bodies[request]++ == 0) occupy(counting, thread, request, now, 1);
+            counting->stack[depth++] = counting->dag->vertices.task[v];
+            open_body(counting, thread, counting->stack[depth - 1], now);
         } else if (counting->action[v] == ACTION_CLOSE) {
             close_body(counting, thread, counting->stack[--depth], now);
         }
@@ -186,12 +207,29 @@ static int find_peaks(struct counting *counting) {
     return peak;
 }
 
+// A pool that the edit resized has the size of the simulated run.
+static int32_t pool_maximum(const struct dag *dag, uint32_t pool) {
+    bool resized = dag->origin && dag->pools[pool].maximum != dag->origin->pools[pool].maximum;
+    return resized ? dag->pools[pool].maximum : dag->trace->pools[pool].maximum;
+}
+
+// How many workers a pool has under load: beyond its core ones only for what its queue has no room for, and beyond a
+// fork-join pool's parallelism only for those that wait.
+static int32_t pool_workers(const struct dag *dag, uint32_t index) {
+    const struct dag_pool *pool = &dag->pools[index];
+    if (pool->maximum < 0 || pool->core < 0) return 0;
+    if (pool->discipline == DISCIPLINE_STEALING) return pool->core;
+    if (pool->capacity != INT64_MAX) return pool->maximum;
+    return pool->core > 0 ? pool->core : 1;
+}
+
 // The pool that runs full first decides. A pool whose maximum is unknown might be that one.
-static double concurrent(const struct trace *trace, const int *peak) {
+static double concurrent(const struct dag *dag, const int *peak) {
     double least = NAN;
-    for (uint32_t pool = 1; pool < trace->pool_count; pool++) {
-        int32_t maximum = trace->pools[pool].maximum;
-        if (peak[pool] == 0 || maximum == INT32_MAX) continue;
+    for (uint32_t pool = 1; pool < dag->trace->pool_count; pool++) {
+        if (peak[pool] == 0) continue;
+        int32_t maximum = pool_maximum(dag, pool);
+        if (maximum == INT32_MAX) continue;
         if (maximum < 1) return NAN;
         double fit = maximum / peak[pool];
         if (isnan(least) || fit < least) least = fit;
@@ -199,20 +237,49 @@ static double concurrent(const struct trace *trace, const int *peak) {
     return least;
 }
 
+static void bound_rate(struct request_metrics *requests, uint32_t bottleneck, double servers, double demand_ns) {
+    double per_s = servers / demand_ns * 1e9;
+    if (per_s >= requests->sustainable_per_s) return;
+    requests->sustainable_per_s = per_s;
+    requests->bottleneck = bottleneck;
+}
+
+// What is busiest by the time that one request needs of it saturates first; a pool of unknown size might be that.
+static void find_bottleneck(const struct counting *counting, struct request_metrics *requests) {
+    const struct dag *dag = counting->dag;
+    const double count = (double)counting->count;
+    requests->sustainable_per_s = INFINITY;
+    for (uint32_t pool = 1; pool < dag->pool_count; pool++) {
+        if (counting->held_ns[pool] == 0) continue;
+        int32_t workers = pool_workers(dag, pool);
+        if (workers < 1) requests->sustainable_per_s = NAN;
+        if (workers != INT32_MAX) bound_rate(requests, pool, workers, (double)counting->held_ns[pool] / count);
+    }
+    uint32_t cores = dag->trace->header.cores;
+    if (cores == 0 || !dag->vertices.compute_ns) requests->sustainable_per_s = NAN;
+    if (counting->computed_ns > 0) bound_rate(requests, 0, cores, (double)counting->computed_ns / count);
+    if (isfinite(requests->sustainable_per_s)) return;
+    requests->sustainable_per_s = NAN;
+    requests->bottleneck = DAG_NONE;
+}
+
 static bool allocate(struct counting *counting, struct arena *arena, struct site_tally **tallies) {
     const struct dag *dag = counting->dag;
     const size_t tasks = (size_t)dag->task_count + 1, pools = (size_t)dag->trace->pool_count + 1;
     counting->chosen = ARENA_NEW(arena, uint8_t, tasks);
     counting->top = ARENA_NEW(arena, uint32_t, tasks);
+    counting->path = ARENA_NEW(arena, uint32_t, tasks);
     counting->stack = ARENA_NEW(arena, uint32_t, tasks);
     counting->bodies = ARENA_NEW(arena, uint32_t, tasks);
     counting->latency = ARENA_NEW(arena, double, tasks);
     counting->occupations = ARENA_NEW(arena, struct occupation, 2 * tasks);
     counting->level = ARENA_NEW(arena, int, pools);
     counting->peak = ARENA_NEW(arena, int, pools);
+    counting->held_ns = ARENA_NEW(arena, int64_t, pools);
     *tallies = ARENA_NEW(arena, struct site_tally, (size_t)dag->site_count + 1);
     return counting->chosen && counting->top && counting->stack && counting->bodies && counting->latency &&
-           counting->occupations && counting->level && counting->peak && *tallies;
+           counting->occupations && counting->path && counting->level && counting->peak && counting->held_ns &&
+           *tallies;
 }
 
 static void count_all(struct counting *counting, struct request_metrics *requests) {
@@ -220,12 +287,13 @@ static void count_all(struct counting *counting, struct request_metrics *request
     find_requests(counting);
     if (counting->count == 0) return;
     for (uint32_t t = 0; t < dag->thread_count; t++) {
-        if (counting->thread_class[t] == CLASS_PLATFORM && dag->threads[t].count) walk_thread(counting, t);
+        if (counting->thread_class[t] != CLASS_UNCOUNTED && dag->threads[t].count) walk_thread(counting, t);
     }
     requests->count = (double)counting->count;
     requests->latency_ns = quantiles_of(counting->latency, counting->latency_count);
     requests->peak_threads = find_peaks(counting);
-    requests->concurrent = concurrent(dag->trace, counting->peak);
+    requests->concurrent = concurrent(dag, counting->peak);
+    find_bottleneck(counting, requests);
 }
 
 bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
@@ -261,4 +329,11 @@ bool metrics_requests_of_run(const struct dag *run, const struct window *window,
     *requests = requests_unknown();
     return work_bind_run(work, run, false, error) &&
            metrics_requests(run, &work->scratch->empty, &times, window, site, work, requests, error);
+}
+
+const char *requests_bottleneck(const struct request_metrics *requests) {
+    if (requests->bottleneck == DAG_NONE) return NULL;
+    if (requests->bottleneck == 0) return "cores";
+    const char *name = requests->dag->trace->pools[requests->bottleneck].name;
+    return name ? name : "a pool";
 }

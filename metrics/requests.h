@@ -13,6 +13,16 @@
 // Tree of a request. The task and all tasks that it spawned, directly or not. A body of the tree occupies the platform
 // thread that it runs on under the edit, from its start to its end, waits included. Bodies that lie in each other (a
 // helping join, caller-runs, what the edit inlined) occupy one thread. What isn't started yet occupies none.
+//
+// Sustainable rate. At saturation the busiest server sets the pace: with m servers and D seconds of service a request,
+// no more than m / D requests leave a second, because no server is busy for more than all of the time (utilisation law
+// U = X D / m and bottleneck analysis; Denning, Buzen: The Operational Analysis of Queueing Network Models, ACM
+// Computing Surveys 10(3), 1978). Servers are the workers of each pool, whose D is the time for which a request's tree
+// holds its threads, waits included, and the cores, whose D is what the tree computes (measured, or the rate is not
+// known). D is the mean over the window's requests as this run served them: what they wait for
+// each other in it counts as held, so that a run near saturation gives a lower rate than an idle one, and what else the
+// program does is taken not to grow with the load. By Little's law (N = X R) that many requests are then under way as
+// latency x rate says.
 #ifndef REHYPE_METRICS_REQUESTS_H
 #define REHYPE_METRICS_REQUESTS_H
 
@@ -27,5 +37,8 @@ bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const 
 // The same of a run that is a DAG of its own. Of one that was simulated metrics_of_run must have been called last.
 bool metrics_requests_of_run(const struct dag *run, const struct window *window, uint32_t site,
                              struct metrics_work *work, struct request_metrics *requests, struct error *error);
+
+// Name of what saturates first: a pool's, "a pool" where it has none, or "cores". NULL: unknown.
+const char *requests_bottleneck(const struct request_metrics *requests);
 
 #endif

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tasks: how many, how large, how long they queue; work and span. One walk over the threads' chains attributes running
-// time to bodies and notes for each vertex what it follows within its body; the span is then the longest path over
-// these and the causes (work-span model; Rosa, Sec. 2.2, reviews it), where only running in a body has length.
-#include "metrics/events.h"
+// Tasks: how many, how large, how long they queue; work and span. One walk over the threads' chains attributes what was
+// computed to bodies and notes for each vertex what it follows within its body; the span is then the longest path over
+// these and the causes (work-span model; Rosa, Sec. 2.2, reviews it), where only computing in a body has length. Where
+// computing was not measured, all running is taken for it.
 #include "metrics/quantile.h"
 #include "metrics/work.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// An open body while its thread's chain is walked. `since_last` and `total` count running time only.
+// An open body while its thread's chain is walked. `since_last` and `total` count what it computes within the window.
 struct body {
     uint32_t task, last; // last: vertex of the body seen last
     uint32_t sleeps;     // open ones
     int64_t start_ns, since_last_ns, total_ns;
-    double cycles; // with those of bodies inlined into it; NAN where one wasn't measured
+    int64_t size_ns; // what it and those inlined into it compute, window or not
 };
 
 // How a vertex's longest path follows from others'.
@@ -33,83 +33,8 @@ struct span_work {
     struct body *bodies;              // stack, as deep as there are tasks
     double *granularity, *queue_wait; // samples, a task each at most
     size_t granularity_count, queue_wait_count;
-    double *cycles; // a task each: its own, as recorded; NAN not measured
-    bool measured;  // any of them
     uint32_t vertex_capacity, task_capacity;
 };
-
-// Cycles of a body: from its start to its end, less its waits and the bodies that ran within it.
-struct cycle_meter {
-    const struct dag *dag;
-    const uint8_t *action;
-    double *cycles; // a task each
-    struct {
-        uint64_t at_start, within;
-    } * open; // bodies and waits of the thread
-    uint32_t depth, thread;
-};
-
-static void meter_close(struct cycle_meter *meter, uint64_t cpu, uint32_t task) {
-    if (meter->depth == 0) return;
-    uint32_t top = --meter->depth;
-    uint64_t at_start = meter->open[top].at_start, within = meter->open[top].within;
-    bool known = at_start != 0 && cpu >= at_start + within;
-    if (known && top > 0) meter->open[top - 1].within += cpu - at_start;
-    if (known && task != DAG_NONE) meter->cycles[task] = (double)(cpu - at_start - within);
-}
-
-// Thread's cycles so far; 0 where the event doesn't tell (a body's end that the DAG had to make up, for one).
-static uint64_t cycles_at(const struct event *event) {
-    switch (event->kind) {
-    case EVENT_TASK_START:
-    case EVENT_TASK_END:
-    case EVENT_WAIT_BEGIN:
-    case EVENT_WAIT_END:
-    case EVENT_THREAD_START:
-    case EVENT_THREAD_END:
-        return event->operand[1];
-    default:
-        return 0;
-    }
-}
-
-static void meter_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
-    struct cycle_meter *meter = context;
-    if (thread != meter->thread) meter->depth = 0;
-    meter->thread = thread;
-    uint64_t cpu = cycles_at(event);
-    switch (meter->action[vertex]) {
-    case ACTION_OPEN:
-    case ACTION_WAIT:
-    case ACTION_BLOCK:
-        meter->open[meter->depth].at_start = cpu;
-        meter->open[meter->depth++].within = 0;
-        break;
-    case ACTION_CLOSE:
-        meter_close(meter, cpu, meter->dag->vertices.task[vertex]);
-        break;
-    case ACTION_WAKE:
-        meter_close(meter, cpu, DAG_NONE);
-        break;
-    default:
-        break;
-    }
-}
-
-static bool measure_cycles(const struct metrics_scratch *scratch, struct span_work *span, struct error *error) {
-    const struct dag *dag = scratch->dag;
-    span->measured = false;
-    for (uint32_t task = 0; task < dag->task_count; task++) span->cycles[task] = NAN;
-    if (!dag->trace->header.cycle_unit || dag->origin) return true;
-    struct cycle_meter meter = {.dag = dag, .action = scratch->action, .cycles = span->cycles, .thread = DAG_NONE};
-    meter.open = malloc(((size_t)dag->vertex_count + 1) * sizeof *meter.open);
-    if (!meter.open) return error_set(error, STATUS_FAILED, "no memory for cycles");
-    bool read = events_visit(dag, meter_visit, &meter, error);
-    free(meter.open);
-    for (uint32_t task = 0; task < dag->task_count && !span->measured; task++)
-        span->measured = !isnan(span->cycles[task]);
-    return read;
-}
 
 static void free_arrays(struct span_work *span) {
     free(span->links);
@@ -117,7 +42,6 @@ static void free_arrays(struct span_work *span) {
     free(span->bodies);
     free(span->granularity);
     free(span->queue_wait);
-    free(span->cycles);
 }
 
 static bool make_room(struct span_work *span, const struct dag *dag) {
@@ -132,8 +56,7 @@ static bool make_room(struct span_work *span, const struct dag *dag) {
     span->bodies = malloc(tasks * sizeof *span->bodies);
     span->granularity = malloc(tasks * sizeof *span->granularity);
     span->queue_wait = malloc(tasks * sizeof *span->queue_wait);
-    span->cycles = malloc(tasks * sizeof *span->cycles);
-    return span->links && span->stack && span->bodies && span->granularity && span->queue_wait && span->cycles;
+    return span->links && span->stack && span->bodies && span->granularity && span->queue_wait;
 }
 
 static bool span_prepare(struct metrics_scratch *scratch, struct error *error) {
@@ -144,7 +67,7 @@ static bool span_prepare(struct metrics_scratch *scratch, struct error *error) {
         scratch->span = NULL;
         return error_set(error, STATUS_FAILED, "no memory for task metrics");
     }
-    return scratch->span_bound = measure_cycles(scratch, scratch->span, error);
+    return scratch->span_bound = true;
 }
 
 void tasks_forget(struct span_work *span) {
@@ -163,7 +86,7 @@ struct walk {
     struct task_metrics *tasks;
     bool counted; // the thread
     uint32_t depth, before;
-    int64_t now_ns;
+    int64_t now_ns, before_ns; // before_ns: time of `before`, be it outside of the window
 };
 
 static int64_t clamp(const struct state_series *series, int64_t time_ns) {
@@ -191,8 +114,7 @@ static void walk_open(struct walk *walk, uint32_t vertex) {
     uint32_t index = walk->dag->vertices.task[vertex];
     struct span_work *span = walk->span;
     struct body *body = &span->bodies[walk->depth++];
-    *body = (struct body){
-        .task = index, .last = DAG_NONE, .start_ns = walk->run->time_ns[vertex], .cycles = span->cycles[index]};
+    *body = (struct body){.task = index, .last = DAG_NONE, .start_ns = walk->run->time_ns[vertex]};
     if (work_is_part(walk->dag, walk->edit, index)) {
         if (walk->depth > 1) walk_follow(walk, vertex, body - 1);
     } else {
@@ -203,9 +125,8 @@ static void walk_open(struct walk *walk, uint32_t vertex) {
 
 static void sample_granularity(struct walk *walk, const struct body *body) {
     const struct state_series *series = &walk->work->series;
-    double size = walk->span->measured ? body->cycles : (double)body->total_ns;
-    if (!walk->counted || isnan(size) || body->start_ns < series->from_ns || body->start_ns > series->to_ns) return;
-    walk->span->granularity[walk->span->granularity_count++] = size;
+    if (!walk->counted || body->start_ns < series->from_ns || body->start_ns > series->to_ns) return;
+    walk->span->granularity[walk->span->granularity_count++] = (double)body->size_ns;
 }
 
 static void walk_close(struct walk *walk, uint32_t vertex) {
@@ -220,17 +141,28 @@ static void walk_close(struct walk *walk, uint32_t vertex) {
     outer->last = vertex;
     outer->since_last_ns = 0;
     outer->total_ns += body->total_ns;
-    outer->cycles += body->cycles;
+    outer->size_ns += body->size_ns;
     walk->tasks->work_ns -= walk->counted ? (double)body->total_ns : 0; // it is the outer body's now
+}
+
+// What the edge to the vertex computes: all of it, and what of it lies within the window.
+static void walk_compute(const struct walk *walk, uint32_t vertex, struct body *body, int64_t within_ns) {
+    int64_t passed_ns = walk->run->time_ns[vertex] - walk->before_ns, size_ns = body->sleeps == 0 ? passed_ns : 0;
+    if (walk->dag->vertices.compute_ns) size_ns = work_compute_ns(walk->dag, walk->edit, vertex);
+    if (size_ns > passed_ns) size_ns = passed_ns;
+    if (size_ns <= 0) return;
+    body->size_ns += size_ns;
+    if (within_ns <= 0) return;
+    if (within_ns < passed_ns) size_ns = llrint((double)size_ns * (double)within_ns / (double)passed_ns);
+    body->since_last_ns += size_ns;
+    body->total_ns += size_ns;
 }
 
 static void walk_vertex(struct walk *walk, uint32_t vertex) {
     int64_t time = clamp(&walk->work->series, walk->run->time_ns[vertex]);
     struct body *body = walk->depth ? &walk->span->bodies[walk->depth - 1] : NULL;
-    if (body && body->sleeps == 0 && time > walk->now_ns) {
-        body->since_last_ns += time - walk->now_ns;
-        body->total_ns += time - walk->now_ns;
-    }
+    if (body) walk_compute(walk, vertex, body, time - walk->now_ns);
+    walk->before_ns = walk->run->time_ns[vertex];
     if (time > walk->now_ns) walk->now_ns = time;
     walk->span->links[vertex] = (struct link){.before = walk->before, .follows = DAG_NONE, .state = LINK_NEW};
     walk->before = vertex;
@@ -314,6 +246,10 @@ static double span_of(const struct walk *walk) {
     return (double)longest;
 }
 
+static bool in_cycles(const struct dag *dag) {
+    return dag->vertices.compute_ns && strcmp(dag->trace->header.cycle_unit, "cycles") == 0;
+}
+
 bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    struct metrics_work *work, struct metrics *metrics, struct error *error) {
     if (!span_prepare(work->scratch, error)) return false;
@@ -324,8 +260,11 @@ bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const str
     for (uint32_t v = 0; v < dag->vertex_count; v++) span->links[v].state = LINK_ABSENT;
     for (uint32_t t = 0; t < dag->thread_count; t++) walk_thread(&walk, t);
     metrics->tasks.span_ns = span_of(&walk);
-    const char *unit = dag->trace->header.cycle_unit;
-    metrics->tasks.granularity_unit = span->measured && strcmp(unit, "cycles") == 0 ? "cycles" : "ns";
+    metrics->tasks.granularity_unit = in_cycles(dag) ? "cycles" : "ns";
+    if (in_cycles(dag)) {
+        double per_ns = work_origin(dag)->cycles_per_ns;
+        for (size_t i = 0; i < span->granularity_count; i++) span->granularity[i] *= per_ns;
+    }
     metrics->tasks.granularity = quantiles_of(span->granularity, span->granularity_count);
     metrics->tasks.queue_wait_ns = quantiles_of(span->queue_wait, span->queue_wait_count);
     return true;

@@ -378,6 +378,7 @@ void metrics_unknown(struct metrics *metrics) {
         .overhead_share = NAN, .idle_share = NAN, .work_ns = NAN, .span_ns = NAN, .granularity_unit = "ns"};
     metrics->tasks.granularity = metrics->tasks.queue_wait_ns = nothing;
     metrics->requests = requests_unknown();
+    metrics->cpu = cpu_unknown();
 }
 
 bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,

@@ -91,6 +91,13 @@ enum thread_class work_classify(const struct dag *dag, const struct dag_thread *
 bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
                  int64_t *from_ns, int64_t *to_ns);
 
+// What the edge to a vertex computes; only where that was measured. A body that moved follows what led to its spawn.
+static inline int64_t work_compute_ns(const struct dag *dag, const struct dag_edit *edit, uint32_t vertex) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    bool moved = edit->inlined_count && vertices->kind[vertex] == VERTEX_START && edit->inlined[vertices->task[vertex]];
+    return vertices->compute_ns[moved ? dag->tasks[vertices->task[vertex]].spawn_begin : vertex];
+}
+
 static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                                   uint32_t task) {
     uint32_t start = dag->tasks[task].start;
@@ -102,5 +109,8 @@ bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const str
                    struct metrics_work *work, struct metrics *metrics, struct error *error);
 void tasks_forget(struct span_work *span);
 struct request_metrics requests_unknown(void);
+struct cpu_metrics cpu_unknown(void);
+void cpu_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                 const struct window *window, const struct metrics_work *work, struct cpu_metrics *cpu);
 
 #endif

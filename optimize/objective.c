@@ -27,13 +27,13 @@ struct quantity {
         name ".mean", offsetof(struct metrics, threads[state].mean), TYPE_DOUBLE, false                                \
     }
 #define QUANTILES_OF(name, member)                                                                                     \
-    {name ".mean", offsetof(struct metrics, tasks.member.mean), TYPE_DOUBLE, true},                                    \
-        {name ".p20", offsetof(struct metrics, tasks.member.p20), TYPE_DOUBLE, true},                                  \
-        {name ".p50", offsetof(struct metrics, tasks.member.p50), TYPE_DOUBLE, true},                                  \
-        {name ".p80", offsetof(struct metrics, tasks.member.p80), TYPE_DOUBLE, true},                                  \
-        {name ".p95", offsetof(struct metrics, tasks.member.p95), TYPE_DOUBLE, true},                                  \
-        {name ".p99", offsetof(struct metrics, tasks.member.p99), TYPE_DOUBLE, true}, {                                \
-        name ".max", offsetof(struct metrics, tasks.member.max), TYPE_DOUBLE, true                                     \
+    {name ".mean", offsetof(struct metrics, member.mean), TYPE_DOUBLE, true},                                          \
+        {name ".p20", offsetof(struct metrics, member.p20), TYPE_DOUBLE, true},                                        \
+        {name ".p50", offsetof(struct metrics, member.p50), TYPE_DOUBLE, true},                                        \
+        {name ".p80", offsetof(struct metrics, member.p80), TYPE_DOUBLE, true},                                        \
+        {name ".p95", offsetof(struct metrics, member.p95), TYPE_DOUBLE, true},                                        \
+        {name ".p99", offsetof(struct metrics, member.p99), TYPE_DOUBLE, true}, {                                      \
+        name ".max", offsetof(struct metrics, member.max), TYPE_DOUBLE, true                                           \
     }
 
 static const struct quantity quantities[] = {
@@ -51,8 +51,14 @@ static const struct quantity quantities[] = {
     {"tasks.idle_share", offsetof(struct metrics, tasks.idle_share), TYPE_DOUBLE, false},
     {"tasks.work", offsetof(struct metrics, tasks.work_ns), TYPE_DOUBLE, true},
     {"tasks.span", offsetof(struct metrics, tasks.span_ns), TYPE_DOUBLE, true},
-    QUANTILES_OF("tasks.granularity", granularity),
-    QUANTILES_OF("tasks.queue_wait", queue_wait_ns),
+    QUANTILES_OF("tasks.granularity", tasks.granularity),
+    QUANTILES_OF("tasks.queue_wait", tasks.queue_wait_ns),
+    {"requests.count", offsetof(struct metrics, requests.count), TYPE_DOUBLE, true},
+    QUANTILES_OF("requests.latency", requests.latency_ns),
+    {"requests.peak_threads", offsetof(struct metrics, requests.peak_threads), TYPE_DOUBLE, true},
+    {"requests.concurrent", offsetof(struct metrics, requests.concurrent), TYPE_DOUBLE, true},
+    {"requests.sustainable", offsetof(struct metrics, requests.sustainable_per_s), TYPE_DOUBLE, true},
+    {"cpu.utilisation", offsetof(struct metrics, cpu.utilisation), TYPE_DOUBLE, true},
 };
 
 enum { QUANTITY_COUNT = sizeof quantities / sizeof quantities[0] };
@@ -206,7 +212,8 @@ static bool fail_names(struct parser *parser, size_t length) {
               "metrics: wall, thread_time, {occupied,active,waiting,blocked,unoccupied}.{peak,max,mean}, composite, "
               "balanced, "
               "tasks.{count,overhead_share,idle_share,work,span}, "
-              "tasks.{granularity,queue_wait}.{mean,p20,p50,p80,p95,p99,max}");
+              "{tasks.granularity,tasks.queue_wait,requests.latency}.{mean,p20,p50,p80,p95,p99,max}, "
+              "requests.{count,peak_threads,concurrent,sustainable}, cpu.utilisation");
     return error_wrap(parser->error, "%.100s: at character %zu: unknown name \"%.*s\"", parser->text,
                       (size_t)(parser->at - parser->text) + 1, (int)length, parser->at);
 }

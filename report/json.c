@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/json.h"
 
+#include "metrics/requests.h"
 #include "optimize/plan_json.h"
 
 #include <inttypes.h>
@@ -97,6 +98,18 @@ static cJSON *requests_of(const struct request_metrics *requests) {
     add(object, "latency_ns", latency);
     add(object, "peak_threads", rounded(requests->peak_threads));
     add(object, "concurrent", rounded(requests->concurrent));
+    add(object, "sustainable_per_s", json_number(requests->sustainable_per_s));
+    add(object, "bottleneck", json_text(requests_bottleneck(requests)));
+    return object;
+}
+
+static cJSON *cpu_of(const struct cpu_metrics *cpu) {
+    cJSON *object = cJSON_CreateObject();
+    add(object, "utilisation", json_number(cpu->utilisation));
+    add(object, "machine_utilisation", json_number(cpu->machine));
+    add(object, "other_processes", json_number(cpu->others));
+    add(object, "context_switches", json_number(cpu->context_switches));
+    add(object, "context_switches_total", rounded(cpu->context_switches_total));
     return object;
 }
 
@@ -122,7 +135,7 @@ void json_add_metrics(cJSON *object, const struct metrics *metrics) {
     add(object, "balanced", json_number(metrics->balanced));
     add(object, "tasks", tasks_of(&metrics->tasks));
     add(object, "requests", requests_of(&metrics->requests));
-    add(object, "cpu", unknown_object((const char *const[]){"utilisation", "context_switches"}, 2));
+    add(object, "cpu", cpu_of(&metrics->cpu));
     add(object, "actors", unknown_object((const char *const[]){"initialisation_share"}, 1));
     cJSON_AddNullToObject(object, "messages");
     add(object, "gc", gc_of(metrics));

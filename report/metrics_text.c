@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/metrics_text.h"
 
+#include "metrics/requests.h"
 #include "report/comparison.h"
 #include "report/table.h"
 #include "report/text.h"
 
 #include <string.h>
 
-enum row_unit { UNIT_DURATION, UNIT_COUNT, UNIT_SHARE, UNIT_NUMBER };
+enum row_unit { UNIT_DURATION, UNIT_COUNT, UNIT_SHARE, UNIT_NUMBER, UNIT_RATE };
 enum row_type { TYPE_DOUBLE, TYPE_INT64, TYPE_UINT64 };
 
 struct row {
@@ -15,10 +16,13 @@ struct row {
     enum row_unit unit;
     enum row_type type;
     size_t offset; // in struct metrics
+    bool only_known;
 };
 
 #define ROW(label, unit, type, member)                                                                                 \
-    { label, unit, type, offsetof(struct metrics, member) }
+    { label, unit, type, offsetof(struct metrics, member), false }
+#define ROW_IF_KNOWN(label, unit, type, member)                                                                        \
+    { label, unit, type, offsetof(struct metrics, member), true }
 
 static const struct row two_rows[] = {
     ROW("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
@@ -32,6 +36,7 @@ static const struct row two_rows[] = {
     ROW("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
     ROW("overhead share", UNIT_SHARE, TYPE_DOUBLE, tasks.overhead_share),
     ROW("idle share", UNIT_SHARE, TYPE_DOUBLE, tasks.idle_share),
+    ROW_IF_KNOWN("CPU used", UNIT_SHARE, TYPE_DOUBLE, cpu.utilisation),
 };
 
 static const struct row one_rows[] = {
@@ -44,6 +49,9 @@ static const struct row one_rows[] = {
     ROW("idle share", UNIT_SHARE, TYPE_DOUBLE, tasks.idle_share),
     ROW("wait in queues, median", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p50),
     ROW("wait in queues, p95", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p95),
+    ROW_IF_KNOWN("CPU used", UNIT_SHARE, TYPE_DOUBLE, cpu.utilisation),
+    ROW_IF_KNOWN("... by other processes", UNIT_SHARE, TYPE_DOUBLE, cpu.others),
+    ROW_IF_KNOWN("context switches in 100 ms", UNIT_COUNT, TYPE_DOUBLE, cpu.context_switches),
     ROW("GC pauses", UNIT_COUNT, TYPE_UINT64, gc_pauses),
     ROW("GC", UNIT_DURATION, TYPE_INT64, gc_ns),
     ROW("lost events", UNIT_COUNT, TYPE_UINT64, lost_events),
@@ -57,6 +65,7 @@ static const struct row request_rows[] = {
     ROW("latency, p99", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p99),
     ROW("threads of one request", UNIT_COUNT, TYPE_DOUBLE, requests.peak_threads),
     ROW("requests at once", UNIT_COUNT, TYPE_DOUBLE, requests.concurrent),
+    ROW("sustainable rate", UNIT_RATE, TYPE_DOUBLE, requests.sustainable_per_s),
 };
 
 enum { REQUEST_ROWS = sizeof request_rows / sizeof *request_rows };
@@ -96,6 +105,8 @@ static struct text show(double value, enum row_unit unit) {
         return isnan(value) ? text_number(value) : text_count((uint64_t)value);
     case UNIT_SHARE:
         return text_percent(value);
+    case UNIT_RATE:
+        return text_rate(value);
     default:
         return text_fixed(value, 2);
     }
@@ -141,6 +152,7 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, st
     if (!write_states(metrics->threads, file, utf8, error)) return false;
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof one_rows / sizeof *one_rows; i++) {
+        if (one_rows[i].only_known && isnan(value_of(metrics, &one_rows[i]))) continue;
         table_add(&table, one_rows[i].label);
         table_add(&table, show(value_of(metrics, &one_rows[i]), one_rows[i].unit).s);
     }
@@ -150,6 +162,9 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, st
         table_add(&table, i == 0 ? label.s : request_rows[i].label);
         table_add(&table, show(value_of(metrics, &request_rows[i]), request_rows[i].unit).s);
     }
+    const char *bottleneck = requests_bottleneck(&metrics->requests);
+    if (bottleneck) table_add(&table, "... limited by");
+    if (bottleneck) table_add(&table, bottleneck);
     putc('\n', file);
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);
@@ -186,6 +201,8 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
                                            {last == LAST_ERROR ? "error" : "change", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof two_rows / sizeof *two_rows; i++) {
+        bool known = !isnan(value_of(runs[0].metrics, &two_rows[i])) && !isnan(value_of(runs[1].metrics, &two_rows[i]));
+        if (two_rows[i].only_known && !known) continue;
         add_two(&table, &two_rows[i], two_rows[i].label, runs, last);
     }
     add_two_requests(&table, runs, last);

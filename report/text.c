@@ -76,6 +76,16 @@ struct text text_percent(double ratio) {
     return text;
 }
 
+struct text text_rate(double per_s) {
+    struct text text = {"-"};
+    if (isnan(per_s)) return text;
+    if (per_s >= 999.5 && per_s < 1e18)
+        snprintf(text.s, sizeof text.s, "%.27s /s", text_count((uint64_t)llround(per_s)).s);
+    else
+        write_scaled(&text, per_s, "/s");
+    return text;
+}
+
 struct text text_change(double before, double after) {
     struct text text = {"-"};
     if (isnan(before) || isnan(after)) return text;

@@ -123,12 +123,12 @@ static void test_tasks(void **state) {
     assert_near(m.tasks.overhead_share, 80.0 / 1520); // submit 20; start 160 - spawn 100 = 60, the worker being free
     // Of 2 cores: none used in 680-700, one in 0-160, 200-680, 700-1000.
     assert_near(m.tasks.idle_share, (2 * 20.0 + 160 + 480 + 300) / 2000);
-    assert_near(m.tasks.work_ns, 500 + 520);
-    assert_near(m.tasks.span_ns, 100 + 500 + 300); // to the spawn, to the result, from the wait's end
+    assert_near(m.tasks.work_ns, 500 + 450);       // main is taken to compute but for its wait; CPU time 450 of 520
+    assert_near(m.tasks.span_ns, 100 + 432 + 300); // to the spawn, to the result (450 x 500 / 520), from the wait's end
     assert_near(m.tasks.queue_wait_ns.max, 60);
     assert_string_equal(m.tasks.granularity_unit, "ns");
-    assert_near(m.tasks.granularity.max, 450); // CPU time, main's is not known
-    assert_near(m.tasks.granularity.mean, 450);
+    assert_near(m.tasks.granularity.max, 500); // main's is not known: all but its wait; the worker's CPU time 450
+    assert_near(m.tasks.granularity.mean, 475);
     close_fixture(&f);
 }
 
@@ -148,11 +148,38 @@ static void test_inlined(void **state) {
     assert_near(m.balanced, sqrt(m.composite * granularity));
     assert_int_equal(m.tasks.count, 1);
     assert_near(m.tasks.overhead_share, 0);
-    assert_near(m.tasks.work_ns, 1000);
-    assert_near(m.tasks.span_ns, 1000);
+    assert_near(m.tasks.work_ns, 100 + 450 + 80 + 300);
+    assert_near(m.tasks.span_ns, 930);
     assert_unknown(m.tasks.queue_wait_ns.mean);
     assert_near(metrics_composite(&base, &base), 1);
     assert_near(metrics_balanced(&base, &base), 1);
+    close_fixture(&f);
+}
+
+static void test_cpu(void **state) {
+    struct dag_sample samples[] = {{100, 0, 0, 10}, {500, 300, 600, 20}, {900, 500, 1100, 22}};
+    struct dag_pause pause = {600, 700};
+    struct fixture f;
+    build_request(&f);
+    f.dag->samples = samples;
+    f.dag->sample_count = 3;
+    f.dag->pauses = &pause;
+    f.dag->pause_count = 1;
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_near(m.cpu.utilisation, 500 / (2 * 800.0));
+    assert_near(m.cpu.machine, 1100 / (2 * 800.0));
+    assert_near(m.cpu.others, 600 / (2 * 800.0));
+    assert_near(m.cpu.context_switches, 10 / 400.0 * 1e8); // not of 500-900, when the JVM stood still
+    assert_near(m.cpu.context_switches_total, 12);
+    const struct window window = {400, 800}; // one sample
+    m = compute(&f, &window, NULL);
+    assert_unknown(m.cpu.context_switches);
+    inline_task(&f, TASK); // less than was computed is left for the JVM, so nothing
+    m = compute(&f, NULL, NULL);
+    assert_near(m.cpu.utilisation, 930 / 2000.0);
+    assert_unknown(m.cpu.machine);
+    f.dag->samples = NULL;
+    f.dag->pauses = NULL;
     close_fixture(&f);
 }
 
@@ -166,7 +193,7 @@ static void test_window(void **state) {
     assert_near(m.threads[STATE_OCCUPIED].mean, (550 + 520.0) / 550);
     assert_near(m.threads[STATE_WAITING].mean, 500.0 / 550);
     assert_int_equal(m.tasks.count, 1);
-    assert_near(m.tasks.work_ns, 50 + 520);
+    assert_near(m.tasks.work_ns, 50 + 450);
     assert_false(metrics_usage(f.dag, &f.edit, &f.run, &nothing, NULL, &f.work, &m, &f.error));
     assert_int_equal(f.error.status, STATUS_USAGE);
     close_fixture(&f);
@@ -674,6 +701,9 @@ static void derive_vertex(struct derived *d, const struct fixture *f, uint32_t v
     to->event[at] = from->event[vertex];
     to->kind[at] = from->kind[vertex];
     to->rule[at] = from->rule[vertex];
+    if (!from->compute_ns) return;
+    bool moved = from->kind[vertex] == VERTEX_START && f->edit.inlined[from->task[vertex]];
+    to->compute_ns[at] = from->compute_ns[moved ? f->dag->tasks[from->task[vertex]].spawn_begin : vertex];
 }
 
 static void derive_threads(struct derived *d, struct fixture *f) {
@@ -716,6 +746,7 @@ static void derive(struct derived *d, struct fixture *f) {
                                             .event = ARENA_NEW(&d->arena, uint64_t, vertices),
                                             .kind = ARENA_NEW(&d->arena, uint8_t, vertices),
                                             .rule = ARENA_NEW(&d->arena, uint8_t, vertices)};
+    if (f->dag->vertices.compute_ns) d->dag.vertices.compute_ns = ARENA_NEW(&d->arena, int64_t, vertices);
     d->dag.threads = ARENA_NEW(&d->arena, struct dag_thread, f->dag->thread_count);
     d->dag.tasks = ARENA_NEW(&d->arena, struct dag_task, f->dag->task_count);
     d->dag.origin = f->dag;
@@ -798,7 +829,7 @@ static void test_derived(void **state) {
     assert_near(m.composite, cbrt(1 * (1.0 / 2) * (1000.0 / 1520)));
     assert_int_equal(m.tasks.count, 1);
     assert_near(m.tasks.overhead_share, 0);
-    assert_near(m.tasks.span_ns, 1000);
+    assert_near(m.tasks.span_ns, 930);
     const struct window window = {130, 800}; // 160 to 700, which is now 100 to 700
     assert_true(metrics_of_run(&d.dag, false, &window, NULL, &f.work, &m, &f.error));
     assert_int_equal(m.wall_ns, 600);
@@ -838,6 +869,7 @@ int main(void) {
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_inlined),
+        cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_helping_is_active),
         cmocka_unit_test(test_unknown_waits_are_active),

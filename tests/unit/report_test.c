@@ -28,6 +28,9 @@ static void test_numbers(void **state) {
     assert_string_equal(text_number(3).s, "3");
     assert_string_equal(text_number(3.256).s, "3.26");
     assert_string_equal(text_percent(0.0123).s, "1.23 %");
+    assert_string_equal(text_rate(1.234).s, "1.23 /s");
+    assert_string_equal(text_rate(1234.4).s, "1,234 /s");
+    assert_string_equal(text_rate(NAN).s, "-");
     assert_string_equal(text_change(2, 1).s, "-50.0 %");
     assert_string_equal(text_change(2, 2).s, "=");
     assert_string_equal(text_change(0, 2).s, "-");

@@ -121,6 +121,7 @@ static void assert_none(const struct request_metrics *requests) {
     assert_unknown(requests->latency_ns.p50);
     assert_unknown(requests->peak_threads);
     assert_unknown(requests->concurrent);
+    assert_unknown(requests->sustainable_per_s);
 }
 
 // Task 1 (20-100) spawns 2 (40-90), which spawns 3 (60-80); each waits for its own. Task 4 (120-200) spawns nothing.
@@ -143,6 +144,48 @@ static void build_nested(struct fixture *f, int32_t threads) {
     start(f, 2, 120, 4);
     end(f, 2, 200, 4);
     open_run(f, 300);
+}
+
+// Two requests hold a worker for 100 each and compute 50.
+static void build_measured(struct fixture *f, int32_t threads, uint32_t cores) {
+    begin(f);
+    tb_cores(f->tb, cores);
+    uint32_t pool = tb_pool(f->tb, "pool-1", threads);
+    add_worker(f, 2, pool);
+    for (uint64_t task = 1; task <= 2; task++) {
+        uint64_t spawned = 150 * task;
+        spawn(f, 1, spawned, task, f->handle, pool);
+        tb_event(f->tb, 2, spawned + 10, EVENT_TASK_START, task, 1000 * task);
+        tb_event(f->tb, 2, spawned + 110, EVENT_TASK_END, task, 1000 * task + 50);
+    }
+    open_run(f, 500);
+}
+
+static void test_sustainable(void **state) {
+    static const struct {
+        int32_t threads;
+        uint32_t cores;
+        double per_s;
+        const char *bottleneck;
+    } cases[] = {{4, 4, 4 / 100e-9, "pool-1"}, {4, 1, 1 / 50e-9, "cores"}, {1, 8, 1 / 100e-9, "pool-1"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        build_measured(&f, cases[i].threads, cases[i].cores);
+        struct request_metrics requests = requests_of(&f);
+        assert_known(requests.sustainable_per_s, cases[i].per_s);
+        assert_string_equal(requests_bottleneck(&requests), cases[i].bottleneck);
+        close_run(&f);
+    }
+}
+
+// What nothing measured is not known, nor is what saturates first.
+static void test_unmeasured_rate(void **state) {
+    struct fixture f;
+    build_nested(&f, 7);
+    struct request_metrics requests = requests_of(&f);
+    assert_unknown(requests.sustainable_per_s);
+    assert_null(requests_bottleneck(&requests));
+    close_run(&f);
 }
 
 static void test_two_levels(void **state) {
@@ -409,6 +452,7 @@ static void test_random_programs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sustainable),      cmocka_unit_test(test_unmeasured_rate),
         cmocka_unit_test(test_two_levels),       cmocka_unit_test(test_inlined_sub_task),
         cmocka_unit_test(test_inlined_request),  cmocka_unit_test(test_chosen_site),
         cmocka_unit_test(test_window),           cmocka_unit_test(test_two_pools),

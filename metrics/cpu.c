@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How the machine was used: differences between the samples that lie within the window (T 3.3, 5.1).
+#include "metrics/work.h"
+
+#include <string.h>
+
+struct cpu_metrics cpu_unknown(void) {
+    return (struct cpu_metrics){NAN, NAN, NAN, NAN, NAN};
+}
+
+// Samples within the window, first and last; false: not two. Those in an estimate's file are of what it was made from.
+static bool find_samples(const struct dag *dag, const struct window *window, uint32_t *first, uint32_t *last) {
+    uint32_t count = 0;
+    if (!dag->trace->header.origin || strcmp(dag->trace->header.origin, "recorded") != 0) return false;
+    for (uint32_t s = 0; s < dag->sample_count; s++) {
+        if (!work_is_within(window, dag->samples[s].time_ns)) continue;
+        if (count++ == 0) *first = s;
+        *last = s;
+    }
+    return count >= 2;
+}
+
+static bool overlaps_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
+    uint32_t low = 0, high = dag->pause_count; // the first pause that ends after `from`
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->pauses[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < dag->pause_count && dag->pauses[low].begin_ns < to_ns;
+}
+
+// A stopped JVM switches to the collector's threads, which says nothing of its tasks.
+static double switches_in_100_ms(const struct dag *dag, uint32_t first, uint32_t last) {
+    double switches = 0, lasted_ns = 0;
+    for (uint32_t s = first; s < last; s++) {
+        const struct dag_sample *sample = &dag->samples[s];
+        if (overlaps_pause(dag, sample[0].time_ns, sample[1].time_ns)) continue;
+        switches += (double)(sample[1].context_switches - sample[0].context_switches);
+        lasted_ns += (double)(sample[1].time_ns - sample[0].time_ns);
+    }
+    return lasted_ns > 0 ? switches / lasted_ns * 1e8 : NAN;
+}
+
+// What counted threads compute in the window, as far as the run has it; NAN where that was not measured.
+static double computed_ns(const struct dag *dag, const struct dag_edit *edit, const int64_t *time_ns,
+                          const struct window *window) {
+    if (!dag->vertices.compute_ns) return NAN;
+    double sum = 0;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        const struct dag_thread *thread = &dag->threads[t];
+        if (work_classify(dag, thread) == CLASS_UNCOUNTED) continue;
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+            bool counts = time_ns[v] != DAG_ABSENT && (!window || work_is_within(window, work_recorded_ns(dag, v)));
+            sum += counts ? (double)work_compute_ns(dag, edit, v) : 0;
+        }
+    }
+    return sum;
+}
+
+static void recorded_cpu(const struct dag *dag, const struct window *window, struct cpu_metrics *cpu) {
+    uint32_t first = 0, last = 0;
+    if (dag->trace->header.cores == 0 || !find_samples(dag, window, &first, &last)) return;
+    const struct dag_sample *from = &dag->samples[first], *to = &dag->samples[last];
+    const double available_ns = (double)dag->trace->header.cores * (double)(to->time_ns - from->time_ns);
+    double process = (double)(to->process_cpu_ns - from->process_cpu_ns) / available_ns;
+    double machine = (double)(to->machine_cpu_ns - from->machine_cpu_ns) / available_ns;
+    if (to->process_cpu_ns > 0) cpu->utilisation = process;
+    if (to->machine_cpu_ns > 0) cpu->machine = machine;
+    if (to->machine_cpu_ns > 0 && to->process_cpu_ns > 0) cpu->others = fmax(0, machine - process);
+    cpu->context_switches = switches_in_100_ms(dag, first, last);
+    cpu->context_switches_total = (double)(to->context_switches - from->context_switches);
+}
+
+static double recorded_wall_ns(const struct dag *dag, const struct window *window) {
+    int64_t from_ns = dag->first_ns, to_ns = dag->last_ns;
+    if (window && window->from_ns > from_ns) from_ns = window->from_ns;
+    if (window && window->to_ns < to_ns) to_ns = window->to_ns;
+    return (double)(to_ns - from_ns);
+}
+
+// What the process needed beside its counted threads, as recorded.
+static double besides_ns(const struct dag *recorded, const struct window *window) {
+    const struct dag_edit no_edit = {0};
+    struct cpu_metrics cpu = cpu_unknown();
+    recorded_cpu(recorded, window, &cpu);
+    if (isnan(cpu.utilisation)) return 0;
+    double used_ns = cpu.utilisation * recorded->trace->header.cores * recorded_wall_ns(recorded, window);
+    return fmax(0, used_ns - computed_ns(recorded, &no_edit, recorded->vertices.time_ns, window));
+}
+
+void cpu_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                 const struct window *window, const struct metrics_work *work, struct cpu_metrics *cpu) {
+    const bool as_recorded = !dag->origin && edit->inlined_count == 0;
+    const double wall_ns = (double)(work->series.to_ns - work->series.from_ns);
+    const uint32_t cores = dag->trace->header.cores;
+    *cpu = cpu_unknown();
+    if (as_recorded) recorded_cpu(dag, window, cpu);
+    if (!isnan(cpu->utilisation) || cores == 0 || wall_ns <= 0) return;
+    double besides = as_recorded ? 0 : besides_ns(work_origin(dag), window);
+    cpu->utilisation = (computed_ns(dag, edit, run->time_ns, window) + besides) / (cores * wall_ns);
+}
