@@ -17,7 +17,7 @@ static bool prepare(struct builder *builder) {
     for (uint32_t s = 0; s < trace->site_count; s++) builder->site_of[s] = DAG_NONE;
     for (uint32_t s = 0; s < trace->stream_count; s++) builder->thread_of_stream[s] = DAG_NONE;
     uint32_t empty;
-    return context_intern(builder, 0, &empty);
+    return context_intern(builder, 0, &empty) && paths_prepare(builder);
 }
 
 static void builder_destroy(struct builder *builder) {
@@ -30,6 +30,8 @@ static void builder_destroy(struct builder *builder) {
     free(builder->seen_method);
     free(builder->folded);
     free(builder->site_of);
+    paths_destroy(builder);
+    idmap_destroy(&builder->lock_of_id);
     free(builder->other_waits);
     free(builder->shutdowns);
     idmap_destroy(&builder->sighting_of_id);
@@ -47,7 +49,8 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
     }
     dag->trace = trace;
     bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
-              repair_skew(&builder) && measure_computing(&builder);
+              repair_skew(&builder) && find_lock_causes(&builder) && measure_computing(&builder) &&
+              read_machine(&builder);
     if (ok) find_dispatches(dag);
     ok = ok && describe_pools(&builder);
     builder_destroy(&builder);
@@ -69,6 +72,10 @@ void dag_free(struct dag *dag) {
     free(dag->vertices.queued_ns);
     free(dag->threads);
     free(dag->contexts);
+    free(dag->paths);
+    free(dag->locks);
+    free(dag->pauses);
+    free(dag->samples);
     arena_destroy(&dag->arena);
     free(dag);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
-// workers; build.c decodes it again and lays down vertices, with context.c for contexts and sites; cause.c finds each
-// vertex's cause and rule; skew.c makes times agree with them; compute.c shares out what
-// was measured; dispatch.c and pools.c say how tasks and pools met.
+// workers; build.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths;
+// cause.c finds each vertex's cause and rule; skew.c makes times agree with them; locks.c adds whom lock holders
+// followed; compute.c shares out what was measured; machine.c reads the JVM's own stream; dispatch.c and pools.c say
+// how tasks and pools met.
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -35,16 +36,31 @@ struct sighting {
     bool handed_over;
 };
 
+// The sets of functions that open bodies entered (path.c).
+struct path_mark {
+    uint32_t begin;   // in `methods`: where the body's set begins
+    uint32_t pack_at; // its size at which it is packed
+    uint64_t stamp;
+};
+
+struct path_stack {
+    uint32_t *methods; // of all open bodies, the innermost's last
+    uint32_t depth, capacity;
+    uint64_t *stamp_of, stamps; // by method: the body that took it up last; how many bodies there were
+    struct path_mark open;      // of the innermost
+};
+
 // One thread's stack of what is open on it. Losses and exceptions leave things open; what closes below closes them too.
 enum open_kind { OPEN_BODY, OPEN_BRACKET, OPEN_WAIT };
 
 struct open_entry {
-    uint64_t id;        // task, or a wait's target
-    uint32_t sighting;  // DAG_NONE for a wait's
-    uint32_t task;      // of a body, if it is a task of its own; of a bracket; of a wait: its target; else DAG_NONE
-    uint32_t functions; // height of the function stack when it was opened
-    uint8_t kind;       // enum open_kind
-    uint8_t wait_for;   // enum wait_for
+    uint64_t id;            // task, or a wait's target
+    uint32_t sighting;      // DAG_NONE for a wait's
+    uint32_t task;          // of a body, if it is a task of its own; of a bracket; of a wait: its target; else DAG_NONE
+    uint32_t functions;     // height of the function stack when it was opened
+    struct path_mark outer; // of a body that is a task of its own: set of the body around it
+    uint8_t kind;           // enum open_kind
+    uint8_t wait_for;       // enum wait_for
 };
 
 struct open_stack {
@@ -99,6 +115,9 @@ struct builder {
     uint32_t *seen_method, seen_stamp, *folded; // folding of contexts; seen_method by method id
     struct idmap contexts, sites;               // by hash
     uint32_t context_capacity, *site_of;        // site_of: dag site of a trace site
+    struct path_stack paths;
+    struct idmap path_of_hash, lock_of_id;
+    uint32_t path_capacity, lock_capacity;
     struct other_wait *other_waits;
     uint32_t other_wait_count, other_wait_capacity;
     struct shutdown *shutdowns;
@@ -121,11 +140,20 @@ bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns,
 bool function_push(struct function_stack *stack, uint32_t method);
 void function_pop(struct function_stack *stack, uint32_t method, uint32_t floor); // never below `floor`
 bool context_intern(struct builder *builder, uint32_t floor, uint32_t *context);  // of the functions above `floor`
+uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32_t count); // whatever their order
 bool site_intern(struct builder *builder, uint32_t trace_site, uint32_t *site);
 bool sites_take_classes(struct builder *builder);
 
+bool paths_prepare(struct builder *builder);
+void paths_destroy(struct builder *builder);
+struct path_mark path_begin(struct builder *builder);    // returns what path_end needs
+bool path_add(struct builder *builder, uint32_t method); // to the innermost body's
+bool path_end(struct builder *builder, struct path_mark outer, uint32_t *path);
+
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
+bool find_lock_causes(struct builder *builder);
+bool read_machine(struct builder *builder);      // pauses, samples
 bool measure_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
 void find_dispatches(struct dag *dag);           // and tails
 bool describe_pools(struct builder *builder);    // from dispatches

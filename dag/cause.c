@@ -26,7 +26,10 @@ static void cause_starts(struct dag *dag) {
         const struct dag_task *task = &dag->tasks[t];
         if (task->start == DAG_NONE) continue;
         bool begins_thread = task->start == dag->threads[task->thread].first && task->flags & TASK_THREAD_RUN;
-        uint32_t shows = task->start - (task->pickup < task->start);
+        uint32_t shows = task->start;
+        for (uint32_t v = task->pickup; v < task->start; v++) {
+            if (dag->vertices.kind[v] == VERTEX_BUSY) shows = v;
+        }
         if (begins_thread)
             set_cause(dag, shows, RULE_BEGIN, task->spawn_begin);
         else if (task->spawn_begin != DAG_NONE)

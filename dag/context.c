@@ -74,6 +74,17 @@ static uint64_t mix_string(uint64_t hash, const char *text) {
     return mix(hash, 256); // no byte: keeps "ab","c" from "a","bc"
 }
 
+// By what the functions are called, so that one set has one hash in all recordings of a program.
+static uint64_t method_hash(const struct trace_method *method) {
+    return mix_string(mix_string(mix_string(hash_seed, method->class_name), method->name), method->descriptor);
+}
+
+uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32_t count) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) sum += method_hash(&trace->methods[methods[i]]);
+    return mix(hash_seed, sum);
+}
+
 static uint64_t site_hash(const struct trace_site *site) {
     uint64_t hash = mix_string(mix_string(hash_seed, site->class_name), site->method);
     hash = mix_string(mix_string(hash, site->descriptor), site->file);

@@ -207,6 +207,17 @@ struct dag {
     struct arena arena;
 };
 
+// The task that a vertex names, or DAG_NONE: those that name locks have none.
+static inline uint32_t dag_task_of(const struct dag_vertices *vertices, uint32_t vertex) {
+    unsigned kind = vertices->kind[vertex];
+    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END ? DAG_NONE : vertices->task[vertex];
+}
+
+// What a vertex had to await, or DAG_NONE: who has a lock next is not settled by who had it before.
+static inline uint32_t dag_awaited_by(const struct dag_vertices *vertices, uint32_t vertex) {
+    return vertices->rule[vertex] == RULE_LOCK ? DAG_NONE : vertices->cause[vertex];
+}
+
 // Builds the graph from the trace's streams. The trace must outlive it. Sound on any readable trace: half brackets,
 // lost events and unknown tasks give fewer edges, never an error; errors are a damaged trace or no memory. Cost: two
 // decodes of the trace, about 300 ns an event that concurrency touches, 20 ns a function event.

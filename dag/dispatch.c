@@ -3,11 +3,20 @@
 #include "dag/builder.h"
 #include "dag/chain.h"
 
+// Whether all that the worker did before was to begin, and to get at the queue's lock.
+static bool is_first_of_thread(const struct dag *dag, const struct dag_task *task) {
+    uint32_t first = dag->threads[task->thread].first, v = task->pickup;
+    while (v > first &&
+           (dag->vertices.kind[v - 1] == VERTEX_BLOCK_BEGIN || dag->vertices.kind[v - 1] == VERTEX_BLOCK_END))
+        v--;
+    return v == first || (v == first + 1 && dag->vertices.kind[first] == VERTEX_THREAD_START);
+}
+
 int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task) {
     const struct dag_vertices *vertices = &dag->vertices;
-    uint32_t first = dag->threads[task->thread].first, before = task->pickup - 1;
+    uint32_t first = dag->threads[task->thread].first;
     if (task->pickup == first) return INT64_MIN;
-    if (before != first || vertices->kind[first] != VERTEX_THREAD_START) return vertices->time_ns[before];
+    if (!is_first_of_thread(dag, task)) return vertices->time_ns[task->pickup - 1];
     uint32_t maker = vertices->cause[first];
     if (maker == DAG_NONE) return vertices->time_ns[first];
     bool for_it = maker > task->spawn_begin && maker < task->spawn_end;
@@ -44,10 +53,8 @@ static uint32_t find_tail(const struct dag *dag, uint32_t index) {
 
 // A worker's first task is one that it was made for, unless it stood by before that task was spawned.
 static bool is_first_of_new(const struct dag *dag, const struct dag_task *task) {
-    const struct dag_thread *thread = &dag->threads[task->thread];
-    bool first = task->pickup == thread->first ||
-                 (task->pickup == thread->first + 1 && dag->vertices.kind[thread->first] == VERTEX_THREAD_START);
-    return first && dag->vertices.time_ns[task->spawn_begin] <= dag->vertices.time_ns[thread->first];
+    uint32_t first = dag->threads[task->thread].first;
+    return is_first_of_thread(dag, task) && dag->vertices.time_ns[task->spawn_begin] <= dag->vertices.time_ns[first];
 }
 
 static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task *task) {

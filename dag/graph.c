@@ -22,6 +22,8 @@ static const char *const vertex_kind_names[] = {
     [VERTEX_THREAD_START] = "thread_start",
     [VERTEX_THREAD_END] = "thread_end",
     [VERTEX_BARRIER] = "barrier",
+    [VERTEX_BLOCK_BEGIN] = "block_begin",
+    [VERTEX_BLOCK_END] = "block_end",
 };
 
 struct edge {
@@ -56,7 +58,7 @@ static bool add_edge(struct edges *edges, struct edge edge) {
 
 static bool add_cause(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, uint32_t vertex,
                       const int64_t *marks, struct edges *edges) {
-    struct dag_constraint constraint = {.cause = dag->vertices.cause[vertex]};
+    struct dag_constraint constraint = {.cause = dag_awaited_by(&dag->vertices, vertex)};
     if (constraint.cause == DAG_NONE) return true;
     bool removed = marks[constraint.cause] == DAG_ABSENT;
     if (dag->vertices.rule[vertex] == RULE_BEGIN) {
@@ -188,7 +190,7 @@ static void write_keys(FILE *file) {
 }
 
 static void write_node(const struct dag *dag, uint32_t vertex, uint32_t thread, FILE *file) {
-    uint32_t stream = dag->threads[thread].stream, task = dag->vertices.task[vertex];
+    uint32_t stream = dag->threads[thread].stream, task = dag_task_of(&dag->vertices, vertex);
     fprintf(file, "<node id=\"v%u\"><data key=\"kind\">%s</data><data key=\"time_ns\">%" PRId64 "</data>", vertex,
             vertex_kind_names[dag->vertices.kind[vertex]], dag->vertices.time_ns[vertex]);
     if (stream != DAG_NONE) fprintf(file, "<data key=\"thread\">%u</data>", dag->trace->streams[stream].id);

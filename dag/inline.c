@@ -17,7 +17,8 @@ static bool bracket_serves_others(const struct dag *dag, uint32_t index) {
             v = task->end;
             continue;
         }
-        if (dag->vertices.task[v] != DAG_NONE && dag->vertices.task[v] != index) return true;
+        uint32_t served = dag_task_of(&dag->vertices, v);
+        if (served != DAG_NONE && served != index) return true;
     }
     return false;
 }

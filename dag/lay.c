@@ -63,6 +63,7 @@ struct lay {
     uint32_t stream;
     uint64_t ordinal;          // of the event in hand
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
+    uint32_t body;             // entries of the open stack up to the innermost body of a task in its own right, or less
 };
 
 static struct dag_thread *current_thread(const struct lay *lay) {
@@ -94,13 +95,17 @@ static struct dag_task *task_at(const struct lay *lay, uint32_t task) {
     return task == DAG_NONE ? NULL : &lay->builder->dag->tasks[task];
 }
 
-// The innermost open body of a task in its own right, or NULL.
-static const struct open_entry *open_body(const struct builder *builder) {
-    for (uint32_t i = builder->open.depth; i--;) {
-        const struct open_entry *entry = &builder->open.entries[i];
-        if (entry->kind == OPEN_BODY && entry->task != DAG_NONE) return entry;
-    }
-    return NULL;
+static bool is_own_body(const struct open_entry *entry) {
+    return entry->kind == OPEN_BODY && entry->task != DAG_NONE;
+}
+
+// The innermost open body of a task in its own right, or NULL. Whatever was taken off the stack since one was put on,
+// there is none above lay->body.
+static const struct open_entry *open_body(struct lay *lay) {
+    const struct open_stack *open = &lay->builder->open;
+    if (lay->body > open->depth) lay->body = open->depth;
+    while (lay->body && !is_own_body(&open->entries[lay->body - 1])) lay->body--;
+    return lay->body ? &open->entries[lay->body - 1] : NULL;
 }
 
 static bool push(struct lay *lay, struct open_entry entry) {
@@ -109,31 +114,50 @@ static bool push(struct lay *lay, struct open_entry entry) {
 }
 
 static bool begin_body(struct lay *lay, const struct sighting *sighting) {
-    const struct open_entry *around = open_body(lay->builder);
+    const struct open_entry *around = open_body(lay);
     if (!put(lay, VERTEX_START, sighting->task)) return false;
     struct dag_task *task = task_at(lay, sighting->task);
     task->start = task->pickup = last_vertex(lay);
     task->thread = lay->builder->thread_of_stream[lay->stream];
     task->enclosing = around ? around->task : DAG_NONE;
     if (!around) current_thread(lay)->bodies++;
-    return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = sighting->task});
+    struct path_mark outer = path_begin(lay->builder);
+    struct open_entry body = {.kind = OPEN_BODY, .id = sighting->id, .task = sighting->task, .outer = outer};
+    if (!push(lay, body)) return false;
+    lay->body = lay->builder->open.depth;
+    return true;
 }
 
-// [IDLE, BUSY, START]: what a worker does to get a task belongs to that task.
+static bool is_block(const struct dag *dag, uint32_t vertex) {
+    unsigned kind = dag->vertices.kind[vertex];
+    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END;
+}
+
+// The vertex before, but for those of locks, if it is of a kind; else `vertex` itself.
+static uint32_t back_to(const struct lay *lay, uint32_t vertex, enum vertex_kind kind) {
+    const struct dag *dag = lay->builder->dag;
+    uint32_t first = current_thread(lay)->first, before = vertex;
+    while (before > first && is_block(dag, before - 1)) before--;
+    return before > first && dag->vertices.kind[before - 1] == kind ? before - 1 : vertex;
+}
+
+// [IDLE, BUSY, START]: what a worker does to get a task belongs to that task, locks of the queue included.
 static void take_pickup(struct lay *lay, uint32_t index) {
     struct dag *dag = lay->builder->dag;
     struct dag_task *task = &dag->tasks[index];
-    uint32_t first = current_thread(lay)->first;
-    if (task->start == first || dag->vertices.kind[task->start - 1] != VERTEX_BUSY) return;
-    task->pickup--;
-    if (task->pickup > first && dag->vertices.kind[task->pickup - 1] == VERTEX_IDLE) task->pickup--;
-    for (uint32_t v = task->pickup; v < task->start; v++) dag->vertices.task[v] = index;
+    uint32_t busy = back_to(lay, task->start, VERTEX_BUSY);
+    if (busy == task->start) return;
+    task->pickup = back_to(lay, busy, VERTEX_IDLE);
+    for (uint32_t v = task->pickup; v < task->start; v++) {
+        if (!is_block(dag, v)) dag->vertices.task[v] = index;
+    }
 }
 
 static bool end_body(struct lay *lay, const struct open_entry *entry, bool recorded, uint8_t outcome) {
     if (entry->task == DAG_NONE) return true;
     lay->builder->functions.depth = entry->functions;
     struct dag_task *task = task_at(lay, entry->task);
+    if (!path_end(lay->builder, entry->outer, &task->path)) return false;
     task->outcome = outcome;
     // A result is set by the last line of a body's wrapper: what is cut off after it is not the body.
     if (!recorded && task->result == DAG_NONE) task->flags |= TASK_UNFINISHED;
@@ -205,7 +229,7 @@ static bool lay_created(struct lay *lay, const struct sighting *sighting) {
     if (!sighting->handed_over || sighting->created_on != lay->stream) return true;
     struct dag_task *task = task_at(lay, sighting->task);
     if (task->spawn_begin != DAG_NONE) return true;
-    const struct open_entry *around = open_body(lay->builder);
+    const struct open_entry *around = open_body(lay);
     if (!put(lay, VERTEX_SPAWN_BEGIN, sighting->task)) return false;
     task->spawn_begin = task->spawn_end = last_vertex(lay);
     task->spawner = around ? around->task : DAG_NONE;
@@ -217,7 +241,7 @@ static bool lay_spawn_begin(struct lay *lay, const struct event *event, struct s
     struct builder *builder = lay->builder;
     struct dag_task *task = sighting->own_task ? task_at(lay, sighting->task) : NULL;
     if (task && task->spawn_begin != DAG_NONE) task = NULL; // handed over once more: the first time counts
-    const struct open_entry *around = open_body(builder);
+    const struct open_entry *around = open_body(lay);
     if (!put(lay, VERTEX_SPAWN_BEGIN, task ? sighting->task : DAG_NONE)) return false;
     if (!task) {
         if (sighting->kind == SIGHTING_WORKER) sighting->spawn_begin = last_vertex(lay);
@@ -308,6 +332,32 @@ static bool lay_shutdown(struct lay *lay, const struct event *event) {
     return true;
 }
 
+static bool lock_intern(struct builder *builder, const struct event *event, uint32_t *lock) {
+    struct dag *dag = builder->dag;
+    *lock = idmap_get(&builder->lock_of_id, event->operand[0]);
+    if (*lock != IDMAP_NONE) return true;
+    if (!GROW(dag->locks, dag->lock_count, builder->lock_capacity)) return no_memory(builder);
+    *lock = dag->lock_count++;
+    dag->locks[*lock] = (struct dag_lock){event->operand[0], (uint32_t)event->operand[2]};
+    return idmap_add(&builder->lock_of_id, event->operand[0], *lock) || no_memory(builder);
+}
+
+static bool lay_block_begin(struct lay *lay, const struct event *event) {
+    uint32_t lock;
+    return lock_intern(lay->builder, event, &lock) && put(lay, VERTEX_BLOCK_BEGIN, lock);
+}
+
+// Without its begin, or with other vertices in between, it says nothing.
+static bool lay_block_end(struct lay *lay, const struct event *event) {
+    const struct dag *dag = lay->builder->dag;
+    if (lay->builder->thread_of_stream[lay->stream] == DAG_NONE) return true;
+    uint32_t begin = last_vertex(lay);
+    bool paired = dag->vertices.kind[begin] == VERTEX_BLOCK_BEGIN &&
+                  dag->locks[dag->vertices.task[begin]].id == event->operand[0];
+    if (!paired) return true;
+    return put(lay, VERTEX_BLOCK_END, dag->vertices.task[begin]);
+}
+
 static bool lay_task_event(struct lay *lay, const struct event *event) {
     struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
     if (event->kind == EVENT_THREAD_START) return lay_thread_start(lay, sighting);
@@ -328,13 +378,18 @@ static bool lay_task_event(struct lay *lay, const struct event *event) {
     }
 }
 
+static bool lay_enter(struct lay *lay, uint32_t method) {
+    if (!function_push(&lay->builder->functions, method)) return no_memory(lay->builder);
+    return !open_body(lay) || path_add(lay->builder, method);
+}
+
 static bool lay_event(struct lay *lay, const struct event *event) {
     switch (event->kind) {
     case EVENT_ENTER:
-        return function_push(&lay->builder->functions, (uint32_t)event->operand[0]) || no_memory(lay->builder);
+        return lay_enter(lay, (uint32_t)event->operand[0]);
     case EVENT_EXIT:
     case EVENT_EXIT_THROW: {
-        const struct open_entry *body = open_body(lay->builder);
+        const struct open_entry *body = open_body(lay);
         function_pop(&lay->builder->functions, (uint32_t)event->operand[0], body ? body->functions : 0);
         return true;
     }
@@ -364,6 +419,10 @@ static bool lay_event(struct lay *lay, const struct event *event) {
         return lay_shutdown(lay, event);
     case EVENT_THREAD_END:
         return lay_thread_end(lay);
+    case EVENT_BLOCK_BEGIN:
+        return lay_block_begin(lay, event);
+    case EVENT_BLOCK_END:
+        return lay_block_end(lay, event);
     default:
         return true;
     }
@@ -394,7 +453,7 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
     struct trace_cursor cursor;
     struct event event;
     trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
-    builder->open.depth = builder->functions.depth = 0;
+    builder->open.depth = builder->functions.depth = builder->paths.depth = 0;
     for (uint64_t ordinal = 0; trace_cursor_next(&cursor, &event, builder->error); ordinal++) {
         lay.ordinal = ordinal;
         lay.time_ns = (int64_t)event.time;

@@ -75,7 +75,7 @@ static bool only_waits_before(const struct dag *dag, const struct dag_thread *th
         unsigned kind = dag->vertices.kind[v];
         if (kind == VERTEX_START)
             v = dag->tasks[dag->vertices.task[v]].end;
-        else if (kind != VERTEX_IDLE && kind != VERTEX_BUSY)
+        else if (kind != VERTEX_IDLE && kind != VERTEX_BUSY && kind != VERTEX_BLOCK_BEGIN && kind != VERTEX_BLOCK_END)
             return false;
     }
     return true;
@@ -94,7 +94,7 @@ struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struc
 }
 
 static bool has_cause(const struct dag *dag, const struct dag_chain *chain) {
-    return dag->vertices.cause[chain->vertex] != DAG_NONE && !chain->entered;
+    return dag_awaited_by(&dag->vertices, chain->vertex) != DAG_NONE && !chain->entered;
 }
 
 // Whether chain.vertex got its time; if not, walk->awaits says what it has to await first.

@@ -161,7 +161,7 @@ static void emit_at(struct rewrite *rewrite, uint32_t vertex) {
     }
     if (!emits_event(rewrite, vertex)) return;
     struct event event = *recorded;
-    bool moved = chain_moves(rewrite->edit, vertices->task[vertex]);
+    bool moved = chain_moves(rewrite->edit, dag_task_of(vertices, vertex));
     if (moved && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
     if (moved && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
     emit_vertex(rewrite, event, rewrite->run->time_ns[vertex]);

@@ -195,7 +195,8 @@ static void walk_thread(struct walk *walk, uint32_t thread) {
 // What a vertex awaits beside its thread: a body its spawn, others their cause.
 static uint32_t awaited_by(const struct walk *walk, uint32_t vertex) {
     const struct dag_vertices *vertices = &walk->dag->vertices;
-    if (vertices->kind[vertex] != VERTEX_START || vertices->task[vertex] == DAG_NONE) return vertices->cause[vertex];
+    if (vertices->kind[vertex] != VERTEX_START || vertices->task[vertex] == DAG_NONE)
+        return dag_awaited_by(vertices, vertex);
     if (work_is_part(walk->dag, walk->edit, vertices->task[vertex])) return DAG_NONE;
     return walk->dag->tasks[vertices->task[vertex]].spawn_begin;
 }

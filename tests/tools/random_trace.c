@@ -14,16 +14,29 @@ enum {
     METHODS = 4,
     SITES = 5,
     PROMISES_MAX = 8,
+    LOCKS = 2,
     MAIN_ID = 1000,
     PROMISE_ID = 2000,
     MADE_THREAD_ID = 3000, // run() of workers and carriers
+    LOCK_ID = 4000,
 };
 
-enum op_kind { OP_ENTER, OP_EXIT, OP_SPAWN, OP_WAIT, OP_COMPLETE, OP_NESTED, OP_SHUTDOWN, OP_AWAIT_POOL };
+enum op_kind {
+    OP_ENTER,
+    OP_EXIT,
+    OP_SPAWN,
+    OP_WAIT,
+    OP_COMPLETE,
+    OP_NESTED,
+    OP_SHUTDOWN,
+    OP_AWAIT_POOL,
+    OP_LOCK,
+    OP_UNLOCK
+};
 
 struct op {
     enum op_kind kind;
-    uint32_t what; // method, task or promise or pool
+    uint32_t what; // method, task or promise, pool, or lock
 };
 
 enum manner { BY_POOL, BY_THREAD, BY_CARRIER, BY_CALLER };
@@ -41,7 +54,7 @@ struct program {
 };
 
 // Where a thread is in what it does. A frame is a body; steps within it are counted by phase.
-enum phase { IN_BODY, CREATED_IT, IN_BRACKET, MAKING_THREAD, LEAVING_BRACKET, IN_WAIT, RESULT_GIVEN };
+enum phase { IN_BODY, CREATED_IT, IN_BRACKET, MAKING_THREAD, LEAVING_BRACKET, IN_WAIT, BLOCKED, RESULT_GIVEN };
 
 struct frame {
     uint32_t task, op;
@@ -77,7 +90,7 @@ struct sim {
     uint32_t thread_count;
     struct sim_pool pools[POOLS_MAX];
     uint32_t methods[METHODS], sites[SITES], task_class;
-    bool done[TASKS_MAX], promise_done[PROMISES_MAX];
+    bool done[TASKS_MAX], promise_done[PROMISES_MAX], held[LOCKS];
 };
 
 uint64_t random_below(struct random_source *source, uint64_t limit) { // splitmix64
@@ -98,6 +111,15 @@ static void add_op(struct program_task *task, enum op_kind kind, uint32_t what) 
 }
 
 static uint32_t make_task(struct sim *sim, uint32_t depth);
+
+// Nothing is spawned or awaited with a lock held, so that locks alone stop no program.
+static void add_locked(struct sim *sim, struct program_task *task) {
+    if (task->op_count + 3 > OPS_MAX) return;
+    uint32_t lock = roll(sim, LOCKS);
+    add_op(task, OP_LOCK, lock);
+    add_op(task, OP_ENTER, roll(sim, METHODS));
+    add_op(task, OP_UNLOCK, lock);
+}
 
 static enum manner random_manner(struct sim *sim) {
     uint32_t die = roll(sim, 20);
@@ -133,6 +155,7 @@ static uint32_t make_task(struct sim *sim, uint32_t depth) {
     task->early_result = roll(sim, 2);
     task->created_event = roll(sim, 2);
     for (uint32_t i = roll(sim, 3); i > 0; i--) add_op(task, OP_ENTER, roll(sim, METHODS));
+    for (uint32_t i = roll(sim, 3); i > 0; i--) add_locked(sim, task);
     bool full = sim->program.task_count >= TASKS_MAX - 6;
     if (!full && depth < 4 && roll(sim, depth + 1) < 2) add_family(sim, task, depth);
     if (!full && roll(sim, 8) == 0) {
@@ -305,6 +328,37 @@ static void go_on_waiting(struct sim *sim, struct sim_thread *thread, const stru
     }
 }
 
+// Without a contender nothing is recorded.
+static void begin_lock(struct sim *sim, struct sim_thread *thread, uint32_t lock) {
+    if (sim->held[lock]) {
+        EMIT(sim, thread, EVENT_BLOCK_BEGIN, LOCK_ID + lock, cpu_after(sim, thread), sim->task_class);
+        top(thread)->phase = BLOCKED;
+    } else {
+        sim->held[lock] = true;
+        top(thread)->op++;
+    }
+}
+
+static void go_on_blocked(struct sim *sim, struct sim_thread *thread, uint32_t lock) {
+    if (sim->held[lock]) {
+        thread->state = ASLEEP;
+        return;
+    }
+    EMIT(sim, thread, EVENT_BLOCK_END, LOCK_ID + lock, cpu_after(sim, thread));
+    sim->held[lock] = true;
+    top(thread)->phase = IN_BODY;
+    top(thread)->op++;
+}
+
+static void unlock(struct sim *sim, uint32_t lock, uint64_t now) {
+    sim->held[lock] = false;
+    for (uint32_t i = 0; i < sim->thread_count; i++) {
+        struct sim_thread *thread = &sim->threads[i];
+        if (thread->state != ASLEEP || thread->depth == 0 || top(thread)->phase != BLOCKED) continue;
+        if (sim->program.tasks[top(thread)->task].ops[top(thread)->op].what == lock) wake(sim, thread, now);
+    }
+}
+
 static void run_op(struct sim *sim, struct sim_thread *thread) {
     struct frame *frame = top(thread);
     const struct op *op = &sim->program.tasks[frame->task].ops[frame->op];
@@ -342,6 +396,12 @@ static void run_op(struct sim *sim, struct sim_thread *thread) {
             }
         }
         wake_waiters(sim, thread->now);
+        break;
+    case OP_LOCK:
+        begin_lock(sim, thread, op->what);
+        return;
+    case OP_UNLOCK:
+        unlock(sim, op->what, thread->now);
         break;
     case OP_WAIT:
     case OP_AWAIT_POOL:
@@ -390,6 +450,9 @@ static void step_body(struct sim *sim, struct sim_thread *thread) {
         break;
     case IN_WAIT:
         go_on_waiting(sim, thread, op);
+        break;
+    case BLOCKED:
+        go_on_blocked(sim, thread, op->what);
         break;
     default:
         if (frame->op < task->op_count && frame->phase != RESULT_GIVEN)
@@ -490,7 +553,7 @@ struct trace_builder *random_trace(uint64_t seed) {
 }
 
 struct trace_builder *random_events(uint64_t seed) {
-    enum { THREADS = 3, IDS = 9, EVENTS = 60 };
+    enum { THREADS = 3, IDS = 9, EVENTS = 70 };
     struct random_source random = {seed};
     struct trace_builder *tb = tb_new();
     uint32_t method = tb_method(tb, "Noise", "make"), site = tb_site(tb, "Noise", "make", 1);
@@ -500,9 +563,11 @@ struct trace_builder *random_events(uint64_t seed) {
     tb_event(tb, 1, 0, EVENT_ENTER, method);
     for (unsigned i = 0; i < EVENTS; i++) {
         uint32_t thread = 1 + (uint32_t)random_below(&random, THREADS);
-        uint64_t kind = 1 + random_below(&random, EVENT_GC_BEGIN - 1), id = random_below(&random, IDS), b = 0, c = 0;
+        uint64_t kind = 1 + random_below(&random, EVENT_SAMPLE - 4), id = random_below(&random, IDS), b = 0, c = 0;
         now[thread] += 1 + random_below(&random, 100);
+        if (kind >= EVENT_GC_BEGIN) kind += EVENT_RUN_DELAY - EVENT_GC_BEGIN; // no events of thread 0
         if (kind <= EVENT_EXIT_THROW) id = method;
+        if (kind == EVENT_BLOCK_BEGIN) c = task_class;
         if (kind == EVENT_TASK_CREATED) b = task_class;
         if (kind == EVENT_SPAWN_BEGIN) b = site, c = random_below(&random, 2) ? pool : 0;
         if (kind == EVENT_SPAWN_END) b = random_below(&random, 2);

@@ -62,9 +62,33 @@ static void random_edit(struct fixture *fixture, struct random_source *source, u
     }
 }
 
+// What was computed and what was waited for a core fit into the time; whoever got a lock followed someone else who had.
+static void check_facts(const struct dag *dag, uint64_t seed, unsigned *locked) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+            int64_t edge_ns = v > thread->first ? vertices->time_ns[v] - vertices->time_ns[v - 1] : 0;
+            int64_t compute_ns = vertices->compute_ns ? vertices->compute_ns[v] : 0;
+            int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;
+            if (compute_ns < 0 || queued_ns < 0 || compute_ns + queued_ns > edge_ns)
+                fail_msg("seed %lu: %ld + %ld of %ld at %u", (unsigned long)seed, (long)compute_ns, (long)queued_ns,
+                         (long)edge_ns, v);
+            if (vertices->rule[v] != RULE_LOCK) continue;
+            uint32_t cause = vertices->cause[v];
+            assert_true(cause < thread->first || cause >= thread->first + thread->count);
+            assert_int_equal(vertices->kind[cause], VERTEX_BLOCK_END);
+            assert_int_equal(vertices->task[cause], vertices->task[v]);
+            assert_true(vertices->time_ns[cause] <= vertices->time_ns[v]);
+            ++*locked;
+        }
+    }
+}
+
 static void test_empty_edit_is_exact(void **state) {
     (void)state;
-    uint64_t vertices = 0, tasks = 0;
+    uint64_t vertices = 0, tasks = 0, paths = 0;
+    unsigned locked = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct fixture fixture;
         fixture_init(&fixture, seed);
@@ -78,9 +102,12 @@ static void test_empty_edit_is_exact(void **state) {
         }
         vertices += fixture.dag->vertex_count;
         tasks += fixture.dag->task_count;
+        paths += fixture.dag->path_count;
+        check_facts(fixture.dag, seed, &locked);
         fixture_destroy(&fixture);
     }
     assert_true(vertices > 50 * CASES && tasks > 5 * CASES); // or the generator has withered
+    assert_true(paths > 3 * CASES && locked > CASES / 10);
 }
 
 // Every vertex is on one chain or absent, and follows its predecessor and its cause.
@@ -95,7 +122,7 @@ static void check_order(const struct fixture *fixture, uint64_t seed) {
         int64_t before_ns = INT64_MIN;
         dag_chain_start(&chain, i);
         for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE;) {
-            uint32_t cause = dag->vertices.cause[v];
+            uint32_t cause = dag_awaited_by(&dag->vertices, v);
             visits[v]++;
             if (time_ns[v] < before_ns)
                 fail_msg("seed %lu: vertex %u before its thread's last", (unsigned long)seed, v);
@@ -193,7 +220,7 @@ static void write_and_reopen(const struct fixture *fixture, struct fixture *writ
 // Whatever the events, there is a graph, its times are exact, edits mean what they should, and can be written.
 static void test_any_events_make_a_sound_graph(void **state) {
     (void)state;
-    unsigned inlined = 0;
+    unsigned inlined = 0, locked = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct fixture fixture = {.tb = random_events(seed)}, written;
         struct random_source source = {seed};
@@ -205,6 +232,7 @@ static void test_any_events_make_a_sound_graph(void **state) {
         for (uint32_t v = 0; v < fixture.dag->vertex_count; v++) {
             if (fixture.run.time_ns[v] != fixture.dag->vertices.time_ns[v]) fail_msg("seed %lu", (unsigned long)seed);
         }
+        check_facts(fixture.dag, seed, &locked);
         random_edit(&fixture, &source, 6);
         inlined += fixture.edit.inlined_count;
         check_edit(&fixture, seed, expected, NULL);
@@ -243,7 +271,7 @@ static void test_inlining_all_is_sequential(void **state) {
                 dag_chain_start(&chain, i);
                 for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE; last_ns = fixture.run.time_ns[v]) {
                     has_chain = true;
-                    uint32_t cause = dag->vertices.cause[v];
+                    uint32_t cause = dag_awaited_by(&dag->vertices, v);
                     bool slept = cause != DAG_NONE && !chain.entered && dag->vertices.time_ns[cause] > chain.since_ns;
                     if (!slept) composed_ns += dag->vertices.time_ns[v] - chain.since_ns;
                     composed_ns += chain.lead_ns;

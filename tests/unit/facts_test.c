@@ -434,6 +434,180 @@ static void test_means_are_trimmed(void **state) {
     end(&f);
 }
 
+// The set of a task's functions by bits of their numbers.
+static unsigned path_of(const struct fixture *f, uint64_t id) {
+    const struct dag_path *path = &f->dag->paths[task(f, id)->path];
+    unsigned set = 0;
+    for (uint32_t i = 0; i < path->length; i++) {
+        assert_true(i == 0 || path->methods[i] > path->methods[i - 1]);
+        set |= 1u << path->methods[i];
+    }
+    return set;
+}
+
+// main enters a, b, a; while it waits it runs task 1, which enters b, c; then it enters b and d. Task 2 enters c, b.
+// What main entered before it began, and what a nested task enters: not a path's, and the outer task's.
+static void test_paths(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    enum { A = 1, B, C, D };
+    static const char *const names[] = {"a", "b", "c", "d"};
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(tb_method(f.tb, "Main", names[i]), A + i);
+    tb_event(f.tb, MAIN, 0, EVENT_ENTER, C);
+    tb_event(f.tb, MAIN, 10, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, MAIN, 11, EVENT_ENTER, A);
+    tb_event(f.tb, MAIN, 12, EVENT_ENTER, B);
+    tb_event(f.tb, MAIN, 13, EVENT_ENTER, A);
+    spawn(&f, MAIN, 20, 21, 1);
+    spawn(&f, MAIN, 22, 23, 2);
+    spawn(&f, MAIN, 24, 25, 4);
+    tb_event(f.tb, MAIN, 30, EVENT_WAIT_BEGIN, 1, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, MAIN, 31, EVENT_TASK_START, 1);
+    tb_event(f.tb, MAIN, 32, EVENT_ENTER, B);
+    tb_event(f.tb, MAIN, 33, EVENT_ENTER, C);
+    tb_event(f.tb, MAIN, 34, EVENT_TASK_END, 1);
+    tb_event(f.tb, MAIN, 40, EVENT_WAIT_END, 1);
+    tb_event(f.tb, MAIN, 41, EVENT_ENTER, B);
+    tb_event(f.tb, MAIN, 42, EVENT_ENTER, D);
+    tb_event(f.tb, WORKER, 50, EVENT_TASK_START, 2);
+    tb_event(f.tb, WORKER, 51, EVENT_ENTER, C);
+    tb_event(f.tb, WORKER, 52, EVENT_TASK_CREATED, 3); // never handed over
+    tb_event(f.tb, WORKER, 53, EVENT_TASK_START, 3);
+    tb_event(f.tb, WORKER, 54, EVENT_ENTER, B);
+    tb_event(f.tb, WORKER, 55, EVENT_TASK_END, 3);
+    tb_event(f.tb, WORKER, 56, EVENT_TASK_END, 2);
+    run(&f, WORKER, 60, 61, 4);
+    build(&f);
+    assert_int_equal(path_of(&f, M), 1u << A | 1u << B | 1u << D);
+    assert_int_equal(path_of(&f, 1), 1u << B | 1u << C);
+    assert_int_equal(task(&f, 2)->path, task(&f, 1)->path);
+    assert_int_equal(task(&f, 4)->path, 0);
+    assert_int_equal(f.dag->path_count, 3);
+    assert_true(f.dag->paths[task(&f, 1)->path].hash != f.dag->paths[task(&f, M)->path].hash);
+    end(&f);
+}
+
+// A body that re-enters the same functions after each of many that it helps: its set stays small.
+static void test_paths_stay_small(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    uint32_t a = tb_method(f.tb, "Main", "a");
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    for (uint64_t i = 0; i < 500; i++) {
+        tb_event(f.tb, MAIN, 10 * i + 1, EVENT_ENTER, a);
+        tb_event(f.tb, MAIN, 10 * i + 2, EVENT_TASK_START, M + 1 + i);
+        tb_event(f.tb, MAIN, 10 * i + 3, EVENT_ENTER, a);
+        tb_event(f.tb, MAIN, 10 * i + 4, EVENT_TASK_END, M + 1 + i);
+        tb_event(f.tb, WORKER, 10 * i + 1, EVENT_SPAWN_BEGIN, M + 1 + i, f.site, f.pool);
+    }
+    build(&f);
+    assert_int_equal(path_of(&f, M), 1u << a);
+    assert_int_equal(f.dag->path_count, 2);
+    end(&f);
+}
+
+static uint32_t vertex_at(const struct fixture *f, int64_t time_ns, enum vertex_kind kind) {
+    uint32_t v = 0;
+    while (v < f->dag->vertex_count && !(f->dag->vertices.time_ns[v] == time_ns && f->dag->vertices.kind[v] == kind))
+        v++;
+    assert_true(v < f->dag->vertex_count);
+    return v;
+}
+
+static void block(struct fixture *f, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t lock) {
+    tb_event(f->tb, thread, begin_ns, EVENT_BLOCK_BEGIN, lock, 0, 0);
+    tb_event(f->tb, thread, end_ns, EVENT_BLOCK_END, lock);
+}
+
+static void assert_had_before(const struct fixture *f, int64_t end_ns, int64_t before_ns) {
+    uint32_t v = vertex_at(f, end_ns, VERTEX_BLOCK_END), cause = f->dag->vertices.cause[v];
+    if (before_ns < 0) {
+        assert_int_equal(cause, DAG_NONE);
+        assert_int_equal(f->dag->vertices.rule[v], RULE_RUN);
+    } else {
+        assert_int_equal(cause, vertex_at(f, before_ns, VERTEX_BLOCK_END));
+        assert_int_equal(f->dag->vertices.rule[v], RULE_LOCK);
+    }
+}
+
+// Lock 900:  worker 251..260, nobody before; main 255..280: the worker got it while main was blocked.
+//            worker 300..310: main got it before, goes on in its body and did not ask again: it may have had it.
+//            worker 330..340: the one before is its own: who had it in between is not known.
+//            other 360..370: the worker's body was over at 350, so it was not the worker.
+// Lock 901:  main 400..410, then other 425..440; but main asks again at 430, so it did not have it.
+//            main 430..450: other got it at 440, while main was blocked.
+static void test_locks(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_spawns(&f);
+    block(&f, MAIN, 255, 280, 900);
+    block(&f, MAIN, 400, 410, 901);
+    block(&f, MAIN, 430, 450, 901);
+    start_worker(&f, 140);
+    tb_event(f.tb, WORKER, 150, EVENT_TASK_START, 1);
+    block(&f, WORKER, 251, 260, 900);
+    block(&f, WORKER, 300, 310, 900);
+    block(&f, WORKER, 330, 340, 900);
+    tb_event(f.tb, WORKER, 350, EVENT_TASK_END, 1);
+    tb_event(f.tb, OTHER, 141, EVENT_WORKER_BEGIN, f.pool);
+    tb_event(f.tb, OTHER, 145, EVENT_BLOCK_END, 900); // its begin was lost
+    block(&f, OTHER, 360, 370, 900);
+    block(&f, OTHER, 425, 440, 901);
+    build(&f);
+    assert_int_equal(f.dag->lock_count, 2);
+    assert_had_before(&f, 260, -1);
+    assert_had_before(&f, 280, 260);
+    assert_had_before(&f, 310, 280);
+    assert_had_before(&f, 340, -1);
+    assert_had_before(&f, 370, -1);
+    assert_had_before(&f, 410, -1);
+    assert_had_before(&f, 440, -1);
+    assert_had_before(&f, 450, 440);
+    end(&f);
+}
+
+// The lock of the queue lies within the pick-up, 160 to 200; the spawn at 100 still causes BUSY at 190.
+static void test_locks_of_a_queue(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    spawn(&f, MAIN, 100, 110, 1);
+    tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
+    tb_event(f.tb, WORKER, 160, EVENT_IDLE, f.pool);
+    block(&f, WORKER, 170, 180, 900);
+    tb_event(f.tb, WORKER, 190, EVENT_BUSY, f.pool);
+    block(&f, WORKER, 192, 194, 901);
+    run(&f, WORKER, 200, 210, 1);
+    build(&f);
+    assert_int_equal(time_at(&f, task(&f, 1)->pickup), 160);
+    assert_int_equal(f.dag->vertices.cause[vertex_at(&f, 190, VERTEX_BUSY)], task(&f, 1)->spawn_begin);
+    assert_int_equal(f.dag->vertices.task[vertex_at(&f, 180, VERTEX_BLOCK_END)], 0);
+    assert_int_equal(task(&f, 1)->dispatch, DISPATCH_NEW);
+    end(&f);
+}
+
+static void test_pauses_and_samples(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, 0, 5, EVENT_GC_END); // its begin was lost
+    tb_event(f.tb, 0, 10, EVENT_SAMPLE, 1000, 5000, 7);
+    tb_event(f.tb, 0, 20, EVENT_GC_BEGIN);
+    tb_event(f.tb, 0, 30, EVENT_GC_END);
+    tb_event(f.tb, 0, 40, EVENT_GC_BEGIN);
+    build(&f);
+    assert_int_equal(f.dag->pause_count, 1);
+    assert_int_equal(f.dag->pauses[0].begin_ns, 20);
+    assert_int_equal(f.dag->pauses[0].end_ns, 30);
+    assert_int_equal(f.dag->sample_count, 1);
+    assert_int_equal(f.dag->samples[0].time_ns, 10);
+    assert_int_equal(f.dag->samples[0].process_cpu_ns, 1000);
+    assert_int_equal(f.dag->samples[0].machine_cpu_ns, 5000);
+    assert_int_equal(f.dag->samples[0].context_switches, 7);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dispatches_and_tails),
@@ -449,6 +623,11 @@ int main(void) {
         cmocka_unit_test(test_costs_of_a_pool),
         cmocka_unit_test(test_costs_leave_bodies_out),
         cmocka_unit_test(test_means_are_trimmed),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_paths_stay_small),
+        cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_locks_of_a_queue),
+        cmocka_unit_test(test_pauses_and_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
