@@ -124,7 +124,8 @@ static void release(struct simulation *sim, uint32_t vertex) {
 
 void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    log_passage(sim, (struct passage){time_ns, strand, vertex, vertices->task[vertex], vertices->kind[vertex]});
+    if (time_ns != DAG_ABSENT) // a barrier may be left with nothing to gather
+        log_passage(sim, (struct passage){time_ns, strand, vertex, vertices->task[vertex], vertices->kind[vertex]});
     sim->time_ns[vertex] = time_ns;
     release(sim, vertex);
 }
@@ -142,7 +143,7 @@ void vertex_vanish(struct simulation *sim, uint32_t vertex) {
 static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
     struct strand *strand = &sim->strands[index];
-    uint32_t v = strand->vertex, cause = dag->vertices.cause[v];
+    uint32_t v = strand->vertex, cause = dag_awaited_by(&dag->vertices, v);
     struct reach reach = {strand->now_ns, strand->lead_ns, sim->frames[strand->frame].since_ns};
     strand->awaits = DAG_NONE;
     if (dag->vertices.rule[v] == RULE_BEGIN && !strand->entered) {
@@ -181,7 +182,7 @@ static bool bracket_is_own(const struct dag *dag, uint32_t index) {
     for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
         if (v == task->start) {
             v = task->tail;
-        } else if (dag->vertices.task[v] != DAG_NONE && dag->vertices.task[v] != index) {
+        } else if (dag_task_of(&dag->vertices, v) != DAG_NONE && dag_task_of(&dag->vertices, v) != index) {
             return false;
         }
     }
