@@ -84,13 +84,17 @@ int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispat
     return rounded(costs_of(sim, task)->bracket[dispatch].mean_ns);
 }
 
+int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
+    return rounded(costs_of(sim, task)->pickup[dispatch].mean_ns);
+}
+
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
     const struct dag_task *of = &sim->dag->tasks[task];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     if (of->dispatch == dispatch && sim->model == MODEL_CPU) return sim->costs->pickup_ns[task];
     if (of->dispatch == dispatch)
         return time_ns[of->start] - rule_later(time_ns[of->spawn_begin], dag_free_ns(sim->dag, of));
-    return rounded(costs_of(sim, task)->pickup[dispatch].mean_ns);
+    return mean_pickup(sim, task, dispatch);
 }
 
 uint32_t strand_add(struct simulation *sim) {

@@ -171,6 +171,7 @@ void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
 
 // costs, of a dispatch that differs from the recorded one or not
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 
 // derive.c

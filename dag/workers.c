@@ -309,14 +309,25 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
     return true;
 }
 
-static bool wake_worker(struct simulation *sim, struct pool_state *pool, bool last_first, uint32_t task,
-                        int64_t now_ns) {
+// A worker does not fall asleep in an instant: as long as it has been idle for less than waking it would take, it
+// finds the next task like one that queued. (Whether a spawn or a worker was first by less than that says little, and
+// what the task itself cost says more.)
+static enum dispatch dispatch_to_idle(const struct simulation *sim, uint32_t index, int64_t idle_ns) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    if (idle_ns >= mean_pickup(sim, index, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
+    return task->dispatch == DISPATCH_WOKEN ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+}
+
+// DISPATCH_NONE: nobody idles.
+static enum dispatch give_to_idle(struct simulation *sim, struct pool_state *pool, bool last_first, uint32_t task,
+                                  int64_t now_ns) {
     uint32_t worker = last_first ? pool->idle_last : pool->idle_first;
-    if (worker == DAG_NONE) return false;
+    if (worker == DAG_NONE) return DISPATCH_NONE;
     idle_remove(sim, pool, worker);
     sim->running++;
-    begin_task(sim, worker, task, DISPATCH_WOKEN, later(now_ns, sim->strands[worker].now_ns));
-    return true;
+    enum dispatch dispatch = dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
+    begin_task(sim, worker, task, dispatch, later(now_ns, sim->strands[worker].now_ns));
+    return dispatch;
 }
 
 enum dispatch pool_offer(struct simulation *sim, uint32_t task, int64_t now_ns) {
@@ -325,7 +336,8 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t task, int64_t now_ns) 
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
     if (must_make && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
-    if (wake_worker(sim, pool, rules->lifo_wakeups, task, now_ns)) return DISPATCH_WOKEN;
+    enum dispatch to_idle = give_to_idle(sim, pool, rules->lifo_wakeups, task, now_ns);
+    if (to_idle != DISPATCH_NONE) return to_idle;
     if (pool->queue_length < pool->capacity && pool->discipline != DISCIPLINE_HAND_OFF) {
         if (pool->alive == 0 && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
         enqueue(sim, pool, task);
