@@ -3,44 +3,14 @@
 
 #include "cli/progress.h"
 #include "optimize/plan.h"
-#include "report/text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-__attribute__((format(printf, 2, 3))) static void add_warning(struct analysis_warnings *warnings, const char *format,
-                                                              ...) {
-    va_list args;
-    va_start(args, format);
-    char *text = warnings->text[warnings->count++];
-    vsnprintf(text, sizeof warnings->text[0], format, args);
-    va_end(args);
-}
-
-// A result can be seen by another thread a moment before the probe that records it reads the clock: no fault of clocks.
-enum { PROBE_LAG_NS = 1000 };
-
-void analysis_list_warnings(const struct analysis *analysis, struct analysis_warnings *warnings) {
-    const struct dag *dag = analysis->dag;
-    *warnings = (struct analysis_warnings){0};
-    if (!analysis->trace->whole) add_warning(warnings, "the trace is cut short: its last events are missing");
-    if (analysis->trace->lost_events > 0) {
-        add_warning(warnings, "the trace lacks %s events that the tracer lost",
-                    text_count(analysis->trace->lost_events).s);
-    }
-    if (dag->skew_worst_ns > PROBE_LAG_NS) {
-        add_warning(warnings, "%s effects were recorded before their causes, by at most %s, and were moved after them",
-                    text_count(dag->skew_fixed).s, text_duration((double)dag->skew_worst_ns).s);
-    }
-}
-
-static void warn(const struct analysis *analysis) {
-    struct analysis_warnings warnings;
-    analysis_list_warnings(analysis, &warnings);
+void analysis_warn(struct analysis *analysis) {
     progress_end();
-    for (size_t i = 0; i < warnings.count; i++) {
-        fprintf(stderr, "rehype: warning: %s: %s\n", analysis->trace->path, warnings.text[i]);
+    for (; analysis->warned < analysis->warnings.count; analysis->warned++) {
+        fprintf(stderr, "rehype: warning: %s: %s\n", analysis->trace->path, analysis->warnings.texts[analysis->warned]);
     }
 }
 
@@ -51,14 +21,15 @@ static bool open_all(struct analysis *analysis, const char *path, const char *wi
     if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
     if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
     return window_parse(window, analysis->dag, &analysis->window, error) &&
-           estimator_init(&analysis->estimator, analysis->dag, &analysis->window, error);
+           estimator_init(&analysis->estimator, analysis->dag, &analysis->window, error) &&
+           warn_of_trace(&analysis->warnings, analysis->dag, error);
 }
 
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error) {
-    *analysis = (struct analysis){0};
+    *analysis = (struct analysis){.warnings.arena = &analysis->arena};
     bool ok = open_all(analysis, path, window, error);
     if (ok)
-        warn(analysis);
+        analysis_warn(analysis);
     else
         analysis_close(analysis);
     return ok;
@@ -102,6 +73,7 @@ void analysis_close(struct analysis *analysis) {
     estimator_destroy(&analysis->estimator);
     dag_free(analysis->dag);
     trace_close(analysis->trace);
+    arena_destroy(&analysis->arena);
     *analysis = (struct analysis){0};
 }
 

@@ -4,6 +4,7 @@
 #define REHYPE_CLI_ANALYSIS_H
 
 #include "optimize/estimator.h"
+#include "optimize/warnings.h"
 #include "report/chart.h"
 
 #define ANALYSIS_WINDOW_OPTION(target)                                                                                 \
@@ -24,6 +25,9 @@ struct analysis {
     struct dag *dag;
     struct window window;
     struct estimator estimator;
+    struct warnings warnings; // of the trace, when it is opened; callers add theirs
+    size_t warned;            // of them, were written
+    struct arena arena;       // of the warnings
 };
 
 // `window` as the user wrote it, or NULL. Warnings go to stderr. On failure everything is released; analysis_close is
@@ -48,11 +52,7 @@ void analysis_close(struct analysis *analysis);
 // --model: NULL or "dag". Others are STATUS_USAGE and name what exists.
 bool analysis_check_model(const char *model, struct error *error);
 
-// What makes a trace less than the whole run.
-struct analysis_warnings {
-    char text[3][192];
-    size_t count;
-};
-void analysis_list_warnings(const struct analysis *analysis, struct analysis_warnings *warnings);
+// Writes to stderr what analysis->warnings holds and was not written yet.
+void analysis_warn(struct analysis *analysis);
 
 #endif

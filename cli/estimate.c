@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/plan.h"
+#include "report/costs.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
 #include "report/text.h"
@@ -57,12 +58,25 @@ static bool measure_base(struct estimate *e, struct error *error) {
     return true;
 }
 
+static bool warn(struct estimate *e, const struct plan *plan, struct error *error) {
+    struct warnings *warnings = &e->analysis.warnings;
+    char name[300];
+    if (!warn_of_replay(warnings, e->baseline.replay_error, error)) return false;
+    for (size_t i = 0; i < plan->count; i++) {
+        warnings->about = improvement_text(&plan->improvements[i], name, sizeof name);
+        bool done = warn_of_change(warnings, &plan->improvements[i], error);
+        warnings->about = NULL;
+        if (!done) return false;
+    }
+    return true;
+}
+
 static bool measure_plan(struct estimate *e, struct arena *arena, struct error *error) {
     struct estimator *estimator = &e->analysis.estimator;
     struct plan plan;
     if (!plan_read(options.plan, e->analysis.dag, arena, &plan, error) ||
         !plan_apply(&plan, MODEL_DAG, &estimator->edit, error) ||
-        !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error)) {
+        !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error) || !warn(e, &plan, error)) {
         return false;
     }
     analysis_chart(&e->analysis, "after, as estimated", &e->estimated, &e->charts[1]);
@@ -70,15 +84,8 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct error *
     return estimator_write(estimator, options.output, error);
 }
 
-static cJSON *warnings_json(const struct analysis *analysis) {
-    struct analysis_warnings warnings;
-    analysis_list_warnings(analysis, &warnings);
-    cJSON *array = cJSON_CreateArray();
-    for (size_t i = 0; i < warnings.count; i++) cJSON_AddItemToArray(array, json_text(warnings.text[i]));
-    return array;
-}
-
 static bool write_json(const struct estimate *e, struct error *error) {
+    const struct warnings *warnings = &e->analysis.warnings;
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.estimate/1"));
     cJSON_AddItemToObject(document, "model", json_text("dag"));
@@ -90,7 +97,8 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
     cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error));
     cJSON_AddNullToObject(document, "interval");
-    cJSON_AddItemToObject(document, "warnings", warnings_json(&e->analysis));
+    cJSON_AddItemToObject(document, "costs", costs_json(e->analysis.dag, e->analysis.estimator.costs));
+    cJSON_AddItemToObject(document, "warnings", json_texts(warnings->texts, warnings->count));
     return json_write(document, stdout, error);
 }
 
@@ -102,6 +110,8 @@ static bool write_text(const struct estimate *e, struct error *error) {
            text_number(e->estimated.composite).s, text_number(e->estimated.balanced).s);
     printf("  null-replay error %s: how far this model is off when nothing is changed\n",
            text_percent(e->baseline.replay_error).s);
+    puts("\nWhat handing over cost in the recorded run");
+    if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, utf8, error)) return false;
     double top = chart_top(e->charts, 2);
     for (int i = 0; i < 2; i++) {
         putchar('\n');
@@ -121,7 +131,7 @@ static bool estimate(struct estimate *e, const struct operands *operands, struct
         !measure_plan(e, arena, error)) {
         return false;
     }
-    progress_end();
+    analysis_warn(&e->analysis);
     return options.json ? write_json(e, error) : write_text(e, error);
 }
 

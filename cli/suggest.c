@@ -92,6 +92,15 @@ static bool search(struct suggestion *s, struct error *error) {
     return ok;
 }
 
+static bool warn(struct suggestion *s, struct error *error) {
+    if (!warn_of_replay(&s->analyses[0].warnings, s->result.null_replay_error, error)) return false;
+    for (size_t t = 0; t < s->trace_count; t++) {
+        if (!warn_of_pools(&s->analyses[t].warnings, s->analyses[t].dag, error)) return false;
+        analysis_warn(&s->analyses[t]);
+    }
+    return true;
+}
+
 // The best plan as plan_write wants it: without one, the empty plan.
 static bool write_plan(const struct search_result *result, struct arena *arena, struct error *error) {
     struct plan plan = {.trace_path = result->traces[0].dag->trace->path};
@@ -228,6 +237,19 @@ static void write_reasons(const struct suggestion *s, bool failing) {
     }
 }
 
+// What the best plan rests on.
+static void write_assumptions(const struct search_result *result) {
+    const struct ranked_plan *best = &result->plans[0];
+    bool first = true;
+    for (uint32_t i = 0; i < best->count; i++) {
+        const struct candidate *candidate = &result->candidates[best->candidates[i]];
+        for (size_t w = 0; w < candidate->warning_count; w++, first = false) {
+            if (first) puts("\nCheck before you change the code");
+            printf("  %u: %s\n", best->candidates[i] + 1, candidate->warnings[w]);
+        }
+    }
+}
+
 // The first trace that has all sites and contexts of the best plan, which is where it can be estimated; NULL: none.
 static const char *best_plan_trace(const struct search_result *result) {
     const struct ranked_plan *best = &result->plans[0];
@@ -283,14 +305,34 @@ static bool write_text(const struct suggestion *s, struct error *error) {
     }
     write_plans_heading(s);
     if (!write_plans(s, error)) return false;
+    write_assumptions(result);
     write_next(result);
     return true;
 }
 
-static bool write_results(const struct suggestion *s, struct error *error) {
-    if (options.json) {
-        return json_write(json_suggestions(&s->result, options.seed), stdout, error);
+// Those of the first trace as they are, those of others behind its name.
+static cJSON *warnings_json(const struct suggestion *s) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t t = 0; t < s->trace_count; t++) {
+        const struct analysis *analysis = &s->analyses[t];
+        for (size_t i = 0; i < analysis->warnings.count; i++) {
+            char text[2048];
+            const char *in = t > 0 ? analysis->trace->path : "";
+            snprintf(text, sizeof text, "%s%s%s", in, t > 0 ? ": " : "", analysis->warnings.texts[i]);
+            cJSON_AddItemToArray(array, json_text(text));
+        }
     }
+    return array;
+}
+
+static bool write_json(const struct suggestion *s, struct error *error) {
+    cJSON *document = json_suggestions(&s->result, options.seed);
+    cJSON_AddItemToObject(document, "warnings", warnings_json(s));
+    return json_write(document, stdout, error);
+}
+
+static bool write_results(const struct suggestion *s, struct error *error) {
+    if (options.json) return write_json(s, error);
     if (!options.csv) return write_text(s, error);
     write_csv_names(s);
     for (size_t i = 0; i < s->result.candidate_count; i++) write_csv_line(s, i);
@@ -300,7 +342,7 @@ static bool write_results(const struct suggestion *s, struct error *error) {
 static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
     if (analysis_check_model(options.model, error) && open_all(&s, operands, error) && search(&s, error) &&
-        write_plan(&s.result, &s.arena, error)) {
+        warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
     for (size_t i = 0; i < s.trace_count; i++) analysis_close(&s.analyses[i]);

@@ -6,11 +6,13 @@
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
                     struct error *error) {
     *estimator = (struct estimator){.dag = dag, .window = window, .request_site = DAG_NONE};
-    return dag_edit_init(&estimator->edit, dag, error) && dag_run_init(&estimator->run, dag, error);
+    return dag_edit_init(&estimator->edit, dag, error) && dag_run_init(&estimator->run, dag, error) &&
+           (estimator->costs = costs_measure(dag, error));
 }
 
 void estimator_destroy(struct estimator *estimator) {
     metrics_work_destroy(&estimator->work);
+    costs_free(estimator->costs);
     dag_run_destroy(&estimator->run);
     dag_edit_destroy(&estimator->edit);
     *estimator = (struct estimator){0};

@@ -14,6 +14,7 @@
 #ifndef REHYPE_OPTIMIZE_ESTIMATOR_H
 #define REHYPE_OPTIMIZE_ESTIMATOR_H
 
+#include "dag/costs.h"
 #include "metrics/metrics.h"
 
 struct estimator { // workspace, reused from plan to plan; not shared between threads
@@ -22,6 +23,7 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
     uint32_t request_site;       // whose tasks are requests; DAG_NONE: the outermost
     struct dag_edit edit;        // what to estimate: callers fill it; empty at first
     struct metrics_work work;    // `series` is of the run that was measured last
+    struct costs *costs;
     struct dag_run run;
 };
 

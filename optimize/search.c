@@ -4,6 +4,7 @@
 #include "optimize/candidates.h"
 #include "optimize/combine.h"
 #include "optimize/estimator.h"
+#include "optimize/warnings.h"
 #include "optimize/why.h"
 
 #include <stdio.h>
@@ -186,6 +187,14 @@ static bool estimate_alone(struct search *search, struct judged *judged, struct 
     return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error);
 }
 
+static bool warn(struct candidate *candidate, struct arena *arena, struct error *error) {
+    struct warnings warnings = {.arena = arena};
+    if (!warn_of_change(&warnings, candidate->named, error)) return false;
+    candidate->warnings = warnings.texts;
+    candidate->warning_count = warnings.count;
+    return true;
+}
+
 static bool judge(struct search *search, const struct improvement *improvements, struct arena *arena,
                   struct judged *judged, struct error *error) {
     char name[1024];
@@ -198,7 +207,8 @@ static bool judge(struct search *search, const struct improvement *improvements,
     if (!judged->name) return error_set(error, STATUS_FAILED, "no memory for candidates");
     if (refused == search->trace_count) {
         count_evaluation(search);
-        return estimate_alone(search, judged, arena, error);
+        return estimate_alone(search, judged, arena, error) &&
+               (!candidate_is_estimated(&judged->candidate) || warn(&judged->candidate, arena, error));
     }
     struct candidate *candidate = &judged->candidate;
     const struct why why = why_in(search, candidate, refused, NULL);

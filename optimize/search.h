@@ -24,6 +24,8 @@ struct candidate {
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "refused", and "in TRACE" if
                        // that isn't the first; NULL: nothing
     char why[512];     // one sentence with numbers of the first trace that has it; why not, where it fails
+    const char **warnings; // optimize/warnings.h, of that trace; none where there is no estimate
+    size_t warning_count;
 };
 
 bool candidate_is_estimated(const struct candidate *candidate);

@@ -1,37 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/why.h"
 
-#include <stdio.h>
-#include <string.h>
-
-struct sentence {
-    char *text;
-    size_t size, used;
-};
-
-#define SAY(sentence, ...)                                                                                             \
-    do {                                                                                                               \
-        if ((sentence)->used < (sentence)->size) {                                                                     \
-            (sentence)->used += (size_t)snprintf((sentence)->text + (sentence)->used,                                  \
-                                                 (sentence)->size - (sentence)->used, __VA_ARGS__);                    \
-        }                                                                                                              \
-    } while (0)
-
-static void say_count(struct sentence *sentence, uint64_t count) {
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
-    for (int i = 0; i < length; i++) SAY(sentence, "%s%c", i > 0 && (length - i) % 3 == 0 ? "," : "", digits[i]);
-}
-
-static void say_duration(struct sentence *sentence, double ns) {
-    static const struct {
-        double ns;
-        const char *unit;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    int u = 0;
-    while (u < 3 && ns < units[u].ns) u++;
-    SAY(sentence, "%.*f %s", ns / units[u].ns < 100 ? 1 : 0, ns / units[u].ns, units[u].unit);
-}
+#include "optimize/sentence.h"
 
 struct facts {
     uint32_t bodies, awaited, at_once;
@@ -70,35 +40,34 @@ static void say_tasks(struct sentence *sentence, const struct improvement *impro
     const uint32_t count = improvement->task_count;
     const bool one = count == 1;
     if (count == 0) {
-        SAY(sentence, "no such task");
+        say(sentence, "no such task");
         return;
     }
     say_count(sentence, count);
-    SAY(sentence, one ? " task" : " tasks");
+    say(sentence, one ? " task" : " tasks");
     if (facts.bodies) {
-        SAY(sentence, " of ");
+        say(sentence, " of ");
         say_duration(sentence, facts.mean_ns);
     }
-    SAY(sentence, one ? " is " : " are ");
+    say(sentence, one ? " is " : " are ");
     if (facts.at_once * 2 > count)
-        SAY(sentence, "awaited at once by %s spawner", one ? "its" : "their");
+        say(sentence, "awaited at once by %s spawner", one ? "its" : "their");
     else if (facts.awaited * 2 > count)
-        SAY(sentence, "awaited later");
+        say(sentence, "awaited later");
     else
-        SAY(sentence, "awaited by no thread");
+        say(sentence, "awaited by no thread");
 }
 
 static void say_threads(struct sentence *sentence, double change, const char *when) {
     if (fabs(change) < 0.05)
-        SAY(sentence, "as many threads %s", when);
+        say(sentence, "as many threads %s", when);
     else
-        SAY(sentence, "%.1f threads %s %s", fabs(change), change < 0 ? "fewer" : "more", when);
+        say(sentence, "%.1f threads %s %s", fabs(change), change < 0 ? "fewer" : "more", when);
 }
 
 static struct sentence begin(const struct why *why, char *text, size_t size) {
-    struct sentence sentence = {.text = text, .size = size};
-    text[0] = '\0';
-    if (why->trace) SAY(&sentence, "in %s: ", why->trace);
+    struct sentence sentence = sentence_begin(text, size);
+    if (why->trace) say(&sentence, "in %s: ", why->trace);
     return sentence;
 }
 
@@ -106,19 +75,19 @@ void why_write(const struct why *why, char *text, size_t size) {
     struct sentence sentence = begin(why, text, size);
     say_tasks(&sentence, why->improvement);
     if (why->improvement->refusal) {
-        SAY(&sentence, ", and can't be inlined: of one, %s", why->improvement->refusal);
+        say(&sentence, ", and can't be inlined: of one, %s", why->improvement->refusal);
         return;
     }
     const struct metrics *base = why->base;
     const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
-    SAY(&sentence, ": ");
+    say(&sentence, ": ");
     say_threads(&sentence, now->peak - then->peak, "at peak");
-    SAY(&sentence, ", ");
+    say(&sentence, ", ");
     say_threads(&sentence, now->mean - then->mean, "on average");
     double change =
         base->wall_ns ? 100.0 * (double)(why->estimate->wall_ns - base->wall_ns) / (double)base->wall_ns : 0;
-    SAY(&sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
-    if (why->failed) SAY(&sentence, "; does not meet %s", why->failed);
+    say(&sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
+    if (why->failed) say(&sentence, "; does not meet %s", why->failed);
 }
 
 void why_write_stuck(const struct why *why, const struct estimator *estimator, char *text, size_t size) {
@@ -126,7 +95,7 @@ void why_write_stuck(const struct why *why, const struct estimator *estimator, c
     char cycle[200];
     estimator_stuck_text(estimator, cycle, sizeof cycle);
     say_count(&sentence, why->improvement->task_count);
-    SAY(&sentence,
+    say(&sentence,
         why->improvement->task_count == 1 ? " task inlined would deadlock: %s" : " tasks inlined would deadlock: %s",
         cycle);
 }

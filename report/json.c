@@ -27,6 +27,12 @@ cJSON *json_text(const char *text) {
     return text ? cJSON_CreateString(text) : cJSON_CreateNull();
 }
 
+cJSON *json_texts(const char *const *texts, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) cJSON_AddItemToArray(array, json_text(texts[i]));
+    return array;
+}
+
 static void add(cJSON *object, const char *key, cJSON *value) {
     cJSON_AddItemToObject(object, key, value);
 }
@@ -211,6 +217,7 @@ cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     add(object, "passes", cJSON_CreateBool(!c->fails));
     add(object, "estimate", candidate_is_estimated(c) ? json_metrics(&c->estimate) : cJSON_CreateNull());
     add(object, "why", json_text(c->why));
+    add(object, "warnings", json_texts(c->warnings, c->warning_count));
     return object;
 }
 

@@ -11,8 +11,9 @@
 #include <stdio.h>
 
 cJSON *json_integer(int64_t value);
-cJSON *json_number(double value);                 // NAN and infinities are null
-cJSON *json_text(const char *text);               // NULL is null
+cJSON *json_number(double value);   // NAN and infinities are null
+cJSON *json_text(const char *text); // NULL is null
+cJSON *json_texts(const char *const *texts, size_t count);
 cJSON *json_place(const struct trace_site *site); // class, method, descriptor, file, line, bci; null if unknown
 
 cJSON *json_metrics(const struct metrics *metrics);                  // METRICS

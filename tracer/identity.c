@@ -245,9 +245,10 @@ uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object)
     return object ? class_of(jni, state, object)->id : 0;
 }
 
-jobject identity_payload(JNIEnv *jni, struct thread_state *state, jobject task) {
-    jfieldID payload = class_of(jni, state, task)->payload;
-    return payload ? (*jni)->GetObjectField(jni, task, payload) : NULL;
+uint32_t identity_class_of_fork(JNIEnv *jni, struct thread_state *state, jobject task, jobject *payload) {
+    const struct class_at_hand *class = class_of(jni, state, task);
+    *payload = class->payload ? (*jni)->GetObjectField(jni, task, class->payload) : NULL;
+    return class->id;
 }
 
 static uint32_t register_executor(JNIEnv *jni, jobject executor) {

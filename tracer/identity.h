@@ -48,8 +48,9 @@ void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried);
 // Whether it is a ForkJoinTask that is complete.
 bool identity_is_done(JNIEnv *jni, jobject task);
 
-// What a ForkJoinTask that the JDK made wraps, for ForkJoinPool.submit(Runnable) and the like; NULL for any other.
-jobject identity_payload(JNIEnv *jni, struct thread_state *state, jobject task);
+// The same of a ForkJoinTask, and in *payload what it wraps if the JDK made it for ForkJoinPool.submit(Runnable) and the
+// like; NULL for any other.
+uint32_t identity_class_of_fork(JNIEnv *jni, struct thread_state *state, jobject task, jobject *payload);
 
 // "java.util.concurrent.LinkedBlockingQueue", cut to size; "" when the JVM won't say. Returns text.
 char *identity_class_name(jclass class, char *text, size_t size);

@@ -297,12 +297,13 @@ PROBE(void, takenIfReady)(JNIEnv *jni, jclass helper, jlong task, jobject result
 // A task gets its id when it is handed over, so that one that is only invoked has none and is folded. What the JDK
 // wrapped in a ForkJoinTask is known by its payload.
 static uint64_t create_forked(JNIEnv *jni, struct thread_state *state, jobject task) {
-    jobject payload = identity_payload(jni, state, task);
+    jobject payload;
+    uint32_t class = identity_class_of_fork(jni, state, task, &payload);
     uint64_t id = payload ? identity_carried(jni, payload) : 0;
     if (!id && payload) id = identity_take_created(payload);
     if (id) return id;
     id = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload ? payload : task), 0);
+    record3(state, EVENT_TASK_CREATED, id, payload ? identity_class(jni, state, payload) : class, 0);
     return id;
 }
 

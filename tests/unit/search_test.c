@@ -290,9 +290,6 @@ static void test_refuses_what_the_trace_lacks(void **state) {
     set_objective(&f, "utilisation");
     assert_false(try(&f));
     assert_int_equal(f.error.status, STATUS_USAGE);
-    set_objective(&f, "blocked.mean");
-    assert_false(try(&f));
-    assert_int_equal(f.error.status, STATUS_USAGE);
     close_fixture(&f);
 }
 

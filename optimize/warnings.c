@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "optimize/warnings.h"
+
+#include "optimize/sentence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 600, FIRST_CAPACITY = 8 };
+
+// A result can be seen by another thread a moment before the probe that records it reads the clock: no fault of clocks.
+enum { PROBE_LAG_NS = 1000 };
+
+static const double tolerable_replay_error = 0.005, saturated_share = 0.95;
+
+static bool is_known(const struct warnings *warnings, const char *text) {
+    for (size_t i = 0; i < warnings->count; i++) {
+        if (strcmp(warnings->texts[i], text) == 0) return true;
+    }
+    return false;
+}
+
+static bool grow(struct warnings *warnings) {
+    if (warnings->count < warnings->capacity) return true;
+    size_t capacity = warnings->capacity ? 2 * warnings->capacity : FIRST_CAPACITY;
+    const char **larger = ARENA_NEW(warnings->arena, const char *, capacity);
+    if (!larger) return false;
+    if (warnings->count) memcpy(larger, warnings->texts, warnings->count * sizeof *larger);
+    warnings->texts = larger;
+    warnings->capacity = capacity;
+    return true;
+}
+
+static bool add(struct warnings *warnings, const char *what, struct error *error) {
+    char text[TEXT_BYTES + 512];
+    snprintf(text, sizeof text, "%s%s%s", warnings->about ? warnings->about : "", warnings->about ? ": " : "", what);
+    if (is_known(warnings, text)) return true;
+    char *kept = arena_string(warnings->arena, text, strlen(text));
+    if (!kept || !grow(warnings)) return error_set(error, STATUS_FAILED, "no memory for warnings");
+    warnings->texts[warnings->count++] = kept;
+    return true;
+}
+
+// The trace
+
+static bool warn_of_losses(struct warnings *warnings, const struct trace *trace, struct error *error) {
+    char text[TEXT_BYTES];
+    if (!trace->whole && !add(warnings, "the trace is cut short: its last events are missing", error)) return false;
+    if (trace->lost_events == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "the trace lacks ");
+    say_counted(&sentence, trace->lost_events, "event");
+    say(&sentence, " that the tracer lost");
+    return add(warnings, text, error);
+}
+
+static bool warn_of_skew(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    char text[TEXT_BYTES];
+    if (dag->skew_worst_ns <= PROBE_LAG_NS) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say_counted(&sentence, dag->skew_fixed, "effect");
+    say(&sentence, dag->skew_fixed == 1 ? " was" : " were");
+    say(&sentence, " recorded before %s, by at most ", dag->skew_fixed == 1 ? "its cause" : "their causes");
+    say_duration(&sentence, (double)dag->skew_worst_ns);
+    say(&sentence, ", and moved after");
+    return add(warnings, text, error);
+}
+
+static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    char text[TEXT_BYTES];
+    const double cores = dag->trace->header.cores;
+    if (dag->sample_count < 2 || cores <= 0) return true;
+    const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
+    const double there_was = cores * (double)(last->time_ns - first->time_ns);
+    const double machine = (double)(last->machine_cpu_ns - first->machine_cpu_ns) / there_was;
+    const double process = (double)(last->process_cpu_ns - first->process_cpu_ns) / there_was;
+    if (there_was <= 0 || machine < saturated_share) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "the machine was saturated: ");
+    say_share(&sentence, machine);
+    say(&sentence, " of its cores' time was used, ");
+    say_share(&sentence, process);
+    say(&sentence, " by the program; what others used is missing from an estimate");
+    return add(warnings, text, error);
+}
+
+bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    return warn_of_losses(warnings, dag->trace, error) && warn_of_skew(warnings, dag, error) &&
+           warn_of_saturation(warnings, dag, error);
+}
+
+// Pools
+
+// Waits of a pool's workers, asleep in a task, for tasks of the same pool.
+struct nested_wait {
+    int64_t time_ns;
+    int delta;
+    uint32_t waiter, awaited; // sites
+};
+
+static int compare_nested_waits(const void *a, const void *b) {
+    const struct nested_wait *left = a, *right = b;
+    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
+    return left->delta - right->delta; // who wakes at that instant waits no more
+}
+
+// How many workers the pool can have. 0: there is no end to them, or it isn't known.
+static uint32_t most_workers(const struct dag_pool *pool) {
+    int32_t most = pool->capacity == INT64_MAX ? pool->core : pool->maximum;
+    if (pool->discipline == DISCIPLINE_UNKNOWN || pool->discipline == DISCIPLINE_STEALING) return 0;
+    return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
+}
+
+// Of one worker. The vertex before a WAIT_END is its WAIT_BEGIN. Returns how many entries were written (two a wait).
+static size_t list_waits_of(const struct dag *dag, const struct dag_thread *thread, struct nested_wait *waits) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    size_t count = 0;
+    uint32_t waiter = DAG_NONE; // the innermost body
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        uint32_t awaited = vertices->task[v];
+        if (vertices->kind[v] == VERTEX_START) waiter = awaited;
+        if (vertices->kind[v] == VERTEX_END) waiter = dag->tasks[awaited].enclosing;
+        if (vertices->kind[v] != VERTEX_WAIT_END || v == 0 || vertices->kind[v - 1] != VERTEX_WAIT_BEGIN) continue;
+        if (awaited == DAG_NONE || vertices->time_ns[v] == vertices->time_ns[v - 1]) continue;
+        if (waiter == DAG_NONE || dag->tasks[awaited].pool != thread->pool) continue;
+        struct nested_wait wait = {vertices->time_ns[v - 1], 1, dag->tasks[waiter].site, dag->tasks[awaited].site};
+        waits[count++] = wait;
+        wait.time_ns = vertices->time_ns[v];
+        wait.delta = -1;
+        waits[count++] = wait;
+    }
+    return count;
+}
+
+static size_t list_waits(const struct dag *dag, uint32_t pool, struct nested_wait *waits) {
+    size_t count = 0;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        const struct dag_thread *thread = &dag->threads[t];
+        if (thread->worker && thread->pool == pool) count += list_waits_of(dag, thread, waits + count);
+    }
+    if (count) qsort(waits, count, sizeof *waits, compare_nested_waits);
+    return count;
+}
+
+static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint32_t pool, struct nested_wait *waits,
+                         struct error *error) {
+    char text[TEXT_BYTES];
+    const uint32_t workers = most_workers(&dag->pools[pool]);
+    const size_t count = workers ? list_waits(dag, pool, waits) : 0;
+    uint32_t level = 0, most = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        level += (uint32_t)waits[i].delta;
+        if (level <= most) continue;
+        most = level;
+        at = i;
+    }
+    if (most == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "tasks of ");
+    say_pool(&sentence, dag, pool);
+    say(&sentence, " wait for tasks that only the same pool can run (");
+    say_site(&sentence, dag, waits[at].waiter);
+    say(&sentence, " for ");
+    say_site(&sentence, dag, waits[at].awaited);
+    say(&sentence, "): at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
+        workers);
+    return add(warnings, text, error);
+}
+
+bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    struct nested_wait *waits = malloc(((size_t)dag->vertex_count + 1) * sizeof *waits);
+    bool done = waits || error_set(error, STATUS_FAILED, "no memory for warnings");
+    for (uint32_t p = 1; done && p < dag->pool_count; p++) done = warn_of_pool(warnings, dag, p, waits, error);
+    free(waits);
+    return done;
+}
+
+// The model
+
+bool warn_of_replay(struct warnings *warnings, double replay_error, struct error *error) {
+    char text[TEXT_BYTES];
+    if (replay_error <= tolerable_replay_error) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "the model is off by ");
+    say_share(&sentence, replay_error);
+    say(&sentence, " when nothing is changed: smaller differences mean nothing");
+    return add(warnings, text, error);
+}
+
+static bool follows_cores(double number, double cores) {
+    return cores > 1 && (number == cores || number == cores - 1 || number == cores + 1 || number == 2 * cores);
+}
+
+static bool warn_of_pool_size(struct warnings *warnings, const struct dag *dag, uint32_t pool, double cores,
+                              struct error *error) {
+    char text[TEXT_BYTES];
+    const int32_t size = dag->pools[pool].core;
+    if (!follows_cores(size, cores)) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say_pool(&sentence, dag, pool);
+    say(&sentence,
+        " has %d threads on %.0f cores: where its size follows the cores, it does so in the program, not here", size,
+        cores);
+    return add(warnings, text, error);
+}
+
+// How many tasks of a site each spawner spawned. 0: not all as many; there are at least two spawners, or one of main's.
+static uint32_t tasks_per_spawner(const struct dag *dag, uint32_t site, uint32_t *spawned) {
+    uint32_t each = 0;
+    bool same = true;
+    memset(spawned, 0, ((size_t)dag->task_count + 1) * sizeof *spawned);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->site == site && !(task->flags & TASK_NESTED))
+            spawned[task->spawner == DAG_NONE ? dag->task_count : task->spawner]++;
+    }
+    for (uint32_t t = 0; t <= dag->task_count && same; t++) {
+        if (spawned[t] == 0) continue;
+        same = each == 0 || spawned[t] == each;
+        each = spawned[t];
+    }
+    return same ? each : 0;
+}
+
+static bool warn_of_task_counts(struct warnings *warnings, const struct dag *dag, double cores, struct error *error) {
+    char text[TEXT_BYTES];
+    uint32_t *spawned = malloc(((size_t)dag->task_count + 1) * sizeof *spawned);
+    bool done = spawned || error_set(error, STATUS_FAILED, "no memory for warnings");
+    for (uint32_t s = 0; done && s < dag->site_count; s++) {
+        uint32_t each = tasks_per_spawner(dag, s, spawned);
+        if (!follows_cores(each, cores)) continue;
+        struct sentence sentence = sentence_begin(text, sizeof text);
+        say_site(&sentence, dag, s);
+        say(&sentence,
+            " spawns %u tasks at a time on %.0f cores: where that follows the cores, it does so in the program, ", each,
+            cores);
+        say(&sentence, "not here");
+        done = add(warnings, text, error);
+    }
+    free(spawned);
+    return done;
+}
+
+static bool warn_of_cores(struct warnings *warnings, const struct dag *dag, double wanted, struct error *error) {
+    const double cores = dag->trace->header.cores;
+    if (wanted == 0 || wanted == cores) return true;
+    for (uint32_t p = 1; p < dag->pool_count; p++) {
+        if (!warn_of_pool_size(warnings, dag, p, cores, error)) return false;
+    }
+    return warn_of_task_counts(warnings, dag, cores, error);
+}
+
+// Whether the thread that spawned it waited before it spawned the next one of the site: for a reply, or for a gap that
+// replies make.
+static bool waits_before_next(const struct dag *dag, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t v = task->spawn_end + 1; v < dag->vertex_count; v++) {
+        if (vertices->kind[v] == VERTEX_WAIT_BEGIN) return true;
+        if (vertices->kind[v] == VERTEX_THREAD_START || vertices->kind[v] == VERTEX_END) return false;
+        if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && vertices->task[v] != DAG_NONE &&
+            dag->tasks[vertices->task[v]].site == task->site) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool warn_of_rate(struct warnings *warnings, const struct dag *dag, const struct model *model,
+                         struct error *error) {
+    char text[TEXT_BYTES];
+    uint32_t waiting = 0, count = 0;
+    if (model->rate == 0) return true;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->site != model->rate_site || task->spawn_end == DAG_NONE || task->flags & TASK_NESTED) continue;
+        count++;
+        waiting += waits_before_next(dag, task);
+    }
+    if (waiting == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "after ");
+    say_count(&sentence, waiting);
+    say(&sentence, " of ");
+    say_counted(&sentence, count, "request");
+    say(&sentence, " of ");
+    say_site(&sentence, dag, model->rate_site);
+    say(&sentence, " the thread that brings them waits: whether more would come while it does is not known");
+    return add(warnings, text, error);
+}
+
+bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error) {
+    return warn_of_cores(warnings, dag, model->cores, error) && warn_of_rate(warnings, dag, model, error);
+}
+
+// A change
+
+// What its tasks do that another order or another thread might change.
+struct findings {
+    uint32_t locked;          // tasks that slept for a lock that another held
+    uint32_t lock_class;      // of one of them; trace class id
+    uint32_t timed_out;       // tasks that gave up waiting, or whom another gave up
+    uint32_t cancelled;       // tasks
+    const char *by_thread;    // a name that speaks of state kept by thread, or NULL
+    const char *by_thread_in; // class of the function that has it, or NULL
+};
+
+static bool gave_up(const struct dag *dag, uint32_t wait_end) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (vertices->kind[wait_end] != VERTEX_WAIT_END || vertices->task[wait_end] == DAG_NONE) return false;
+    const uint32_t result = dag->tasks[vertices->task[wait_end]].result;
+    const bool late = result != DAG_NONE && vertices->time_ns[result] > vertices->time_ns[wait_end];
+    return vertices->cause[wait_end] == DAG_NONE && late &&
+           vertices->time_ns[wait_end] > vertices->time_ns[wait_end - 1];
+}
+
+static void look_into_body(const struct dag *dag, const struct dag_task *task, struct findings *findings) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    bool locked = false, timed_out = false;
+    for (uint32_t v = task->start + 1; v < task->end; v++) {
+        if (vertices->kind[v] == VERTEX_START && dag->tasks[vertices->task[v]].end != DAG_NONE) {
+            v = dag->tasks[vertices->task[v]].end; // another task's
+        } else if (vertices->kind[v] == VERTEX_BLOCK_BEGIN) {
+            locked = true;
+            findings->lock_class = dag->locks[vertices->task[v]].lock_class;
+        } else {
+            timed_out |= gave_up(dag, v);
+        }
+    }
+    findings->locked += locked;
+    findings->timed_out += timed_out;
+}
+
+static const char *names_state_by_thread(const char *text) {
+    static const char *const parts[] = {"ThreadLocal", "Transaction", "SecurityContext", "RequestContext"};
+    for (size_t i = 0; text && i < sizeof parts / sizeof parts[0]; i++) {
+        if (strstr(text, parts[i])) return text;
+    }
+    return NULL;
+}
+
+static void look_at_path(const struct dag *dag, uint32_t path, struct findings *findings) {
+    for (uint32_t i = 0; i < dag->paths[path].length && !findings->by_thread; i++) {
+        const struct trace_method *method = &dag->trace->methods[dag->paths[path].methods[i]];
+        if (!names_state_by_thread(method->class_name) && !names_state_by_thread(method->name)) continue;
+        findings->by_thread_in = method->class_name;
+        findings->by_thread = method->name;
+    }
+}
+
+static void look_at_class(const struct dag *dag, uint32_t task_class, struct findings *findings) {
+    const char *name = task_class && task_class < dag->trace->class_count ? dag->trace->classes[task_class].name : NULL;
+    if (!findings->by_thread) findings->by_thread = names_state_by_thread(name);
+}
+
+static struct findings look_at(const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    struct findings findings = {0};
+    uint32_t last_path = DAG_NONE;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        findings.cancelled += task->outcome == TASK_CANCELLED;
+        if (task->start == DAG_NONE || task->end == DAG_NONE) continue;
+        look_into_body(dag, task, &findings);
+        if (task->path != last_path && task->path < dag->path_count) look_at_path(dag, task->path, &findings);
+        look_at_class(dag, task->task_class, &findings);
+        last_path = task->path;
+    }
+    return findings;
+}
+
+static bool warn_of_locks(struct warnings *warnings, const struct trace *trace, const struct findings *findings,
+                          struct error *error) {
+    char text[TEXT_BYTES];
+    if (findings->locked == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say_counted(&sentence, findings->locked, "task");
+    say(&sentence, " slept for a lock that another thread held");
+    if (findings->lock_class && findings->lock_class < trace->class_count)
+        say(&sentence, " (%s)", trace->classes[findings->lock_class].name);
+    say(&sentence, ": on other threads, or in another order, they share it differently");
+    return add(warnings, text, error);
+}
+
+static bool warn_of_time(struct warnings *warnings, const struct findings *findings, struct error *error) {
+    char text[TEXT_BYTES];
+    if (findings->timed_out) {
+        struct sentence sentence = sentence_begin(text, sizeof text);
+        say_counted(&sentence, findings->timed_out, "task");
+        say(&sentence,
+            " gave up a wait before the result came: the timeout is kept as recorded, and may come out otherwise");
+        if (!add(warnings, text, error)) return false;
+    }
+    if (findings->cancelled == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say_counted(&sentence, findings->cancelled, "task");
+    say(&sentence, findings->cancelled == 1 ? " was" : " were");
+    say(&sentence, " cancelled: what is not a task of its own can't be");
+    return add(warnings, text, error);
+}
+
+static bool warn_of_state(struct warnings *warnings, const struct findings *findings, struct error *error) {
+    char text[TEXT_BYTES];
+    if (!findings->by_thread) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "its tasks seem to keep state by thread, known by the name ");
+    if (findings->by_thread_in) say(&sentence, "%s.", findings->by_thread_in);
+    say(&sentence, "%s alone: on another thread it is another one's", findings->by_thread);
+    return add(warnings, text, error);
+}
+
+bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    const struct findings findings = look_at(improvement);
+    return warn_of_locks(warnings, improvement->dag->trace, &findings, error) &&
+           warn_of_time(warnings, &findings, error) && warn_of_state(warnings, &findings, error);
+}

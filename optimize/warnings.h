@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What an estimate rests on and may not hold: said where it shows in the trace, with what it is known by. Sentences
+// without a full stop, to stand behind "warning: ".
+//
+//   of the trace   lost events, a file cut short, effects recorded before their causes, a saturated machine
+//   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve
+//   of a model     its null-replay error; pool sizes and numbers of tasks that may follow the cores, where those
+//   change;
+//                  arrivals that wait for replies, where they are to come faster
+//   of a change    locks, timeouts and cancellations among the tasks that it changes; state that is kept by thread;
+//                  work that may not divide
+#ifndef REHYPE_OPTIMIZE_WARNINGS_H
+#define REHYPE_OPTIMIZE_WARNINGS_H
+
+#include "dag/simulate.h"
+#include "optimize/plan.h"
+
+struct warnings {
+    struct arena *arena; // of the texts
+    const char *about;   // what stands before each, and ": "; NULL: nothing
+    const char **texts;
+    size_t count, capacity;
+};
+
+// All: false and *error when there is no memory. What is said already is not said again.
+bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error);
+bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
+bool warn_of_replay(struct warnings *warnings, double replay_error, struct error *error);
+bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error);
+bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error);
+
+#endif

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is warned of, and what isn't, on runs small enough to see why.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "optimize/candidates.h"
+#include "optimize/warnings.h"
+#include "trace_builder.h"
+
+#include <string.h>
+
+enum { MAIN = 100 };
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+    struct arena arena;
+    struct warnings warnings;
+    struct error error;
+    uint32_t outer, inner, pool; // sites; a pool of two workers
+};
+
+static void begin(struct fixture *f) {
+    *f = (struct fixture){.tb = tb_new(), .error = ERROR_INIT};
+    f->warnings.arena = &f->arena;
+    f->outer = tb_site(f->tb, "Main", "main", 10);
+    f->inner = tb_site(f->tb, "Main", "work", 20);
+    f->pool = tb_pool(f->tb, "pool-1", 2);
+    tb_thread(f->tb, 1, "main", 0);
+    tb_event(f->tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+}
+
+static void add_worker(struct fixture *f, uint32_t thread) {
+    tb_thread(f->tb, thread, "worker", 0);
+    tb_event(f->tb, thread, 1, EVENT_THREAD_START, 1000 + thread);
+    tb_event(f->tb, thread, 2, EVENT_WORKER_BEGIN, f->pool);
+}
+
+static void spawn(struct fixture *f, uint32_t thread, uint64_t time, uint64_t task, uint32_t site) {
+    tb_event(f->tb, thread, time, EVENT_SPAWN_BEGIN, task, site, f->pool);
+    tb_event(f->tb, thread, time + 1, EVENT_SPAWN_END, task);
+}
+
+static void wait_for(struct fixture *f, uint32_t thread, uint64_t from, uint64_t to, uint64_t task) {
+    tb_event(f->tb, thread, from, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, f->outer));
+    tb_event(f->tb, thread, to, EVENT_WAIT_END, task);
+}
+
+static void end_with(struct fixture *f, uint32_t thread, uint64_t time, uint64_t task, enum task_outcome outcome) {
+    tb_event(f->tb, thread, time - 1, EVENT_RESULT, task);
+    tb_event(f->tb, thread, time, EVENT_TASK_END, task, 0, outcome);
+}
+
+static void end(struct fixture *f, uint32_t thread, uint64_t time, uint64_t task) {
+    end_with(f, thread, time, task, TASK_RETURNED);
+}
+
+static void open_run(struct fixture *f, uint64_t main_ends) {
+    tb_event(f->tb, 1, main_ends, EVENT_THREAD_END, MAIN);
+    f->trace = tb_open(f->tb);
+    f->dag = dag_build(f->trace, &f->error);
+    assert_non_null(f->dag);
+}
+
+static void close_run(struct fixture *f) {
+    dag_free(f->dag);
+    trace_close(f->trace);
+    tb_free(f->tb);
+    arena_destroy(&f->arena);
+}
+
+static void expect(struct fixture *f, const char *text) {
+    assert_int_equal(f->warnings.count, text != NULL);
+    if (text) assert_string_equal(f->warnings.texts[0], text);
+    f->warnings = (struct warnings){.arena = &f->arena};
+}
+
+// A task of Main.main:10 that hands over one of Main.work:20, and awaits it.
+static void nest(struct fixture *f, uint64_t outer, uint32_t runs_on, uint32_t inner_on, uint64_t at) {
+    spawn(f, 1, at, outer, f->outer);
+    tb_event(f->tb, runs_on, at + 2, EVENT_TASK_START, outer);
+    spawn(f, runs_on, at + 4, outer + 1, f->inner);
+    tb_event(f->tb, inner_on, at + 6, EVENT_TASK_START, outer + 1);
+    wait_for(f, runs_on, at + 8, at + 20, outer + 1);
+    end(f, inner_on, at + 19, outer + 1);
+    end(f, runs_on, at + 25, outer);
+}
+
+static void test_tasks_wait_for_their_own_pool(void **state) {
+    struct fixture f;
+    begin(&f);
+    add_worker(&f, 2);
+    add_worker(&f, 3);
+    nest(&f, 1, 2, 3, 10);
+    nest(&f, 3, 3, 2, 110);
+    open_run(&f, 500);
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error)); // not said twice
+    expect(&f, "tasks of pool-1 wait for tasks that only the same pool can run (Main.main:10 for Main.work:20): at "
+               "most 1 of its 2 workers waited so at once; when all do, none is left to run them");
+    close_run(&f);
+}
+
+static void test_main_may_wait_for_a_pool(void **state) {
+    struct fixture f;
+    begin(&f);
+    add_worker(&f, 2);
+    spawn(&f, 1, 10, 1, f.outer);
+    wait_for(&f, 1, 12, 40, 1);
+    tb_event(f.tb, 2, 12, EVENT_TASK_START, 1);
+    end(&f, 2, 39, 1);
+    open_run(&f, 100);
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
+    assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f, NULL);
+    close_run(&f);
+}
+
+static void warn_of_site(struct fixture *f, uint32_t line) {
+    struct improvement *improvements;
+    size_t count;
+    assert_true(candidates_find(f->dag, KINDS_ALL, &f->arena, &improvements, &count, &f->error));
+    for (size_t i = 0; i < count; i++) {
+        bool is_wanted = improvements[i].kind == KIND_INLINE && improvements[i].context == DAG_NONE &&
+                         f->dag->sites[improvements[i].site].site.line == line;
+        if (is_wanted) assert_true(warn_of_change(&f->warnings, &improvements[i], &f->error));
+    }
+}
+
+// One task between 12 and 60, with more in it.
+static void begin_one(struct fixture *f) {
+    begin(f);
+    add_worker(f, 2);
+    spawn(f, 1, 10, 1, f->outer);
+    tb_event(f->tb, 2, 12, EVENT_TASK_START, 1);
+}
+
+static void test_timeouts(void **state) {
+    struct fixture f;
+    begin_one(&f);
+    spawn(&f, 2, 14, 2, f.inner);
+    wait_for(&f, 2, 16, 30000, 2); // its result comes at 1 ms
+    end(&f, 2, 60000, 1);
+    add_worker(&f, 3);
+    tb_event(f.tb, 3, 17, EVENT_TASK_START, 2);
+    end(&f, 3, 1000001, 2);
+    open_run(&f, 1100000);
+    warn_of_site(&f, 20);
+    expect(&f, NULL);
+    warn_of_site(&f, 10);
+    expect(&f, "1 task gave up a wait before the result came: the timeout is kept as recorded, and may come out "
+               "otherwise");
+    close_run(&f);
+}
+
+static void test_cancelled(void **state) {
+    struct fixture f;
+    begin_one(&f);
+    end_with(&f, 2, 60, 1, TASK_CANCELLED);
+    open_run(&f, 100);
+    warn_of_site(&f, 10);
+    expect(&f, "1 task was cancelled: what is not a task of its own can't be");
+    close_run(&f);
+}
+
+static void test_losses(void **state) {
+    struct fixture f;
+    begin_one(&f);
+    tb_event(f.tb, 2, 20, EVENT_LOST, 1234);
+    end(&f, 2, 60, 1);
+    open_run(&f, 100);
+    assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f, "the trace lacks 1,234 events that the tracer lost");
+    close_run(&f);
+}
+
+static void test_replay(void **state) {
+    struct fixture f;
+    begin(&f);
+    open_run(&f, 100);
+    assert_true(warn_of_replay(&f.warnings, 0.004, &f.error));
+    expect(&f, NULL);
+    assert_true(warn_of_replay(&f.warnings, 0.0123, &f.error));
+    expect(&f, "the model is off by 1.2 % when nothing is changed: smaller differences mean nothing");
+    close_run(&f);
+}
+
+// On two cores two workers, and two tasks that main spawns.
+static void test_what_follows_the_cores(void **state) {
+    struct fixture f;
+    begin(&f);
+    tb_cores(f.tb, 2);
+    add_worker(&f, 2);
+    spawn(&f, 1, 10, 1, f.outer);
+    spawn(&f, 1, 20, 2, f.outer);
+    tb_event(f.tb, 2, 22, EVENT_TASK_START, 1);
+    end(&f, 2, 30, 1);
+    tb_event(f.tb, 2, 32, EVENT_TASK_START, 2);
+    end(&f, 2, 40, 2);
+    open_run(&f, 100);
+    const struct model same = {MODEL_CPU, 2, DAG_NONE, 0}, more = {MODEL_CPU, 8, DAG_NONE, 0};
+    assert_true(warn_of_model(&f.warnings, f.dag, &same, &f.error));
+    expect(&f, NULL);
+    assert_true(warn_of_model(&f.warnings, f.dag, &more, &f.error));
+    assert_int_equal(f.warnings.count, 2);
+    assert_string_equal(f.warnings.texts[0], "pool-1 has 2 threads on 2 cores: where its size follows the cores, it "
+                                             "does so in the program, not here");
+    assert_string_equal(f.warnings.texts[1], "Main.main:10 spawns 2 tasks at a time on 2 cores: where that follows "
+                                             "the cores, it does so in the program, not here");
+    close_run(&f);
+}
+
+// Of two requests main awaits the first.
+static void test_arrivals_that_wait(void **state) {
+    struct fixture f;
+    begin(&f);
+    add_worker(&f, 2);
+    spawn(&f, 1, 10, 1, f.outer);
+    wait_for(&f, 1, 14, 30, 1);
+    spawn(&f, 1, 40, 2, f.outer);
+    tb_event(f.tb, 2, 12, EVENT_TASK_START, 1);
+    end(&f, 2, 29, 1);
+    tb_event(f.tb, 2, 42, EVENT_TASK_START, 2);
+    end(&f, 2, 50, 2);
+    open_run(&f, 100);
+    const struct model twice = {MODEL_POOL, 0, 0, 2};
+    assert_true(warn_of_model(&f.warnings, f.dag, &twice, &f.error));
+    expect(&f, "after 1 of 2 requests of Main.main:10 the thread that brings them waits: whether more would come while "
+               "it does is not known");
+    close_run(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tasks_wait_for_their_own_pool),
+        cmocka_unit_test(test_main_may_wait_for_a_pool),
+        cmocka_unit_test(test_timeouts),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_what_follows_the_cores),
+        cmocka_unit_test(test_arrivals_that_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
