@@ -27,21 +27,37 @@ static bool collections_count(const struct dag *dag, const struct window *window
     return error->status == STATUS_OK;
 }
 
-bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
-                     const struct window *window, const struct metrics *base, struct metrics_work *work,
-                     struct metrics *metrics, struct error *error) {
-    if (!metrics_usage(dag, edit, run, window, base, work, metrics, error)) return false;
+static bool compute_all(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                        const struct window *window, const struct metrics *base, struct metrics_work *work,
+                        struct metrics *metrics, struct error *error) {
+    if (!usage_compute(dag, edit, run, window, base, work, metrics, error)) return false;
     cpu_compute(dag, edit, run, window, work, &metrics->cpu);
     return tasks_compute(dag, edit, run, work, metrics, error) &&
            metrics_requests(dag, edit, run, window, DAG_NONE, work, &metrics->requests, error) &&
            collections_count(dag, window, metrics, error);
 }
 
+bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                   const struct window *window, const struct metrics *base, struct metrics_work *work,
+                   struct metrics *metrics, struct error *error) {
+    metrics_unknown(metrics);
+    work_forget(work, dag);
+    return work_bind(work, dag, edit, error) && usage_compute(dag, edit, run, window, base, work, metrics, error);
+}
+
+bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                     const struct window *window, const struct metrics *base, struct metrics_work *work,
+                     struct metrics *metrics, struct error *error) {
+    metrics_unknown(metrics);
+    work_forget(work, dag);
+    return work_bind(work, dag, edit, error) && compute_all(dag, edit, run, window, base, work, metrics, error);
+}
+
 bool metrics_of_run(const struct dag *run, bool all, const struct window *window, const struct metrics *base,
                     struct metrics_work *work, struct metrics *metrics, struct error *error) {
     const struct dag_run times = {.time_ns = run->vertices.time_ns};
     metrics_unknown(metrics);
-    return work_bind_run(work, run, true, error) &&
-           (all ? metrics_compute : metrics_usage)(run, &work->scratch->empty, &times, window, base, work, metrics,
-                                                   error);
+    work_forget(work, run);
+    return work_bind_run(work, run, error) &&
+           (all ? compute_all : usage_compute)(run, &work->scratch->empty, &times, window, base, work, metrics, error);
 }

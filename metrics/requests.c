@@ -327,7 +327,7 @@ bool metrics_requests_of_run(const struct dag *run, const struct window *window,
                              struct metrics_work *work, struct request_metrics *requests, struct error *error) {
     const struct dag_run times = {.time_ns = run->vertices.time_ns};
     *requests = requests_unknown();
-    return work_bind_run(work, run, false, error) &&
+    return work_bind_run(work, run, error) &&
            metrics_requests(run, &work->scratch->empty, &times, window, site, work, requests, error);
 }
 

@@ -381,11 +381,9 @@ void metrics_unknown(struct metrics *metrics) {
     metrics->cpu = cpu_unknown();
 }
 
-bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    const struct window *window, const struct metrics *base, struct metrics_work *work,
                    struct metrics *metrics, struct error *error) {
-    metrics_unknown(metrics);
-    if (!work_bind(work, dag, edit, error)) return false;
     struct state_series *series = &work->series;
     if (!gather_window(work, edit, run, window, metrics->virtual_threads)) {
         return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");

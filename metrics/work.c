@@ -289,8 +289,7 @@ bool work_bind(struct metrics_work *work, const struct dag *dag, const struct da
     return error_set(error, STATUS_FAILED, "no memory for the metrics of %u events", dag->vertex_count);
 }
 
-bool work_bind_run(struct metrics_work *work, const struct dag *run, bool again, struct error *error) {
-    if (again && run->origin && work->scratch) work->scratch->dag = NULL;
+bool work_bind_run(struct metrics_work *work, const struct dag *run, struct error *error) {
     if (!work_bind(work, run, NULL, error)) return false;
     work->chain.edit = &work->scratch->empty;
     return true;

@@ -61,19 +61,24 @@ struct metrics_scratch {
 // Binds the workspace to a DAG, unless it is that already, and its chain to an edit. Memory is kept from DAG to DAG.
 bool work_bind(struct metrics_work *work, const struct dag *dag, const struct dag_edit *edit, struct error *error);
 
-// The same for a run that is a DAG of its own, with scratch->empty as its edit. `again`: a simulation's DAG keeps its
-// address from run to run, so that what is bound to says nothing.
-bool work_bind_run(struct metrics_work *work, const struct dag *run, bool again, struct error *error);
+// The same for a run that is a DAG of its own, with scratch->empty as its edit.
+bool work_bind_run(struct metrics_work *work, const struct dag *run, struct error *error);
+
+// A DAG that was made from a recording keeps its address when it is made anew, so that what is bound to says nothing.
+static inline void work_forget(struct metrics_work *work, const struct dag *dag) {
+    if (dag->origin && work->scratch) work->scratch->dag = NULL;
+}
 
 // What was recorded, of a DAG that was simulated; else the DAG itself.
 static inline const struct dag *work_origin(const struct dag *dag) {
-    return dag->origin ? dag->origin : dag;
+    while (dag->origin) dag = dag->origin;
+    return dag;
 }
 
 // Recorded time of what a vertex stands for, or DAG_ABSENT for what only the simulation made.
 static inline int64_t work_recorded_ns(const struct dag *dag, uint32_t vertex) {
-    if (!dag->origin) return dag->vertices.time_ns[vertex];
-    return dag->source[vertex] == DAG_NONE ? DAG_ABSENT : dag->origin->vertices.time_ns[dag->source[vertex]];
+    for (; dag->origin && vertex != DAG_NONE; dag = dag->origin) vertex = dag->source[vertex];
+    return vertex == DAG_NONE ? DAG_ABSENT : dag->vertices.time_ns[vertex];
 }
 
 static inline bool work_is_within(const struct window *window, int64_t recorded_ns) {
@@ -104,7 +109,10 @@ static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *
     return start != DAG_NONE && !work_is_part(dag, edit, task) && run->time_ns[start] != DAG_ABSENT;
 }
 
-// Per family; metrics.c and usage.c call them in this order.
+// Per family; metrics.c calls them in this order, on a workspace that is bound.
+bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                   const struct window *window, const struct metrics *base, struct metrics_work *work,
+                   struct metrics *metrics, struct error *error);
 bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    struct metrics_work *work, struct metrics *metrics, struct error *error);
 void tasks_forget(struct span_work *span);

@@ -154,6 +154,25 @@ cJSON *json_metrics(const struct metrics *metrics) {
     return object;
 }
 
+static cJSON *limits_of(double low, double high, cJSON *(*number)(double)) {
+    if (isnan(low) || isnan(high)) return cJSON_CreateNull();
+    cJSON *limits = cJSON_CreateArray();
+    cJSON_AddItemToArray(limits, number(low));
+    cJSON_AddItemToArray(limits, number(high));
+    return limits;
+}
+
+cJSON *json_intervals(const struct intervals *intervals) {
+    cJSON *object = cJSON_CreateObject();
+    for (int f = 0; f < INTERVAL_FIGURES; f++) {
+        bool duration = f == INTERVAL_WALL || f == INTERVAL_THREAD_TIME;
+        add(object, interval_names[f],
+            limits_of(intervals->of[f].low, intervals->of[f].high, duration ? rounded : json_number));
+    }
+    add(object, "replicates", json_integer(intervals->replicates));
+    return object;
+}
+
 cJSON *json_waits(const struct wait_site *waits, size_t count) {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < count; i++) {

@@ -211,6 +211,33 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
     return ok;
 }
 
+bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, bool utf8, struct error *error) {
+    static const struct table_column columns[] = {
+        {"by the tasks' own variation", TABLE_LEFT}, {"5 %", TABLE_RIGHT}, {"95 %", TABLE_RIGHT}};
+    static const struct {
+        const char *label;
+        enum row_unit unit;
+    } rows[INTERVAL_FIGURES] = {
+        [INTERVAL_WALL] = {"wall", UNIT_DURATION},
+        [INTERVAL_THREAD_TIME] = {"thread-time", UNIT_DURATION},
+        [INTERVAL_OCCUPIED_PEAK] = {"occupied threads, peak", UNIT_NUMBER},
+        [INTERVAL_OCCUPIED_MEAN] = {"occupied threads, mean", UNIT_NUMBER},
+        [INTERVAL_WAITING_PEAK] = {"waiting threads, peak", UNIT_NUMBER},
+        [INTERVAL_WAITING_MEAN] = {"waiting threads, mean", UNIT_NUMBER},
+        [INTERVAL_COMPOSITE] = {"composite", UNIT_NUMBER},
+    };
+    struct table table = TABLE_INIT(columns);
+    for (int f = 0; f < INTERVAL_FIGURES; f++) {
+        if (isnan(intervals->of[f].low)) continue;
+        table_add(&table, rows[f].label);
+        table_add(&table, show(intervals->of[f].low, rows[f].unit).s);
+        table_add(&table, show(intervals->of[f].high, rows[f].unit).s);
+    }
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    return ok;
+}
+
 static void add_wait(struct table *table, const struct wait_site *wait) {
     table_add(table, text_method(wait->site.class_name, wait->site.method).s);
     table_add(table, text_file_line(&wait->site).s);

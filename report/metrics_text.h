@@ -3,6 +3,7 @@
 #ifndef REHYPE_REPORT_METRICS_TEXT_H
 #define REHYPE_REPORT_METRICS_TEXT_H
 
+#include "metrics/interval.h"
 #include "metrics/metrics.h"
 
 #include <stdio.h>
@@ -21,6 +22,9 @@ struct metrics_text_run {
 };
 bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file, bool utf8,
                             struct error *error);
+
+// Between what limits an estimate's figures lie; those that are known.
+bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, bool utf8, struct error *error);
 
 // Where threads wait; at most `most` rows, and a line that says how many more there are.
 bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,

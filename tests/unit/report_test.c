@@ -3,6 +3,7 @@
 #include "report/comparison.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/metrics_text.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -122,6 +123,30 @@ static void test_json_numbers(void **state) {
     sheet_is(sheet, "[9223372036854775807, 1000000000000000000, null, 0.5, null]\n");
 }
 
+static void test_intervals(void **state) {
+    (void)state;
+    struct error error = ERROR_INIT;
+    struct intervals intervals = {.replicates = 30};
+    for (int f = 0; f < INTERVAL_FIGURES; f++) intervals.of[f].low = intervals.of[f].high = NAN;
+    intervals.of[INTERVAL_WALL].low = 1e9;
+    intervals.of[INTERVAL_WALL].high = 1.5e9;
+    intervals.of[INTERVAL_COMPOSITE].low = 0.25;
+    intervals.of[INTERVAL_COMPOSITE].high = 0.5;
+    cJSON *object = json_intervals(&intervals);
+    char *text = cJSON_PrintUnformatted(object);
+    assert_string_equal(text, "{\"wall_ns\":[1000000000,1500000000],\"thread_time_ns\":null,\"occupied_peak\":null,"
+                              "\"occupied_mean\":null,\"waiting_peak\":null,\"waiting_mean\":null,"
+                              "\"composite\":[0.25,0.5],\"replicates\":30}");
+    cJSON_free(text);
+    cJSON_Delete(object);
+    struct sheet *sheet = sheet_open();
+    assert_true(metrics_text_write_intervals(&intervals, sheet->file, false, &error));
+    sheet_is(sheet, "  by the tasks' own variation     5 %    95 %\n"
+                    "  ---------------------------  ------  ------\n"
+                    "  wall                         1.00 s  1.50 s\n"
+                    "  composite                      0.25    0.50\n");
+}
+
 static void test_chart_top(void **state) {
     (void)state;
     struct chart chart = {.title = "t"};
@@ -152,7 +177,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_places),    cmocka_unit_test(test_comparison_error),
         cmocka_unit_test(test_table),   cmocka_unit_test(test_csv),       cmocka_unit_test(test_json_numbers),
-        cmocka_unit_test(test_chart),   cmocka_unit_test(test_chart_top),
+        cmocka_unit_test(test_chart),   cmocka_unit_test(test_intervals), cmocka_unit_test(test_chart_top),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/interval.h"
+
+#include "metrics/work.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <stdlib.h>
+
+const char *const interval_names[INTERVAL_FIGURES] = {
+    "wall_ns", "thread_time_ns", "occupied_peak", "occupied_mean", "waiting_peak", "waiting_mean", "composite"};
+
+enum {
+    FLAG_FIRST = 1, // of its thread
+    FLAG_RING = 2,  // its cause follows from it
+};
+
+struct bootstrap {
+    const struct dag *dag;    // as recorded
+    struct dag replicate;     // with times of its own
+    struct metrics_work work; // for what each vertex does to its thread
+    uint32_t *order;          // of vertices, causes and predecessors first
+    uint32_t *owner;          // a vertex each: task whose running the edge to it is, or DAG_NONE
+    uint32_t *identity;       // replicate.source
+    uint8_t *flags;           // a vertex each
+    uint32_t *sequence;       // tasks with a site, by site and context in order of start
+    uint32_t sequence_count;
+    int64_t *own_ns; // a task each: its own running
+    double *factor;  // a task each: of the replicate at hand
+    struct arena arena;
+};
+
+// Which edges are whose.
+
+struct owner_walk {
+    struct bootstrap *bootstrap;
+    uint32_t *open; // bodies
+    uint32_t depth, asleep;
+};
+
+static void own_edge(struct owner_walk *walk, uint32_t vertex) {
+    const int64_t *time_ns = walk->bootstrap->dag->vertices.time_ns;
+    uint32_t owner = walk->depth && !walk->asleep ? walk->open[walk->depth - 1] : DAG_NONE;
+    walk->bootstrap->owner[vertex] = owner;
+    if (owner != DAG_NONE) walk->bootstrap->own_ns[owner] += time_ns[vertex] - time_ns[vertex - 1];
+}
+
+// A body that runs while another waits is awake: sleeps are counted from the innermost body on.
+static void own_thread(struct owner_walk *walk, const struct dag_thread *thread) {
+    const struct bootstrap *bootstrap = walk->bootstrap;
+    uint32_t *asleep_of = bootstrap->sequence; // free until find_sequences
+    walk->depth = walk->asleep = 0;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        own_edge(walk, v);
+        switch (bootstrap->work.scratch->action[v]) {
+        case ACTION_OPEN:
+            asleep_of[walk->depth] = walk->asleep;
+            walk->open[walk->depth++] = bootstrap->dag->vertices.task[v];
+            walk->asleep = 0;
+            break;
+        case ACTION_CLOSE:
+            walk->asleep = asleep_of[--walk->depth];
+            break;
+        case ACTION_WAIT:
+        case ACTION_BLOCK:
+            walk->asleep++;
+            break;
+        case ACTION_WAKE:
+            walk->asleep--;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+// Vertices with what they follow before them. Waits that saw their result early can close a ring: they take as long as
+// recorded.
+static void find_order(struct bootstrap *bootstrap, uint32_t *stack) {
+    enum { NEW, OPEN, DONE };
+    const struct dag *dag = bootstrap->dag;
+    uint8_t *state = (uint8_t *)bootstrap->identity; // free until the replicates
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) state[v] = NEW;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        uint32_t depth = 0;
+        if (state[v] == NEW) stack[depth++] = v;
+        while (depth > 0) {
+            uint32_t top = stack[depth - 1], cause = dag->vertices.cause[top];
+            state[top] = OPEN;
+            if (!(bootstrap->flags[top] & FLAG_FIRST) && state[top - 1] == NEW) {
+                stack[depth++] = top - 1;
+            } else if (cause != DAG_NONE && state[cause] == NEW) {
+                stack[depth++] = cause;
+            } else {
+                if (cause != DAG_NONE && state[cause] == OPEN) bootstrap->flags[top] |= FLAG_RING;
+                state[top] = DONE;
+                bootstrap->order[count++] = top;
+                depth--;
+            }
+        }
+    }
+}
+
+static int compare_tasks(const void *a, const void *b, void *context) {
+    const struct dag *dag = context;
+    const struct dag_task *x = &dag->tasks[*(const uint32_t *)a], *y = &dag->tasks[*(const uint32_t *)b];
+    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    if (x->context != y->context) return x->context < y->context ? -1 : 1;
+    int64_t x_ns = dag->vertices.time_ns[x->start], y_ns = dag->vertices.time_ns[y->start];
+    if (x_ns != y_ns) return x_ns < y_ns ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void find_sequences(struct bootstrap *bootstrap) {
+    const struct dag *dag = bootstrap->dag;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool whole = task->start != DAG_NONE && !(task->flags & (TASK_UNFINISHED | TASK_NESTED));
+        if (whole && task->site != DAG_NONE && bootstrap->own_ns[t] > 0)
+            bootstrap->sequence[bootstrap->sequence_count++] = t;
+    }
+    qsort_r(bootstrap->sequence, bootstrap->sequence_count, sizeof *bootstrap->sequence, compare_tasks, (void *)dag);
+}
+
+static bool allocate(struct bootstrap *bootstrap, uint32_t **stack) {
+    const struct dag_vertices *recorded = &bootstrap->dag->vertices;
+    const size_t vertices = (size_t)bootstrap->dag->vertex_count + 1, tasks = (size_t)bootstrap->dag->task_count + 1;
+    struct arena *arena = &bootstrap->arena;
+    struct dag_vertices *times = &bootstrap->replicate.vertices;
+    times->time_ns = ARENA_NEW(arena, int64_t, vertices);
+    if (recorded->compute_ns) times->compute_ns = ARENA_NEW(arena, int64_t, vertices);
+    if (recorded->queued_ns) times->queued_ns = ARENA_NEW(arena, int64_t, vertices);
+    bootstrap->order = ARENA_NEW(arena, uint32_t, vertices);
+    bootstrap->owner = ARENA_NEW(arena, uint32_t, vertices);
+    bootstrap->identity = ARENA_NEW(arena, uint32_t, vertices);
+    bootstrap->flags = ARENA_NEW(arena, uint8_t, vertices);
+    bootstrap->sequence = ARENA_NEW(arena, uint32_t, tasks);
+    bootstrap->own_ns = ARENA_NEW(arena, int64_t, tasks);
+    bootstrap->factor = ARENA_NEW(arena, double, tasks);
+    *stack = ARENA_NEW(arena, uint32_t, vertices + tasks);
+    return times->time_ns && (times->compute_ns || !recorded->compute_ns) &&
+           (times->queued_ns || !recorded->queued_ns) && bootstrap->order && bootstrap->owner && bootstrap->identity &&
+           bootstrap->flags && bootstrap->sequence && bootstrap->own_ns && bootstrap->factor && *stack;
+}
+
+static bool prepare(struct bootstrap *bootstrap, const struct dag *dag, struct error *error) {
+    uint32_t *stack;
+    *bootstrap = (struct bootstrap){.dag = dag, .replicate = *dag, .arena = ARENA_INIT};
+    if (!work_bind_run(&bootstrap->work, dag, error)) return false;
+    if (!allocate(bootstrap, &stack)) return error_set(error, STATUS_FAILED, "no memory for an interval");
+    struct owner_walk walk = {.bootstrap = bootstrap, .open = stack};
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        if (dag->threads[t].count) bootstrap->flags[dag->threads[t].first] = FLAG_FIRST;
+        own_thread(&walk, &dag->threads[t]);
+    }
+    find_order(bootstrap, stack);
+    find_sequences(bootstrap);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) bootstrap->identity[v] = v;
+    for (uint32_t t = 0; t < dag->task_count; t++) bootstrap->factor[t] = 1;
+    bootstrap->replicate.origin = dag;
+    bootstrap->replicate.source = bootstrap->identity;
+    return true;
+}
+
+// Draws durations for one sequence of tasks.
+static void draw_sequence(struct bootstrap *bootstrap, const uint32_t *tasks, uint32_t count, const gsl_rng *random) {
+    const int64_t *own_ns = bootstrap->own_ns;
+    const uint32_t block = (uint32_t)lround(cbrt(count));
+    for (uint32_t i = 0; i < count;) {
+        uint32_t from = (uint32_t)gsl_rng_uniform_int(random, count);
+        for (uint32_t k = 0; k < block && i < count; k++, i++) {
+            bootstrap->factor[tasks[i]] = (double)own_ns[tasks[(from + k) % count]] / (double)own_ns[tasks[i]];
+        }
+    }
+}
+
+static void draw(struct bootstrap *bootstrap, const gsl_rng *random) {
+    const struct dag_task *tasks = bootstrap->dag->tasks;
+    const uint32_t *sequence = bootstrap->sequence, count = bootstrap->sequence_count;
+    for (uint32_t first = 0, next; first < count; first = next) {
+        const struct dag_task *alike = &tasks[sequence[first]];
+        for (next = first + 1; next < count; next++) {
+            const struct dag_task *task = &tasks[sequence[next]];
+            if (task->site != alike->site || task->context != alike->context) break;
+        }
+        draw_sequence(bootstrap, &sequence[first], next - first, random);
+    }
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t scaled(int64_t ns, double factor) {
+    return llrint((double)ns * factor);
+}
+
+// When a wait ends that saw its result at `now` (recorded `then`), having begun after its predecessor.
+static int64_t wait_end(const struct dag *dag, uint32_t vertex, int64_t before_now, int64_t before_then, int64_t now,
+                        int64_t then) {
+    const int64_t recorded = dag->vertices.time_ns[vertex];
+    bool slept = then > before_then, sleeps = now > before_now;
+    if (slept && sleeps) return now + recorded - then;
+    if (sleeps) return now + dag->wakeup_ns;
+    return slept ? before_now : before_now + recorded - before_then;
+}
+
+static int64_t time_of(const struct bootstrap *bootstrap, uint32_t vertex) {
+    const struct dag *dag = bootstrap->dag;
+    const int64_t *then_ns = dag->vertices.time_ns, *now_ns = bootstrap->replicate.vertices.time_ns;
+    const uint32_t before = bootstrap->flags[vertex] & FLAG_FIRST ? vertex : vertex - 1,
+                   cause = dag->vertices.cause[vertex];
+    const uint32_t owner = bootstrap->owner[vertex];
+    const int64_t before_then = then_ns[before], before_now = before == vertex ? before_then : now_ns[before];
+    const int64_t run_ns =
+        before_now + (owner == DAG_NONE ? then_ns[vertex] - before_then
+                                        : scaled(then_ns[vertex] - before_then, bootstrap->factor[owner]));
+    if (cause == DAG_NONE || bootstrap->flags[vertex] & FLAG_RING) return run_ns;
+    switch (dag->vertices.rule[vertex]) {
+    case RULE_WAKE:
+        return later(before_now,
+                     later(before_now, now_ns[cause]) + then_ns[vertex] - later(before_then, then_ns[cause]));
+    case RULE_WAIT:
+        return later(before_now, wait_end(dag, vertex, before_now, before_then, now_ns[cause], then_ns[cause]));
+    case RULE_BEGIN:
+        return now_ns[cause] + then_ns[vertex] - then_ns[cause];
+    case RULE_MAX:
+        return later(before == vertex ? now_ns[cause] : before_now, now_ns[cause]);
+    default:
+        return run_ns;
+    }
+}
+
+static void make_replicate(struct bootstrap *bootstrap, const gsl_rng *random) {
+    const struct dag_vertices *recorded = &bootstrap->dag->vertices;
+    struct dag *replicate = &bootstrap->replicate;
+    const uint32_t count = bootstrap->dag->vertex_count;
+    draw(bootstrap, random);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t v = bootstrap->order[i];
+        replicate->vertices.time_ns[v] = time_of(bootstrap, v);
+    }
+    for (uint32_t v = 0; v < count; v++) {
+        double factor = bootstrap->owner[v] == DAG_NONE ? 1 : bootstrap->factor[bootstrap->owner[v]];
+        if (recorded->compute_ns) replicate->vertices.compute_ns[v] = scaled(recorded->compute_ns[v], factor);
+        if (recorded->queued_ns) replicate->vertices.queued_ns[v] = scaled(recorded->queued_ns[v], factor);
+    }
+    work_window(bootstrap->work.scratch, &(struct dag_run){.time_ns = replicate->vertices.time_ns}, NULL,
+                &replicate->first_ns, &replicate->last_ns);
+}
+
+static double figure_of(const struct metrics *metrics, enum interval_figure figure) {
+    switch (figure) {
+    case INTERVAL_WALL:
+        return (double)metrics->wall_ns;
+    case INTERVAL_THREAD_TIME:
+        return metrics->thread_time_ns;
+    case INTERVAL_OCCUPIED_PEAK:
+        return metrics->threads[STATE_OCCUPIED].peak;
+    case INTERVAL_OCCUPIED_MEAN:
+        return metrics->threads[STATE_OCCUPIED].mean;
+    case INTERVAL_WAITING_PEAK:
+        return metrics->threads[STATE_WAITING].peak;
+    case INTERVAL_WAITING_MEAN:
+        return metrics->threads[STATE_WAITING].mean;
+    default:
+        return metrics->composite;
+    }
+}
+
+// values: a row of `replicates` a figure, of which `count` are filled.
+static void find_limits(double *values, unsigned replicates, unsigned count, const struct metrics *estimate,
+                        struct intervals *intervals) {
+    intervals->replicates = count;
+    for (int f = 0; f < INTERVAL_FIGURES; f++) {
+        double *row = &values[(size_t)f * replicates], point = figure_of(estimate, (enum interval_figure)f);
+        intervals->of[f].low = intervals->of[f].high = NAN;
+        if (count == 0 || count < replicates / 2 || isnan(point) || isnan(row[0])) continue;
+        gsl_sort(row, 1, count);
+        double middle = gsl_stats_quantile_from_sorted_data(row, 1, count, 0.5);
+        intervals->of[f].low = fmax(0, point + gsl_stats_quantile_from_sorted_data(row, 1, count, 0.05) - middle);
+        intervals->of[f].high = point + gsl_stats_quantile_from_sorted_data(row, 1, count, 0.95) - middle;
+    }
+}
+
+static bool evaluate_all(struct bootstrap *bootstrap, const gsl_rng *random, unsigned replicates, double *values,
+                         unsigned *count, interval_evaluate evaluate, void *context, struct error *error) {
+    for (unsigned r = 0; r < replicates; r++) {
+        struct metrics metrics;
+        bool stuck = false;
+        make_replicate(bootstrap, random);
+        if (!evaluate(context, &bootstrap->replicate, &metrics, &stuck, error)) return false;
+        if (stuck) continue;
+        for (int f = 0; f < INTERVAL_FIGURES; f++) {
+            values[(size_t)f * replicates + *count] = figure_of(&metrics, (enum interval_figure)f);
+        }
+        ++*count;
+    }
+    return true;
+}
+
+static gsl_rng *new_random(uint64_t seed) {
+    gsl_error_handler_t *handler = gsl_set_error_handler_off(); // it would end the process
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_set_error_handler(handler);
+    if (random) gsl_rng_set(random, seed);
+    return random;
+}
+
+bool interval_estimate(const struct dag *dag, const struct metrics *estimate, unsigned replicates, uint64_t seed,
+                       interval_evaluate evaluate, void *context, struct intervals *intervals, struct error *error) {
+    struct bootstrap bootstrap;
+    unsigned count = 0;
+    double *values = malloc(((size_t)replicates * INTERVAL_FIGURES + 1) * sizeof *values);
+    gsl_rng *random = new_random(seed);
+    bool ok = prepare(&bootstrap, dag, error);
+    if (ok && (!values || !random)) ok = error_set(error, STATUS_FAILED, "no memory for an interval");
+    ok = ok && evaluate_all(&bootstrap, random, replicates, values, &count, evaluate, context, error);
+    if (ok) find_limits(values, replicates, count, estimate, intervals);
+    metrics_work_destroy(&bootstrap.work);
+    arena_destroy(&bootstrap.arena);
+    if (random) gsl_rng_free(random);
+    free(values);
+    return ok;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How much an estimate owes to the accident of one recording: 5 % and 95 % of what it would have been, had the tasks of
+// each site taken what other tasks of that site took.
+//
+// Method. A moving-block bootstrap (Kuensch: The Jackknife and the Bootstrap for General Stationary Observations,
+// Annals of Statistics 17(3), 1989). Tasks of one site and context are alike (SPEC section 2); in order of start they
+// are a sequence of durations, each the time that a body runs, without its waits and without bodies within it. A
+// replicate draws for every such sequence of n a new one in circular blocks of cbrt(n), so that what drifts in a run
+// (warm-up, a cache that fills) drifts in the replicates too; scales each body's own edges to the duration drawn for
+// it; and follows thread and time edges to the times that the recording would have had then (R Eq. 3 and 4, enum
+// vertex_rule). Caller runs base and plan on each replicate: composite is that of the pair, as both have the same
+// accident. Limits are the quantiles of all replicates about their median, moved to the estimate itself, since peaks
+// and walls of replicates are biased alike and the estimate is what is reported.
+//
+// Not covered: what all tasks of a run share (another machine, clock rate, other processes, heap size); sites with one
+// task, main among them, and the time between tasks, hand-overs and wake-ups, which stay as recorded; that the model
+// may be wrong (null_replay_error speaks of that); that tasks might do other work, in other order, when timed
+// differently. So it is the least that a second recording should be expected to differ by, not the most.
+#ifndef REHYPE_METRICS_INTERVAL_H
+#define REHYPE_METRICS_INTERVAL_H
+
+#include "metrics/metrics.h"
+
+enum interval_figure {
+    INTERVAL_WALL,
+    INTERVAL_THREAD_TIME,
+    INTERVAL_OCCUPIED_PEAK,
+    INTERVAL_OCCUPIED_MEAN,
+    INTERVAL_WAITING_PEAK,
+    INTERVAL_WAITING_MEAN,
+    INTERVAL_COMPOSITE,
+    INTERVAL_FIGURES
+};
+extern const char *const interval_names[INTERVAL_FIGURES]; // keys: wall_ns, occupied_peak, ...
+
+struct intervals {
+    struct {
+        double low, high; // NAN: unknown, or fewer than half of the replicates came to an end
+    } of[INTERVAL_FIGURES];
+    unsigned replicates; // that came to an end
+};
+
+// Runs base and plan on a replicate and fills the plan's figures (metrics_usage's suffice), composite against that
+// base. The DAG is the same object each time, with other times; recorded times stay what windows mean. *stuck: this run
+// can't end; it is left out. false and *error: no interval.
+typedef bool (*interval_evaluate)(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                                  struct error *error);
+
+// dag: as recorded. estimate: the plan's figures on it, with composite. The same seed gives the same intervals. Cost:
+// 30 ns a vertex, then `replicates` times 10 ns a vertex and what `evaluate` costs; 30 tell the order of magnitude, 200
+// the first digit. Errors: no memory; evaluate's.
+bool interval_estimate(const struct dag *dag, const struct metrics *estimate, unsigned replicates, uint64_t seed,
+                       interval_evaluate evaluate, void *context, struct intervals *intervals, struct error *error);
+
+#endif

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Replicates of a recording: what they keep, what they vary, and the limits that follow.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "metrics/interval.h"
+#include "random_trace.h"
+
+#include <stdlib.h>
+
+enum { MAIN = 100 };
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+    struct metrics_work work;
+    struct metrics base;
+    struct error error;
+    unsigned calls, stuck_every; // of evaluate; 0: never
+};
+
+static void open_fixture(struct fixture *f) {
+    f->error = (struct error)ERROR_INIT;
+    f->trace = tb_open(f->tb);
+    f->dag = dag_build(f->trace, &f->error);
+    assert_non_null(f->dag);
+    assert_true(metrics_of_run(f->dag, false, NULL, NULL, &f->work, &f->base, &f->error));
+}
+
+static void close_fixture(struct fixture *f) {
+    metrics_work_destroy(&f->work);
+    dag_free(f->dag);
+    trace_close(f->trace);
+    tb_free(f->tb);
+}
+
+// main hands `count` tasks to a pool's worker, one after the other, and awaits each. They take 100, 300, 500, ...; from
+// site to site 10000 more. What lies between them takes 50 a task.
+static void build_chain(struct fixture *f, uint32_t sites, uint32_t count) {
+    *f = (struct fixture){.tb = tb_new()};
+    uint32_t pool = tb_pool(f->tb, "pool", 1);
+    uint64_t now = 0, task = 0;
+    tb_thread(f->tb, 1, "main", 0);
+    tb_thread(f->tb, 2, "worker", 0);
+    tb_event(f->tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f->tb, 2, 1, EVENT_THREAD_START, 50);
+    tb_event(f->tb, 2, 2, EVENT_WORKER_BEGIN, pool);
+    for (uint32_t s = 0; s < sites; s++) {
+        uint32_t site = tb_site(f->tb, "Main", "main", s + 1);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t lasts = 100 + 200 * i + 10000 * s;
+            tb_event(f->tb, 1, now + 10, EVENT_SPAWN_BEGIN, ++task, site, pool);
+            tb_event(f->tb, 1, now + 20, EVENT_SPAWN_END, task);
+            tb_event(f->tb, 1, now + 25, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, site));
+            tb_event(f->tb, 2, now + 40, EVENT_TASK_START, task);
+            tb_event(f->tb, 2, now + 40 + lasts, EVENT_TASK_END, task);
+            now += 50 + lasts;
+            tb_event(f->tb, 1, now, EVENT_WAIT_END, task);
+        }
+    }
+    tb_event(f->tb, 1, now + 1, EVENT_THREAD_END, MAIN);
+    open_fixture(f);
+}
+
+static bool measure(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                    struct error *error) {
+    struct fixture *f = context;
+    *stuck = f->stuck_every && f->calls % f->stuck_every;
+    f->calls++;
+    return metrics_of_run(replicate, false, NULL, &f->base, &f->work, metrics, error);
+}
+
+static struct intervals estimate(struct fixture *f, unsigned replicates, uint64_t seed) {
+    struct intervals intervals;
+    f->calls = 0;
+    assert_true(interval_estimate(f->dag, &f->base, replicates, seed, measure, f, &intervals, &f->error));
+    return intervals;
+}
+
+static void assert_near(double actual, double expected) {
+    if (fabs(actual - expected) > 1e-6 * fmax(1, fabs(expected))) fail_msg("%.12g is not %.12g", actual, expected);
+}
+
+// 100 and 300 in any draw: 200, 400 or 600 in all, with chances 1/4, 1/2 and 1/4, between what never varies.
+static void test_two_alike(void **state) {
+    struct fixture f;
+    build_chain(&f, 1, 2);
+    f.base.composite = 1;
+    struct intervals intervals = estimate(&f, 200, 1);
+    assert_int_equal(intervals.replicates, 200);
+    assert_near(f.base.wall_ns, 501);
+    assert_near(intervals.of[INTERVAL_WALL].low, 301);
+    assert_near(intervals.of[INTERVAL_WALL].high, 701);
+    assert_near(intervals.of[INTERVAL_OCCUPIED_PEAK].low, f.base.threads[STATE_OCCUPIED].peak);
+    assert_true(intervals.of[INTERVAL_COMPOSITE].low < 1 && intervals.of[INTERVAL_COMPOSITE].high > 1);
+    close_fixture(&f);
+}
+
+// Tasks of two sites don't mix, and a site with one task doesn't vary.
+static void test_sites_apart(void **state) {
+    struct fixture f;
+    build_chain(&f, 2, 1);
+    struct intervals intervals = estimate(&f, 30, 1);
+    for (int i = 0; i < INTERVAL_COMPOSITE; i++) {
+        assert_near(intervals.of[i].low, intervals.of[i].high);
+    }
+    assert_near(intervals.of[INTERVAL_WALL].low, (double)f.base.wall_ns);
+    assert_true(isnan(intervals.of[INTERVAL_COMPOSITE].low)); // the estimate has none
+    close_fixture(&f);
+}
+
+static void test_seed(void **state) {
+    struct fixture f;
+    build_chain(&f, 2, 9);
+    struct intervals one = estimate(&f, 30, 7), again = estimate(&f, 30, 7), other = estimate(&f, 30, 8);
+    assert_true(one.of[INTERVAL_WALL].low == again.of[INTERVAL_WALL].low);
+    assert_true(one.of[INTERVAL_WALL].high == again.of[INTERVAL_WALL].high);
+    assert_true(one.of[INTERVAL_WALL].low != other.of[INTERVAL_WALL].low);
+    assert_true(one.of[INTERVAL_WALL].low < (double)f.base.wall_ns &&
+                one.of[INTERVAL_WALL].high > (double)f.base.wall_ns);
+    close_fixture(&f);
+}
+
+static void test_stuck_replicates(void **state) {
+    struct fixture f;
+    build_chain(&f, 1, 2);
+    f.stuck_every = 2;
+    struct intervals intervals = estimate(&f, 40, 1);
+    assert_int_equal(intervals.replicates, 20);
+    assert_false(isnan(intervals.of[INTERVAL_WALL].low));
+    f.stuck_every = 4;
+    intervals = estimate(&f, 40, 1);
+    assert_int_equal(intervals.replicates, 10);
+    assert_true(isnan(intervals.of[INTERVAL_WALL].low));
+    close_fixture(&f);
+}
+
+static bool fail_evaluation(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                            struct error *error) {
+    return error_set(error, STATUS_FAILED, "no memory");
+}
+
+static void test_failure(void **state) {
+    struct fixture f;
+    struct intervals intervals;
+    build_chain(&f, 1, 2);
+    assert_false(interval_estimate(f.dag, &f.base, 5, 1, fail_evaluation, NULL, &intervals, &f.error));
+    assert_int_equal(f.error.status, STATUS_FAILED);
+    close_fixture(&f);
+}
+
+// No effect before its cause, but for the leads of waits; no time runs backwards. An edge that is in no task's body
+// takes as long as recorded.
+static bool check_replicate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                            struct error *error) {
+    const struct dag *dag = context;
+    const int64_t *then = dag->vertices.time_ns, *now = replicate->vertices.time_ns;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        for (uint32_t v = dag->threads[t].first; v < dag->threads[t].first + dag->threads[t].count; v++) {
+            uint32_t cause = dag->vertices.cause[v];
+            if (v > dag->threads[t].first) assert_true(now[v] >= now[v - 1]);
+            if (cause != DAG_NONE && then[cause] <= then[v] && dag->vertices.rule[v] != RULE_LOCK &&
+                dag->vertices.rule[v] != RULE_RUN) {
+                assert_true(now[cause] <= now[v]);
+            }
+        }
+    }
+    *stuck = true;
+    return true;
+}
+
+static void test_random_traces(void **state) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct error error = ERROR_INIT;
+        struct trace_builder *tb = seed % 4 ? random_trace(seed) : random_events(seed);
+        struct trace *trace = tb_open(tb);
+        struct dag *dag = dag_build(trace, &error);
+        struct metrics estimate;
+        struct intervals intervals;
+        metrics_unknown(&estimate);
+        assert_true(interval_estimate(dag, &estimate, 4, seed, check_replicate, dag, &intervals, &error));
+        dag_free(dag);
+        trace_close(trace);
+        tb_free(tb);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_alike), cmocka_unit_test(test_sites_apart),
+        cmocka_unit_test(test_seed),      cmocka_unit_test(test_stuck_replicates),
+        cmocka_unit_test(test_failure),   cmocka_unit_test(test_random_traces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
