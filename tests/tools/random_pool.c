@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    TASKS_MAX = 64,
-    STEPS_MAX = 6 + 6 + 2 * RANDOM_POOLS_MAX + 1, // spawns, waits, ends of pools, end
+    TASKS_MAX = PROGRAM_TASKS_MAX,
     ACTORS_MAX = 2 * TASKS_MAX,
     SITES = 5,
     MAIN_ID = 1000,
@@ -17,26 +16,6 @@ enum {
 };
 #define FRACTION 20
 #define NO_TASK  UINT32_MAX
-
-enum action { ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
-
-struct step { // works, then acts
-    uint64_t work_ns;
-    bool sleeps;
-    enum action action;
-    uint32_t what; // task or pool
-};
-
-enum result_event { RESULT_BEFORE_END, RESULT_AT_END, RESULT_AFTER_END };
-
-struct program_task {
-    struct step steps[STEPS_MAX];
-    uint32_t step_count;
-    uint32_t pool; // index; pool_count: a thread of its own
-    uint32_t priority;
-    enum result_event result_event;
-    bool done, rejected;
-};
 
 // What a frame's delay leads to.
 enum phase {
@@ -82,8 +61,8 @@ struct play {
     const struct random_pool *options;
     struct random_source random;
     struct trace_builder *tb;
-    struct program_task tasks[TASKS_MAX];
-    uint32_t task_count;
+    const struct program *program;
+    bool done[TASKS_MAX], rejected[TASKS_MAX];
     struct pool_state pools[RANDOM_POOLS_MAX];
     struct actor actors[ACTORS_MAX];
     uint32_t actor_count, sites[SITES], lock_class;
@@ -96,11 +75,21 @@ static uint64_t roll(struct play *play, uint64_t limit) {
 
 // ---- the program
 
-static void add_step(struct play *play, uint32_t task, enum action action, uint32_t what) {
-    struct program_task *t = &play->tasks[task];
-    uint64_t work_ns = 50 + roll(play, play->options->work_ns);
-    bool sleeps = play->options->sleeps && roll(play, 4) == 0;
-    t->steps[t->step_count++] = (struct step){work_ns, sleeps, action, what};
+struct making {
+    const struct random_pool *options;
+    struct random_source random;
+    struct program *program;
+};
+
+static uint64_t pick(struct making *making, uint64_t limit) {
+    return random_below(&making->random, limit);
+}
+
+static void add_step(struct making *making, uint32_t task, enum program_action action, uint32_t what) {
+    struct program_task *t = &making->program->tasks[task];
+    uint64_t work_ns = 50 + pick(making, making->options->work_ns);
+    bool sleeps = making->options->sleeps && pick(making, 4) == 0;
+    t->steps[t->step_count++] = (struct program_step){work_ns, sleeps, action, what};
 }
 
 // Whose results may be awaited by tasks of `waiter`: those that are sure to come whatever waits. Pools are in the order
@@ -111,42 +100,49 @@ static bool is_safe(const struct random_pool *options, uint32_t waiter, uint32_t
 }
 
 // false: there is none that tasks of `spawner` may call upon.
-static bool random_pool_for(struct play *play, uint32_t spawner, uint32_t *pool) {
-    const struct random_pool *options = play->options;
+static bool random_pool_for(struct making *making, uint32_t spawner, uint32_t *pool) {
+    const struct random_pool *options = making->options;
     bool by_main = spawner == options->pool_count;
     uint32_t from = by_main ? 0 : spawner;
     if (options->shuts_down && !by_main && !is_safe(options, spawner, from)) from++;
     if (from == options->pool_count) return false;
-    *pool = options->threads && roll(play, 8) == 0 ? options->pool_count
-                                                   : from + (uint32_t)roll(play, options->pool_count - from);
+    *pool = options->threads && pick(making, 8) == 0 ? options->pool_count
+                                                     : from + (uint32_t)pick(making, options->pool_count - from);
     return true;
 }
 
-static uint32_t children_wanted(struct play *play, uint32_t depth, uint32_t pool) {
-    if (depth == 0) return 3 + (uint32_t)roll(play, 4);
-    bool leaf = depth == 3 || pool == play->options->pool_count;
-    return leaf || roll(play, 2) ? 0 : (uint32_t)roll(play, 4);
+static uint32_t children_wanted(struct making *making, uint32_t depth, uint32_t pool) {
+    if (depth == 0) return 3 + (uint32_t)pick(making, 4);
+    bool leaf = depth == 3 || pool == making->options->pool_count;
+    return leaf || pick(making, 2) ? 0 : (uint32_t)pick(making, 4);
 }
 
-static void make_task(struct play *play, uint32_t depth, uint32_t pool) {
-    const struct random_pool *options = play->options;
-    uint32_t index = play->task_count++, awaited[STEPS_MAX / 2], count = 0, childs_pool;
-    play->tasks[index].pool = pool;
-    play->tasks[index].priority = (uint32_t)roll(play, 1000);
-    play->tasks[index].result_event = (enum result_event)roll(play, 3);
-    for (uint32_t i = children_wanted(play, depth, pool); i > 0 && play->task_count < options->tasks; i--) {
-        uint32_t child = play->task_count;
-        if (!random_pool_for(play, pool, &childs_pool)) break;
-        make_task(play, depth + 1, childs_pool);
-        add_step(play, index, ACT_SPAWN, child);
-        bool awaits = options->shuts_down || (options->waits && roll(play, 4));
+static void make_task(struct making *making, uint32_t depth, uint32_t pool) {
+    const struct random_pool *options = making->options;
+    uint32_t index = making->program->task_count++, awaited[PROGRAM_STEPS_MAX / 2], count = 0, childs_pool;
+    making->program->tasks[index].pool = pool;
+    making->program->tasks[index].priority = (uint32_t)pick(making, 1000);
+    making->program->tasks[index].result_event = (enum result_event)pick(making, 3);
+    for (uint32_t i = children_wanted(making, depth, pool); i > 0 && making->program->task_count < options->tasks;
+         i--) {
+        uint32_t child = making->program->task_count;
+        if (!random_pool_for(making, pool, &childs_pool)) break;
+        make_task(making, depth + 1, childs_pool);
+        add_step(making, index, ACT_SPAWN, child);
+        bool awaits = options->shuts_down || (options->waits && pick(making, 4));
         if (awaits && is_safe(options, pool, childs_pool)) awaited[count++] = child;
     }
-    while (count-- > 0) add_step(play, index, ACT_WAIT, awaited[count]);
+    while (count-- > 0) add_step(making, index, ACT_WAIT, awaited[count]);
     for (uint32_t p = 0; depth == 0 && options->shuts_down && p < 2 * options->pool_count; p++) {
-        add_step(play, index, p < options->pool_count ? ACT_SHUTDOWN : ACT_AWAIT_POOL, p % options->pool_count);
+        add_step(making, index, p < options->pool_count ? ACT_SHUTDOWN : ACT_AWAIT_POOL, p % options->pool_count);
     }
-    add_step(play, index, ACT_END, 0);
+    add_step(making, index, ACT_END, 0);
+}
+
+void random_pool_program(const struct random_pool *options, struct program *program) {
+    struct making making = {.options = options, .random = {options->seed}, .program = program};
+    *program = (struct program){0};
+    make_task(&making, 0, options->pool_count);
 }
 
 // ---- actors
@@ -214,7 +210,7 @@ static void begin_task(struct play *play, struct actor *actor, uint32_t task, ui
 }
 
 static void next_step(struct play *play, struct actor *actor) {
-    const struct step *step = &play->tasks[top(actor)->task].steps[top(actor)->step];
+    const struct program_step *step = &play->program->tasks[top(actor)->task].steps[top(actor)->step];
     work(play, actor, step->work_ns, TO_ACTION, !step->sleeps);
 }
 
@@ -230,7 +226,8 @@ static uint32_t take_at(uint32_t *list, uint32_t *count, uint32_t index) {
 static uint32_t first_in_priority(const struct play *play, const struct pool_state *pool) {
     uint32_t first = 0;
     for (uint32_t i = 1; i < pool->queued; i++) {
-        if (play->tasks[pool->queue[i]].priority < play->tasks[pool->queue[first]].priority) first = i;
+        if (play->program->tasks[pool->queue[i]].priority < play->program->tasks[pool->queue[first]].priority)
+            first = i;
     }
     return first;
 }
@@ -301,7 +298,7 @@ static void make_worker(struct play *play, struct actor *maker, uint32_t pool, u
 
 static enum dispatch refuse(struct play *play, uint32_t pool, uint32_t task) {
     if (play->options->pools[pool].caller_runs) return DISPATCH_CALLER;
-    play->tasks[task].rejected = true;
+    play->rejected[task] = true;
     return DISPATCH_NONE;
 }
 
@@ -353,14 +350,14 @@ static void wake_waiters(struct play *play) {
     for (uint32_t i = 0; i < play->actor_count; i++) {
         struct actor *actor = &play->actors[i];
         if (actor->state != AWAITING) continue;
-        const struct step *step = &play->tasks[top(actor)->task].steps[top(actor)->step];
-        bool over = step->action == ACT_WAIT ? play->tasks[step->what].done : pool_over(play, step->what);
+        const struct program_step *step = &play->program->tasks[top(actor)->task].steps[top(actor)->step];
+        bool over = step->action == ACT_WAIT ? play->done[step->what] : pool_over(play, step->what);
         if (over) work(play, actor, cost(play, play->options->wakeup_ns), TO_WAIT_END, false);
     }
 }
 
 static void give_result(struct play *play, uint32_t task) {
-    play->tasks[task].done = true;
+    play->done[task] = true;
     wake_waiters(play);
 }
 
@@ -371,7 +368,7 @@ static void start_thread(struct play *play, uint32_t task) {
 }
 
 static void spawn(struct play *play, struct actor *actor, uint32_t task) {
-    uint32_t pool = play->tasks[task].pool;
+    uint32_t pool = play->program->tasks[task].pool;
     bool own_thread = pool == play->options->pool_count;
     mark_boundary(play, actor);
     EMIT(play, actor, EVENT_SPAWN_BEGIN, MAIN_ID + task, play->sites[task % SITES],
@@ -389,12 +386,12 @@ static void spawn(struct play *play, struct actor *actor, uint32_t task) {
         work(play, actor, cost(play, play->options->bracket_ns[dispatch]), TO_SPAWN_END, true);
 }
 
-static void wait_for(struct play *play, struct actor *actor, const struct step *step) {
+static void wait_for(struct play *play, struct actor *actor, const struct program_step *step) {
     bool for_task = step->action == ACT_WAIT;
     uint64_t target = for_task ? MAIN_ID + step->what : play->pools[step->what].id;
-    if (for_task && (play->tasks[step->what].done || play->tasks[step->what].rejected)) {
+    if (for_task && (play->done[step->what] || play->rejected[step->what])) {
         mark_boundary(play, actor);
-        if (play->tasks[step->what].done) EMIT(play, actor, EVENT_TAKEN, target);
+        if (play->done[step->what]) EMIT(play, actor, EVENT_TAKEN, target);
         top(actor)->step++;
         next_step(play, actor);
         return;
@@ -420,7 +417,7 @@ static void shut_down(struct play *play, struct actor *actor, uint32_t index) {
 }
 
 static void leave_body(struct play *play, struct actor *actor, uint32_t task) {
-    uint32_t pool = play->tasks[task].pool;
+    uint32_t pool = play->program->tasks[task].pool;
     if (pool < play->options->pool_count) {
         play->pools[pool].unfinished--;
         wake_waiters(play);
@@ -435,7 +432,7 @@ static void leave_body(struct play *play, struct actor *actor, uint32_t task) {
 }
 
 static void end_body(struct play *play, struct actor *actor, uint32_t task) {
-    enum result_event result_event = play->tasks[task].result_event;
+    enum result_event result_event = play->program->tasks[task].result_event;
     tell_queued(play, actor);
     if (actor->pool == play->options->pool_count && actor->depth == 1) {
         EMIT(play, actor, EVENT_THREAD_END, actor->run_id, cpu_of(actor));
@@ -448,13 +445,13 @@ static void end_body(struct play *play, struct actor *actor, uint32_t task) {
         work(play, actor, 30 + roll(play, 30), TO_LATE_RESULT, true);
         return;
     }
-    if (!play->tasks[task].done) give_result(play, task);
+    if (!play->done[task]) give_result(play, task);
     leave_body(play, actor, task);
 }
 
 static void act(struct play *play, struct actor *actor) {
     uint32_t task = top(actor)->task;
-    const struct step *step = &play->tasks[task].steps[top(actor)->step];
+    const struct program_step *step = &play->program->tasks[task].steps[top(actor)->step];
     bool own_run = actor->pool == play->options->pool_count && actor->depth == 1;
     switch (step->action) {
     case ACT_SPAWN:
@@ -468,7 +465,7 @@ static void act(struct play *play, struct actor *actor) {
         shut_down(play, actor, step->what);
         break;
     case ACT_END:
-        if (play->tasks[task].result_event == RESULT_BEFORE_END && !own_run) {
+        if (play->program->tasks[task].result_event == RESULT_BEFORE_END && !own_run) {
             EMIT(play, actor, EVENT_RESULT, MAIN_ID + task);
             give_result(play, task);
             work(play, actor, 30 + roll(play, 30), TO_BODY_END, true);
@@ -491,7 +488,7 @@ static void start_body(struct play *play, struct actor *actor, uint32_t task) {
 // What the actor was busy with is over.
 static void go_on(struct play *play, struct actor *actor) {
     struct frame *frame = top(actor);
-    const struct step *step = &play->tasks[frame->task].steps[frame->step];
+    const struct program_step *step = &play->program->tasks[frame->task].steps[frame->step];
     switch (frame->phase) {
     case TO_START:
         start_body(play, actor, frame->task);
@@ -569,14 +566,15 @@ static void pass_time(struct play *play, uint64_t until) {
     play->now = until;
 }
 
-struct trace_builder *random_pool_trace(const struct random_pool *options) {
+struct trace_builder *program_trace(const struct program *program, const struct random_pool *options) {
     static const char *const queues[POOL_RULES] = {
         "java.util.concurrent.LinkedBlockingQueue", "java.util.concurrent.ArrayBlockingQueue",
         "java.util.concurrent.SynchronousQueue", "java.util.concurrent.PriorityBlockingQueue", NULL};
     struct play *play = calloc(1, sizeof *play);
     if (!play) abort();
     play->options = options;
-    play->random.state = options->seed;
+    play->program = program;
+    play->random.state = ~options->seed;
     play->tb = tb_new();
     tb_cores(play->tb, options->cores ? options->cores : ACTORS_MAX);
     for (uint32_t i = 0; i < SITES; i++) play->sites[i] = tb_site(play->tb, "Program", "run", 10 + i);
@@ -594,7 +592,6 @@ struct trace_builder *random_pool_trace(const struct random_pool *options) {
                                 .maximum = rules == POOL_CACHED ? INT32_MAX : (int32_t)options->pools[p].maximum,
                                 .capacity = rules == POOL_GROWING ? (int32_t)options->pools[p].capacity : -1});
     }
-    make_task(play, 0, options->pool_count);
     struct actor *first = make_actor(play, options->pool_count);
     first->is_main = true;
     first->run_id = MAIN_ID;

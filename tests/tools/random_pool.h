@@ -10,6 +10,32 @@
 
 #define RANDOM_POOLS_MAX 3
 
+// What tasks do. Task 0 is main, and spawns or has spawned by others all the rest, each once.
+enum { PROGRAM_TASKS_MAX = 64, PROGRAM_STEPS_MAX = 24 };
+enum program_action { ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
+
+struct program_step { // works, then acts
+    uint64_t work_ns;
+    bool sleeps; // instead of computing
+    enum program_action action;
+    uint32_t what; // task, or index of a pool
+};
+
+enum result_event { RESULT_BEFORE_END, RESULT_AT_END, RESULT_AFTER_END };
+
+struct program_task {
+    struct program_step steps[PROGRAM_STEPS_MAX]; // the last is ACT_END
+    uint32_t step_count;
+    uint32_t pool; // index; pool_count: a thread of its own
+    uint32_t priority;
+    enum result_event result_event;
+};
+
+struct program {
+    struct program_task tasks[PROGRAM_TASKS_MAX];
+    uint32_t task_count;
+};
+
 enum pool_rules {
     POOL_FIXED,    // FIFO, core = maximum
     POOL_GROWING,  // FIFO with a bounded queue, core < maximum
@@ -43,7 +69,10 @@ struct random_pool {
 // Options by chance, of which `cores` are given.
 struct random_pool random_pool_options(uint64_t seed, uint32_t cores);
 
-// The same options give the same trace. No program hangs.
-struct trace_builder *random_pool_trace(const struct random_pool *options);
+// The same options give the same program, which never hangs.
+void random_pool_program(const struct random_pool *options, struct program *program);
+
+// A run of the program with such pools, cores and costs.
+struct trace_builder *program_trace(const struct program *program, const struct random_pool *options);
 
 #endif

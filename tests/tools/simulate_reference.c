@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "simulate_reference.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,11 +165,11 @@ static int64_t own_pickup_ns(const struct reference *r, uint32_t index) {
 }
 
 static int64_t mean_pickup_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
-    return llround(r->costs->pools[task_of(r, task)->pool].pickup[dispatch].mean_ns);
+    return (int64_t)(r->costs->pools[task_of(r, task)->pool].pickup[dispatch].mean_ns + 0.5);
 }
 
 static int64_t mean_bracket_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
-    return llround(r->costs->pools[task_of(r, task)->pool].bracket[dispatch].mean_ns);
+    return (int64_t)(r->costs->pools[task_of(r, task)->pool].bracket[dispatch].mean_ns + 0.5);
 }
 
 static bool as_recorded(const struct reference *r, struct job job, enum dispatch dispatch) {
@@ -603,11 +602,11 @@ static bool is_due(const struct strand *strand) {
 // Of n that compute each gets min(1, cores / n), in units of 1 / 1024 core.
 static int64_t share_of(const struct reference *r, int64_t *of) {
     double cores = r->model->cores > 0 ? r->model->cores : r->dag->trace->header.cores;
-    int64_t milli_cores = llround(cores * 1024);
+    int64_t parts = (int64_t)(cores * 1024 + 0.5);
     *of = 0;
     for (uint32_t i = 0; i < r->strand_count; i++) *of += is_busy(&r->strands[i]) && r->strands[i].compute > 0;
     *of *= 1024;
-    return milli_cores > *of || milli_cores == 0 ? *of : milli_cores;
+    return parts > *of || parts == 0 ? *of : parts;
 }
 
 static ticks up(ticks numerator, ticks denominator) {

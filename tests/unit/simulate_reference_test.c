@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
 // the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
-#include "dag/simulate.h"
-#include "metrics/metrics.h"
-#include "random_pool.h"
+#include "simulate_fixture.h"
 #include "simulate_reference.h"
 
 #include <setjmp.h>
@@ -20,46 +18,6 @@ enum { INLINE = 1, MERGE = 2, SPLIT = 4, STAGE = 8, RESIZE = 16, ALL_EDITS = 31,
 
 static uint64_t cases = 300;
 
-struct fixture {
-    struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
-    struct costs *costs;
-    struct simulation *simulation;
-    struct dag_edit edit;
-};
-
-static void must(bool good, const struct error *error) {
-    char text[512];
-    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
-}
-
-static void open_fixture(struct fixture *fixture, struct trace_builder *tb) {
-    struct error error = ERROR_INIT;
-    *fixture = (struct fixture){.tb = tb, .trace = tb_open(tb)};
-    fixture->dag = dag_build(fixture->trace, &error);
-    must(fixture->dag != NULL, &error);
-    fixture->costs = costs_measure(fixture->dag, &error);
-    must(fixture->costs != NULL, &error);
-    fixture->simulation = simulation_new(fixture->dag, fixture->costs, &error);
-    must(fixture->simulation != NULL, &error);
-    must(dag_edit_init(&fixture->edit, fixture->dag, &error), &error);
-}
-
-static void open_pool(struct fixture *fixture, uint64_t seed, uint32_t cores) {
-    struct random_pool options = random_pool_options(seed, cores);
-    open_fixture(fixture, random_pool_trace(&options));
-}
-
-static void close_fixture(struct fixture *fixture) {
-    dag_edit_destroy(&fixture->edit);
-    simulation_free(fixture->simulation);
-    costs_free(fixture->costs);
-    dag_free(fixture->dag);
-    trace_close(fixture->trace);
-    tb_free(fixture->tb);
-}
-
 // ---- random edits
 
 static bool is_dispatched(const struct dag *dag, uint32_t task) {
@@ -74,7 +32,7 @@ static bool is_dispatched(const struct dag *dag, uint32_t task) {
     }
 }
 
-static void merge_some(struct fixture *fixture, struct random_source *source) {
+static void merge_some(struct simulate_fixture *fixture, struct random_source *source) {
     uint32_t *tasks = malloc((fixture->dag->task_count + 1) * sizeof *tasks);
     assert_non_null(tasks);
     for (uint32_t site = 0; site < fixture->dag->site_count; site++) {
@@ -89,7 +47,7 @@ static void merge_some(struct fixture *fixture, struct random_source *source) {
     free(tasks);
 }
 
-static void edit_task(struct fixture *fixture, struct random_source *source, uint32_t t, unsigned kinds) {
+static void edit_task(struct simulate_fixture *fixture, struct random_source *source, uint32_t t, unsigned kinds) {
     const struct dag *dag = fixture->dag;
     if (fixture->edit.merged_next[t] != DAG_NONE) return;
     switch (1u << random_below(source, 4) & kinds) {
@@ -109,7 +67,7 @@ static void edit_task(struct fixture *fixture, struct random_source *source, uin
     }
 }
 
-static void random_edit(struct fixture *fixture, struct random_source *source, unsigned kinds) {
+static void random_edit(struct simulate_fixture *fixture, struct random_source *source, unsigned kinds) {
     dag_edit_clear(&fixture->edit, fixture->dag);
     uint64_t share = 1 + random_below(source, 4);
     if (kinds & MERGE && random_below(source, 2)) merge_some(fixture, source);
@@ -123,7 +81,7 @@ static void random_edit(struct fixture *fixture, struct random_source *source, u
 }
 
 // For a failure: what was asked for.
-static const char *edit_text(const struct fixture *fixture) {
+static const char *edit_text(const struct simulate_fixture *fixture) {
     static char text[4096];
     size_t length = 0;
     const struct dag_edit *edit = &fixture->edit;
@@ -178,8 +136,8 @@ static int64_t slack_of(const struct dag *dag, uint32_t thread, uint32_t source)
     return slack_ns;
 }
 
-static void compare_vertices(const struct fixture *fixture, const struct dag *run, const struct reference_run *expected,
-                             int64_t tolerance_ns, uint64_t seed) {
+static void compare_vertices(const struct simulate_fixture *fixture, const struct dag *run,
+                             const struct reference_run *expected, int64_t tolerance_ns, uint64_t seed) {
     const struct dag *dag = fixture->dag;
     bool *seen = calloc(dag->vertex_count + 1, sizeof *seen);
     assert_non_null(seen);
@@ -238,7 +196,7 @@ static void compare_parts(const struct dag *dag, const struct dag *run, struct r
     free(parts);
 }
 
-static void compare(struct fixture *fixture, const struct model *model, int64_t tolerance_ns, uint64_t seed) {
+static void compare(struct simulate_fixture *fixture, const struct model *model, int64_t tolerance_ns, uint64_t seed) {
     struct reference_run expected;
     reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, &expected);
     enum dag_outcome outcome = simulation_run(fixture->simulation, &fixture->edit, model);
@@ -268,8 +226,8 @@ static void test_replay_is_exact(void **state) {
     const struct model model = {.kind = MODEL_POOL};
     uint64_t dispatched[DISPATCH_KINDS] = {0};
     for (uint64_t seed = 0; seed < cases; seed++) {
-        struct fixture fixture;
-        open_pool(&fixture, seed, seed % 3);
+        struct simulate_fixture fixture;
+        simulate_fixture_open_random(&fixture, seed, seed % 3);
         const struct dag *dag = fixture.dag;
         assert_int_equal(dag->skew_fixed, 0);
         assert_true(reference_knows(dag));
@@ -277,7 +235,7 @@ static void test_replay_is_exact(void **state) {
         compare(&fixture, &model, 0, seed);
         const struct dag *run = simulation_dag(fixture.simulation);
         for (uint32_t i = 0; i < run->thread_count; i++) check_thread_as_recorded(dag, run, i, seed);
-        close_fixture(&fixture);
+        simulate_fixture_close(&fixture);
     }
     for (unsigned d = DISPATCH_THREAD; d <= DISPATCH_CALLER; d++) assert_true(dispatched[d] > cases / 100);
 }
@@ -286,14 +244,14 @@ static void test_pool_equals_reference(void **state) {
     (void)state;
     const struct model model = {.kind = MODEL_POOL};
     for (uint64_t seed = 0; seed < cases; seed++) {
-        struct fixture fixture;
+        struct simulate_fixture fixture;
         struct random_source source = {seed};
-        open_pool(&fixture, seed, 0);
+        simulate_fixture_open_random(&fixture, seed, 0);
         for (unsigned i = 0; i < EDITS_EACH; i++) {
             random_edit(&fixture, &source, INLINE | RESIZE);
             compare(&fixture, &model, 0, seed);
         }
-        close_fixture(&fixture);
+        simulate_fixture_close(&fixture);
     }
 }
 
