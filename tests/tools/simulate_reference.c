@@ -46,6 +46,7 @@ struct strand {
     bool waits, idle, made;
     struct job job; // of THEN_BEGIN, THEN_CALLER
     bool as_recorded;
+    ticks idle_since;
     uint64_t idle_order;
 };
 
@@ -211,10 +212,17 @@ static struct strand *idle_worker(struct reference *r, uint32_t pool) {
     return found;
 }
 
+// Nobody falls asleep in an instant.
+static enum dispatch dispatch_to_idle(const struct reference *r, struct job job, const struct strand *worker) {
+    ticks asleep = (ticks)mean_pickup_ns(r, job.task, DISPATCH_WOKEN) << FRACTION;
+    bool awake = r->now - worker->idle_since < asleep;
+    return awake && !as_recorded(r, job, DISPATCH_WOKEN) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+}
+
 static enum dispatch offer(struct reference *r, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     struct pool *pool = &r->pools[index];
-    bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF;
+    bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && !r->edit->pool_threads[index];
     struct strand *idle = idle_worker(r, index);
     bool room = hand_off ? idle != NULL : pool->queued < pool->capacity;
     if (pool->workers < pool->core || (!room && pool->workers < pool->maximum)) {
@@ -226,8 +234,13 @@ static enum dispatch offer(struct reference *r, struct job job) {
     pool->unfinished++;
     if (!room) return DISPATCH_CALLER;
     if (idle) {
-        pick_up(r, idle, job, DISPATCH_WOKEN);
-        return DISPATCH_WOKEN;
+        enum dispatch dispatch = dispatch_to_idle(r, job, idle);
+        pick_up(r, idle, job, dispatch);
+        return dispatch;
+    }
+    if (!pool->workers) {
+        pick_up(r, make_worker(r, index), job, DISPATCH_NEW);
+        return DISPATCH_NEW;
     }
     pool->queue[pool->queued++] = job;
     return DISPATCH_QUEUED;
@@ -249,6 +262,7 @@ static void come_free(struct reference *r, struct strand *worker) {
     worker->then = THEN_NOTHING;
     if (!pool->queued) {
         worker->idle = true;
+        worker->idle_since = r->now;
         worker->idle_order = ++r->idle_orders;
         return;
     }
@@ -688,7 +702,8 @@ static void open_pools(struct reference *r) {
         int64_t size = r->edit->pool_threads[p];
         r->pools[p].core = size ? size : rules->core;
         r->pools[p].maximum = size ? size : rules->maximum;
-        r->pools[p].capacity = rules->capacity;
+        bool gets_queue = size && rules->discipline == DISCIPLINE_HAND_OFF;
+        r->pools[p].capacity = gets_queue ? INT64_MAX : rules->capacity;
         r->pools[p].queue = must(malloc(((size_t)r->dag->task_count * PARTS_MAX + 1) * sizeof(struct job)));
     }
 }
