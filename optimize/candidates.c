@@ -199,7 +199,7 @@ static bool paths_differ(const struct path_cost *costs, uint32_t paths) {
 // A hoist-branch a path, at most `most` of them; `always`: even if all cost the same.
 static bool list_paths(struct listing *listing, const uint32_t *tasks, uint32_t count, struct improvement *improvement,
                        uint32_t most, bool always) {
-    if (!listing->dag->trace->events_of_kind[EVENT_ENTER]) return true;
+    if (!listing->dag->path_count || !listing->dag->trace->events_of_kind[EVENT_ENTER]) return true;
     struct path_cost *costs = malloc(((size_t)count + 1) * sizeof *costs);
     uint32_t paths = costs ? find_paths(listing->dag, tasks, count, costs) : 0;
     bool offered = always || (paths > 1 && paths_differ(costs, paths)), done = costs;

@@ -11,60 +11,51 @@
 #include <string.h>
 
 #include "dag/edit.h"
-#include "trace_builder.h"
+#include "steps.h"
 
-enum { MAIN = 1, WORKER = 2, OTHER = 3 }; // threads
-enum { M = 100, LAST = 32 };              // main's task; ids of others are below LAST
+enum { MAIN = STEP_MAIN, WORKER = STEP_WORKER, OTHER = STEP_OTHER, M = STEP_M };
+enum { LAST = 32 }; // ids of tasks are below
 
 struct fixture {
-    struct trace_builder *tb;
-    uint32_t pool, second_pool, site;
-    uint64_t now_ns;
-    struct trace *trace;
+    struct steps steps;
+    uint32_t second_pool;
     struct dag *dag;
     struct dag_edit edit;
     uint32_t all[LAST], count; // tasks of the site
 };
 
 static struct fixture begin(void) {
-    struct fixture f = {.tb = tb_new()};
-    f.pool = tb_pool(f.tb, "pool-1", 2);
-    f.second_pool = tb_pool(f.tb, "pool-2", 2);
-    f.site = tb_site(f.tb, "Main", "run", 12);
-    tb_thread(f.tb, MAIN, "main", 0);
-    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
-    tb_thread(f.tb, OTHER, "other", 0);
-    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    struct fixture f = {0};
+    steps_begin(&f.steps);
+    f.second_pool = tb_pool(f.steps.tb, "pool-2", 2);
     return f;
 }
 
-#define happen(f, thread, ...) tb_event((f)->tb, (thread), (f)->now_ns += 10, __VA_ARGS__)
+#define happen(f, thread, ...) step(&(f)->steps, (thread), __VA_ARGS__)
 
 static void spawn_on(struct fixture *f, uint32_t thread, uint64_t task, uint32_t pool) {
-    happen(f, thread, EVENT_SPAWN_BEGIN, task, f->site, pool);
-    happen(f, thread, EVENT_SPAWN_END, task);
+    uint32_t first = f->steps.pool;
+    f->steps.pool = pool;
+    step_spawn(&f->steps, thread, task);
+    f->steps.pool = first;
 }
 
 static void spawn(struct fixture *f, uint64_t task) {
-    spawn_on(f, MAIN, task, f->pool);
+    step_spawn(&f->steps, MAIN, task);
 }
 
 static void body(struct fixture *f, uint64_t task) {
-    happen(f, WORKER, EVENT_TASK_START, task);
-    happen(f, WORKER, EVENT_TASK_END, task);
+    step_body(&f->steps, task);
 }
 
 static void await(struct fixture *f, uint32_t thread, uint64_t task) {
-    happen(f, thread, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, f->site));
-    happen(f, thread, EVENT_WAIT_END, task);
+    step_await(&f->steps, thread, task);
 }
 
 static void build(struct fixture *f) {
     struct error error = ERROR_INIT;
-    happen(f, MAIN, EVENT_THREAD_END, M);
-    f->trace = tb_open(f->tb);
-    f->dag = dag_build(f->trace, &error);
-    assert_non_null(f->dag);
+    steps_build(&f->steps);
+    f->dag = f->steps.dag;
     assert_true(dag_edit_init(&f->edit, f->dag, &error));
     for (uint32_t t = 0; t < f->dag->task_count; t++) {
         if (f->dag->tasks[t].site != DAG_NONE) f->all[f->count++] = t;
@@ -73,16 +64,11 @@ static void build(struct fixture *f) {
 
 static void end(struct fixture *f) {
     dag_edit_destroy(&f->edit);
-    dag_free(f->dag);
-    trace_close(f->trace);
-    tb_free(f->tb);
+    steps_end(&f->steps);
 }
 
 static uint32_t task(const struct fixture *f, uint64_t id) {
-    uint32_t t = 0;
-    while (t < f->dag->task_count && f->dag->tasks[t].id != id) t++;
-    assert_true(t < f->dag->task_count);
-    return t;
+    return steps_task(&f->steps, id);
 }
 
 // The groups as ids: "1 2 3 | 4 5". Each from its first member, by id of that.
@@ -156,8 +142,8 @@ static void test_bodies_keep_apart(void **state) {
     spawn(&f, 2);
     for (uint64_t id = 1; id <= 2; id++) { // 11 and 12 in 1's body, 21 and 22 in 2's
         happen(&f, WORKER, EVENT_TASK_START, id);
-        spawn_on(&f, WORKER, 10 * id + 1, f.pool);
-        spawn_on(&f, WORKER, 10 * id + 2, f.pool);
+        spawn_on(&f, WORKER, 10 * id + 1, f.steps.pool);
+        spawn_on(&f, WORKER, 10 * id + 2, f.steps.pool);
         happen(&f, WORKER, EVENT_TASK_END, id);
     }
     for (uint64_t id = 1; id <= 2; id++) {
@@ -173,8 +159,8 @@ static void test_threads_keep_apart(void **state) {
     struct fixture f = begin();
     happen(&f, OTHER, EVENT_THREAD_START, 0);
     happen(&f, WORKER, EVENT_THREAD_START, 0);
-    for (uint64_t id = 1; id <= 2; id++) spawn_on(&f, OTHER, id, f.pool);
-    for (uint64_t id = 3; id <= 4; id++) spawn_on(&f, WORKER, id, f.pool);
+    for (uint64_t id = 1; id <= 2; id++) spawn_on(&f, OTHER, id, f.steps.pool);
+    for (uint64_t id = 3; id <= 4; id++) spawn_on(&f, WORKER, id, f.steps.pool);
     for (uint64_t id = 1; id <= 4; id++) body(&f, id);
     build(&f);
     check_groups(&f, 8, 4, "1 2 | 3 4");
@@ -183,7 +169,7 @@ static void test_threads_keep_apart(void **state) {
 
 static void test_contexts_and_pools_keep_apart(void **state) {
     struct fixture f = begin();
-    uint32_t handle = tb_method(f.tb, "Main", "handle");
+    uint32_t handle = tb_method(f.steps.tb, "Main", "handle");
     spawn(&f, 1);
     happen(&f, MAIN, EVENT_ENTER, handle);
     spawn(&f, 2);
@@ -222,7 +208,7 @@ static void test_waits_for_spawner(void **state) {
     struct fixture f = begin();
     spawn(&f, 1);
     happen(&f, WORKER, EVENT_TASK_START, 1);
-    happen(&f, WORKER, EVENT_WAIT_BEGIN, M, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    happen(&f, WORKER, EVENT_WAIT_BEGIN, M, 0, tb_wait(WAIT_FOR_TASK, f.steps.site));
     happen(&f, MAIN, EVENT_THREAD_END, M);
     happen(&f, WORKER, EVENT_WAIT_END, M);
     happen(&f, WORKER, EVENT_TASK_END, 1);
@@ -247,20 +233,20 @@ static void test_bodies(void **state) {
     }
     body(&f, 1);
     happen(&f, WORKER, EVENT_TASK_START, 2);
-    spawn_on(&f, WORKER, 3, f.pool);
+    spawn_on(&f, WORKER, 3, f.steps.pool);
     happen(&f, WORKER, EVENT_TASK_END, 2);
     body(&f, 3);
     happen(&f, WORKER, EVENT_TASK_START, 4);
     await(&f, WORKER, 3);
     happen(&f, WORKER, EVENT_TASK_END, 4);
     happen(&f, WORKER, EVENT_TASK_START, 5);
-    happen(&f, WORKER, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, f.site));
+    happen(&f, WORKER, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, f.steps.site));
     happen(&f, WORKER, EVENT_WAIT_END, 0);
     happen(&f, WORKER, EVENT_TASK_END, 5);
     happen(&f, WORKER, EVENT_TASK_START, 7);
     happen(&f, WORKER, EVENT_TAKEN, 1);
     happen(&f, WORKER, EVENT_TASK_START, 8);
-    happen(&f, WORKER, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, f.site));
+    happen(&f, WORKER, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, f.steps.site));
     happen(&f, WORKER, EVENT_WAIT_END, 0);
     happen(&f, WORKER, EVENT_TASK_END, 8);
     happen(&f, WORKER, EVENT_TASK_END, 7);
@@ -315,7 +301,7 @@ static void test_counts_and_clear(void **state) {
         dag_edit_inline(edit, task(&f, 1));
         dag_edit_split(edit, task(&f, 2), 4);
         dag_edit_combine(edit, task(&f, 3));
-        dag_edit_resize(edit, f.pool, 8);
+        dag_edit_resize(edit, f.steps.pool, 8);
     }
     assert_int_equal(edit->inlined_count, 1);
     assert_int_equal(edit->parts_count, 1);
@@ -323,7 +309,7 @@ static void test_counts_and_clear(void **state) {
     assert_int_equal(edit->staged_count, 1);
     assert_int_equal(edit->staged[task(&f, 3)], 1);
     assert_int_equal(edit->resized_count, 1);
-    assert_int_equal(edit->pool_threads[f.pool], 8);
+    assert_int_equal(edit->pool_threads[f.steps.pool], 8);
     assert_false(dag_edit_only_inlines(edit));
     dag_edit_clear(edit, f.dag);
     assert_true(dag_edit_only_inlines(edit));
@@ -331,7 +317,7 @@ static void test_counts_and_clear(void **state) {
     for (uint32_t t = 0; t < f.dag->task_count; t++) {
         assert_int_equal(edit->inlined[t] + edit->parts[t] + edit->staged[t], 0);
     }
-    assert_int_equal(edit->pool_threads[f.pool], 0);
+    assert_int_equal(edit->pool_threads[f.steps.pool], 0);
     end(&f);
 }
 

@@ -11,14 +11,15 @@
 #include "optimize/text.h"
 #include "trace_builder.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Sites: Main.main:5 spawns tasks 10 and 11 in two contexts, Main.main:6, Other.run:7
-// and Twice.call:9 one.
+// Pools: pool, and two that are called twin. Sites: Main.main:5 spawns tasks 10 and 11 in two contexts, Main.main:6,
+// Other.run:7 and Twice.call:9 one.
 struct fixture {
     struct trace_builder *tb;
     struct trace *trace;
@@ -48,6 +49,8 @@ static int set_up(void **state) {
     if (!mkdtemp(f->folder)) return -1;
     snprintf(f->path, sizeof f->path, "%s/plan.json", f->folder);
     uint32_t pool = tb_pool(f->tb, "pool", 1), handle = tb_method(f->tb, "acme.Main", "handle");
+    tb_pool(f->tb, "twin", 2);
+    tb_pool(f->tb, "twin", 2);
     uint32_t five = tb_site(f->tb, "acme.Main", "main", 5), six = tb_site(f->tb, "acme.Main", "main", 6);
     uint32_t seven = tb_site(f->tb, "acme.Other", "run", 7), nine = tb_site(f->tb, "acme.Twice", "call", 9);
     tb_thread(f->tb, 1, "main", 0);
@@ -168,6 +171,85 @@ static void test_refuses_improvements(void **state) {
            "improvement 2: inline acme.Other.run:7 conflicts with improvement 1, inline acme.Other.run:7");
 }
 
+#define AT_FIVE(kind, params) "{\"kind\": \"" kind "\", \"site\": \"acme.Main.main:5\", \"params\": {" params "}}"
+#define RESIZE(params)        "{\"kind\": \"resize-pool\", \"params\": {" params "}}"
+
+static void test_reads_all_kinds(void **state) {
+    struct fixture *f = *state;
+    struct plan plan;
+    char text[256];
+    assert_true(read_list(f,
+                          AT_FIVE("merge", "\"factor\": 2") "," RESIZE("\"pool\": \"twin@2\", \"threads\": 7") //
+                          ",{\"kind\": \"split\", \"site\": \"acme.Main.main:6\"}"
+                          ",{\"kind\": \"hoist-branch\", \"site\": \"acme.Other.run\", \"params\": {}}"
+                          ",{\"kind\": \"combinator\", \"site\": \"acme.Twice.call\", \"stages\": [3]}",
+                          &plan));
+    assert_int_equal(plan.count, 5);
+    assert_int_equal(plan.improvements[0].factor, 2);
+    assert_int_equal(plan.improvements[0].task_count, 2);
+    assert_false(improvement_is_open(&plan.improvements[0]));
+    assert_int_equal(plan.improvements[1].pool, 2);
+    assert_int_equal(plan.improvements[1].threads, 7);
+    assert_int_equal(plan.improvements[1].site, DAG_NONE);
+    assert_true(improvement_is_open(&plan.improvements[2]));
+    assert_true(improvement_is_open(&plan.improvements[3]));
+    assert_int_equal(plan.improvements[4].task_count, 0);
+    assert_string_equal(plan.improvements[4].refusal, "none of its tasks awaits one that it spawned");
+    assert_string_equal(improvement_text(&plan.improvements[0], text, sizeof text), "merge acme.Main.main:5 by 2");
+    assert_string_equal(improvement_text(&plan.improvements[1], text, sizeof text), "resize-pool twin@2 to 7 threads");
+    assert_string_equal(improvement_text(&plan.improvements[2], text, sizeof text), "split acme.Main.main:6");
+    for (size_t size = 1; size < 40; size++) { // cut short, never overrun
+        assert_true(strlen(improvement_text(&plan.improvements[0], text, size)) < size);
+    }
+}
+
+static void test_refuses_params(void **state) {
+    struct fixture *f = *state;
+    const char *range = "\"factor\" is not a whole number from 2 to 1000000";
+    refuse(f, AT_FIVE("merge", "\"factor\": 1"), range);
+    refuse(f, AT_FIVE("merge", "\"factor\": -2"), range);
+    refuse(f, AT_FIVE("merge", "\"factor\": 2.5"), range);
+    refuse(f, AT_FIVE("split", "\"factor\": 1e300"), range);
+    refuse(f, AT_FIVE("split", "\"factor\": 1e999"), range);
+    refuse(f, AT_FIVE("split", "\"factor\": 4294967298"), range);
+    refuse(f, AT_FIVE("split", "\"factor\": \"2\""), range);
+    refuse(f, AT_FIVE("split", "\"factor\": null"), range);
+    refuse(f, AT_FIVE("split", "\"factor\": [2]"), range);
+    refuse(f, AT_FIVE("split", "\"factors\": 2"), "unknown key \"factors\" in params of split");
+    refuse(f, AT_FIVE("split", "\"factor\": 2, \"factor\": 3"), "\"factor\" twice");
+    refuse(f, AT_FIVE("combinator", "\"factor\": 2"), "unknown key \"factor\" in params of combinator");
+    refuse(f, "{\"kind\": \"merge\", \"site\": \"acme.Main.main:5\", \"params\": 2}", "\"params\" is not an object");
+    refuse(f, "{\"kind\": \"merge\", \"site\": \"acme.Main.main:5\", \"stages\": []}", "unknown key \"stages\"");
+    refuse(f, RESIZE(""), "\"pool\" is missing");
+    refuse(f, RESIZE("\"pool\": 3, \"threads\": 2"), "\"pool\" is missing");
+    refuse(f, RESIZE("\"pool\": \"pol\", \"threads\": 2"), "the trace has no pool pol; nearest: pool");
+    refuse(f, RESIZE("\"pool\": \"twin\", \"threads\": 2"), "pool twin is ambiguous; it could be: twin@2, twin@3");
+    refuse(f, RESIZE("\"pool\": \"pool\""), "\"threads\" is missing");
+    refuse(f, RESIZE("\"pool\": \"pool\", \"threads\": 0"), "\"threads\" is not a whole number from 1 to 1000000");
+    refuse(f, "{\"kind\": \"resize-pool\", \"site\": \"acme.Main.main:5\"}", "unknown key \"site\" in a resize-pool");
+    refuse(f, AT_FIVE("hoist-branch", "\"path\": 7"), "\"path\" is not a text of 16 hex digits");
+    refuse(f, AT_FIVE("hoist-branch", "\"path\": \"12345678\""), "\"path\" is not a text of 16 hex digits");
+    refuse(f, AT_FIVE("hoist-branch", "\"path\": \"0123456789abcdeg\""), "\"path\" is not a text of 16 hex digits");
+    refuse(f, AT_FIVE("hoist-branch", "\"path\": \"0123456789abcdef\""),
+           "no task of the site took path 0123456789abcdef; its paths: ");
+}
+
+static void test_refuses_conflicts(void **state) {
+    struct fixture *f = *state;
+    struct plan plan;
+    refuse(f, AT_FIVE("merge", "\"factor\": 2") "," INLINE("acme.Main.main:5"),
+           "inline acme.Main.main:5 conflicts with improvement 1, merge acme.Main.main:5 by 2");
+    refuse(f, AT_FIVE("merge", "\"factor\": 2") "," AT_FIVE("merge", "\"factor\": 4"), "conflicts");
+    refuse(f, AT_FIVE("split", "") "," AT_FIVE("hoist-branch", ""), "conflicts");
+    refuse(f, AT_FIVE("combinator", "") "," AT_FIVE("combinator", ""), "conflicts"); // though there is no coordinator
+    refuse(f, RESIZE("\"pool\": \"pool\", \"threads\": 2") "," RESIZE("\"pool\": \"pool\", \"threads\": 3"),
+           "resize-pool pool to 3 threads conflicts with improvement 1, resize-pool pool to 2 threads");
+    assert_true(read_list(f,
+                          RESIZE("\"pool\": \"pool\", \"threads\": 2") "," RESIZE(
+                              "\"pool\": \"twin@3\", \"threads\": 2") "," AT_FIVE("merge", "\"factor\": 2"),
+                          &plan));
+}
+
 static void check_bad_file(struct fixture *f, const char *text, size_t length, const char *why, uint64_t offset) {
     struct plan plan;
     char message[2048];
@@ -188,6 +270,9 @@ static void test_refuses_files(void **state) {
     BAD_FILE(f, "{\"schema\": x}", "not JSON", 11);
     BAD_FILE(f, "{} x", "not JSON", 3);
     BAD_FILE(f, "{}\0x", "zero byte", 2);
+    char deep[4096] = "{\"schema\": \"rehype.plan/1\", \"improvements\": ";
+    memset(deep + strlen(deep), '[', sizeof deep - strlen(deep) - 1);
+    check_bad_file(f, deep, strlen(deep), "not JSON", 1043); // where cJSON stops: 1,000 levels
     BAD_FILE(f, "[]", "is missing", ERROR_NO_OFFSET);
     BAD_FILE(f, "{\"schema\": \"rehype.plan/2\", \"improvements\": []}", "this version reads rehype.plan/1",
              ERROR_NO_OFFSET);
@@ -213,24 +298,46 @@ static void test_trace_path(void **state) {
     assert_null(path);
 }
 
+static void check_round_trip(struct fixture *f, const struct improvement *improvement) {
+    struct plan written = {.improvements = (struct improvement *)improvement, .count = 1}, read;
+    char before[256], after[256];
+    assert_true(plan_write(f->path, NULL, &written, &f->error));
+    assert_true(plan_read(f->path, f->dag, &f->arena, &read, &f->error));
+    assert_int_equal(read.count, 1);
+    const struct improvement *back = &read.improvements[0];
+    assert_int_equal(back->kind, improvement->kind);
+    assert_int_equal(back->site, improvement->site);
+    assert_int_equal(back->context, improvement->context);
+    assert_int_equal(back->factor, improvement->factor);
+    assert_int_equal(back->path, improvement->path);
+    assert_int_equal(back->pool, improvement->pool);
+    assert_int_equal(back->threads, improvement->threads);
+    assert_int_equal(back->task_count, improvement->task_count);
+    assert_memory_equal(back->tasks, improvement->tasks, improvement->task_count * sizeof(uint32_t));
+    assert_string_equal(improvement_text(back, after, sizeof after),
+                        improvement_text(improvement, before, sizeof before));
+    assert_true(improvement_key(back, 0) == improvement_key(improvement, 0));
+    assert_null(read.trace_path);
+}
+
 // What is written is read back, in a file that only its owner may read.
 static void test_round_trip(void **state) {
     struct fixture *f = *state;
     struct improvement *all;
+    struct plan plan;
     size_t count;
     assert_true(candidates_find(f->dag, KIND_BIT(KIND_INLINE), &f->arena, &all, &count, &f->error));
     assert_int_equal(count, 6); // Main.main:5 with all contexts and with each, three other sites
-    for (size_t i = 0; i < count; i++) {
-        struct plan written = {.improvements = &all[i], .count = 1}, read;
-        assert_true(plan_write(f->path, NULL, &written, &f->error));
-        assert_true(plan_read(f->path, f->dag, &f->arena, &read, &f->error));
-        assert_int_equal(read.count, 1);
-        assert_int_equal(read.improvements[0].site, all[i].site);
-        assert_int_equal(read.improvements[0].context, all[i].context);
-        assert_int_equal(read.improvements[0].task_count, all[i].task_count);
-        assert_memory_equal(read.improvements[0].tasks, all[i].tasks, all[i].task_count * sizeof(uint32_t));
-        assert_null(read.trace_path);
-    }
+    for (size_t i = 0; i < count; i++) check_round_trip(f, &all[i]);
+    assert_true(candidates_find(f->dag, KINDS_ALL, &f->arena, &all, &count, &f->error));
+    for (size_t i = 0; i < count; i++) check_round_trip(f, &all[i]);
+    assert_true(read_list(f,
+                          AT_FIVE("merge", "\"factor\": 2") "," RESIZE("\"pool\": \"twin@2\", \"threads\": 7") //
+                          ",{\"kind\": \"split\", \"site\": \"acme.Main.main:6\"}"
+                          ",{\"kind\": \"hoist-branch\", \"site\": \"acme.Other.run\", \"context\": []}"
+                          ",{\"kind\": \"combinator\", \"site\": \"acme.Twice.call\"}",
+                          &plan));
+    for (size_t i = 0; i < plan.count; i++) check_round_trip(f, &plan.improvements[i]);
     struct stat status;
     assert_int_equal(stat(f->path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0600);
@@ -288,6 +395,98 @@ static void test_conflicts_and_apply(void **state) {
     dag_edit_destroy(&edit);
 }
 
+static void test_models(void **state) {
+    struct fixture *f = *state;
+    struct plan plan;
+    struct dag_edit edit;
+    char message[512];
+    assert_true(dag_edit_init(&edit, f->dag, &f->error));
+    assert_true(read_list(f, AT_FIVE("split", "\"factor\": 2"), &plan));
+    assert_false(plan_apply(&plan, MODEL_DAG, &edit, &f->error));
+    assert_int_equal(f->error.status, STATUS_FAILED);
+    assert_non_null(strstr(error_text(&f->error, message, sizeof message), "use --model pool or --model cpu"));
+    assert_true(plan_apply(&plan, MODEL_POOL, &edit, &f->error));
+    assert_int_equal(edit.parts_count, 2);
+    assert_true(model_kinds(MODEL_DAG) & KIND_BIT(KIND_MERGE));
+    assert_false(model_kinds(MODEL_DAG) & KIND_BIT(KIND_RESIZE_POOL));
+    assert_int_equal(model_kinds(MODEL_CPU), KINDS_ALL);
+    dag_edit_clear(&edit, f->dag);
+    assert_true(
+        read_list(f, "{\"kind\": \"merge\", \"site\": \"acme.Main.main:6\", \"params\": {\"factor\": 2}}", &plan));
+    assert_false(plan_apply(&plan, MODEL_CPU, &edit, &f->error));
+    assert_non_null(strstr(error_text(&f->error, message, sizeof message),
+                           "merge acme.Main.main:6 by 2: no two of its tasks can be gathered"));
+    dag_edit_destroy(&edit);
+}
+
+// Best is the factor that the context names; `tried` counts.
+struct judgement {
+    uint32_t best, tried;
+    bool fails, none;
+};
+
+static bool judge(void *context, const struct plan *plan, double *value, struct error *error) {
+    struct judgement *judgement = context;
+    const struct improvement *last = &plan->improvements[plan->count - 1];
+    judgement->tried++;
+    for (size_t i = 0; i < plan->count; i++) assert_false(improvement_is_open(&plan->improvements[i]));
+    *value = judgement->none ? INFINITY : fabs((double)last->factor - judgement->best);
+    return !judgement->fails || error_set(error, STATUS_FAILED, "no memory");
+}
+
+static void test_resolves(void **state) {
+    struct fixture *f = *state;
+    struct plan plan;
+    struct judgement wants = {.best = 8};
+    char message[512];
+    const char *open = AT_FIVE("split", "") "," INLINE("acme.Main.main:6");
+    assert_true(read_list(f, open, &plan));
+    assert_true(plan_resolve(&plan, judge, &wants, &f->arena, &f->error));
+    assert_int_equal(plan.improvements[0].factor, 8);
+    assert_int_equal(wants.tried, 4); // 2, 4, 8, 16: four times four cores
+    assert_int_equal(plan.improvements[1].kind, KIND_INLINE);
+    assert_true(plan_resolve(&plan, judge, &wants, &f->arena, &f->error)); // nothing is open any more
+    assert_int_equal(wants.tried, 4);
+    assert_true(read_list(f, open, &plan));
+    wants.fails = true;
+    assert_false(plan_resolve(&plan, judge, &wants, &f->arena, &f->error));
+    wants = (struct judgement){.none = true};
+    assert_true(read_list(f, open, &plan));
+    assert_false(plan_resolve(&plan, judge, &wants, &f->arena, &f->error));
+    assert_non_null(strstr(error_text(&f->error, message, sizeof message), "nothing that could be chosen for it"));
+    assert_true(read_list(f, "{\"kind\": \"merge\", \"site\": \"acme.Main.main:6\"}", &plan)); // of one task
+    assert_false(plan_resolve(&plan, judge, &wants, &f->arena, &f->error));
+    assert_non_null(strstr(error_text(&f->error, message, sizeof message), "there is nothing to choose from"));
+}
+
+// Equal effects have equal keys, and only those.
+static void test_keys(void **state) {
+    struct fixture *f = *state;
+    struct improvement *all;
+    struct plan plan;
+    size_t count;
+    assert_true(candidates_find(f->dag, KIND_BIT(KIND_INLINE), &f->arena, &all, &count, &f->error));
+    assert_true(improvement_key(&all[0], 0) == (improvement_key(&all[1], 0) ^ improvement_key(&all[2], 0)));
+    assert_true(improvement_key(&all[0], 0) != improvement_key(&all[0], 1));
+    static const char *const others[] = {
+        AT_FIVE("hoist-branch", ""),
+        AT_FIVE("merge", "\"factor\": 2"),
+        AT_FIVE("merge", "\"factor\": 4"),
+        AT_FIVE("split", "\"factor\": 2"),
+        AT_FIVE("split", "\"factor\": 4"),
+        RESIZE("\"pool\": \"pool\", \"threads\": 2"),
+        RESIZE("\"pool\": \"pool\", \"threads\": 3"),
+    };
+    enum { OTHERS = sizeof others / sizeof *others };
+    uint64_t keys[OTHERS];
+    for (size_t i = 0; i < OTHERS; i++) {
+        assert_true(read_list(f, others[i], &plan));
+        keys[i] = improvement_key(&plan.improvements[0], 0);
+        for (size_t j = 0; j < i; j++) assert_true(keys[i] != keys[j]);
+    }
+    assert_true(keys[0] == improvement_key(&all[0], 0)); // hoisting inlines
+}
+
 static void test_distance(void **state) {
     static const char *const names[] = {"a.Main.run:1", "a.Main.rum:1", "b.Other.go:2", "a.Main.run:1", "c.Main.run:1"};
     char text[200];
@@ -305,11 +504,17 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_context, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refuses_improvements, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reads_all_kinds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refuses_params, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refuses_conflicts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refuses_files, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_trace_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_writes_relative_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_conflicts_and_apply, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_models, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_resolves, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_keys, set_up, tear_down),
         cmocka_unit_test(test_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
