@@ -1,1 +1,468 @@
-int main(void){return 0;}
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What traces made by hand offer: stages of combinators, paths, grain of tasks, sizes of pools.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics/grain.h"
+#include "optimize/candidates.h"
+#include "steps.h"
+
+enum { MAIN = STEP_MAIN, WORKER = STEP_WORKER };
+
+struct fixture {
+    struct steps steps;
+    uint32_t sub_site, other_site; // Main.sub:20, Main.other:30
+    struct arena arena;
+    struct error error;
+    struct improvement *all;
+    size_t count;
+};
+
+static struct fixture begin(void) {
+    struct fixture f = {.error = ERROR_INIT};
+    steps_begin(&f.steps);
+    f.sub_site = tb_site(f.steps.tb, "Main", "sub", 20);
+    f.other_site = tb_site(f.steps.tb, "Main", "other", 30);
+    return f;
+}
+
+static void find(struct fixture *f, unsigned kinds) {
+    if (!f->steps.dag) steps_build(&f->steps);
+    assert_true(candidates_find(f->steps.dag, kinds, &f->arena, &f->all, &f->count, &f->error));
+}
+
+static void end(struct fixture *f) {
+    arena_destroy(&f->arena);
+    steps_end(&f->steps);
+}
+
+static void spawn_at(struct fixture *f, uint32_t site, uint32_t thread, uint64_t task) {
+    uint32_t usual = f->steps.site;
+    f->steps.site = site;
+    step_spawn(&f->steps, thread, task);
+    f->steps.site = usual;
+}
+
+// The coordinator's work: without any event of its own, for longer than ten wake-ups.
+static void work(struct fixture *f) {
+    f->steps.now_ns += 100 * STEP_NS;
+}
+
+// Stages
+
+// "thenApply(sub) thenCompose(other)" of the only combinator that there is.
+static char *stages_text(const struct fixture *f, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    assert_int_equal(f->count, 1);
+    const struct stages *stages = &f->all[0].stages;
+    for (uint32_t i = 0; i < stages->count; i++) {
+        const struct stage *stage = &stages->items[i];
+        used += (size_t)snprintf(text + used, size - used, "%s%s %u(", i ? " " : "", stage->method, stage->tasks);
+        for (uint32_t j = 0; j < stage->input_count; j++) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s", j ? " " : "",
+                                     f->steps.dag->sites[stage->inputs[j]].site.method);
+        }
+        used += (size_t)snprintf(text + used, size - used, ")");
+    }
+    return text;
+}
+
+// Bodies of sub-tasks, on a thread beside.
+static void run_beside(struct fixture *f, uint64_t task) {
+    step(&f->steps, STEP_OTHER, EVENT_TASK_START, task);
+    step(&f->steps, STEP_OTHER, EVENT_TASK_END, task);
+}
+
+// Sub-tasks 11, 12, ... of coordinator 1 on the worker.
+static void begin_coordinator(struct fixture *f) {
+    step_spawn(&f->steps, MAIN, 1);
+    step(&f->steps, STEP_OTHER, EVENT_THREAD_START, 0);
+    step_start(&f->steps, 1);
+}
+
+static void check_stages(struct fixture *f, const char *expected) {
+    char text[256];
+    step_finish(&f->steps, 1);
+    find(f, KIND_BIT(KIND_COMBINATOR));
+    assert_string_equal(stages_text(f, text, sizeof text), expected);
+    assert_int_equal(f->all[0].task_count, 1);
+    assert_null(f->all[0].refusal);
+    end(f);
+}
+
+// R Fig. 3: both are spawned, then both are awaited.
+static void test_two_inputs(void **state) {
+    struct fixture f = begin();
+    begin_coordinator(&f);
+    spawn_at(&f, f.sub_site, WORKER, 11);
+    spawn_at(&f, f.other_site, WORKER, 12);
+    run_beside(&f, 11);
+    run_beside(&f, 12);
+    step_await(&f.steps, WORKER, 11);
+    step_await(&f.steps, WORKER, 12);
+    check_stages(&f, "thenCombine 2(sub other)");
+}
+
+// One after the other, each fed by the one before.
+static void test_chain(void **state) {
+    struct fixture f = begin();
+    begin_coordinator(&f);
+    spawn_at(&f, f.sub_site, WORKER, 11);
+    run_beside(&f, 11);
+    step_await(&f.steps, WORKER, 11);
+    work(&f);
+    spawn_at(&f, f.other_site, WORKER, 12);
+    run_beside(&f, 12);
+    step_await(&f.steps, WORKER, 12);
+    work(&f);
+    check_stages(&f, "thenApply 1(sub) thenCompose 1(other)");
+}
+
+// What was spawned before the first wait is awaited after work: the second stage needs both.
+static void test_work_between(void **state) {
+    struct fixture f = begin();
+    begin_coordinator(&f);
+    spawn_at(&f, f.sub_site, WORKER, 11);
+    spawn_at(&f, f.other_site, WORKER, 12);
+    run_beside(&f, 11);
+    run_beside(&f, 12);
+    step_await(&f.steps, WORKER, 11);
+    work(&f);
+    step_await(&f.steps, WORKER, 12);
+    check_stages(&f, "thenApply 1(sub) thenCombine 1(other)");
+}
+
+static void test_many_inputs_and_loop(void **state) {
+    struct fixture f = begin();
+    begin_coordinator(&f);
+    for (uint64_t id = 11; id <= 17; id++) spawn_at(&f, f.sub_site, WORKER, id);
+    for (uint64_t id = 11; id <= 17; id++) run_beside(&f, id);
+    for (uint64_t id = 11; id <= 13; id++) step_await(&f.steps, WORKER, id); // a stage
+    for (uint64_t id = 14; id <= 17; id++) {                                 // four alike
+        work(&f);
+        step_await(&f.steps, WORKER, id);
+    }
+    check_stages(&f, "allOf 3(sub) thenCombine 4(sub)");
+}
+
+// Tasks of the site that await nothing of their own are no coordinators, and stay as they are.
+static void test_only_coordinators(void **state) {
+    struct fixture f = begin();
+    step_spawn(&f.steps, MAIN, 2);
+    step_spawn(&f.steps, MAIN, 3);
+    begin_coordinator(&f);
+    spawn_at(&f, f.sub_site, WORKER, 11);
+    run_beside(&f, 11);
+    step_await(&f.steps, WORKER, 11);
+    step_finish(&f.steps, 1);
+    step_body(&f.steps, 2);
+    step_start(&f.steps, 3);
+    step(&f.steps, WORKER, EVENT_TAKEN, 2); // another's
+    step_finish(&f.steps, 3);
+    find(&f, KIND_BIT(KIND_COMBINATOR));
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.all[0].task_count, 1);
+    assert_int_equal(f.all[0].tasks[0], steps_task(&f.steps, 1));
+    end(&f);
+}
+
+// Paths
+
+static void step_call(struct fixture *f, uint32_t method) {
+    step(&f->steps, WORKER, EVENT_ENTER, method);
+    step(&f->steps, WORKER, EVENT_EXIT, method);
+}
+
+// Three tasks that return at once, two that work in another function.
+static void add_paths(struct fixture *f, bool unequal) {
+    uint32_t quick = tb_method(f->steps.tb, "Main", "quick"), slow = tb_method(f->steps.tb, "Main", "slow");
+    for (uint64_t id = 1; id <= 5; id++) step_spawn(&f->steps, MAIN, id);
+    for (uint64_t id = 1; id <= 5; id++) {
+        step_start(&f->steps, id);
+        if (id > 3 && unequal) work(f);
+        step_call(f, id > 3 ? slow : quick);
+        step_finish(&f->steps, id);
+    }
+}
+
+static void test_paths(void **state) {
+    struct fixture f = begin();
+    add_paths(&f, true);
+    find(&f, KIND_BIT(KIND_HOIST_BRANCH));
+    assert_int_equal(f.count, 2);
+    assert_int_equal(f.all[0].task_count, 3); // the commonest first
+    assert_int_equal(f.all[1].task_count, 2);
+    assert_int_equal(f.all[1].tasks[0], steps_task(&f.steps, 4));
+    assert_true(f.all[0].path != f.all[1].path);
+    assert_false(improvements_conflict(&f.all[0], &f.all[1]));
+    struct improvement *variants, open = f.all[0];
+    size_t count;
+    open.path = DAG_NONE;
+    assert_true(candidates_fill(&open, &f.arena));
+    assert_int_equal(open.task_count, 5);
+    assert_true(candidates_variants(&open, &f.arena, &variants, &count, &f.error));
+    assert_int_equal(count, 2);
+    assert_int_equal(variants[1].path, f.all[1].path);
+    end(&f);
+}
+
+static void test_equal_paths_offer_nothing(void **state) {
+    struct fixture f = begin();
+    add_paths(&f, false);
+    find(&f, KIND_BIT(KIND_HOIST_BRANCH));
+    assert_int_equal(f.count, 0);
+    end(&f);
+}
+
+// Grain. The builder's machine has 4 cores.
+
+enum { CORES = 4, WORKERS = 4, FIRST_WORKER = 10, FIRST_TASK = STEP_M + 1 };
+
+struct load {
+    uint32_t tasks, workers; // tasks take turns on the workers
+    uint64_t body_ns;
+    bool one_by_one;                          // each awaited before the next is spawned
+    bool barrier;                             // each sleeps for what is not known, for half of its time
+    uint64_t switches_with, switches_without; // in 100 ms; 0: no samples
+    uint64_t busy_cores;
+};
+
+static void add_body(struct steps *s, uint32_t worker, uint64_t task, uint64_t at_ns, const struct load *load) {
+    tb_event(s->tb, worker, at_ns, EVENT_TASK_START, task);
+    if (load->barrier) {
+        tb_event(s->tb, worker, at_ns + load->body_ns / 4, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, 0));
+        tb_event(s->tb, worker, at_ns + load->body_ns * 3 / 4, EVENT_WAIT_END, 0);
+    }
+    tb_event(s->tb, worker, at_ns + load->body_ns, EVENT_TASK_END, task);
+}
+
+// The tasks run once all are spawned; samples go on for as long again.
+static void add_load(struct fixture *f, const struct load *load) {
+    struct steps *s = &f->steps;
+    const uint64_t begin_ns = 1000 + 2 * STEP_NS * load->tasks, slot_ns = load->body_ns + 1000;
+    for (uint32_t w = 0; w < load->workers; w++) {
+        tb_thread(s->tb, FIRST_WORKER + w, "worker", 0);
+        tb_event(s->tb, FIRST_WORKER + w, 100, EVENT_THREAD_START, 0);
+        tb_event(s->tb, FIRST_WORKER + w, 200, EVENT_WORKER_BEGIN, s->pool);
+    }
+    for (uint32_t i = 0; i < load->tasks; i++) {
+        uint64_t at_ns = begin_ns + i / load->workers * slot_ns;
+        if (load->one_by_one) s->now_ns = at_ns - 100;
+        step_spawn(s, MAIN, FIRST_TASK + i);
+        add_body(s, FIRST_WORKER + i % load->workers, FIRST_TASK + i, at_ns, load);
+        if (!load->one_by_one) continue;
+        s->now_ns = at_ns + load->body_ns;
+        step(s, MAIN, EVENT_TAKEN, FIRST_TASK + i);
+    }
+    uint64_t end_ns = begin_ns + (load->tasks + load->workers - 1) / load->workers * slot_ns;
+    uint64_t last_ns = load->switches_with ? 2 * end_ns : end_ns, switches = 0, cpu_ns = 0;
+    tb_thread(s->tb, 0, "JVM", THREAD_SYSTEM);
+    for (uint64_t t = begin_ns; load->switches_with && t <= last_ns; t += end_ns / 8) {
+        tb_event(s->tb, 0, t, EVENT_SAMPLE, cpu_ns, cpu_ns, switches);
+        bool with = t + end_ns / 16 < end_ns;
+        switches += (with ? load->switches_with : load->switches_without) * (end_ns / 8) / 100000000;
+        cpu_ns += with ? load->busy_cores * (end_ns / 8) : 0;
+    }
+    s->now_ns = last_ns;
+    steps_build(s);
+}
+
+static struct grain_group *groups_of(struct fixture *f, const struct load *load, size_t *count) {
+    struct grain_group *groups;
+    *f = begin();
+    add_load(f, load);
+    assert_true(grain_find(f->steps.dag, &f->arena, &groups, count, &f->error));
+    return groups;
+}
+
+static void check_grain(const struct load *load, const char *expected) {
+    struct fixture f;
+    size_t count;
+    struct grain_group *groups = groups_of(&f, load, &count);
+    if (!*expected) {
+        assert_int_equal(count, 0);
+    } else {
+        assert_int_equal(count, 1);
+        assert_int_equal(groups[0].grain, strcmp(expected, "fine") == 0 ? GRAIN_FINE : GRAIN_COARSE);
+        assert_int_equal(groups[0].task_count, load->tasks);
+        assert_int_equal(groups[0].sampled, load->switches_with > 0);
+    }
+    end(&f);
+}
+
+static void test_fine(void **state) {
+    const struct load fine = {.tasks = 800, .workers = WORKERS, .body_ns = 500};
+    struct load load = fine;
+    check_grain(&load, "fine");
+    load.one_by_one = true; // no batch
+    load.workers = 1;
+    check_grain(&load, "");
+    load = fine;
+    load.tasks = CORES; // few
+    check_grain(&load, "");
+    load = fine;
+    load.barrier = true;
+    check_grain(&load, "");
+    load = fine;
+    load.body_ns = 1000000; // hand-over is nothing to that
+    check_grain(&load, "");
+}
+
+static void test_fine_by_samples(void **state) {
+    struct load load = {.tasks = 16000,
+                        .workers = WORKERS,
+                        .body_ns = 5000,
+                        .switches_with = 20000,
+                        .switches_without = 10,
+                        .busy_cores = 4};
+    check_grain(&load, "fine");
+    load.switches_without = load.switches_with; // they come with or without
+    check_grain(&load, "");
+    load = (struct load){.tasks = 400,
+                         .workers = WORKERS,
+                         .body_ns = 5000000,
+                         .switches_with = 20000,
+                         .switches_without = 10,
+                         .busy_cores = 4};
+    check_grain(&load, ""); // large
+}
+
+static void test_coarse(void **state) {
+    const struct load coarse = {.tasks = 2, .workers = 2, .body_ns = 50000000};
+    struct load load = coarse;
+    check_grain(&load, "coarse");
+    load.workers = load.tasks = CORES; // no core idles
+    check_grain(&load, "");
+    load = coarse;
+    load.barrier = true;
+    check_grain(&load, "");
+    load = coarse;
+    load.body_ns = 1000; // small
+    check_grain(&load, "");
+    load = coarse;
+    load.switches_with = 100;
+    load.busy_cores = 2;
+    check_grain(&load, "coarse");
+    load.switches_with = 4000; // contended
+    check_grain(&load, "");
+    load.switches_with = 100;
+    load.busy_cores = 4; // by something else
+    check_grain(&load, "");
+}
+
+static void test_numbers_and_factors(void **state) {
+    const struct load coarse = {.tasks = 2, .workers = 2, .body_ns = 50000000},
+                      fine = {.tasks = 50, .workers = 4, .body_ns = 500};
+    struct fixture f;
+    size_t count;
+    struct grain_group *groups = groups_of(&f, &coarse, &count);
+    assert_true(fabs(groups[0].mean_ns - 50000000) < 1);
+    assert_true(groups[0].similarity == 1);
+    assert_true(fabs(groups[0].cores_idle - 1) < 1.01); // main takes part of one until it ends
+    assert_true(isnan(groups[0].switches_with));
+    assert_true(groups[0].follows_cores); // two, as the pool has threads
+    find(&f, KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_MERGE));
+    assert_int_equal(f.count, 4); // 2, 4, 8, 16
+    for (size_t i = 0; i < f.count; i++) {
+        assert_int_equal(f.all[i].kind, KIND_SPLIT);
+        assert_int_equal(f.all[i].factor, 2 << i);
+        assert_true(f.all[i].follows_cores);
+        assert_int_equal(f.all[i].task_count, 2);
+        assert_true(i == 0 ||
+                    (candidates_same_family(&f.all[i], &f.all[0]) && improvements_conflict(&f.all[i], &f.all[0])));
+    }
+    end(&f);
+    groups = groups_of(&f, &fine, &count);
+    assert_int_equal(groups[0].largest_batch, 50);
+    assert_false(groups[0].follows_cores);
+    find(&f, KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_MERGE));
+    assert_int_equal(f.count, 5); // 2 to 32
+    assert_int_equal(f.all[4].kind, KIND_MERGE);
+    assert_int_equal(f.all[4].factor, 32);
+    end(&f);
+}
+
+// Pools
+
+static void test_pool_sizes(void **state) {
+    const struct load load = {.tasks = 12, .workers = 3, .body_ns = 1000};
+    struct fixture f = begin();
+    add_load(&f, &load);
+    f.steps.dag->pools[f.steps.pool] = (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 8, .maximum = 8};
+    find(&f, KIND_BIT(KIND_RESIZE_POOL));
+    static const int32_t sizes[] = {3, 4, 6, 12, 16}; // busy, half and cores, three quarters, one and a half, twice
+    assert_int_equal(f.count, 5);
+    for (size_t i = 0; i < f.count; i++) {
+        assert_int_equal(f.all[i].threads, sizes[i]);
+        assert_int_equal(f.all[i].task_count, 12);
+        assert_int_equal(f.all[i].site, DAG_NONE);
+    }
+    f.steps.dag->pools[f.steps.pool].discipline = DISCIPLINE_UNKNOWN;
+    find(&f, KIND_BIT(KIND_RESIZE_POOL));
+    assert_int_equal(f.count, 0);
+    end(&f);
+}
+
+// Several traces
+
+// Two traces of one program, in the second of which the pool has an older twin and sites have other numbers.
+static void test_join(void **state) {
+    struct fixture first = begin(), second = begin();
+    const struct dag *dags[2];
+    struct improvement *rows;
+    size_t count;
+    add_paths(&first, true);
+    steps_build(&first.steps);
+    spawn_at(&second, second.sub_site, MAIN, 50);
+    add_paths(&second, true);
+    step_body(&second.steps, 50);
+    steps_build(&second.steps);
+    dags[0] = first.steps.dag;
+    dags[1] = second.steps.dag;
+    assert_true(
+        candidates_join(dags, 2, KINDS_ALL & ~KIND_BIT(KIND_INLINE), &first.arena, &rows, &count, &first.error));
+    size_t hoists = 0, resizes = 0;
+    for (size_t c = 0; c < count; c++) {
+        const struct improvement *row = &rows[2 * c];
+        assert_int_equal(row[0].kind, row[1].kind);
+        assert_int_equal(row[0].factor, row[1].factor);
+        assert_int_equal(row[0].threads, row[1].threads);
+        assert_true(row[0].dag == dags[0] && row[1].dag == dags[1]);
+        hoists += row->kind == KIND_HOIST_BRANCH;
+        resizes += row->kind == KIND_RESIZE_POOL;
+        if (row->kind == KIND_HOIST_BRANCH) assert_int_equal(row[0].task_count, row[1].task_count);
+        if (row->kind == KIND_RESIZE_POOL) assert_int_equal(row[0].task_count + 1, row[1].task_count);
+    }
+    assert_int_equal(hoists, 2);
+    assert_true(resizes > 0);
+    end(&first);
+    end(&second);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_inputs),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_work_between),
+        cmocka_unit_test(test_many_inputs_and_loop),
+        cmocka_unit_test(test_only_coordinators),
+        cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_equal_paths_offer_nothing),
+        cmocka_unit_test(test_fine),
+        cmocka_unit_test(test_fine_by_samples),
+        cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_numbers_and_factors),
+        cmocka_unit_test(test_pool_sizes),
+        cmocka_unit_test(test_join),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
