@@ -7,6 +7,7 @@
 // which looks for it.
 #include "tracer/hooks.h"
 #include "tracer/identity.h"
+#include "tracer/locks.h"
 #include "tracer/registry.h"
 #include "tracer/tracer.h"
 #include "tracer/weaving.h"
@@ -223,6 +224,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     if (startup_error.status == STATUS_OK && !identity_init(jni)) {
         error_set(&startup_error, STATUS_FAILED, "the JVM's classes are not as the tracer expects them");
     }
+    locks_init(jni);
     tracer.platform_loader = parent_of_system_loader(jni);
     if (!start_recording()) {
         atomic_store_explicit(&tracer.stopped, true, memory_order_relaxed);
@@ -233,6 +235,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     gc_channel = drainer_open(0, RING_LEAST_RECORDS * 64);
     begin_thread(jni, main_thread);
     enable(JVMTI_ENABLE, running_events, RUNNING_EVENTS);
+    locks_listen(JVMTI_ENABLE);
 }
 
 static void stop(void) {
@@ -243,6 +246,7 @@ static void stop(void) {
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
     enable(JVMTI_DISABLE, running_events, RUNNING_EVENTS);
+    locks_listen(JVMTI_DISABLE);
     stop();
 }
 
@@ -303,6 +307,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     if (startup_error.status == STATUS_OK && !ask_for_capabilities()) {
         error_set(&startup_error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
     }
+    locks_ask(vm);
     if (startup_error.status == STATUS_OK && tracer.options.children) pass_on_to_children(options);
     listen();
     return JNI_OK;

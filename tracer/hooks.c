@@ -43,6 +43,10 @@ struct hook {
 #define WAIT_OF(class_name, method, descriptor)                                                                        \
     BRACKET(class_name, method, descriptor, "aload 0; " ID "call waitBegin (J)V", "call waitEnd ()V")
 
+#define PARK_OF(method, descriptor)                                                                                    \
+    BRACKET(JUC "locks/LockSupport", method, descriptor, "aload 0; call parkBegin (Ljava/lang/Object;)V",              \
+            "call parkEnd ()V")
+
 #define CREATED(payload)                                                                                               \
     "aload 0; aload 0; " payload "; call created (Ljava/lang/Object;Ljava/lang/Object;)J; putfield . " TASK_FIELD " J"
 
@@ -231,10 +235,14 @@ static const struct hook hooks[] = {
             "aload 0; call threadSpawn (Ljava/lang/Object;)V", "call threadSpawned ()V"),
     BRACKET("java/lang/Thread", "join", "(J)V", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
 
+    PARK_OF("park", "(Ljava/lang/Object;)V"),
+    PARK_OF("parkNanos", "(Ljava/lang/Object;J)V"),
+    PARK_OF("parkUntil", "(Ljava/lang/Object;J)V"),
+
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
-const char *const hooks_early_classes[] = {"java/lang/Thread", NULL};
+const char *const hooks_early_classes[] = {"java/lang/Thread", JUC "locks/LockSupport", NULL};
 
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 

@@ -15,7 +15,7 @@ static jfieldID worker_pool;
 static jfieldID thread_target;              // JDK 8 to 18
 static jfieldID thread_holder, holder_task; // JDK 19 and later
 
-static jclass global_class(JNIEnv *jni, const char *name) {
+jclass identity_global_class(JNIEnv *jni, const char *name) {
     jclass local = (*jni)->FindClass(jni, name);
     if (!local) {
         (*jni)->ExceptionClear(jni);
@@ -26,30 +26,29 @@ static jclass global_class(JNIEnv *jni, const char *name) {
     return global;
 }
 
-// NULL where this JDK hasn't it, or the class was defined before the weaver could add it.
-static jfieldID field_of(JNIEnv *jni, jclass class, const char *name, const char *descriptor) {
+jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor) {
     jfieldID field = class ? (*jni)->GetFieldID(jni, class, name, descriptor) : NULL;
     if (!field) (*jni)->ExceptionClear(jni);
     return field;
 }
 
 bool identity_init(JNIEnv *jni) {
-    tracer.runnable = global_class(jni, "java/lang/Runnable");
-    tracer.callable = global_class(jni, "java/util/concurrent/Callable");
-    tracer.thread_class = global_class(jni, "java/lang/Thread");
-    future_task = global_class(jni, "java/util/concurrent/FutureTask");
-    fork_join_task = global_class(jni, "java/util/concurrent/ForkJoinTask");
-    worker_class = global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
-    pool_class = global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
-    future_task_id = field_of(jni, future_task, TASK_FIELD, "J");
-    fork_join_task_id = field_of(jni, fork_join_task, TASK_FIELD, "J");
-    fork_join_status = field_of(jni, fork_join_task, "status", "I");
-    pool_id = field_of(jni, pool_class, POOL_FIELD, "I");
-    worker_pool = field_of(jni, worker_class, "pool", "Ljava/util/concurrent/ForkJoinPool;");
-    thread_target = field_of(jni, tracer.thread_class, "target", "Ljava/lang/Runnable;");
-    thread_holder = field_of(jni, tracer.thread_class, "holder", "Ljava/lang/Thread$FieldHolder;");
-    jclass holder = thread_holder ? global_class(jni, "java/lang/Thread$FieldHolder") : NULL;
-    holder_task = field_of(jni, holder, "task", "Ljava/lang/Runnable;");
+    tracer.runnable = identity_global_class(jni, "java/lang/Runnable");
+    tracer.callable = identity_global_class(jni, "java/util/concurrent/Callable");
+    tracer.thread_class = identity_global_class(jni, "java/lang/Thread");
+    future_task = identity_global_class(jni, "java/util/concurrent/FutureTask");
+    fork_join_task = identity_global_class(jni, "java/util/concurrent/ForkJoinTask");
+    worker_class = identity_global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
+    pool_class = identity_global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
+    future_task_id = identity_field(jni, future_task, TASK_FIELD, "J");
+    fork_join_task_id = identity_field(jni, fork_join_task, TASK_FIELD, "J");
+    fork_join_status = identity_field(jni, fork_join_task, "status", "I");
+    pool_id = identity_field(jni, pool_class, POOL_FIELD, "I");
+    worker_pool = identity_field(jni, worker_class, "pool", "Ljava/util/concurrent/ForkJoinPool;");
+    thread_target = identity_field(jni, tracer.thread_class, "target", "Ljava/lang/Runnable;");
+    thread_holder = identity_field(jni, tracer.thread_class, "holder", "Ljava/lang/Thread$FieldHolder;");
+    jclass holder = thread_holder ? identity_global_class(jni, "java/lang/Thread$FieldHolder") : NULL;
+    holder_task = identity_field(jni, holder, "task", "Ljava/lang/Runnable;");
     if (!holder_task) thread_holder = NULL;
     return tracer.runnable && tracer.callable && tracer.thread_class;
 }
@@ -223,8 +222,8 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
     uint64_t tag = class_tag(class);
     *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag};
     if (tag >> CLASS_WRAPS_AT) {
-        hand->payload = field_of(jni, class, "runnable", "Ljava/lang/Runnable;");
-        if (!hand->payload) hand->payload = field_of(jni, class, "callable", "Ljava/util/concurrent/Callable;");
+        hand->payload = identity_field(jni, class, "runnable", "Ljava/lang/Runnable;");
+        if (!hand->payload) hand->payload = identity_field(jni, class, "callable", "Ljava/util/concurrent/Callable;");
     }
     return hand;
 }
@@ -271,8 +270,8 @@ struct fork_join_pool {
 static _Atomic(struct fork_join_pool *) fork_join_pool;
 
 static bool look_up(JNIEnv *jni, struct fork_join_pool *pool) {
-    pool->class = global_class(jni, "java/util/concurrent/ForkJoinPool");
-    pool->id = field_of(jni, pool->class, POOL_FIELD, "I");
+    pool->class = identity_global_class(jni, "java/util/concurrent/ForkJoinPool");
+    pool->id = identity_field(jni, pool->class, POOL_FIELD, "I");
     if (!pool->id) return false;
     pool->common = (*jni)->GetStaticFieldID(jni, pool->class, "common", "Ljava/util/concurrent/ForkJoinPool;");
     pool->parallelism = pool->common ? (*jni)->GetMethodID(jni, pool->class, "getParallelism", "()I") : NULL;

@@ -12,6 +12,12 @@
 // Once, when the classes can be had.
 bool identity_init(JNIEnv *jni);
 
+// A class as a global reference, initialised; NULL where this JDK hasn't it.
+jclass identity_global_class(JNIEnv *jni, const char *name);
+
+// NULL where this JDK hasn't it (or the class, NULL), or the class was defined before the weaver could add it.
+jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor);
+
 // What a ForkJoinTask's field holds: its id, the site of its fork, and whether its body has begun: who hands it over
 // after that hands over another task (akka's mailboxes run again and again).
 #define CARRIED_ID       (((uint64_t)1 << 40) - 1)

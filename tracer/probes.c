@@ -6,6 +6,7 @@
 // submitted task, only nests. The spawn stack tells a pool's own thread start, or an executor inside an executor, from
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
 #include "tracer/identity.h"
+#include "tracer/locks.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/tracer.h"
@@ -276,6 +277,14 @@ PROBE(void, waitEnd)(JNIEnv *jni, jclass helper) {
     if (!state || state->wait_depth == 0 || --state->wait_depth > 0 || state->awaiting == NO_WAIT) return;
     record_boundary(state, EVENT_WAIT_END, state->awaiting, 0);
     state->waited = state->awaiting;
+}
+
+PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
+    locks_park_begin(jni, blocker);
+}
+
+PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
+    locks_park_end();
 }
 
 PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong task) {

@@ -59,6 +59,7 @@ struct thread_state {
     uint64_t run_task;              // of its run() or main
     uint64_t waited;                // task whose wait just ended: taking its result now is not one more event
     uint64_t awaiting;              // target of the wait under way
+    uint64_t blocked_on;            // lock that it sleeps for; 0: none
     uint32_t wait_depth;            // waits under way inside each other; only the outermost is recorded
     uint32_t tasks, spawns;         // depth of the stacks; more than fits is counted, not kept
     uint32_t task_capacity;

@@ -743,6 +743,44 @@ static void test_write_an_inlined_task(void **state) {
     end(&f);
 }
 
+// Run delays and samples lay no vertices. A block moves with its body and computes as that does; how long the
+// worker waited for a core is the worker's. No edit: all is as it was.
+static void test_write_blocks_and_run_delays(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    uint32_t account = tb_class(f.tb, "Account");
+    tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
+    tb_event(f.tb, 0, 5, EVENT_SAMPLE, 1000, 2000, 30);
+    tb_event(f.tb, MAIN, 0, EVENT_RUN_DELAY, 3);
+    tb_event(f.tb, MAIN, 1, EVENT_THREAD_START, 0, 1000);
+    tb_event(f.tb, MAIN, 10, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
+    tb_event(f.tb, MAIN, 130, EVENT_SPAWN_END, 7);
+    tb_event(f.tb, MAIN, 600, EVENT_RUN_DELAY, 9);
+    tb_event(f.tb, MAIN, 601, EVENT_THREAD_END, 0, 1200);
+    tb_event(f.tb, WORKER, 300, EVENT_TASK_START, 7, 100);
+    tb_event(f.tb, WORKER, 310, EVENT_BLOCK_BEGIN, 50, 150, account);
+    tb_event(f.tb, WORKER, 319, EVENT_RUN_DELAY, 40);
+    tb_event(f.tb, WORKER, 320, EVENT_BLOCK_END, 50, 160);
+    tb_event(f.tb, WORKER, 400, EVENT_TASK_END, 7, 200);
+    build(&f);
+    assert_int_equal(thread_of(&f, WORKER)->count, 4);
+    struct trace *same = write_trace(&f);
+    ASSERT_EVENTS(same, 0, {5, EVENT_SAMPLE, 1000, 2000});
+    ASSERT_EVENTS(same, WORKER, {300, EVENT_TASK_START, 7, 100}, {310, EVENT_BLOCK_BEGIN, 50, 150},
+                  {319, EVENT_RUN_DELAY, 40, 0}, {320, EVENT_BLOCK_END, 50, 160}, {400, EVENT_TASK_END, 7, 200});
+    trace_close(same);
+    inline_task(&f, 7);
+    propagate(&f);
+    struct trace *written = write_trace(&f);
+    ASSERT_EVENTS(written, MAIN, {0, EVENT_RUN_DELAY, 3, 0}, {1, EVENT_THREAD_START, 0, 1000},
+                  {10, EVENT_MAIN_BEGIN, M, 0}, {100, EVENT_TASK_START, 7, 1000}, {110, EVENT_BLOCK_BEGIN, 50, 1050},
+                  {120, EVENT_BLOCK_END, 50, 1060}, {200, EVENT_TASK_END, 7, 1100}, {670, EVENT_RUN_DELAY, 9, 0},
+                  {671, EVENT_THREAD_END, 0, 1300});
+    trace_close(written);
+    end(&f);
+}
+
 // A thread's run() that moves becomes a body like others; a result that was taken and now has to be awaited is a wait.
 static void test_write_a_thread_that_moved(void **state) {
     (void)state;
@@ -866,6 +904,7 @@ int main(void) {
         cmocka_unit_test(test_contexts_and_sites),
         cmocka_unit_test(test_join_of_a_worker),
         cmocka_unit_test(test_write_an_inlined_task),
+        cmocka_unit_test(test_write_blocks_and_run_delays),
         cmocka_unit_test(test_write_a_thread_that_moved),
         cmocka_unit_test(test_write_a_body_without_its_end),
         cmocka_unit_test(test_write_says_why_it_failed),

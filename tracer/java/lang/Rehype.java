@@ -45,6 +45,8 @@ public final class Rehype {
     public static native void takenIfReady(long task, Object result);
     public static native void joinBegin(Object thread);
     public static native void terminationBegin(int pool);
+    public static native void parkBegin(Object blocker);
+    public static native void parkEnd();
 
     // Fork and join.
     public static native long fork(Object task, long carried);

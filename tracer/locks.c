@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/locks.h"
+
+#include "tracer/identity.h"
+#include "tracer/tracer.h"
+
+#include <pthread.h>
+
+static jvmtiEnv *env; // NULL: no locks
+static jclass ownable, read_write_sync;
+static jclass virtual_thread; // JDK 21 and later
+static jfieldID owner;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of tags: to read one and to set it is one step
+
+static uint64_t id_of(struct thread_state *state, jobject object) {
+    pthread_mutex_lock(&lock);
+    jlong tag = 0;
+    (*env)->GetTag(env, object, &tag);
+    if (tag == 0) {
+        tag = (jlong)task_id_new(state);
+        (*env)->SetTag(env, object, tag);
+    }
+    pthread_mutex_unlock(&lock);
+    return (uint64_t)tag;
+}
+
+static bool is_virtual(JNIEnv *jni, jthread thread) {
+    return virtual_thread && (*jni)->IsInstanceOf(jni, thread, virtual_thread);
+}
+
+static void begin_block(JNIEnv *jni, jobject object) {
+    struct thread_state *state = thread_state_get();
+    if (!state || state->wait_depth > 0 || state->blocked_on) return;
+    state->blocked_on = id_of(state, object);
+    record_boundary(state, EVENT_BLOCK_BEGIN, state->blocked_on, identity_class(jni, state, object));
+}
+
+static void end_block(void) {
+    struct thread_state *state = thread_state;
+    if (!state || !state->blocked_on) return;
+    record_boundary(state, EVENT_BLOCK_END, state->blocked_on, 0);
+    state->blocked_on = 0;
+}
+
+static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
+    if (!is_virtual(jni, thread)) begin_block(jni, monitor);
+}
+
+static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
+    end_block();
+}
+
+// What is built on AbstractQueuedSynchronizer is a lock if some thread owns it: a latch and a semaphore have no owner.
+// Nor have the readers that a writer waits for.
+static bool is_held_lock(JNIEnv *jni, jobject blocker) {
+    if (!blocker || !owner || !(*jni)->IsInstanceOf(jni, blocker, ownable)) return false;
+    return (*jni)->GetObjectField(jni, blocker, owner) ||
+           (read_write_sync && (*jni)->IsInstanceOf(jni, blocker, read_write_sync));
+}
+
+void locks_park_begin(JNIEnv *jni, jobject blocker) {
+    jthread thread;
+    if (!is_held_lock(jni, blocker)) return;
+    if ((*env)->GetCurrentThread(env, &thread) != JVMTI_ERROR_NONE || is_virtual(jni, thread)) return;
+    begin_block(jni, blocker);
+}
+
+void locks_park_end(void) {
+    end_block();
+}
+
+void locks_ask(JavaVM *vm) {
+    if ((*vm)->GetEnv(vm, (void **)&env, JVMTI_VERSION_1_2) != JNI_OK) env = NULL;
+    if (!env) return;
+    jvmtiCapabilities wanted = {0};
+    wanted.can_tag_objects = 1;
+    wanted.can_generate_monitor_events = 1;
+    static const jvmtiEventCallbacks callbacks = {.MonitorContendedEnter = on_contended_enter,
+                                                  .MonitorContendedEntered = on_contended_entered};
+    if ((*env)->AddCapabilities(env, &wanted) == JVMTI_ERROR_NONE &&
+        (*env)->SetEventCallbacks(env, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE) {
+        return;
+    }
+    (*env)->DisposeEnvironment(env);
+    env = NULL;
+}
+
+void locks_init(JNIEnv *jni) {
+    if (!env) return;
+    virtual_thread = identity_global_class(jni, "java/lang/BaseVirtualThread");
+    read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
+    ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+}
+
+void locks_listen(jvmtiEventMode mode) {
+    if (!env) return;
+    (*env)->SetEventNotificationMode(env, mode, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, NULL);
+    (*env)->SetEventNotificationMode(env, mode, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, NULL);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contended locks: monitors, as JVMTI tells, and locks of java.util.concurrent.locks, told by the parking of who waits
+// for one. A lock that nobody waits for costs nothing.
+//
+// Locks are known by tags of an environment of its own: any object may be a monitor, also one that has a tag as a task,
+// a thread or a class. Virtual threads are left out: they may wake on another carrier than they fell asleep on.
+#ifndef REHYPE_TRACER_LOCKS_H
+#define REHYPE_TRACER_LOCKS_H
+
+#include <jvmti.h>
+
+// In Agent_OnLoad. Where the JVM refuses, locks are not recorded.
+void locks_ask(JavaVM *vm);
+
+// Once, when the classes can be had.
+void locks_init(JNIEnv *jni);
+
+// Turns the monitors' events on or off.
+void locks_listen(jvmtiEventMode mode);
+
+// By a thread that is about to park, blocked on the object (which may be NULL), and that has parked. Some 30 ns where
+// that is no lock.
+void locks_park_begin(JNIEnv *jni, jobject blocker);
+void locks_park_end(void);
+
+#endif
