@@ -5,12 +5,19 @@
 
 #include <stdlib.h>
 
+// Of a thread while its vertices are laid: the last passage's time, and what was computed since the last vertex.
+struct progress {
+    int64_t time_ns, computed_ns;
+    bool begun;
+};
+
 struct derive_work {
     struct dag_vertices vertices;
     uint32_t *source;
     uint32_t vertex_capacity;
     struct dag_thread *threads;
     uint32_t *cursor; // a thread each: where its next vertex goes
+    struct progress *progress;
     uint32_t thread_capacity;
     struct dag_task *tasks;
     uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
@@ -40,6 +47,8 @@ void derive_free(struct simulation *sim) {
     free(work->source);
     free(work->threads);
     free(work->cursor);
+    free(work->progress);
+    free(work->vertices.compute_ns);
     free(work->tasks);
     free(work->now);
     free(work->open);
@@ -59,7 +68,8 @@ static bool reserve(struct simulation *sim) {
     if (sim->strand_count > work->thread_capacity || !work->threads) {
         size_t threads = sim->strand_capacity;
         if (!resize(&work->threads, threads, sizeof *work->threads) ||
-            !resize(&work->cursor, threads, sizeof *work->cursor)) {
+            !resize(&work->cursor, threads, sizeof *work->cursor) ||
+            !resize(&work->progress, threads, sizeof *work->progress)) {
             return false;
         }
         work->thread_capacity = sim->strand_capacity;
@@ -67,7 +77,9 @@ static bool reserve(struct simulation *sim) {
     if (sim->log_count <= work->vertex_capacity && vertices->time_ns) return true;
     size_t count = sim->log_capacity;
     work->vertex_capacity = sim->log_capacity;
-    return resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
+    bool measured = sim->dag->vertices.compute_ns;
+    return (!measured || resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
+           resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
            resize(&vertices->cause, count, sizeof *vertices->cause) &&
            resize(&vertices->task, count, sizeof *vertices->task) &&
            resize(&vertices->event, count, sizeof *vertices->event) &&
@@ -112,13 +124,33 @@ static void lay_threads(struct simulation *sim) {
     sim->derived.vertex_count = first;
 }
 
+// The vertex whose edge, as recorded, led up to what happens: to a body that was inlined, its spawn's.
+static uint32_t led_up_by(const struct simulation *sim, const struct passage *passage) {
+    bool entered = passage->kind == VERTEX_START && sim->fate[passage->task] == FATE_INLINED;
+    return entered ? sim->dag->tasks[passage->task].spawn_begin : passage->source;
+}
+
+// An edge computes what it did as recorded, as far as it takes that long. What is left out counts for what follows.
+static void compute_up_to(struct simulation *sim, const struct passage *passage) {
+    struct progress *progress = &sim->derive->progress[passage->strand];
+    int64_t passed_ns = progress->begun ? passage->time_ns - progress->time_ns : 0;
+    uint32_t source = led_up_by(sim, passage);
+    int64_t computed_ns = source == DAG_NONE ? 0 : sim->dag->vertices.compute_ns[source];
+    progress->computed_ns += computed_ns < passed_ns ? computed_ns : passed_ns;
+    progress->time_ns = passage->time_ns;
+    progress->begun = true;
+}
+
 static void lay_vertices(struct simulation *sim) {
     const struct dag_vertices *recorded = &sim->dag->vertices;
     struct derive_work *work = sim->derive;
     struct dag_vertices *vertices = &work->vertices;
     for (uint32_t v = 0; v < sim->dag->vertex_count; v++) work->now[v] = DAG_NONE;
+    const bool measured = recorded->compute_ns;
+    for (uint32_t i = 0; i < sim->strand_count; i++) work->progress[i] = (struct progress){0};
     for (uint32_t i = 0; i < sim->log_count; i++) {
         const struct passage *passage = &sim->log[i];
+        if (measured) compute_up_to(sim, passage);
         if (!is_left(sim, passage)) continue;
         uint32_t at = work->cursor[passage->strand]++, source = passage->source;
         bool inlined_end = passage->kind == VERTEX_END && sim->fate[passage->task] == FATE_INLINED;
@@ -128,6 +160,8 @@ static void lay_vertices(struct simulation *sim) {
         vertices->rule[at] = source == DAG_NONE ? RULE_RUN : recorded->rule[source];
         vertices->event[at] = source == DAG_NONE ? 0 : recorded->event[source];
         vertices->cause[at] = DAG_NONE;
+        if (measured) vertices->compute_ns[at] = work->progress[passage->strand].computed_ns;
+        work->progress[passage->strand].computed_ns = 0;
         work->source[at] = source;
         if (source != DAG_NONE) work->now[source] = at;
     }

@@ -160,7 +160,9 @@ static void charge(struct counting *counting, uint32_t thread, uint32_t task, ui
     const struct dag *dag = counting->dag;
     if (counting->top[task] == DAG_NONE) return;
     if (counting->thread_class[thread] == CLASS_PLATFORM) counting->held_ns[dag->threads[thread].pool] += passed_ns;
-    if (dag->vertices.compute_ns) counting->computed_ns += work_compute_ns(dag, counting->edit, vertex);
+    if (!dag->vertices.compute_ns) return;
+    int64_t computed_ns = work_compute_ns(dag, counting->edit, vertex); // of a wait that sleeps no more, no longer
+    counting->computed_ns += computed_ns < passed_ns ? computed_ns : passed_ns;
 }
 
 // Follows what runs on a thread under the edit; a body counts if no other of its request is open around it.

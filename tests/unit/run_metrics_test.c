@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Figures of simulated runs, on random programs and edits: those of the recording where nothing is changed, those of
+// the overlay where that tells the same run, and laws that hold of every run.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dag/simulate.h"
+#include "metrics/requests.h"
+#include "random_trace.h"
+
+enum { PROGRAMS = 150 };
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+    struct dag_edit edit;
+    struct dag_run run;
+    struct costs *costs;
+    struct simulation *simulation;
+    struct metrics_work recorded, simulated; // workspaces
+    struct error error;
+};
+
+static void open_fixture(struct fixture *f, struct trace_builder *tb) {
+    *f = (struct fixture){.tb = tb, .error = ERROR_INIT};
+    f->trace = tb_open(tb);
+    assert_non_null(f->dag = dag_build(f->trace, &f->error));
+    assert_true(dag_edit_init(&f->edit, f->dag, &f->error));
+    assert_true(dag_run_init(&f->run, f->dag, &f->error));
+    assert_non_null(f->costs = costs_measure(f->dag, &f->error));
+    assert_non_null(f->simulation = simulation_new(f->dag, f->costs, &f->error));
+}
+
+static void close_fixture(struct fixture *f) {
+    metrics_work_destroy(&f->recorded);
+    metrics_work_destroy(&f->simulated);
+    simulation_free(f->simulation);
+    costs_free(f->costs);
+    dag_run_destroy(&f->run);
+    dag_edit_destroy(&f->edit);
+    dag_free(f->dag);
+    trace_close(f->trace);
+    tb_free(f->tb);
+}
+
+// false: the run has no end.
+static bool simulate(struct fixture *f, enum model_kind kind, struct metrics *m) {
+    const struct model model = {.kind = kind};
+    if (simulation_run(f->simulation, &f->edit, &model) != DAG_OK) return false;
+    return metrics_of_run(simulation_dag(f->simulation), true, NULL, NULL, &f->simulated, m, &f->error);
+}
+
+#define assert_near(a, b)                                                                                              \
+    do {                                                                                                               \
+        if (isnan(a) != isnan(b) || fabs((a) - (b)) > 1e-9 * fmax(1, fabs(b)))                                         \
+            fail_msg("seed %lu: %.12g is not %.12g", (unsigned long)seed, (double)(a), (double)(b));                   \
+    } while (0)
+
+static void assert_same_states(const struct usage *a, const struct usage *b, uint64_t seed) {
+    for (int s = 0; s < STATE_COUNT; s++) {
+        assert_near(a[s].peak, b[s].peak);
+        assert_near(a[s].max, b[s].max);
+        assert_near(a[s].mean, b[s].mean);
+    }
+}
+
+static void assert_same(const struct metrics *a, const struct metrics *b, uint64_t seed) {
+    assert_near((double)a->wall_ns, (double)b->wall_ns);
+    assert_same_states(a->threads, b->threads, seed);
+    assert_same_states(a->virtual_threads, b->virtual_threads, seed);
+    assert_near((double)a->tasks.count, (double)b->tasks.count);
+    assert_near(a->tasks.idle_share, b->tasks.idle_share);
+    assert_near(a->tasks.work_ns, b->tasks.work_ns);
+    assert_near(a->tasks.span_ns, b->tasks.span_ns);
+    assert_near(a->tasks.granularity.mean, b->tasks.granularity.mean);
+    assert_near(a->requests.count, b->requests.count);
+    assert_near(a->requests.latency_ns.mean, b->requests.latency_ns.mean);
+    assert_near(a->requests.peak_threads, b->requests.peak_threads);
+    assert_near(a->requests.sustainable_per_s, b->requests.sustainable_per_s);
+}
+
+// Work-span model: no run is shorter than its longest chain, nor than its work shared by all cores.
+static void assert_laws(const struct fixture *f, const struct metrics *m, uint64_t seed) {
+    const double wall_ns = (double)m->wall_ns, cores = f->trace->header.cores;
+    if (m->tasks.span_ns > wall_ns) fail_msg("seed %lu: span beyond wall", (unsigned long)seed);
+    bool enough_cores = m->threads[STATE_ACTIVE].max <= cores && isnan(m->virtual_threads[STATE_ACTIVE].max);
+    if (enough_cores && m->tasks.work_ns > wall_ns * cores * (1 + 1e-9))
+        fail_msg("seed %lu: more work than cores could do", (unsigned long)seed);
+    if (m->tasks.idle_share < -1e-9 || m->tasks.idle_share > 1) fail_msg("seed %lu: idle share", (unsigned long)seed);
+    assert_true(m->threads[STATE_OCCUPIED].peak <= m->threads[STATE_OCCUPIED].max + 1e-9);
+    assert_true(m->threads[STATE_BLOCKED].mean <= m->threads[STATE_ACTIVE].mean + 1e-9);
+}
+
+static void test_nothing_changed(void **state) {
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct fixture f;
+        struct metrics recorded, simulated;
+        open_fixture(&f, random_trace(seed));
+        assert_true(metrics_of_run(f.dag, true, NULL, NULL, &f.recorded, &recorded, &f.error));
+        assert_laws(&f, &recorded, seed);
+        if (simulate(&f, MODEL_DAG, &simulated)) assert_same(&simulated, &recorded, seed);
+        close_fixture(&f);
+    }
+}
+
+// Whether each inlined body moves into another, so that whoever runs it is in a task before and after.
+static bool moves_into_bodies(const struct dag *dag, const struct dag_edit *edit) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (edit->inlined[t] && dag->tasks[t].spawner == DAG_NONE) return false;
+    }
+    return true;
+}
+
+static void test_inlined(void **state) {
+    unsigned compared = 0;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct fixture f;
+        struct metrics overlay, simulated;
+        struct random_source source = {seed};
+        open_fixture(&f, random_trace(seed));
+        for (uint32_t t = 0; t < f.dag->task_count; t++) {
+            if (!dag_inline_refusal(f.dag, t) && random_below(&source, 3) == 0) dag_edit_inline(&f.edit, t);
+        }
+        if (dag_propagate(f.dag, &f.edit, &f.run) == DAG_OK && moves_into_bodies(f.dag, &f.edit) &&
+            metrics_compute(f.dag, &f.edit, &f.run, NULL, NULL, &f.recorded, &overlay, &f.error)) {
+            assert_true(simulate(&f, MODEL_DAG, &simulated));
+            assert_same(&simulated, &overlay, seed);
+            assert_laws(&f, &simulated, seed);
+            compared++;
+        }
+        close_fixture(&f);
+    }
+    assert_true(compared > PROGRAMS / 4);
+}
+
+static void test_pools(void **state) {
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct fixture f;
+        struct metrics recorded, simulated;
+        struct random_source source = {seed};
+        open_fixture(&f, random_trace(seed));
+        assert_true(metrics_of_run(f.dag, true, NULL, NULL, &f.recorded, &recorded, &f.error));
+        for (uint32_t t = 0; t < f.dag->task_count; t++) {
+            if (!dag_inline_refusal(f.dag, t) && random_below(&source, 4) == 0) dag_edit_inline(&f.edit, t);
+        }
+        if (simulate(&f, MODEL_POOL, &simulated)) {
+            assert_laws(&f, &simulated, seed);
+            assert_true(simulated.tasks.count <= recorded.tasks.count);
+            assert_ptr_equal(simulated.requests.dag, recorded.requests.dag); // of the recording, and its site
+            assert_int_equal(simulated.requests.site, recorded.requests.site);
+        }
+        close_fixture(&f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_changed),
+        cmocka_unit_test(test_inlined),
+        cmocka_unit_test(test_pools),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
