@@ -23,7 +23,7 @@ struct candidate {
     enum standing standing;
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "refused", and "in TRACE" if
                        // that isn't the first; NULL: nothing
-    char why[512];     // one sentence with numbers of the first trace that has it; why not, where it fails
+    char why[1024];    // one sentence with numbers of the first trace that has it; why not, where it fails
     const char **warnings; // optimize/warnings.h, of that trace; none where there is no estimate
     size_t warning_count;
 };

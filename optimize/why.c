@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/why.h"
 
+#include "dag/body.h"
+#include "optimize/branch.h"
 #include "optimize/sentence.h"
 
 struct facts {
@@ -35,27 +37,154 @@ static struct facts facts_of(const struct improvement *improvement) {
     return facts;
 }
 
-static void say_tasks(struct sentence *sentence, const struct improvement *improvement) {
-    const struct facts facts = facts_of(improvement);
+// "3 tasks of 1.2 ms"
+static void say_bodies(struct sentence *sentence, const struct improvement *improvement, const struct facts *facts) {
+    say_counted(sentence, improvement->task_count, "task");
+    if (!facts->bodies) return;
+    say(sentence, " of ");
+    say_duration(sentence, facts->mean_ns);
+}
+
+static void say_awaited(struct sentence *sentence, const struct improvement *improvement, const struct facts *facts) {
     const uint32_t count = improvement->task_count;
     const bool one = count == 1;
-    if (count == 0) {
-        say(sentence, "no such task");
-        return;
-    }
-    say_count(sentence, count);
-    say(sentence, one ? " task" : " tasks");
-    if (facts.bodies) {
-        say(sentence, " of ");
-        say_duration(sentence, facts.mean_ns);
-    }
     say(sentence, one ? " is " : " are ");
-    if (facts.at_once * 2 > count)
+    if (facts->at_once * 2 > count)
         say(sentence, "awaited at once by %s spawner", one ? "its" : "their");
-    else if (facts.awaited * 2 > count)
+    else if (facts->awaited * 2 > count)
         say(sentence, "awaited later");
     else
         say(sentence, "awaited by no thread");
+}
+
+static void say_method(struct sentence *sentence, const struct dag *dag, uint32_t method) {
+    char name[200];
+    say(sentence, "%s", method_plan_text(dag, method, name, sizeof name));
+}
+
+// Who takes this path, who doesn't, and where they part.
+static void say_path(struct sentence *sentence, const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    const struct branch branch = branch_find(improvement);
+    uint32_t others = 0;
+    double others_ns = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->site != improvement->site || task->path == improvement->path || task->start == DAG_NONE) continue;
+        others++;
+        others_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
+    }
+    if (!others) return;
+    say(sentence, "; ");
+    say_counted(sentence, others, "other");
+    say(sentence, others == 1 ? " of the site takes " : " of the site take ");
+    say_duration(sentence, others_ns / others);
+    say(sentence, " on another path");
+    if (!branch.known) return;
+    say(sentence, ", which parts in ");
+    if (branch.decides)
+        say_method(sentence, dag, branch.decides);
+    else
+        say(sentence, "the task's own body");
+    say(sentence, ": ");
+    say_method(sentence, dag, branch.leads_to);
+    say(sentence, branch.on_this ? " is entered on this one only" : " is entered on the other only");
+    if (!branch.late) return;
+    say(sentence, ", after the task has %s ", branch.awaited ? "awaited a result and spent" : "spent");
+    say_duration(sentence, (double)branch.before_ns);
+    say(sentence, ", so that the spawner may be unable to decide");
+}
+
+static void say_stages(struct sentence *sentence, const struct improvement *improvement) {
+    const struct stages *stages = &improvement->stages;
+    const struct dag *dag = improvement->dag;
+    double asleep_ns = 0;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        for (uint32_t v = body_next(dag, task->start); v < task->end; v = body_next(dag, v)) {
+            if (dag->vertices.kind[v] != VERTEX_WAIT_END || v == 0) continue;
+            asleep_ns += (double)(dag->vertices.time_ns[v] - dag->vertices.time_ns[v - 1]);
+        }
+    }
+    say(sentence, improvement->task_count == 1 ? " waits " : " wait ");
+    say_duration(sentence, asleep_ns / improvement->task_count);
+    say(sentence, improvement->task_count == 1 ? " for what it spawned; as " : " each for what they spawned; as ");
+    say_counted(sentence, stages->count, "stage");
+    for (uint32_t i = 0; i < stages->count && i < 4; i++)
+        say(sentence, "%s%s", i ? ", " : " (", stages->items[i].method);
+    say(sentence, "%s no thread would", stages->count > 4 ? ", ...)" : stages->count ? ")" : "");
+}
+
+static void say_handover(struct sentence *sentence, const struct improvement *improvement) {
+    struct error ignored = ERROR_INIT;
+    struct costs *costs = costs_measure(improvement->dag, &ignored);
+    double sum_ns = 0;
+    if (!costs) return;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        sum_ns += (double)(costs->bracket_ns[improvement->tasks[i]] + costs->pickup_ns[improvement->tasks[i]]);
+    }
+    costs_free(costs);
+    say(sentence, improvement->task_count == 1 ? " spends " : " spend ");
+    say_duration(sentence, sum_ns / improvement->task_count);
+    say(sentence, improvement->task_count == 1 ? " on hand-over" : " each on hand-over");
+    say(sentence, "; %u at a time", improvement->factor);
+}
+
+static void say_parts(struct sentence *sentence, const struct why *why) {
+    const double cores = why->improvement->dag->trace->header.cores;
+    say(sentence, " leave %.1f of %.0f cores idle", why->base->tasks.idle_share * cores, cores);
+    say(sentence, "; in %u parts each, if their work divides evenly", why->improvement->factor);
+}
+
+static void say_queue(struct sentence *sentence, const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    const struct dag_pool *rules = &dag->pools[improvement->pool];
+    uint32_t started = 0;
+    double waited_ns = 0;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        if (task->start == DAG_NONE || task->spawn_begin == DAG_NONE) continue;
+        started++;
+        waited_ns += (double)(dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->spawn_begin]);
+    }
+    if (rules->maximum < INT32_MAX) say(sentence, " share %d threads and", rules->maximum);
+    say(sentence, " wait ");
+    say_duration(sentence, started ? waited_ns / started : 0);
+    say(sentence, " each for one; with %d", improvement->threads);
+}
+
+static void say_tasks(struct sentence *sentence, const struct why *why) {
+    const struct improvement *improvement = why->improvement;
+    const struct facts facts = facts_of(improvement);
+    if (improvement->task_count == 0) {
+        say(sentence, "no such task");
+        return;
+    }
+    say_bodies(sentence, improvement, &facts);
+    if (improvement->refusal) {
+        if (improvement->kind == KIND_INLINE) say_awaited(sentence, improvement, &facts);
+        return;
+    }
+    switch (improvement->kind) {
+    case KIND_HOIST_BRANCH:
+        say_awaited(sentence, improvement, &facts);
+        say_path(sentence, improvement);
+        break;
+    case KIND_COMBINATOR:
+        say_stages(sentence, improvement);
+        break;
+    case KIND_MERGE:
+        say_handover(sentence, improvement);
+        break;
+    case KIND_SPLIT:
+        say_parts(sentence, why);
+        break;
+    case KIND_RESIZE_POOL:
+        say_queue(sentence, improvement);
+        break;
+    default:
+        say_awaited(sentence, improvement, &facts);
+    }
 }
 
 static void say_threads(struct sentence *sentence, double change, const char *when) {
@@ -71,22 +200,36 @@ static struct sentence begin(const struct why *why, char *text, size_t size) {
     return sentence;
 }
 
+static const char *const participles[KIND_COUNT] = {"inlined", "inlined", "turned into a combinator",
+                                                    "merged",  "split",   "run by a pool of that size"};
+
+// What changes the grain of tasks is about time; the rest is about threads.
+static void say_wall(struct sentence *sentence, const struct why *why) {
+    const int64_t before_ns = why->base->wall_ns, after_ns = why->estimate->wall_ns;
+    const enum improvement_kind kind = why->improvement->kind;
+    double change = before_ns ? 100.0 * (double)(after_ns - before_ns) / (double)before_ns : 0;
+    say(sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
+    if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && kind != KIND_RESIZE_POOL)) return;
+    say(sentence, " (");
+    say_duration(sentence, fabs((double)(after_ns - before_ns)));
+    say(sentence, after_ns < before_ns ? " less)" : " more)");
+}
+
 void why_write(const struct why *why, char *text, size_t size) {
     struct sentence sentence = begin(why, text, size);
-    say_tasks(&sentence, why->improvement);
-    if (why->improvement->refusal) {
-        say(&sentence, ", and can't be inlined: of one, %s", why->improvement->refusal);
+    const struct improvement *improvement = why->improvement;
+    say_tasks(&sentence, why);
+    if (improvement->refusal) {
+        say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind],
+            improvement->kind == KIND_RESIZE_POOL ? "" : "of one, ", improvement->refusal);
         return;
     }
-    const struct metrics *base = why->base;
-    const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
+    const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &why->base->threads[STATE_OCCUPIED];
     say(&sentence, ": ");
     say_threads(&sentence, now->peak - then->peak, "at peak");
     say(&sentence, ", ");
     say_threads(&sentence, now->mean - then->mean, "on average");
-    double change =
-        base->wall_ns ? 100.0 * (double)(why->estimate->wall_ns - base->wall_ns) / (double)base->wall_ns : 0;
-    say(&sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
+    say_wall(&sentence, why);
     if (why->failed) say(&sentence, "; does not meet %s", why->failed);
 }
 
@@ -94,8 +237,6 @@ void why_write_stuck(const struct why *why, const struct estimator *estimator, c
     struct sentence sentence = begin(why, text, size);
     char cycle[200];
     estimator_stuck_text(estimator, cycle, sizeof cycle);
-    say_count(&sentence, why->improvement->task_count);
-    say(&sentence,
-        why->improvement->task_count == 1 ? " task inlined would deadlock: %s" : " tasks inlined would deadlock: %s",
-        cycle);
+    say_counted(&sentence, why->improvement->task_count, "task");
+    say(&sentence, " %s would deadlock: %s", participles[why->improvement->kind], cycle);
 }

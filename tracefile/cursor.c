@@ -24,6 +24,18 @@ void trace_cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
     *cursor = (struct trace_cursor){.trace = trace, .stream = stream};
 }
 
+uint64_t trace_cursor_seek(struct trace_cursor *cursor, uint64_t ordinal) {
+    uint64_t first = 0;
+    trace_cursor_init(cursor, cursor->trace, cursor->stream);
+    while (cursor->block < cursor->stream->block_count) {
+        const uint32_t count = cursor->stream->blocks[cursor->block].count;
+        if (ordinal - first < count) break;
+        first += count;
+        cursor->block++;
+    }
+    return first;
+}
+
 // Ends the walk for good.
 static bool cursor_damaged(struct trace_cursor *cursor, struct error *error, const char *what) {
     uint64_t offset = cursor->stream->blocks[cursor->block - 1].offset;

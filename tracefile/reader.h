@@ -82,6 +82,10 @@ struct trace_cursor {
 
 void trace_cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_stream *stream);
 
+// Goes to the block that holds the stream's event of that ordinal (or, past the last, to the end), and returns the
+// ordinal of the event that comes next. Cost: a look at each block before, but none into it.
+uint64_t trace_cursor_seek(struct trace_cursor *cursor, uint64_t ordinal);
+
 // false at the end, or on damage (then error->status is set). Cost: about 10 ns an event.
 bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct error *error);
 

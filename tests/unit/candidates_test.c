@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "metrics/grain.h"
+#include "optimize/branch.h"
 #include "optimize/candidates.h"
+#include "optimize/why.h"
 #include "steps.h"
 
 enum { MAIN = STEP_MAIN, WORKER = STEP_WORKER };
@@ -223,6 +225,123 @@ static void test_equal_paths_offer_nothing(void **state) {
     end(&f);
 }
 
+static void check_branch(struct fixture *f, size_t candidate, const char *decides, const char *leads_to, bool on_this,
+                         bool late) {
+    const struct branch branch = branch_find(&f->all[candidate]);
+    const struct trace_method *methods = f->steps.trace->methods;
+    assert_true(branch.known);
+    if (!decides)
+        assert_int_equal(branch.decides, 0);
+    else
+        assert_string_equal(methods[branch.decides].name, decides);
+    assert_string_equal(methods[branch.leads_to].name, leads_to);
+    assert_int_equal(branch.on_this, on_this);
+    assert_int_equal(branch.late, late);
+}
+
+static void test_branch_in_body(void **state) {
+    struct fixture f = begin();
+    add_paths(&f, true);
+    find(&f, KIND_BIT(KIND_HOIST_BRANCH));
+    check_branch(&f, 0, NULL, "quick", true, true); // one step of three: a third of the task
+    check_branch(&f, 1, NULL, "slow", true, true);
+    struct improvement open = f.all[0];
+    open.path = DAG_NONE;
+    assert_false(branch_find(&open).known);
+    end(&f);
+}
+
+// All enter handle, and from there look(); two then store(), which takes them long. 3 is the first of these, and awaits
+// a result before it if `awaits`. Helped in between is another task's body, which calls what no one else does.
+static void add_handlers(struct fixture *f, bool awaits) {
+    struct steps *s = &f->steps;
+    uint32_t handle = tb_method(s->tb, "Main", "handle"), look = tb_method(s->tb, "Main", "look");
+    uint32_t store = tb_method(s->tb, "Main", "store"), other = tb_method(s->tb, "Main", "other");
+    for (uint64_t id = 1; id <= 4; id++) step_spawn(s, MAIN, id);
+    spawn_at(f, f->other_site, MAIN, 9);
+    for (uint64_t id = 1; id <= 4; id++) {
+        step_start(s, id);
+        step(s, WORKER, EVENT_ENTER, handle);
+        step_call(f, look);
+        if (id == 3) {
+            step_start(s, 9);
+            step_call(f, other);
+            step_finish(s, 9);
+        }
+        if (id == 3 && awaits) step(s, WORKER, EVENT_TAKEN, 1);
+        if (id > 2) step(s, WORKER, EVENT_ENTER, store);
+        if (id > 2) work(f);
+        if (id > 2) work(f);
+        if (id > 2) step(s, WORKER, EVENT_EXIT, store);
+        step(s, WORKER, EVENT_EXIT, handle);
+        step_finish(s, id);
+    }
+}
+
+static void test_branch_in_function(void **state) {
+    for (int awaits = 0; awaits < 2; awaits++) {
+        struct fixture f = begin();
+        add_handlers(&f, awaits);
+        find(&f, KIND_BIT(KIND_HOIST_BRANCH));
+        assert_int_equal(f.count, 2);
+        bool stores_first = f.all[0].tasks[0] == steps_task(&f.steps, 3);
+        check_branch(&f, stores_first, "handle", "store", false, awaits); // the quick ones' path lacks it
+        check_branch(&f, !stores_first, "handle", "store", true, awaits);
+        end(&f);
+    }
+}
+
+// Sentences
+
+static char *why_text(const struct improvement *improvement, char *text, size_t size) {
+    struct metrics base, estimate;
+    metrics_unknown(&base);
+    base.wall_ns = 10000;
+    base.threads[STATE_OCCUPIED] = (struct usage){.peak = 4, .max = 4, .mean = 3};
+    base.tasks.idle_share = 0.25;
+    estimate = base;
+    estimate.wall_ns = 9000;
+    estimate.threads[STATE_OCCUPIED].peak = 2;
+    const struct why why = {.improvement = improvement, .base = &base, .estimate = &estimate};
+    why_write(&why, text, size);
+    return text;
+}
+
+#define assert_why(improvement, expected)                                                                              \
+    do {                                                                                                               \
+        char text[512];                                                                                                \
+        assert_string_equal(why_text((improvement), text, sizeof text), (expected));                                   \
+    } while (0)
+
+static void test_why_of_paths(void **state) {
+    struct fixture f = begin();
+    add_handlers(&f, true);
+    find(&f, KIND_BIT(KIND_HOIST_BRANCH));
+    assert_why(&f.all[f.all[0].tasks[0] == steps_task(&f.steps, 3)],
+               "2 tasks of 50.0 ns are awaited by no thread; 2 others of the site take 2.1 us on another path, "
+               "which parts in Main.handle: Main.store is entered on the other only, after the task has awaited "
+               "a result and spent 90.0 ns, so that the spawner may be unable to decide: 2.0 threads fewer at "
+               "peak, as many threads on average, wall -10.0 %");
+    end(&f);
+}
+
+static void test_why_of_stages(void **state) {
+    struct fixture f = begin();
+    begin_coordinator(&f);
+    spawn_at(&f, f.sub_site, WORKER, 11);
+    run_beside(&f, 11);
+    step_await(&f.steps, WORKER, 11);
+    step_finish(&f.steps, 1);
+    find(&f, KIND_BIT(KIND_COMBINATOR));
+    assert_why(&f.all[0],
+               "1 task of 70.0 ns waits 10.0 ns for what it spawned; as 1 stage (thenApply) no thread would: "
+               "2.0 threads fewer at peak, as many threads on average, wall -10.0 %");
+    find(&f, KIND_BIT(KIND_INLINE));
+    assert_why(&f.all[0], "1 task of 70.0 ns is awaited by no thread: 2.0 threads fewer at peak, as many threads on "
+                          "average, wall -10.0 %");
+    end(&f);
+}
+
 // Grain. The builder's machine has 4 cores.
 
 enum { CORES = 4, WORKERS = 4, FIRST_WORKER = 10, FIRST_TASK = STEP_M + 1 };
@@ -391,6 +510,33 @@ static void test_numbers_and_factors(void **state) {
     end(&f);
 }
 
+static void test_why_of_grain(void **state) {
+    const struct load coarse = {.tasks = 2, .workers = 2, .body_ns = 50000000};
+    const struct load fine = {.tasks = 1200, .workers = 4, .body_ns = 500};
+    struct fixture f;
+    size_t count;
+    groups_of(&f, &coarse, &count);
+    find(&f, KIND_BIT(KIND_SPLIT));
+    assert_why(&f.all[1],
+               "2 tasks of 50.0 ms leave 1.0 of 4 cores idle; in 4 parts each, if their work divides evenly: "
+               "2.0 threads fewer at peak, as many threads on average, wall -10.0 % (1.0 us less)");
+    end(&f);
+    groups_of(&f, &fine, &count);
+    find(&f, KIND_BIT(KIND_MERGE));
+    assert_why(&f.all[2],
+               "1,200 tasks of 500 ns spend 1.1 us each on hand-over; 8 at a time: 2.0 threads fewer at peak, "
+               "as many threads on average, wall -10.0 % (1.0 us less)");
+    f.steps.dag->pools[f.steps.pool] = (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 4, .maximum = 4};
+    find(&f, KIND_BIT(KIND_RESIZE_POOL));
+    assert_why(&f.all[0],
+               "1,200 tasks of 500 ns share 4 threads and wait 237 us each for one; with 2: 2.0 threads fewer "
+               "at peak, as many threads on average, wall -10.0 % (1.0 us less)");
+    struct improvement refused = f.all[0];
+    refused.refusal = "its rules are unknown";
+    assert_why(&refused, "1,200 tasks of 500 ns, and can't be run by a pool of that size: its rules are unknown");
+    end(&f);
+}
+
 // Pools
 
 static void test_pool_sizes(void **state) {
@@ -457,6 +603,11 @@ int main(void) {
         cmocka_unit_test(test_only_coordinators),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_equal_paths_offer_nothing),
+        cmocka_unit_test(test_branch_in_body),
+        cmocka_unit_test(test_branch_in_function),
+        cmocka_unit_test(test_why_of_paths),
+        cmocka_unit_test(test_why_of_stages),
+        cmocka_unit_test(test_why_of_grain),
         cmocka_unit_test(test_fine),
         cmocka_unit_test(test_fine_by_samples),
         cmocka_unit_test(test_coarse),
