@@ -156,6 +156,14 @@ struct dag_sample { // so far, at that time
     uint64_t context_switches;
 };
 
+// Of a simulated run: what a thread passed. Not all of it is a vertex: where bodies run inside others their starts,
+// ends and brackets are none.
+struct dag_step {
+    int64_t time_ns;
+    uint32_t source; // vertex of the recorded DAG, or DAG_NONE for what is new
+    uint32_t vertex; // of this run, or DAG_NONE
+};
+
 // How a pool takes tasks up.
 enum discipline {
     DISCIPLINE_UNKNOWN, // delays, or an executor of the program's own: workers keep the tasks that they had
@@ -196,13 +204,15 @@ struct dag {
     struct dag_sample *samples; // rising
     uint32_t sample_count;
     struct dag_pool *pools;
-    uint32_t pool_count;       // with [0]
-    const struct dag *origin;  // of a simulated run: what was recorded; NULL: this is it
-    const uint32_t *source;    // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
-    double cycles_per_ns;      // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
-    int64_t first_ns, last_ns; // of the counted threads' events
-    int64_t wakeup_ns;         // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
-    uint64_t skew_fixed;       // effects found before their causes and moved
+    uint32_t pool_count;          // with [0]
+    const struct dag *origin;     // of a simulated run: what was recorded; NULL: this is it
+    const uint32_t *source;       // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
+    const struct dag_step *steps; // of a simulated run: those of all threads, side by side
+    const uint32_t *first_step;   // a thread each, and one more
+    double cycles_per_ns;         // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
+    int64_t first_ns, last_ns;    // of the counted threads' events
+    int64_t wakeup_ns;            // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
+    uint64_t skew_fixed;          // effects found before their causes and moved
     int64_t skew_worst_ns;
     struct arena arena;
 };

@@ -5,19 +5,14 @@
 
 #include <stdlib.h>
 
-// Of a thread while its vertices are laid: the last passage's time, and what was computed since the last vertex.
-struct progress {
-    int64_t time_ns, computed_ns;
-    bool begun;
-};
-
 struct derive_work {
     struct dag_vertices vertices;
     uint32_t *source;
+    struct dag_step *steps;
+    uint32_t *order; // a step each: its place in the log
     uint32_t vertex_capacity;
     struct dag_thread *threads;
-    uint32_t *cursor; // a thread each: where its next vertex goes
-    struct progress *progress;
+    uint32_t *first_step, *cursor; // a thread each; cursor: where its next step goes
     uint32_t thread_capacity;
     struct dag_task *tasks;
     uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
@@ -44,11 +39,14 @@ void derive_free(struct simulation *sim) {
     free(work->vertices.event);
     free(work->vertices.kind);
     free(work->vertices.rule);
-    free(work->source);
-    free(work->threads);
-    free(work->cursor);
-    free(work->progress);
     free(work->vertices.compute_ns);
+    free(work->vertices.queued_ns);
+    free(work->source);
+    free(work->steps);
+    free(work->order);
+    free(work->threads);
+    free(work->first_step);
+    free(work->cursor);
     free(work->tasks);
     free(work->now);
     free(work->open);
@@ -62,29 +60,36 @@ static bool resize(void *array, size_t count, size_t size) {
     return moved != NULL;
 }
 
-static bool reserve(struct simulation *sim) {
-    struct derive_work *work = sim->derive;
+static bool reserve_vertices(struct derive_work *work, const struct dag_vertices *recorded, size_t count) {
     struct dag_vertices *vertices = &work->vertices;
-    if (sim->strand_count > work->thread_capacity || !work->threads) {
-        size_t threads = sim->strand_capacity;
-        if (!resize(&work->threads, threads, sizeof *work->threads) ||
-            !resize(&work->cursor, threads, sizeof *work->cursor) ||
-            !resize(&work->progress, threads, sizeof *work->progress)) {
-            return false;
-        }
-        work->thread_capacity = sim->strand_capacity;
-    }
-    if (sim->log_count <= work->vertex_capacity && vertices->time_ns) return true;
-    size_t count = sim->log_capacity;
-    work->vertex_capacity = sim->log_capacity;
-    bool measured = sim->dag->vertices.compute_ns;
-    return (!measured || resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
-           resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
+    return resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
            resize(&vertices->cause, count, sizeof *vertices->cause) &&
            resize(&vertices->task, count, sizeof *vertices->task) &&
            resize(&vertices->event, count, sizeof *vertices->event) &&
            resize(&vertices->kind, count, sizeof *vertices->kind) &&
-           resize(&vertices->rule, count, sizeof *vertices->rule) && resize(&work->source, count, sizeof *work->source);
+           resize(&vertices->rule, count, sizeof *vertices->rule) &&
+           (!recorded->compute_ns || resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
+           (!recorded->queued_ns || resize(&vertices->queued_ns, count, sizeof *vertices->queued_ns)) &&
+           resize(&work->source, count, sizeof *work->source) && resize(&work->steps, count, sizeof *work->steps) &&
+           resize(&work->order, count, sizeof *work->order);
+}
+
+static bool reserve(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    size_t threads = sim->strand_capacity;
+    if (sim->strand_count >= work->thread_capacity) {
+        if (!resize(&work->threads, threads, sizeof *work->threads) ||
+            !resize(&work->first_step, threads + 1, sizeof *work->first_step) ||
+            !resize(&work->cursor, threads, sizeof *work->cursor)) {
+            return false;
+        }
+        work->thread_capacity = sim->strand_capacity;
+    }
+    if (sim->log_count < work->vertex_capacity) return true;
+    work->vertex_capacity = 0;
+    if (!reserve_vertices(work, &sim->dag->vertices, (size_t)sim->log_capacity + 1)) return false;
+    work->vertex_capacity = sim->log_capacity + 1;
+    return true;
 }
 
 // Inlined bodies are no bodies any more; only what they bring about is left of them, where someone awaits it.
@@ -96,75 +101,86 @@ static bool is_left(const struct simulation *sim, const struct passage *passage)
     return task->awaited > 0 && (passage->kind == VERTEX_RESULT || passage->source == task->result);
 }
 
-static void lay_threads(struct simulation *sim) {
-    const struct dag *dag = sim->dag;
+// Sorts the log by strand.
+static void order_steps(struct simulation *sim) {
     struct derive_work *work = sim->derive;
+    for (uint32_t i = 0; i <= sim->strand_count; i++) work->first_step[i] = 0;
+    for (uint32_t i = 0; i < sim->log_count; i++) work->first_step[sim->log[i].strand + 1]++;
     for (uint32_t i = 0; i < sim->strand_count; i++) {
-        uint32_t model = sim->strands[i].model;
-        if (i < dag->thread_count) {
-            work->threads[i] = dag->threads[i];
-        } else {
-            work->threads[i] = (struct dag_thread){.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
-                                                   .pool = sim->strands[i].pool,
-                                                   .worker = true,
-                                                   .run_task = DAG_NONE};
-        }
-        work->threads[i].count = work->threads[i].bodies = 0;
-        work->threads[i].pinned = false;
+        work->first_step[i + 1] += work->first_step[i];
+        work->cursor[i] = work->first_step[i];
     }
-    for (uint32_t i = 0; i < sim->log_count; i++) {
-        if (is_left(sim, &sim->log[i])) work->threads[sim->log[i].strand].count++;
-    }
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < sim->strand_count; i++) {
-        work->threads[i].first = work->cursor[i] = first;
-        first += work->threads[i].count;
-    }
-    sim->derived.thread_count = sim->strand_count;
-    sim->derived.vertex_count = first;
+    for (uint32_t i = 0; i < sim->log_count; i++) work->order[work->cursor[sim->log[i].strand]++] = i;
 }
 
-// The vertex whose edge, as recorded, led up to what happens: to a body that was inlined, its spawn's.
-static uint32_t led_up_by(const struct simulation *sim, const struct passage *passage) {
-    bool entered = passage->kind == VERTEX_START && sim->fate[passage->task] == FATE_INLINED;
-    return entered ? sim->dag->tasks[passage->task].spawn_begin : passage->source;
-}
-
-// An edge computes what it did as recorded, as far as it takes that long. What is left out counts for what follows.
-static void compute_up_to(struct simulation *sim, const struct passage *passage) {
-    struct progress *progress = &sim->derive->progress[passage->strand];
-    int64_t passed_ns = progress->begun ? passage->time_ns - progress->time_ns : 0;
-    uint32_t source = led_up_by(sim, passage);
-    int64_t computed_ns = source == DAG_NONE ? 0 : sim->dag->vertices.compute_ns[source];
-    progress->computed_ns += computed_ns < passed_ns ? computed_ns : passed_ns;
-    progress->time_ns = passage->time_ns;
-    progress->begun = true;
-}
-
-static void lay_vertices(struct simulation *sim) {
+static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage *passage) {
     const struct dag_vertices *recorded = &sim->dag->vertices;
     struct derive_work *work = sim->derive;
     struct dag_vertices *vertices = &work->vertices;
-    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) work->now[v] = DAG_NONE;
-    const bool measured = recorded->compute_ns;
-    for (uint32_t i = 0; i < sim->strand_count; i++) work->progress[i] = (struct progress){0};
-    for (uint32_t i = 0; i < sim->log_count; i++) {
-        const struct passage *passage = &sim->log[i];
-        if (measured) compute_up_to(sim, passage);
-        if (!is_left(sim, passage)) continue;
-        uint32_t at = work->cursor[passage->strand]++, source = passage->source;
-        bool inlined_end = passage->kind == VERTEX_END && sim->fate[passage->task] == FATE_INLINED;
-        vertices->time_ns[at] = passage->time_ns;
-        vertices->task[at] = passage->task;
-        vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
-        vertices->rule[at] = source == DAG_NONE ? RULE_RUN : recorded->rule[source];
-        vertices->event[at] = source == DAG_NONE ? 0 : recorded->event[source];
-        vertices->cause[at] = DAG_NONE;
-        if (measured) vertices->compute_ns[at] = work->progress[passage->strand].computed_ns;
-        work->progress[passage->strand].computed_ns = 0;
-        work->source[at] = source;
-        if (source != DAG_NONE) work->now[source] = at;
+    uint32_t source = passage->source;
+    bool inlined_end = passage->kind == VERTEX_END && sim->fate[passage->task] == FATE_INLINED;
+    vertices->time_ns[at] = passage->time_ns;
+    vertices->task[at] = passage->task;
+    vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
+    vertices->rule[at] = source == DAG_NONE ? RULE_RUN : recorded->rule[source];
+    vertices->event[at] = source == DAG_NONE ? 0 : recorded->event[source];
+    vertices->cause[at] = DAG_NONE;
+    work->source[at] = source;
+    if (source != DAG_NONE) work->now[source] = at;
+}
+
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+// The steps of one thread, and its vertices; what is computed up to a step that is no vertex belongs to the next.
+static uint32_t lay_thread(struct simulation *sim, uint32_t thread, uint32_t next) {
+    struct derive_work *work = sim->derive;
+    int64_t compute_ns = 0, queued_ns = 0;
+    work->threads[thread].first = next;
+    for (uint32_t i = work->first_step[thread]; i < work->first_step[thread + 1]; i++) {
+        const struct passage *passage = &sim->log[work->order[i]];
+        bool left = is_left(sim, passage);
+        work->steps[i] = (struct dag_step){passage->time_ns, passage->source, left ? next : DAG_NONE};
+        compute_ns += passage->compute_ns;
+        queued_ns += passage->queued_ns;
+        if (!left) continue;
+        lay_vertex(sim, next, passage);
+        int64_t edge_ns = next > work->threads[thread].first ? passage->time_ns - work->vertices.time_ns[next - 1] : 0;
+        compute_ns = lesser(compute_ns, edge_ns);
+        if (work->vertices.compute_ns) work->vertices.compute_ns[next] = compute_ns;
+        if (work->vertices.queued_ns) work->vertices.queued_ns[next] = lesser(queued_ns, edge_ns - compute_ns);
+        compute_ns = queued_ns = 0;
+        next++;
     }
+    work->threads[thread].count = next - work->threads[thread].first;
+    return next;
+}
+
+static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t index) {
+    const struct dag *dag = sim->dag;
+    uint32_t model = sim->strands[index].model;
+    struct dag_thread thread = {.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
+                                .pool = sim->strands[index].pool,
+                                .worker = true,
+                                .run_task = DAG_NONE};
+    if (index < dag->thread_count) thread = dag->threads[index];
+    thread.bodies = 0;
+    thread.pinned = false;
+    return thread;
+}
+
+static void lay_threads(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    uint32_t next = 0;
+    order_steps(sim);
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) work->now[v] = DAG_NONE;
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        work->threads[i] = thread_of_strand(sim, i);
+        next = lay_thread(sim, i, next);
+    }
+    sim->derived.thread_count = sim->strand_count;
+    sim->derived.vertex_count = next;
 }
 
 static uint32_t now_at(const struct derive_work *work, uint32_t vertex) {
@@ -323,13 +339,14 @@ bool derive_run(struct simulation *sim) {
     struct derive_work *work = sim->derive;
     sim->derived = *sim->dag;
     lay_threads(sim);
-    lay_vertices(sim);
     for (uint32_t t = 0; t < sim->dag->task_count; t++) lay_task(sim, t);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
     sim->derived.tasks = work->tasks;
     sim->derived.origin = sim->dag;
     sim->derived.source = work->source;
+    sim->derived.steps = work->steps;
+    sim->derived.first_step = work->first_step;
     for (uint32_t i = 0; i < sim->strand_count; i++) walk_thread(sim, &work->threads[i]);
     find_window(&sim->derived);
     return true;

@@ -38,12 +38,16 @@ void frames_clear(struct simulation *sim) {
     sim->unused_frame = DAG_NONE;
 }
 
-static void pop(struct simulation *sim, struct strand *strand) {
-    uint32_t index = strand->frame;
-    strand->lead_ns += sim->frames[index].lead_after_ns;
-    strand->frame = sim->frames[index].outer;
+static void pop(struct simulation *sim, uint32_t strand) {
+    uint32_t index = sim->strands[strand].frame;
+    struct frame frame = sim->frames[index];
+    sim->strands[strand].frame = frame.outer;
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
+    strand_lead(sim, strand, frame.lead_after_ns, true);
+    if (frame.kind == FRAME_INLINED) {
+        strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns);
+    }
 }
 
 // An inlined body begins where its spawn was, and what follows it there follows the bracket.
@@ -51,7 +55,9 @@ static void enter(struct simulation *sim, uint32_t strand, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     struct frame *around = &sim->frames[sim->strands[strand].frame];
-    sim->strands[strand].lead_ns += time_ns[task->spawn_begin] - around->since_ns;
+    strand_compute(sim, &sim->strands[strand], task->spawn_begin, around->since_ns);
+    strand_lead(sim, strand, time_ns[task->spawn_begin] - around->since_ns, false);
+    strand_pass_by(sim, strand, task->spawn_begin, sim->strands[strand].now_ns + sim->strands[strand].lead_ns);
     around->next = task->spawn_end + 1;
     around->since_ns = time_ns[task->spawn_end];
     frame_push(sim, strand, frame_of_body(sim, index, FRAME_INLINED));
@@ -62,7 +68,10 @@ static void enter(struct simulation *sim, uint32_t strand, uint32_t index) {
 static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    if (task->enclosing != DAG_NONE) strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+    if (task->enclosing != DAG_NONE) {
+        strand_compute(sim, strand, task->pickup, frame->since_ns);
+        strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+    }
     uint32_t last = frame_last_of_body(sim, index);
     frame->since_ns = time_ns[last];
     frame->next = last + 1;
@@ -75,7 +84,7 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
         if (strand->frame == DAG_NONE) return DAG_NONE;
         struct frame *frame = &sim->frames[strand->frame];
         if (frame->next == frame->end) {
-            pop(sim, strand);
+            pop(sim, index);
             continue;
         }
         uint32_t v = frame->next, task = vertices->task[v];

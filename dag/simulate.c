@@ -126,16 +126,36 @@ static void release(struct simulation *sim, uint32_t vertex) {
     if (sim->parking.first[vertex] != DAG_NONE) parking_release(&sim->parking, vertex);
 }
 
-void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
+static void pass(struct simulation *sim, uint32_t index, struct passage passage) {
+    struct strand *strand = &sim->strands[index];
+    passage.strand = index;
+    passage.compute_ns = strand->compute_ns;
+    passage.queued_ns = strand->queued_ns;
+    strand->compute_ns = strand->queued_ns = 0;
+    log_passage(sim, passage);
+}
+
+void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (time_ns != DAG_ABSENT) // a barrier may be left with nothing to gather
-        log_passage(sim, (struct passage){time_ns, strand, vertex, vertices->task[vertex], vertices->kind[vertex]});
+    pass(sim, strand,
+         (struct passage){
+             .time_ns = time_ns, .source = vertex, .task = vertices->task[vertex], .kind = vertices->kind[vertex]});
+}
+
+void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
+    if (time_ns != DAG_ABSENT) strand_pass_by(sim, strand, vertex, time_ns); // a barrier may have nothing to gather
     sim->time_ns[vertex] = time_ns;
     release(sim, vertex);
 }
 
 void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t task, int64_t time_ns) {
-    log_passage(sim, (struct passage){time_ns, strand, DAG_NONE, task, (uint8_t)kind});
+    pass(sim, strand, (struct passage){.time_ns = time_ns, .source = DAG_NONE, .task = task, .kind = (uint8_t)kind});
+}
+
+void strand_lead(struct simulation *sim, uint32_t index, int64_t lead_ns, bool computes) {
+    struct strand *strand = &sim->strands[index];
+    strand->lead_ns += lead_ns;
+    if (computes) strand->compute_ns += lead_ns;
 }
 
 void vertex_vanish(struct simulation *sim, uint32_t vertex) {
@@ -215,12 +235,12 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
         frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
     }
     if (dispatch != DISPATCH_CALLER) {
-        sim->strands[strand].lead_ns = bracket_ns;
+        strand_lead(sim, strand, bracket_ns, true);
         return;
     }
     struct frame body = frame_of_body(sim, index, FRAME_CALLED);
     body.lead_after_ns = bracket_ns;
-    if (frame_push(sim, strand, body)) sim->strands[strand].lead_ns = cost_of_pickup(sim, index, dispatch);
+    if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
 }
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
@@ -237,6 +257,7 @@ static void visit(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct strand *strand = &sim->strands[index];
     uint32_t v = strand->vertex;
     struct frame *frame = &sim->frames[strand->frame];
+    strand_compute(sim, strand, v, frame->since_ns);
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
     strand->now_ns = time_ns;

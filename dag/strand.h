@@ -44,12 +44,13 @@ enum life {
 };
 
 struct strand {
-    int64_t now_ns;  // T of the vertex passed last, or of what stands for it
-    int64_t lead_ns; // as in struct reach
-    uint32_t frame;  // innermost, DAG_NONE
-    uint32_t vertex; // the next, DAG_NONE as long as it wasn't looked for
-    uint32_t awaits; // vertex whose time it waits for, DAG_NONE
-    bool entered;    // `vertex` is the start of a body that begins here: no cause
+    int64_t now_ns;                // T of the vertex passed last, or of what stands for it
+    int64_t lead_ns;               // as in struct reach
+    int64_t compute_ns, queued_ns; // what the lead holds of it
+    uint32_t frame;                // innermost, DAG_NONE
+    uint32_t vertex;               // the next, DAG_NONE as long as it wasn't looked for
+    uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
+    bool entered;                  // `vertex` is the start of a body that begins here: no cause
     uint8_t life;
     uint32_t pool;                   // of a worker, else 0
     uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
@@ -59,6 +60,7 @@ struct strand {
 
 struct passage { // what happened
     int64_t time_ns;
+    int64_t compute_ns, queued_ns; // since the passage before on the strand
     uint32_t strand;
     uint32_t source; // vertex, or DAG_NONE
     uint32_t task;   // where there is no source
@@ -144,6 +146,15 @@ static inline struct frame frame_of_body(const struct simulation *sim, uint32_t 
                           .kind = (uint8_t)kind};
 }
 
+// What the strand computes, and waits for cores, between what a vertex follows and the vertex.
+static inline void strand_compute(const struct simulation *sim, struct strand *strand, uint32_t vertex,
+                                  int64_t since_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (!vertices->compute_ns || vertices->time_ns[vertex] == since_ns) return;
+    strand->compute_ns += vertices->compute_ns[vertex];
+    if (vertices->queued_ns) strand->queued_ns += vertices->queued_ns[vertex];
+}
+
 // frames.c
 bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame);
 // The next vertex of a strand, in frames and out of them; DAG_NONE at the end of the outermost one, which is gone then.
@@ -156,6 +167,10 @@ void strand_make_ready(struct simulation *sim, uint32_t strand);
 // A vertex has its time; whoever waits for it can go on.
 void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns);
 void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t task, int64_t time_ns);
+// The strand passes what is no vertex of this run: a bracket that a body took the place of.
+void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns);
+// What follows on the strand comes so much later, since something takes that long: on a core, if it computes.
+void strand_lead(struct simulation *sim, uint32_t strand, int64_t lead_ns, bool computes);
 void vertex_vanish(struct simulation *sim, uint32_t vertex); // it is no part of this run
 
 // workers.c
