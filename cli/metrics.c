@@ -27,13 +27,17 @@ struct findings {
     struct metrics metrics;
     struct wait_site *waits;
     size_t wait_count;
+    struct grain_group *grain; // sites
+    size_t grain_count;
 };
 
-static bool write_json(const char *path, const struct findings *findings, struct error *error) {
+static bool write_json(const struct analysis *analysis, const char *path, const struct findings *findings,
+                       struct error *error) {
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
     cJSON_AddItemToObject(document, "trace", json_text(path));
     json_add_metrics(document, &findings->metrics);
+    cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
     cJSON_AddItemToObject(document, "waits", json_waits(findings->waits, findings->wait_count));
     return json_write(document, stdout, error);
 }
@@ -57,6 +61,11 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
     putchar('\n');
     analysis_chart(analysis, "concurrency profile", &findings->metrics, &chart);
     chart_write(&chart, chart_top(&chart, 1), stdout, utf8);
+    if (findings->grain_count) {
+        puts("\ntasks that are too fine or too coarse");
+        if (!metrics_text_write_grain(analysis->dag, findings->grain, findings->grain_count, stdout, utf8, error))
+            return false;
+    }
     if (findings->wait_count == 0) {
         puts("\nno waits");
         return true;
@@ -67,7 +76,7 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
 
 static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
                            struct error *error) {
-    if (options.json) return write_json(path, findings, error);
+    if (options.json) return write_json(analysis, path, findings, error);
     if (options.csv) return write_csv(path, findings);
     return write_text(analysis, findings, error);
 }
@@ -80,7 +89,8 @@ static int run(const struct operands *operands, struct error *error) {
     if (!analysis_open(&analysis, path, options.window, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&
-        metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error)) {
+        metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error) &&
+        grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error)) {
         write_findings(&analysis, path, &findings, error);
     }
     arena_destroy(&arena);

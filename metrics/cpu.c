@@ -20,24 +20,12 @@ static bool find_samples(const struct dag *dag, const struct window *window, uin
     return count >= 2;
 }
 
-static bool overlaps_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
-    uint32_t low = 0, high = dag->pause_count; // the first pause that ends after `from`
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dag->pauses[middle].end_ns <= from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < dag->pause_count && dag->pauses[low].begin_ns < to_ns;
-}
-
 // A stopped JVM switches to the collector's threads, which says nothing of its tasks.
 static double switches_in_100_ms(const struct dag *dag, uint32_t first, uint32_t last) {
     double switches = 0, lasted_ns = 0;
     for (uint32_t s = first; s < last; s++) {
         const struct dag_sample *sample = &dag->samples[s];
-        if (overlaps_pause(dag, sample[0].time_ns, sample[1].time_ns)) continue;
+        if (work_meets_pause(dag, sample[0].time_ns, sample[1].time_ns)) continue;
         switches += (double)(sample[1].context_switches - sample[0].context_switches);
         lasted_ns += (double)(sample[1].time_ns - sample[0].time_ns);
     }

@@ -4,6 +4,7 @@
 #include "dag/body.h"
 #include "dag/costs.h"
 #include "dag/edit.h"
+#include "metrics/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -224,14 +225,6 @@ static int64_t overlap(const struct span *spans, uint32_t count, int64_t from_ns
     return sum_ns;
 }
 
-static bool is_in_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
-    bool paused = false;
-    for (uint32_t p = 0; p < dag->pause_count && dag->pauses[p].begin_ns < to_ns; p++) {
-        paused |= dag->pauses[p].end_ns > from_ns;
-    }
-    return paused;
-}
-
 struct sampled { // of what lies between samples
     double with_ns, without_ns, switches_with, switches_without, busy_ns;
 };
@@ -241,7 +234,7 @@ static void add_sample(const struct search *search, const struct dag_sample *bef
                        struct sampled *sums) {
     double length_ns = (double)(sample->time_ns - before->time_ns);
     double switches = (double)(sample->context_switches - before->context_switches);
-    if (length_ns <= 0 || is_in_pause(search->dag, before->time_ns, sample->time_ns)) return;
+    if (length_ns <= 0 || work_meets_pause(search->dag, before->time_ns, sample->time_ns)) return;
     double running_ns = (double)overlap(search->spans, search->span_count, before->time_ns, sample->time_ns);
     if (running_ns * 2 >= length_ns) {
         sums->with_ns += length_ns;

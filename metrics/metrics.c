@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/grain.h"
 #include "metrics/requests.h"
 #include "metrics/work.h"
 
-// Collections stop every thread, hence they are told by the JVM's own stream and recorded times, whatever the edit.
-static bool collections_count(const struct dag *dag, const struct window *window, struct metrics *metrics,
-                              struct error *error) {
-    const struct trace *trace = dag->trace;
-    if (trace->events_of_kind[EVENT_GC_BEGIN] == 0 || trace->stream_count == 0 || trace->streams[0].id != 0)
-        return true;
-    struct trace_cursor cursor;
-    struct event event;
-    uint64_t begin = 0;
-    bool open = false;
-    error->status = STATUS_OK;
-    for (trace_cursor_init(&cursor, trace, &trace->streams[0]); trace_cursor_next(&cursor, &event, error);) {
-        if (event.kind == EVENT_GC_BEGIN) {
-            begin = event.time;
-            open = true;
-        } else if (event.kind == EVENT_GC_END && open) {
-            open = false;
-            if (window && ((int64_t)begin < window->from_ns || (int64_t)begin > window->to_ns)) continue;
-            metrics->gc_pauses++;
-            metrics->gc_ns += (int64_t)(event.time - begin);
-        }
+// Collections stop every thread, hence they are told by recorded times, whatever the edit.
+static void count_collections(const struct dag *dag, const struct window *window, struct metrics *metrics) {
+    for (uint32_t p = 0; p < dag->pause_count; p++) {
+        if (!work_is_within(window, dag->pauses[p].begin_ns)) continue;
+        metrics->gc_pauses++;
+        metrics->gc_ns += dag->pauses[p].end_ns - dag->pauses[p].begin_ns;
     }
-    return error->status == STATUS_OK;
+}
+
+// Of recordings only: what an edit makes of the machine's switches and idle cores nobody has sampled.
+static bool count_grain(const struct dag *dag, const struct dag_edit *edit, struct task_metrics *tasks,
+                        struct error *error) {
+    struct arena arena = ARENA_INIT;
+    struct grain_group *groups;
+    size_t count = 0;
+    if (dag->origin || edit->inlined_count) return true;
+    bool found = grain_find(dag, &arena, &groups, &count, error);
+    if (found) tasks->fine = tasks->coarse = (struct grain_count){0, 0};
+    for (size_t g = 0; g < count; g++) {
+        struct grain_count *grain = groups[g].grain == GRAIN_FINE ? &tasks->fine : &tasks->coarse;
+        grain->sites++;
+        grain->tasks += groups[g].task_count;
+    }
+    arena_destroy(&arena);
+    return found;
 }
 
 static bool compute_all(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
@@ -32,9 +35,10 @@ static bool compute_all(const struct dag *dag, const struct dag_edit *edit, cons
                         struct metrics *metrics, struct error *error) {
     if (!usage_compute(dag, edit, run, window, base, work, metrics, error)) return false;
     cpu_compute(dag, edit, run, window, work, &metrics->cpu);
+    count_collections(work_origin(dag), window, metrics);
     return tasks_compute(dag, edit, run, work, metrics, error) &&
            metrics_requests(dag, edit, run, window, DAG_NONE, work, &metrics->requests, error) &&
-           collections_count(dag, window, metrics, error);
+           count_grain(dag, edit, &metrics->tasks, error);
 }
 
 bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,

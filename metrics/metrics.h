@@ -25,15 +25,20 @@ struct quantiles {
     double mean, p20, p50, p80, p95, p99, max;
 };
 
+struct grain_count {
+    double sites, tasks;
+};
+
 struct task_metrics {
     uint64_t count;        // tasks that started in the window, nested and inlined ones not counted
     double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies
     double idle_share; // cores left without an active thread that isn't blocked while any is occupied / (cores x wall)
     double work_ns;    // running time in bodies
     double span_ns;    // longest chain of running times by spawns and results: no less with any number of cores
-    const char *granularity_unit;   // "cycles", or "ns": of CPU time, or where none was measured of running time
-    struct quantiles granularity;   // of a body with what is inlined into it, less its waits
-    struct quantiles queue_wait_ns; // spawn to start
+    const char *granularity_unit;    // "cycles", or "ns": of CPU time, or where none was measured of running time
+    struct quantiles granularity;    // of a body with what is inlined into it, less its waits
+    struct quantiles queue_wait_ns;  // spawn to start
+    struct grain_count fine, coarse; // of the whole recorded run (metrics/grain.h); NAN of an estimate
 };
 
 // Requests are the tasks of one site (metrics/requests.h). All but the site is NAN when the edit left none of them.

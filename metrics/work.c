@@ -312,3 +312,15 @@ bool work_window(const struct metrics_scratch *scratch, const struct dag_run *ru
     }
     return *from_ns <= *to_ns;
 }
+
+bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
+    uint32_t low = 0, high = dag->pause_count; // the first pause that ends after `from`
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->pauses[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < dag->pause_count && dag->pauses[low].begin_ns < to_ns;
+}

@@ -109,6 +109,9 @@ static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *
     return start != DAG_NONE && !work_is_part(dag, edit, task) && run->time_ns[start] != DAG_ABSENT;
 }
 
+// Whether the JVM paused (GC) for some of that time.
+bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns);
+
 // Per family; metrics.c calls them in this order, on a workspace that is bound.
 bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    const struct window *window, const struct metrics *base, struct metrics_work *work,

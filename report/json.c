@@ -76,6 +76,13 @@ static void add_quantiles(cJSON *object, const struct quantiles *quantiles) {
     add(object, "max", rounded(quantiles->max));
 }
 
+static cJSON *grain_of(const struct grain_count *grain) {
+    cJSON *object = cJSON_CreateObject();
+    add(object, "sites", rounded(grain->sites));
+    add(object, "tasks", rounded(grain->tasks));
+    return object;
+}
+
 static cJSON *tasks_of(const struct task_metrics *tasks) {
     cJSON *object = cJSON_CreateObject(), *granularity = cJSON_CreateObject(), *queue_wait = cJSON_CreateObject();
     add(granularity, "unit", json_text(tasks->granularity_unit));
@@ -87,7 +94,8 @@ static cJSON *tasks_of(const struct task_metrics *tasks) {
     add(object, "work_ns", rounded(tasks->work_ns));
     add(object, "span_ns", rounded(tasks->span_ns));
     add(object, "granularity", granularity);
-    add_nulls(object, (const char *const[]){"fine", "coarse"}, 2);
+    add(object, "fine", grain_of(&tasks->fine));
+    add(object, "coarse", grain_of(&tasks->coarse));
     add(object, "queue_wait_ns", queue_wait);
     return object;
 }
@@ -171,6 +179,28 @@ cJSON *json_intervals(const struct intervals *intervals) {
     }
     add(object, "replicates", json_integer(intervals->replicates));
     return object;
+}
+
+cJSON *json_grain(const struct dag *dag, const struct grain_group *groups, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t g = 0; g < count; g++) {
+        const struct grain_group *group = &groups[g];
+        cJSON *object = cJSON_CreateObject();
+        add(object, "grain", json_text(group->grain == GRAIN_FINE ? "fine" : "coarse"));
+        add(object, "site", json_place(&dag->sites[group->site].site));
+        add(object, "tasks", json_integer(group->task_count));
+        add(object, "largest_batch", json_integer(group->largest_batch));
+        add(object, "mean_ns", rounded(group->mean_ns));
+        add(object, "median_ns", rounded(group->median_ns));
+        add(object, "handover_ns", rounded(group->handover_ns));
+        add(object, "switches_with", json_number(group->switches_with));
+        add(object, "switches_without", json_number(group->switches_without));
+        add(object, "cores_idle", json_number(group->cores_idle));
+        add(object, "sampled", cJSON_CreateBool(group->sampled));
+        add(object, "follows_cores", cJSON_CreateBool(group->follows_cores));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
 }
 
 cJSON *json_waits(const struct wait_site *waits, size_t count) {

@@ -49,6 +49,8 @@ static const struct row one_rows[] = {
     ROW("idle share", UNIT_SHARE, TYPE_DOUBLE, tasks.idle_share),
     ROW("wait in queues, median", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p50),
     ROW("wait in queues, p95", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p95),
+    ROW_IF_KNOWN("tasks too fine", UNIT_COUNT, TYPE_DOUBLE, tasks.fine.tasks),
+    ROW_IF_KNOWN("tasks too coarse", UNIT_COUNT, TYPE_DOUBLE, tasks.coarse.tasks),
     ROW_IF_KNOWN("CPU used", UNIT_SHARE, TYPE_DOUBLE, cpu.utilisation),
     ROW_IF_KNOWN("... by other processes", UNIT_SHARE, TYPE_DOUBLE, cpu.others),
     ROW_IF_KNOWN("context switches in 100 ms", UNIT_COUNT, TYPE_DOUBLE, cpu.context_switches),
@@ -233,6 +235,32 @@ bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file,
         table_add(&table, show(intervals->of[f].low, rows[f].unit).s);
         table_add(&table, show(intervals->of[f].high, rows[f].unit).s);
     }
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    return ok;
+}
+
+static void add_grain(struct table *table, const struct dag *dag, const struct grain_group *group) {
+    const struct trace_site *site = &dag->sites[group->site].site;
+    table_add(table, group->grain == GRAIN_FINE ? "fine" : "coarse");
+    table_add(table, text_method(site->class_name, site->method).s);
+    table_add(table, text_file_line(site).s);
+    table_add(table, text_count(group->task_count).s);
+    table_add(table, text_duration(group->median_ns).s);
+    table_add(table, text_duration(group->handover_ns).s);
+    table_add(table, isnan(group->switches_with) ? "-" : text_count((uint64_t)llround(group->switches_with)).s);
+    table_add(table, isnan(group->switches_without) ? "-" : text_count((uint64_t)llround(group->switches_without)).s);
+    table_add(table, text_fixed(group->cores_idle, 1).s);
+}
+
+bool metrics_text_write_grain(const struct dag *dag, const struct grain_group *groups, size_t count, FILE *file,
+                              bool utf8, struct error *error) {
+    static const struct table_column columns[] = {
+        {"too", TABLE_LEFT},       {"spawned in", TABLE_LEFT},   {"at", TABLE_LEFT},
+        {"tasks", TABLE_RIGHT},    {"median", TABLE_RIGHT},      {"hand-over", TABLE_RIGHT},
+        {"switches", TABLE_RIGHT}, {"... without", TABLE_RIGHT}, {"idle cores", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    for (size_t g = 0; g < count; g++) add_grain(&table, dag, &groups[g]);
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);
     return ok;

@@ -3,6 +3,7 @@
 #ifndef REHYPE_REPORT_METRICS_TEXT_H
 #define REHYPE_REPORT_METRICS_TEXT_H
 
+#include "metrics/grain.h"
 #include "metrics/interval.h"
 #include "metrics/metrics.h"
 
@@ -25,6 +26,10 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
 
 // Between what limits an estimate's figures lie; those that are known.
 bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, bool utf8, struct error *error);
+
+// Sites whose tasks are too fine or too coarse, with what tells so.
+bool metrics_text_write_grain(const struct dag *dag, const struct grain_group *groups, size_t count, FILE *file,
+                              bool utf8, struct error *error);
 
 // Where threads wait; at most `most` rows, and a line that says how many more there are.
 bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,

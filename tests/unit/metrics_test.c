@@ -788,6 +788,52 @@ static void assert_same_metrics(const struct metrics *a, const struct metrics *b
     assert_same(a->requests.peak_threads, b->requests.peak_threads);
 }
 
+// main waits for a lock 100-300, and once more 500-600 while it waits for what nobody knows, 400-900.
+static void test_blocked(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    uint32_t lock_class = tb_class(f.tb, "Account");
+    tb_thread(f.tb, 1, "main", 0);
+    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f.tb, 1, 100, EVENT_BLOCK_BEGIN, 8, 0, lock_class);
+    tb_event(f.tb, 1, 300, EVENT_BLOCK_END, 8, 0);
+    tb_event(f.tb, 1, 400, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, 0));
+    tb_event(f.tb, 1, 500, EVENT_BLOCK_BEGIN, 8, 0, lock_class);
+    tb_event(f.tb, 1, 600, EVENT_BLOCK_END, 8, 0);
+    tb_event(f.tb, 1, 900, EVENT_WAIT_END, 0);
+    tb_event(f.tb, 1, 1000, EVENT_THREAD_END, MAIN);
+    open_fixture(&f);
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_usage(&m.threads[STATE_BLOCKED], 1, 1, 0.7);
+    assert_usage(&m.threads[STATE_ACTIVE], 1, 1, 1);
+    assert_usage(&m.threads[STATE_WAITING], 0, 0, 0);
+    assert_near(m.tasks.work_ns, 300);
+    close_fixture(&f);
+}
+
+// One stop within the window, and one before it.
+static void test_collections(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
+    tb_thread(f.tb, 1, "main", 0);
+    tb_event(f.tb, 0, 100, EVENT_GC_BEGIN);
+    tb_event(f.tb, 0, 150, EVENT_GC_END);
+    tb_event(f.tb, 0, 500, EVENT_GC_BEGIN);
+    tb_event(f.tb, 0, 530, EVENT_GC_END);
+    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f.tb, 1, 400, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, 0));
+    tb_event(f.tb, 1, 450, EVENT_WAIT_END, 0);
+    tb_event(f.tb, 1, 1000, EVENT_THREAD_END, MAIN);
+    open_fixture(&f);
+    const struct window window = {300, 2000};
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_int_equal(m.gc_pauses, 2);
+    assert_int_equal(m.gc_ns, 80);
+    m = compute(&f, &window, NULL);
+    assert_int_equal(m.gc_pauses, 1);
+    assert_int_equal(m.gc_ns, 30);
+    close_fixture(&f);
+}
+
 static bool has_system_threads(const struct dag *dag) {
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         if (dag->threads[t].system) return true;
@@ -879,6 +925,8 @@ int main(void) {
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_window_parse),
         cmocka_unit_test(test_derived),
+        cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_collections),
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_random_edits),
     };
