@@ -2,8 +2,6 @@
 // How the machine was used: differences between the samples that lie within the window (T 3.3, 5.1).
 #include "metrics/work.h"
 
-#include <string.h>
-
 struct cpu_metrics cpu_unknown(void) {
     return (struct cpu_metrics){NAN, NAN, NAN, NAN, NAN};
 }
@@ -11,7 +9,7 @@ struct cpu_metrics cpu_unknown(void) {
 // Samples within the window, first and last; false: not two. Those in an estimate's file are of what it was made from.
 static bool find_samples(const struct dag *dag, const struct window *window, uint32_t *first, uint32_t *last) {
     uint32_t count = 0;
-    if (!dag->trace->header.origin || strcmp(dag->trace->header.origin, "recorded") != 0) return false;
+    if (!work_is_recorded(dag->trace)) return false;
     for (uint32_t s = 0; s < dag->sample_count; s++) {
         if (!work_is_within(window, dag->samples[s].time_ns)) continue;
         if (count++ == 0) *first = s;

@@ -18,7 +18,7 @@ static bool count_grain(const struct dag *dag, const struct dag_edit *edit, stru
     struct arena arena = ARENA_INIT;
     struct grain_group *groups;
     size_t count = 0;
-    if (dag->origin || edit->inlined_count) return true;
+    if (dag->origin || edit->inlined_count || !work_is_recorded(dag->trace)) return true;
     bool found = grain_find(dag, &arena, &groups, &count, error);
     if (found) tasks->fine = tasks->coarse = (struct grain_count){0, 0};
     for (size_t g = 0; g < count; g++) {

@@ -209,14 +209,16 @@ static int find_peaks(struct counting *counting) {
     return peak;
 }
 
-// A pool that the edit resized has the size of the simulated run.
-static int32_t pool_maximum(const struct dag *dag, uint32_t pool) {
-    bool resized = dag->origin && dag->pools[pool].maximum != dag->origin->pools[pool].maximum;
-    return resized ? dag->pools[pool].maximum : dag->trace->pools[pool].maximum;
+// A pool that the edit resized has the size of the simulated run. A fork-join pool is full at its parallelism: what it
+// makes beyond that stands in for workers that wait.
+static int32_t pool_maximum(const struct dag *dag, uint32_t index) {
+    const struct dag_pool *pool = &dag->pools[index];
+    if (pool->discipline == DISCIPLINE_STEALING) return pool->core;
+    bool resized = dag->origin && pool->maximum != dag->origin->pools[index].maximum;
+    return resized ? pool->maximum : dag->trace->pools[index].maximum;
 }
 
-// How many workers a pool has under load: beyond its core ones only for what its queue has no room for, and beyond a
-// fork-join pool's parallelism only for those that wait.
+// How many workers a pool has under load: beyond its core ones only for what its queue has no room for.
 static int32_t pool_workers(const struct dag *dag, uint32_t index) {
     const struct dag_pool *pool = &dag->pools[index];
     if (pool->maximum < 0 || pool->core < 0) return 0;

@@ -308,7 +308,7 @@ static bool tells_blocked(const struct trace *trace) {
     for (int kind = EVENT_RUN_DELAY; kind <= EVENT_SAMPLE; kind++) {
         if (trace->events_of_kind[kind]) return true;
     }
-    return trace->version >= 2 && trace->header.origin && strcmp(trace->header.origin, "recorded") == 0;
+    return trace->version >= 2 && work_is_recorded(trace);
 }
 
 static void usage_all(struct metrics_work *work, struct usage usages[STATE_COUNT]) {

@@ -324,3 +324,7 @@ bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
     }
     return low < dag->pause_count && dag->pauses[low].begin_ns < to_ns;
 }
+
+bool work_is_recorded(const struct trace *trace) {
+    return trace->header.origin && strcmp(trace->header.origin, "recorded") == 0;
+}

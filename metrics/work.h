@@ -109,6 +109,9 @@ static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *
     return start != DAG_NONE && !work_is_part(dag, edit, task) && run->time_ns[start] != DAG_ABSENT;
 }
 
+// Whether the trace tells what a JVM did, not what it might have done.
+bool work_is_recorded(const struct trace *trace);
+
 // Whether the JVM paused (GC) for some of that time.
 bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns);
 
