@@ -142,14 +142,14 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t thread, uint32_t nex
         const struct passage *passage = &sim->log[work->order[i]];
         bool left = is_left(sim, passage);
         work->steps[i] = (struct dag_step){passage->time_ns, passage->source, left ? next : DAG_NONE};
-        compute_ns += passage->compute_ns;
-        queued_ns += passage->queued_ns;
+        int64_t passed_ns = i > work->first_step[thread] ? passage->time_ns - work->steps[i - 1].time_ns : 0;
+        int64_t computed_ns = lesser(passage->compute_ns, passed_ns);
+        compute_ns += computed_ns;
+        queued_ns += lesser(passage->queued_ns, passed_ns - computed_ns);
         if (!left) continue;
         lay_vertex(sim, next, passage);
-        int64_t edge_ns = next > work->threads[thread].first ? passage->time_ns - work->vertices.time_ns[next - 1] : 0;
-        compute_ns = lesser(compute_ns, edge_ns);
         if (work->vertices.compute_ns) work->vertices.compute_ns[next] = compute_ns;
-        if (work->vertices.queued_ns) work->vertices.queued_ns[next] = lesser(queued_ns, edge_ns - compute_ns);
+        if (work->vertices.queued_ns) work->vertices.queued_ns[next] = queued_ns;
         compute_ns = queued_ns = 0;
         next++;
     }

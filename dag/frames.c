@@ -68,10 +68,7 @@ static void enter(struct simulation *sim, uint32_t strand, uint32_t index) {
 static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    if (task->enclosing != DAG_NONE) {
-        strand_compute(sim, strand, task->pickup, frame->since_ns);
-        strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
-    }
+    if (task->enclosing != DAG_NONE) strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
     uint32_t last = frame_last_of_body(sim, index);
     frame->since_ns = time_ns[last];
     frame->next = last + 1;
