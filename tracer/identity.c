@@ -58,10 +58,25 @@ uint64_t identity_carried(JNIEnv *jni, jobject object) {
     if (future_task_id && (*jni)->IsInstanceOf(jni, object, future_task)) {
         return (uint64_t)(*jni)->GetLongField(jni, object, future_task_id);
     }
-    if (fork_join_task_id && (*jni)->IsInstanceOf(jni, object, fork_join_task)) {
-        return (uint64_t)(*jni)->GetLongField(jni, object, fork_join_task_id) & CARRIED_ID;
+    return identity_is_fork(jni, object) ? identity_get_carried(jni, object) & CARRIED_ID : 0;
+}
+
+bool identity_is_fork(JNIEnv *jni, jobject task) {
+    return fork_join_task_id && (*jni)->IsInstanceOf(jni, task, fork_join_task);
+}
+
+uint64_t identity_get_carried(JNIEnv *jni, jobject task) {
+    return (uint64_t)(*jni)->GetLongField(jni, task, fork_join_task_id);
+}
+
+void identity_set_future(JNIEnv *jni, jobject future, uint64_t id) {
+    static _Atomic(jfieldID) field; // of CompletableFuture, not looked up before it is in use, as ForkJoinPool below
+    jfieldID known = atomic_load_explicit(&field, memory_order_relaxed);
+    if (!known) {
+        known = identity_field(jni, (*jni)->GetObjectClass(jni, future), TASK_FIELD, "J");
+        atomic_store_explicit(&field, known, memory_order_relaxed);
     }
-    return 0;
+    if (known) (*jni)->SetLongField(jni, future, known, (jlong)id);
 }
 
 void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried) {
@@ -204,16 +219,38 @@ char *identity_class_name(jclass class, char *text, size_t size) {
 // A class's tag: its id, and whether its objects wrap what is handed to a ForkJoinPool.
 enum { CLASS_WRAPS_AT = 40 };
 
+static bool wraps(const char *class_name) {
+    static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
+                                           "java.util.concurrent.CompletableFuture$"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
+    }
+    return false;
+}
+
 static uint64_t class_tag(jclass class) {
-    static const char WRAPPERS[] = "java.util.concurrent.ForkJoinTask$"; // AdaptedCallable, RunnableExecuteAction ...
     uint64_t tag = tag_of(class);
     if (tag) return tag;
     char name[1024];
     identity_class_name(class, name, sizeof name);
     tag = registry_class(&(struct trace_class){name}); // two threads may both do so: the class has two ids of one name
-    tag |= (uint64_t)(strncmp(name, WRAPPERS, sizeof WRAPPERS - 1) == 0) << CLASS_WRAPS_AT;
+    tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT;
     set_tag(class, tag);
     return tag;
+}
+
+static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
+    static const struct {
+        const char *name, *descriptor;
+    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},     {"callable", "Ljava/util/concurrent/Callable;"},
+                  {"fn", "Ljava/util/function/Function;"},  {"fn", "Ljava/util/function/BiFunction;"},
+                  {"fn", "Ljava/util/function/Consumer;"},  {"fn", "Ljava/lang/Runnable;"},
+                  {"fn", "Ljava/util/function/BiConsumer;"}};
+    jfieldID field = NULL;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && !field; i++) {
+        field = identity_field(jni, wrapper, fields[i].name, fields[i].descriptor);
+    }
+    return field;
 }
 
 static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *state, jclass class) {
@@ -222,8 +259,8 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
     uint64_t tag = class_tag(class);
     *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag};
     if (tag >> CLASS_WRAPS_AT) {
-        hand->payload = identity_field(jni, class, "runnable", "Ljava/lang/Runnable;");
-        if (!hand->payload) hand->payload = identity_field(jni, class, "callable", "Ljava/util/concurrent/Callable;");
+        hand->payload = payload_of(jni, class);
+        hand->dependent = identity_field(jni, class, "dep", "Ljava/util/concurrent/CompletableFuture;");
     }
     return hand;
 }
@@ -244,10 +281,13 @@ uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object)
     return object ? class_of(jni, state, object)->id : 0;
 }
 
-uint32_t identity_class_of_fork(JNIEnv *jni, struct thread_state *state, jobject task, jobject *payload) {
+struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobject task) {
     const struct class_at_hand *class = class_of(jni, state, task);
-    *payload = class->payload ? (*jni)->GetObjectField(jni, task, class->payload) : NULL;
-    return class->id;
+    return (struct fork_parts){
+        .class = class->id,
+        .payload = class->payload ? (*jni)->GetObjectField(jni, task, class->payload) : NULL,
+        .dependent = class->dependent ? (*jni)->GetObjectField(jni, task, class->dependent) : NULL,
+    };
 }
 
 static uint32_t register_executor(JNIEnv *jni, jobject executor) {

@@ -18,11 +18,13 @@ jclass identity_global_class(JNIEnv *jni, const char *name);
 // NULL where this JDK hasn't it (or the class, NULL), or the class was defined before the weaver could add it.
 jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor);
 
-// What a ForkJoinTask's field holds: its id, the site of its fork, and whether its body has begun: who hands it over
-// after that hands over another task (akka's mailboxes run again and again).
+// What a ForkJoinTask's field holds: its id; the site of its fork; whether its id was reserved before anyone handed it
+// over, so that its creation is yet to be recorded; and whether its body has begun: who hands it over after that hands
+// over another task (akka's mailboxes run again and again).
 #define CARRIED_ID       (((uint64_t)1 << 40) - 1)
 #define CARRIED_SITE_AT  40
-#define CARRIED_SITE_MAX (((uint64_t)1 << 22) - 1)
+#define CARRIED_SITE_MAX (((uint64_t)1 << 21) - 1)
+#define CARRIED_RESERVED ((uint64_t)1 << 61)
 #define CARRIED_BEGUN    ((uint64_t)1 << 62)
 
 // Id that a FutureTask or ForkJoinTask carries; 0 if it is neither or has none.
@@ -48,15 +50,24 @@ void identity_set_thread(jobject thread, uint64_t id);
 // for a class that the thread met lately, else a tag's 50 to 90 ns.
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object);
 
-// Sets a ForkJoinTask's field.
+// Whether it is a ForkJoinTask, and then its field.
+bool identity_is_fork(JNIEnv *jni, jobject task);
+uint64_t identity_get_carried(JNIEnv *jni, jobject task);
 void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried);
+
+// Makes the id that of a CompletableFuture's result, too.
+void identity_set_future(JNIEnv *jni, jobject future, uint64_t id);
 
 // Whether it is a ForkJoinTask that is complete.
 bool identity_is_done(JNIEnv *jni, jobject task);
 
-// The same of a ForkJoinTask, and in *payload what it wraps if the JDK made it for ForkJoinPool.submit(Runnable) and the
-// like; NULL for any other.
-uint32_t identity_class_of_fork(JNIEnv *jni, struct thread_state *state, jobject task, jobject *payload);
+// The same of a ForkJoinTask, and what it wraps if the JDK made it: the payload of ForkJoinPool.submit(Runnable) and
+// the like; the function of a CompletableFuture's stage, and the future that depends on it. NULL where there is none.
+struct fork_parts {
+    uint32_t class;
+    jobject payload, dependent;
+};
+struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobject task);
 
 // "java.util.concurrent.LinkedBlockingQueue", cut to size; "" when the JVM won't say. Returns text.
 char *identity_class_name(jclass class, char *text, size_t size);

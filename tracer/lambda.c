@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char LAMBDA[] = "$$Lambda"; // in the names of all their classes
+
 struct pool { // a class's raw constant pool (JVMS 4.4)
     const unsigned char *bytes;
     uint32_t length, count;
@@ -75,6 +77,8 @@ static bool method_name(const struct pool *pool, uint32_t index, char *name, siz
     struct utf8 member = utf8_at(pool, u2(pool, name_and_type));
     static const char OBJECT[] = "java/lang/Object";
     if (owner.length == sizeof OBJECT - 1 && memcmp(owner.bytes, OBJECT, owner.length) == 0) return false;
+    // JDK 8 to 14: a lambda with captured values makes itself by its own constructor.
+    if (memmem(owner.bytes, owner.length, LAMBDA, sizeof LAMBDA - 1)) return false;
     dotted_name(owner.bytes, owner.length, name, size);
     size_t used = strlen(name);
     snprintf(name + used, size - used, ".%.*s", member.length, member.bytes);
@@ -82,7 +86,7 @@ static bool method_name(const struct pool *pool, uint32_t index, char *name, siz
 }
 
 bool lambda_body_name(jclass class, const char *signature, char *name, size_t size) {
-    if (!strstr(signature, "$$Lambda")) return false;
+    if (!strstr(signature, LAMBDA)) return false;
     jint count, length;
     unsigned char *bytes;
     if ((*tracer.jvmti)->GetConstantPool(tracer.jvmti, class, &count, &length, &bytes) != JVMTI_ERROR_NONE)

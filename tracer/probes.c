@@ -99,11 +99,36 @@ static bool being_spawned(const struct thread_state *state, uint64_t task) {
     return false;
 }
 
-// An id for whatever is handed over; a raw Runnable that is new gets its creation recorded, too.
-static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task) {
-    uint64_t id = identity_carried(jni, task);
-    if (id) return id;
+// A ForkJoinTask gets its id when it is handed over, so that one that is only invoked has none and is folded. What the
+// JDK wrapped is known by its payload.
+static uint64_t create_forked(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t reserved) {
+    struct fork_parts parts = identity_parts(jni, state, task);
+    uint64_t carried = !reserved && parts.payload ? identity_carried(jni, parts.payload) : 0;
+    if (!reserved && !carried && parts.payload) carried = identity_take_created(parts.payload);
+    uint64_t id = reserved ? reserved : carried ? carried : task_id_new(state);
+    if (!carried) {
+        uint32_t class = parts.payload ? identity_class(jni, state, parts.payload) : parts.class;
+        record3(state, EVENT_TASK_CREATED, id, class, 0);
+    }
+    if (parts.dependent) identity_set_future(jni, parts.dependent, id);
+    return id;
+}
+
+// The id of a ForkJoinTask that is being handed over.
+static uint64_t task_of_fork(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t carried) {
+    uint64_t id = carried & CARRIED_BEGUN ? 0 : carried & CARRIED_ID;
+    bool created = id && !(carried & CARRIED_RESERVED);
+    return created ? id : create_forked(jni, state, task, id);
+}
+
+// An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too.
+static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t id) {
     bool is_new;
+    if (identity_is_fork(jni, task)) {
+        id = task_of_fork(jni, state, task, identity_get_carried(jni, task));
+        identity_set_carried(jni, task, id);
+    }
+    if (id) return id;
     id = identity_spawn(state, task, &is_new);
     if (is_new) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
     return id;
@@ -125,7 +150,7 @@ PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     uint64_t id = identity_carried(jni, task);
     bool inner = !task || (id && being_spawned(state, id));
     if (!inner) {
-        if (!id) id = task_of(jni, state, task);
+        id = task_of(jni, state, task, id);
         record_spawn(jni, state, id, (uint32_t)pool);
     }
     push_spawn(state, inner ? 0 : id);
@@ -144,6 +169,15 @@ PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject ta
     if (!id) return;
     state->spawn[state->spawns - 1] = id;
     record_spawn(jni, state, id, identity_executor(jni, executor));
+}
+
+// A stage that an executor will run when what it depends on is there: its future may be awaited before that.
+PROBE(jlong, stage)(JNIEnv *jni, jclass helper, jobject executor, jobject dependent) {
+    struct thread_state *state = executor && dependent ? thread_state_get() : NULL;
+    if (!state) return 0;
+    uint64_t id = task_id_new(state);
+    identity_set_future(jni, dependent, id);
+    return (jlong)(id | CARRIED_RESERVED);
 }
 
 PROBE(void, spawned)(JNIEnv *jni, jclass helper) {
@@ -303,19 +337,6 @@ PROBE(void, takenIfReady)(JNIEnv *jni, jclass helper, jlong task, jobject result
 // `carried` is what the task's field holds (identity.h); where the snippet stores what the probe gives back, it is what
 // the field is to hold.
 
-// A task gets its id when it is handed over, so that one that is only invoked has none and is folded. What the JDK
-// wrapped in a ForkJoinTask is known by its payload.
-static uint64_t create_forked(JNIEnv *jni, struct thread_state *state, jobject task) {
-    jobject payload;
-    uint32_t class = identity_class_of_fork(jni, state, task, &payload);
-    uint64_t id = payload ? identity_carried(jni, payload) : 0;
-    if (!id && payload) id = identity_take_created(payload);
-    if (id) return id;
-    id = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, id, payload ? identity_class(jni, state, payload) : class, 0);
-    return id;
-}
-
 // Forks of the JDK's own tasks (streams, sorts) on a worker have no frame of the application's beneath them: theirs is
 // the site that the whole tree of forks began at.
 static uint32_t site_of_fork(JNIEnv *jni, struct thread_state *state) {
@@ -330,7 +351,7 @@ static uint64_t open_fork(JNIEnv *jni, struct thread_state *state, jobject task,
         push_spawn(state, 0);
         return carried;
     }
-    if (!id) id = create_forked(jni, state, task);
+    id = task_of_fork(jni, state, task, carried);
     uint64_t site = site_of_fork(jni, state);
     record3(state, EVENT_SPAWN_BEGIN, id, site, pool);
     push_spawn(state, id);

@@ -45,7 +45,8 @@ struct task_frame {
 // A class that the thread met lately.
 struct class_at_hand {
     jweak class;
-    jfieldID payload; // of a wrapper: what it wraps; else NULL
+    jfieldID payload;   // of a wrapper: what it wraps; else NULL
+    jfieldID dependent; // of CompletableFuture's stages: the future that they complete; else NULL
     uint32_t id;
 };
 

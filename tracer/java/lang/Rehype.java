@@ -26,6 +26,7 @@ public final class Rehype {
     public static native void spawn(Object task, int pool);
     public static native void spawnOpen();
     public static native void spawnStage(Object executor, Object task);
+    public static native long stage(Object executor, Object dependent);
     public static native void spawned();
     public static native void rejected();
 
