@@ -50,7 +50,7 @@ bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct
 
 static bool is_stuck(const struct analysis *analysis, struct error *error) {
     char chain[ERROR_CAUSE_BYTES - 64];
-    return error_set(error, STATUS_FAILED, "the plan would deadlock: %s",
+    return error_set(error, STATUS_FAILED, "the plan would end in %s: %s", estimator_stuck_word(&analysis->estimator),
                      estimator_stuck_text(&analysis->estimator, chain, sizeof chain));
 }
 
@@ -75,9 +75,4 @@ void analysis_close(struct analysis *analysis) {
     trace_close(analysis->trace);
     arena_destroy(&analysis->arena);
     *analysis = (struct analysis){0};
-}
-
-bool analysis_check_model(const char *model, struct error *error) {
-    if (!model || strcmp(model, "dag") == 0) return true;
-    return error_set(error, STATUS_USAGE, "no model '%s'; there is: dag", model);
 }

@@ -49,9 +49,6 @@ void analysis_chart(const struct analysis *analysis, const char *title, const st
                     struct chart *chart);
 void analysis_close(struct analysis *analysis);
 
-// --model: NULL or "dag". Others are STATUS_USAGE and name what exists.
-bool analysis_check_model(const char *model, struct error *error);
-
 // Writes to stderr what analysis->warnings holds and was not written yet.
 void analysis_warn(struct analysis *analysis);
 

@@ -2,6 +2,7 @@
 // rehype estimate: what the run would have been under a plan.
 #include "cli/analysis.h"
 #include "cli/commands.h"
+#include "cli/model.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/plan.h"
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 
 static struct {
-    const char *plan, *output, *model, *window, *request;
+    const char *plan, *output, *model, *rate, *window, *request;
     uint64_t cores;
     bool json;
 } options = {.output = "estimated.msgpack"};
@@ -21,8 +22,9 @@ static struct {
 static const struct option_spec specs[] = {
     {"--apply", 0, OPTION_TEXT, &options.plan, "PLAN", "the plan, from suggest or hand-written"},
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "where the estimated trace goes (estimated.msgpack)"},
-    {"--model", 0, OPTION_TEXT, &options.model, "M", "dag: threads as recorded (the only one)"},
-    {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; not with dag"},
+    MODEL_OPTION(&options.model),
+    {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; with the model cpu"},
+    {"--rate", 0, OPTION_TEXT, &options.rate, "2x", "as if requests came twice as often"},
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.estimate/1)"},
@@ -32,16 +34,19 @@ static const struct option_spec specs[] = {
 struct estimate {
     const char *trace_path;
     struct analysis analysis;
+    struct model model;
     struct baseline baseline;
     struct metrics estimated;
     struct chart charts[2];
 };
 
-static bool check_options(struct error *error) {
+static bool check_options(struct model *model, struct error *error) {
     if (!options.plan) return error_set(error, STATUS_USAGE, "--apply PLAN is missing");
-    if (!analysis_check_model(options.model, error)) return false;
-    if (options.cores) return error_set(error, STATUS_USAGE, "--cores means nothing to the model dag");
-    return true;
+    if (!model_parse(options.model, &model->kind, error)) return false;
+    if (options.rate && !model_parse_rate(options.rate, &model->rate, error)) return false;
+    model->cores = (double)options.cores;
+    if (!options.cores || model->kind == MODEL_CPU) return true;
+    return error_set(error, STATUS_USAGE, "--cores means nothing to the model %s", model_names[model->kind]);
 }
 
 // Writing over the trace would pull the mapped file away under the reader.
@@ -52,8 +57,23 @@ static bool check_output(const char *trace_path, struct error *error) {
     return error_set(error, STATUS_USAGE, "%s is the recorded trace: choose another file with -o", options.output);
 }
 
+// Whose spawns the rate speeds up.
+static bool choose_arrivals(struct estimate *e, struct error *error) {
+    if (e->model.rate == 0) return true;
+    e->model.rate_site = e->baseline.recorded.requests.site;
+    return e->model.rate_site != DAG_NONE ||
+           error_set(error, STATUS_FAILED, "--rate: %s has no requests to come more often", e->trace_path);
+}
+
 static bool measure_base(struct estimate *e, struct error *error) {
-    if (!estimator_measure_baseline(&e->analysis.estimator, false, &e->baseline, error)) return false;
+    struct estimator *estimator = &e->analysis.estimator;
+    if (!model_choose(&e->analysis, e->model.kind, &e->model.kind, error)) return false;
+    if (options.cores && e->model.kind != MODEL_CPU) {
+        return error_set(error, STATUS_FAILED, "--cores needs what %s lacks: what its tasks computed", e->trace_path);
+    }
+    estimator->model = e->model;
+    if (!estimator_measure_baseline(estimator, false, &e->baseline, error) || !choose_arrivals(e, error)) return false;
+    estimator->model = e->model;
     analysis_chart(&e->analysis, "before", &e->baseline.recorded, &e->charts[0]);
     return true;
 }
@@ -62,6 +82,7 @@ static bool warn(struct estimate *e, const struct plan *plan, struct error *erro
     struct warnings *warnings = &e->analysis.warnings;
     char name[300];
     if (!warn_of_replay(warnings, e->baseline.replay_error, error)) return false;
+    if (!warn_of_model(warnings, e->analysis.dag, &e->model, error)) return false;
     for (size_t i = 0; i < plan->count; i++) {
         warnings->about = improvement_text(&plan->improvements[i], name, sizeof name);
         bool done = warn_of_change(warnings, &plan->improvements[i], error);
@@ -71,11 +92,36 @@ static bool warn(struct estimate *e, const struct plan *plan, struct error *erro
     return true;
 }
 
+// How good the plan is, for choosing what it leaves open.
+static bool judge(void *context, const struct plan *plan, double *value, struct error *error) {
+    struct estimate *e = context;
+    struct estimator *estimator = &e->analysis.estimator;
+    struct error refusal = ERROR_INIT;
+    struct metrics metrics;
+    bool stuck = true;
+    *value = INFINITY;
+    dag_edit_clear(&estimator->edit, estimator->dag);
+    if (!plan_apply(plan, e->model.kind, &estimator->edit, &refusal)) return true;
+    if (!estimator_run(estimator, &stuck, error)) return false;
+    if (stuck) return true;
+    if (!estimator_measure(estimator, &e->baseline.recorded, false, &metrics, error)) return false;
+    if (!isnan(metrics.balanced)) *value = metrics.balanced;
+    return true;
+}
+
+static bool apply_plan(struct estimate *e, struct arena *arena, struct plan *plan, struct error *error) {
+    struct estimator *estimator = &e->analysis.estimator;
+    if (!plan_read(options.plan, e->analysis.dag, arena, plan, error)) return false;
+    progress_stage("choosing what the plan leaves open");
+    if (!plan_resolve(plan, judge, e, arena, error)) return false;
+    dag_edit_clear(&estimator->edit, estimator->dag);
+    return plan_apply(plan, e->model.kind, &estimator->edit, error);
+}
+
 static bool measure_plan(struct estimate *e, struct arena *arena, struct error *error) {
     struct estimator *estimator = &e->analysis.estimator;
     struct plan plan;
-    if (!plan_read(options.plan, e->analysis.dag, arena, &plan, error) ||
-        !plan_apply(&plan, MODEL_DAG, &estimator->edit, error) ||
+    if (!apply_plan(e, arena, &plan, error) ||
         !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error) || !warn(e, &plan, error)) {
         return false;
     }
@@ -88,7 +134,9 @@ static bool write_json(const struct estimate *e, struct error *error) {
     const struct warnings *warnings = &e->analysis.warnings;
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.estimate/1"));
-    cJSON_AddItemToObject(document, "model", json_text("dag"));
+    cJSON_AddItemToObject(document, "model", json_text(model_names[e->model.kind]));
+    cJSON_AddItemToObject(document, "cores", e->model.cores ? json_number(e->model.cores) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "rate", e->model.rate ? json_number(e->model.rate) : cJSON_CreateNull());
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
     cJSON_AddItemToObject(document, "base", json_metrics(&e->baseline.recorded));
@@ -108,8 +156,10 @@ static bool write_text(const struct estimate *e, struct error *error) {
     if (!metrics_text_write_two(runs, LAST_CHANGE, stdout, utf8, error)) return false;
     printf("\n  composite %s, balanced %s (the run as recorded is 1, less is better)\n",
            text_number(e->estimated.composite).s, text_number(e->estimated.balanced).s);
-    printf("  null-replay error %s: how far this model is off when nothing is changed\n",
-           text_percent(e->baseline.replay_error).s);
+    printf("  null-replay error %s: how far the model %s is off when nothing is changed\n",
+           text_percent(e->baseline.replay_error).s, model_names[e->model.kind]);
+    if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);
+    if (e->model.rate) printf("  with requests %s times as often\n", text_number(e->model.rate).s);
     puts("\nWhat handing over cost in the recorded run");
     if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, utf8, error)) return false;
     double top = chart_top(e->charts, 2);
@@ -138,7 +188,7 @@ static bool estimate(struct estimate *e, const struct operands *operands, struct
 static int run(const struct operands *operands, struct error *error) {
     struct estimate e = {0};
     struct arena arena = ARENA_INIT;
-    if (check_options(error)) estimate(&e, operands, &arena, error);
+    if (check_options(&e.model, error)) estimate(&e, operands, &arena, error);
     analysis_close(&e.analysis);
     arena_destroy(&arena);
     return (int)error->status;
@@ -147,11 +197,13 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
-    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--window FROM..TO] [--request SITE] [--json]",
-    .about =
-        "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
-        "unless given. Writes the estimated run as a trace. A plan under which the run would deadlock is reported\n"
-        "with the chain of sites, and the exit status is 1.",
+    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO] [--request SITE] "
+             "[--json]",
+    .about = "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
+             "unless given. Writes the estimated run as a trace. A plan under which the run could not end is reported\n"
+             "as deadlock or starvation with the chain of sites, and the exit status is 1. What the plan leaves open "
+             "(factor,\n"
+             "path) is chosen as 'suggest' would.",
     .example = "  rehype estimate --apply plan.json -o estimated.msgpack",
     .options = specs,
     .operands_least = 0,

@@ -4,6 +4,7 @@
 
 #include "cli/analysis.h"
 #include "cli/commands.h"
+#include "cli/model.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "report/csv.h"
@@ -26,7 +27,7 @@ static const struct option_spec specs[] = {
      "throughput, edits, or an expression over metrics"},
     {"--require", 0, OPTION_LIST, &options.require, "EXPR",
      "what plans must meet: 'wall<=0%' (against the run as recorded), 'occupied.peak<=8'; repeatable"},
-    {"--model", 0, OPTION_TEXT, &options.model, "M", "dag: threads as recorded (the only one)"},
+    MODEL_OPTION(&options.model),
     {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
     ANALYSIS_WINDOW_OPTION(&options.window),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
@@ -40,6 +41,7 @@ struct suggestion {
     struct analysis *analyses; // one a trace
     struct search_trace *traces;
     size_t trace_count;
+    enum model_kind model;
     struct search_result result;
     struct arena arena;
 };
@@ -80,8 +82,17 @@ static bool open_all(struct suggestion *s, const struct operands *operands, stru
     return true;
 }
 
+// One for all traces.
+static bool choose_model(struct suggestion *s, struct error *error) {
+    for (size_t t = 0; t < s->trace_count; t++) {
+        if (!model_choose(&s->analyses[t], s->model, &s->model, error)) return false;
+    }
+    return true;
+}
+
 static bool search(struct suggestion *s, struct error *error) {
-    struct search_options search = {.top = (uint32_t)options.top,
+    struct search_options search = {.model = s->model,
+                                    .top = (uint32_t)options.top,
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .progress = progress_plans};
@@ -93,9 +104,12 @@ static bool search(struct suggestion *s, struct error *error) {
 }
 
 static bool warn(struct suggestion *s, struct error *error) {
+    const struct model model = {.kind = s->model};
     if (!warn_of_replay(&s->analyses[0].warnings, s->result.null_replay_error, error)) return false;
     for (size_t t = 0; t < s->trace_count; t++) {
-        if (!warn_of_pools(&s->analyses[t].warnings, s->analyses[t].dag, error)) return false;
+        struct warnings *warnings = &s->analyses[t].warnings;
+        if (!warn_of_model(warnings, s->analyses[t].dag, &model, error)) return false;
+        if (!warn_of_pools(warnings, s->analyses[t].dag, error)) return false;
         analysis_warn(&s->analyses[t]);
     }
     return true;
@@ -327,6 +341,7 @@ static cJSON *warnings_json(const struct suggestion *s) {
 
 static bool write_json(const struct suggestion *s, struct error *error) {
     cJSON *document = json_suggestions(&s->result, options.seed);
+    cJSON_AddItemToObject(document, "model", json_text(model_names[s->model]));
     cJSON_AddItemToObject(document, "warnings", warnings_json(s));
     return json_write(document, stdout, error);
 }
@@ -341,8 +356,8 @@ static bool write_results(const struct suggestion *s, struct error *error) {
 
 static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
-    if (analysis_check_model(options.model, error) && open_all(&s, operands, error) && search(&s, error) &&
-        warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
+    if (model_parse(options.model, &s.model, error) && open_all(&s, operands, error) && choose_model(&s, error) &&
+        search(&s, error) && warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
     for (size_t i = 0; i < s.trace_count; i++) analysis_close(&s.analyses[i]);

@@ -12,24 +12,49 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
 
 void estimator_destroy(struct estimator *estimator) {
     metrics_work_destroy(&estimator->work);
+    simulation_free(estimator->simulation);
     costs_free(estimator->costs);
     dag_run_destroy(&estimator->run);
     dag_edit_destroy(&estimator->edit);
     *estimator = (struct estimator){0};
 }
 
+static bool needs_simulation(const struct estimator *estimator) {
+    const struct model *model = &estimator->model;
+    return model->kind != MODEL_DAG || model->rate != 0 || !dag_edit_only_inlines(&estimator->edit);
+}
+
+static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {
+    if (!estimator->simulation) estimator->simulation = simulation_new(estimator->dag, estimator->costs, error);
+    if (!estimator->simulation) return false;
+    *outcome = simulation_run(estimator->simulation, &estimator->edit, &estimator->model);
+    return true;
+}
+
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error) {
-    enum dag_outcome outcome = dag_propagate(estimator->dag, &estimator->edit, &estimator->run);
+    enum dag_outcome outcome;
+    estimator->simulated = needs_simulation(estimator);
+    if (!estimator->simulated)
+        outcome = dag_propagate(estimator->dag, &estimator->edit, &estimator->run);
+    else if (!simulate(estimator, &outcome, error))
+        return false;
     *stuck = outcome == DAG_DEADLOCK;
     return outcome != DAG_NO_MEMORY || error_set(error, STATUS_FAILED, "no memory for an estimate");
 }
 
+const char *estimator_stuck_word(const struct estimator *estimator) {
+    bool starves = estimator->simulated && simulation_stuck(estimator->simulation)->pool != 0;
+    return starves ? "starvation" : "deadlock";
+}
+
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size) {
+    if (estimator->simulated) return stuck_text(estimator->dag, simulation_stuck(estimator->simulation), text, size);
     return dag_deadlock_text(estimator->dag, &estimator->run, text, size);
 }
 
-static bool measure(struct estimator *estimator, const struct dag_run *run, const struct metrics *base, bool all,
-                    struct metrics *metrics, struct error *error) {
+// Of the recorded DAG's vertices at other times, or at their own.
+static bool measure_times(struct estimator *estimator, const struct dag_run *run, const struct metrics *base, bool all,
+                          struct metrics *metrics, struct error *error) {
     if (!(all ? metrics_compute : metrics_usage)(estimator->dag, &estimator->edit, run, estimator->window, base,
                                                  &estimator->work, metrics, error)) {
         return false;
@@ -39,14 +64,24 @@ static bool measure(struct estimator *estimator, const struct dag_run *run, cons
                             &estimator->work, &metrics->requests, error);
 }
 
+static bool measure_simulated(struct estimator *estimator, const struct metrics *base, bool all,
+                              struct metrics *metrics, struct error *error) {
+    const struct dag *run = simulation_dag(estimator->simulation);
+    if (!metrics_of_run(run, all, estimator->window, base, &estimator->work, metrics, error)) return false;
+    return !all || estimator->request_site == DAG_NONE ||
+           metrics_requests_of_run(run, estimator->window, estimator->request_site, &estimator->work,
+                                   &metrics->requests, error);
+}
+
 bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
                        struct error *error) {
-    return measure(estimator, &estimator->run, base, all, metrics, error);
+    if (estimator->simulated) return measure_simulated(estimator, base, all, metrics, error);
+    return measure_times(estimator, &estimator->run, base, all, metrics, error);
 }
 
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error) {
     const struct dag_run as_recorded = {.time_ns = estimator->dag->vertices.time_ns};
-    return measure(estimator, &as_recorded, NULL, true, recorded, error);
+    return measure_times(estimator, &as_recorded, NULL, true, recorded, error);
 }
 
 static double difference(double a, double b) {
@@ -72,12 +107,19 @@ static bool replay(struct estimator *estimator, bool all, struct baseline *basel
 
 bool estimator_measure_baseline(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error) {
     struct metrics *recorded = &baseline->recorded;
-    if (!replay(estimator, all, baseline, error)) return false;
-    if (!estimator_measure_recorded(estimator, recorded, error)) return false;
+    const struct model asked = estimator->model;
+    estimator->model = (struct model){.kind = asked.kind};
+    bool replayed = replay(estimator, all, baseline, error);
+    estimator->model = asked;
+    if (!replayed || !estimator_measure_recorded(estimator, recorded, error)) return false;
     recorded->composite = metrics_composite(recorded, recorded);
     recorded->balanced = metrics_balanced(recorded, recorded);
     baseline->replay_error = largest_difference(recorded, &baseline->replayed);
     return true;
+}
+
+uint64_t estimator_size(const struct estimator *estimator) {
+    return (uint64_t)estimator->dag->vertex_count + 1;
 }
 
 bool estimator_write(const struct estimator *estimator, const char *path, struct error *error) {

@@ -14,17 +14,21 @@
 #ifndef REHYPE_OPTIMIZE_ESTIMATOR_H
 #define REHYPE_OPTIMIZE_ESTIMATOR_H
 
-#include "dag/costs.h"
+#include "dag/simulate.h"
 #include "metrics/metrics.h"
 
+// What `model` asks for (cores, rate) is part of an estimate like the plan: the replay is without it.
 struct estimator { // workspace, reused from plan to plan; not shared between threads
     const struct dag *dag;
     const struct window *window; // NULL: the whole run
+    struct model model;          // callers may change it between runs; MODEL_DAG at first
     uint32_t request_site;       // whose tasks are requests; DAG_NONE: the outermost
     struct dag_edit edit;        // what to estimate: callers fill it; empty at first
     struct metrics_work work;    // `series` is of the run that was measured last
     struct costs *costs;
-    struct dag_run run;
+    struct dag_run run;            // where dag_propagate knows model and edit, which it tells twenty times faster
+    struct simulation *simulation; // else; made for the first such run
+    bool simulated;                // the last run
 };
 
 // The DAG and the window must outlive it. estimator_destroy is harmless after a failure, and on zeros.
@@ -33,10 +37,12 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
 void estimator_destroy(struct estimator *estimator);
 
 // Times of the run under estimator->edit. false and *error only when there is no memory; else *stuck says whether the
-// run could not end, and estimator_stuck_text why. Cost: dag_propagate's.
+// run could not end. Cost: dag_propagate's for inlining by MODEL_DAG, else simulation_run's.
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error);
 
-// "Main.a:12 waits for Main.b:20 waits for Main.a:12", of a run that was stuck. Returns text.
+// Of a run that was stuck: "deadlock" or "starvation"; and how, "Main.a:12 waits for Main.b:20 waits for Main.a:12".
+// Returns text.
+const char *estimator_stuck_word(const struct estimator *estimator);
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
 
 // Figures of the last run, which was not stuck: all of them, or with `all` false what metrics_usage gives. A base gives
@@ -57,6 +63,9 @@ struct baseline {
 // The edit must be empty. `all` as of estimator_measure, for `replayed`. Errors: as of metrics_compute; STATUS_FAILED
 // if the trace's own events wait for each other.
 bool estimator_measure_baseline(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error);
+
+// Vertices that a run visits, at most: what it costs.
+uint64_t estimator_size(const struct estimator *estimator);
 
 // Writes the last run as a trace (dag_write).
 bool estimator_write(const struct estimator *estimator, const char *path, struct error *error);

@@ -175,7 +175,8 @@ static bool estimate_alone(struct search *search, struct judged *judged, struct 
     if (trace < search->trace_count) {
         const struct why why = why_in(search, candidate, trace, NULL);
         why_write_stuck(&why, &search->estimators[trace], candidate->why, sizeof candidate->why);
-        return set_failure(search, candidate, STANDS_DEADLOCKED, "deadlock", trace, arena, error);
+        return set_failure(search, candidate, STANDS_STUCK, estimator_stuck_word(&search->estimators[trace]), trace,
+                           arena, error);
     }
     candidate->estimate = search->estimates[0];
     judged->value = value_of_estimates(search, 1);
@@ -222,7 +223,7 @@ static bool find_candidates(const struct search *search, struct arena *arena, st
     const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
     if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
     for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->estimators[t].dag;
-    const unsigned kinds = KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_HOIST_BRANCH); // what dag_propagate knows
+    const unsigned kinds = model_kinds(search->options->model);
     return candidates_join(dags, search->trace_count, kinds, arena, improvements, count, error);
 }
 
@@ -376,6 +377,7 @@ static bool init_estimators(struct search *search, const struct search_trace *tr
     }
     for (size_t t = 0; t < count; t++) {
         if (!estimator_init(&search->estimators[t], traces[t].dag, traces[t].window, error)) return false;
+        search->estimators[t].model.kind = search->options->model;
     }
     return true;
 }

@@ -14,16 +14,16 @@ struct search_trace {
 };
 
 // In the worst of the traces. Who passes or fails alone has an estimate and may be part of a plan.
-enum standing { STANDS_PASSING, STANDS_FAILING, STANDS_DEADLOCKED, STANDS_REFUSED };
+enum standing { STANDS_PASSING, STANDS_FAILING, STANDS_STUCK, STANDS_REFUSED };
 
 struct candidate {
     const struct improvement *improvements; // one a trace; those without tasks change nothing
     const struct improvement *named; // the first of them that has tasks: its site and context are the candidate's name
     struct metrics estimate;         // of this candidate alone, in the first trace
     enum standing standing;
-    const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "refused", and "in TRACE" if
-                       // that isn't the first; NULL: nothing
-    char why[1024];    // one sentence with numbers of the first trace that has it; why not, where it fails
+    const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
+                       // "in TRACE" if that isn't the first; NULL: nothing
+    char why[1024];        // one sentence with numbers of the first trace that has it; why not, where it fails
     const char **warnings; // optimize/warnings.h, of that trace; none where there is no estimate
     size_t warning_count;
 };
@@ -38,6 +38,7 @@ struct ranked_plan {
 };
 
 struct search_options {
+    enum model_kind model;
     const struct objective *objective;
     const struct requirement *const *requirements; // none: R's filter (filter_failed)
     size_t requirement_count;

@@ -32,7 +32,7 @@ static bool grow(struct warnings *warnings) {
     return true;
 }
 
-static bool add(struct warnings *warnings, const char *what, struct error *error) {
+bool warnings_add(struct warnings *warnings, const char *what, struct error *error) {
     char text[TEXT_BYTES + 512];
     snprintf(text, sizeof text, "%s%s%s", warnings->about ? warnings->about : "", warnings->about ? ": " : "", what);
     if (is_known(warnings, text)) return true;
@@ -46,13 +46,14 @@ static bool add(struct warnings *warnings, const char *what, struct error *error
 
 static bool warn_of_losses(struct warnings *warnings, const struct trace *trace, struct error *error) {
     char text[TEXT_BYTES];
-    if (!trace->whole && !add(warnings, "the trace is cut short: its last events are missing", error)) return false;
+    if (!trace->whole && !warnings_add(warnings, "the trace is cut short: its last events are missing", error))
+        return false;
     if (trace->lost_events == 0) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
     say(&sentence, "the trace lacks ");
     say_counted(&sentence, trace->lost_events, "event");
     say(&sentence, " that the tracer lost");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 static bool warn_of_skew(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -64,7 +65,7 @@ static bool warn_of_skew(struct warnings *warnings, const struct dag *dag, struc
     say(&sentence, " recorded before %s, by at most ", dag->skew_fixed == 1 ? "its cause" : "their causes");
     say_duration(&sentence, (double)dag->skew_worst_ns);
     say(&sentence, ", and moved after");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -82,7 +83,7 @@ static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag,
     say(&sentence, " of its cores' time was used, ");
     say_share(&sentence, process);
     say(&sentence, " by the program; what others used is missing from an estimate");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -166,7 +167,7 @@ static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint3
     say_site(&sentence, dag, waits[at].awaited);
     say(&sentence, "): at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
         workers);
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -186,7 +187,7 @@ bool warn_of_replay(struct warnings *warnings, double replay_error, struct error
     say(&sentence, "the model is off by ");
     say_share(&sentence, replay_error);
     say(&sentence, " when nothing is changed: smaller differences mean nothing");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 static bool follows_cores(double number, double cores) {
@@ -203,7 +204,7 @@ static bool warn_of_pool_size(struct warnings *warnings, const struct dag *dag, 
     say(&sentence,
         " has %d threads on %.0f cores: where its size follows the cores, it does so in the program, not here", size,
         cores);
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 // How many tasks of a site each spawner spawned. 0: not all as many; there are at least two spawners, or one of main's.
@@ -237,7 +238,7 @@ static bool warn_of_task_counts(struct warnings *warnings, const struct dag *dag
             " spawns %u tasks at a time on %.0f cores: where that follows the cores, it does so in the program, ", each,
             cores);
         say(&sentence, "not here");
-        done = add(warnings, text, error);
+        done = warnings_add(warnings, text, error);
     }
     free(spawned);
     return done;
@@ -287,11 +288,33 @@ static bool warn_of_rate(struct warnings *warnings, const struct dag *dag, const
     say(&sentence, " of ");
     say_site(&sentence, dag, model->rate_site);
     say(&sentence, " the thread that brings them waits: whether more would come while it does is not known");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
+}
+
+static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    uint32_t *tasks = calloc((size_t)dag->pool_count + 1, sizeof *tasks);
+    bool done = tasks || error_set(error, STATUS_FAILED, "no memory for warnings");
+    for (uint32_t t = 0; done && t < dag->task_count; t++) {
+        if (dag->tasks[t].pool < dag->pool_count && dag->tasks[t].start != DAG_NONE) tasks[dag->tasks[t].pool]++;
+    }
+    for (uint32_t p = 1; done && p < dag->pool_count; p++) {
+        char text[TEXT_BYTES];
+        if (tasks[p] == 0 || dag->pools[p].discipline != DISCIPLINE_UNKNOWN) continue;
+        struct sentence sentence = sentence_begin(text, sizeof text);
+        say(&sentence, "by which rules ");
+        say_pool(&sentence, dag, p);
+        say(&sentence, " takes tasks up is not known: its ");
+        say_counted(&sentence, tasks[p], "task");
+        say(&sentence, " stay%s with the workers that had them", tasks[p] == 1 ? "s" : "");
+        done = warnings_add(warnings, text, error);
+    }
+    free(tasks);
+    return done;
 }
 
 bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error) {
-    return warn_of_cores(warnings, dag, model->cores, error) && warn_of_rate(warnings, dag, model, error);
+    return (model->kind == MODEL_DAG || warn_of_unknown_rules(warnings, dag, error)) &&
+           warn_of_cores(warnings, dag, model->cores, error) && warn_of_rate(warnings, dag, model, error);
 }
 
 // A change
@@ -380,7 +403,7 @@ static bool warn_of_locks(struct warnings *warnings, const struct trace *trace, 
     if (findings->lock_class && findings->lock_class < trace->class_count)
         say(&sentence, " (%s)", trace->classes[findings->lock_class].name);
     say(&sentence, ": on other threads, or in another order, they share it differently");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 static bool warn_of_time(struct warnings *warnings, const struct findings *findings, struct error *error) {
@@ -390,14 +413,14 @@ static bool warn_of_time(struct warnings *warnings, const struct findings *findi
         say_counted(&sentence, findings->timed_out, "task");
         say(&sentence,
             " gave up a wait before the result came: the timeout is kept as recorded, and may come out otherwise");
-        if (!add(warnings, text, error)) return false;
+        if (!warnings_add(warnings, text, error)) return false;
     }
     if (findings->cancelled == 0) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
     say_counted(&sentence, findings->cancelled, "task");
     say(&sentence, findings->cancelled == 1 ? " was" : " were");
     say(&sentence, " cancelled: what is not a task of its own can't be");
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 static bool warn_of_state(struct warnings *warnings, const struct findings *findings, struct error *error) {
@@ -407,7 +430,7 @@ static bool warn_of_state(struct warnings *warnings, const struct findings *find
     say(&sentence, "its tasks seem to keep state by thread, known by the name ");
     if (findings->by_thread_in) say(&sentence, "%s.", findings->by_thread_in);
     say(&sentence, "%s alone: on another thread it is another one's", findings->by_thread);
-    return add(warnings, text, error);
+    return warnings_add(warnings, text, error);
 }
 
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {

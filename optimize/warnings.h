@@ -4,8 +4,8 @@
 //
 //   of the trace   lost events, a file cut short, effects recorded before their causes, a saturated machine
 //   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve
-//   of a model     its null-replay error; pool sizes and numbers of tasks that may follow the cores, where those
-//   change;
+//   of a model     its null-replay error; pools whose rules it does not know; pool sizes and numbers of tasks that may
+//   follow the cores, where those change;
 //                  arrivals that wait for replies, where they are to come faster
 //   of a change    locks, timeouts and cancellations among the tasks that it changes; state that is kept by thread;
 //                  work that may not divide
@@ -23,6 +23,7 @@ struct warnings {
 };
 
 // All: false and *error when there is no memory. What is said already is not said again.
+bool warnings_add(struct warnings *warnings, const char *text, struct error *error); // copied
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_replay(struct warnings *warnings, double replay_error, struct error *error);

@@ -349,7 +349,7 @@ static void test_deadlocks_are_no_plans(void **state) {
     add_crossing(&f, true);
     run(&f, "composite");
     assert_int_equal(f.result.candidate_count, 2);
-    assert_int_equal(f.result.candidates[1].standing, STANDS_DEADLOCKED);
+    assert_int_equal(f.result.candidates[1].standing, STANDS_STUCK);
     assert_int_equal(line_of(&f, 1), 5);
     assert_string_equal(f.result.candidates[1].fails, "deadlock");
     assert_non_null(strstr(f.result.candidates[1].why, "would deadlock: "));
@@ -444,12 +444,12 @@ static void test_deadlock_in_second_only(void **state) {
     struct fixture alone = new_fixture(), both = new_fixture();
     add_crossing(&alone, false);
     run(&alone, "composite");
-    assert_int_not_equal(candidate_at(&alone, 5)->standing, STANDS_DEADLOCKED);
+    assert_int_not_equal(candidate_at(&alone, 5)->standing, STANDS_STUCK);
     add_crossing(&both, false);
     add_crossing(&both, true);
     run(&both, "composite");
     const struct candidate *candidate = candidate_at(&both, 5);
-    assert_int_equal(candidate->standing, STANDS_DEADLOCKED);
+    assert_int_equal(candidate->standing, STANDS_STUCK);
     assert_fails_in_second(&both, candidate, "deadlock");
     assert_non_null(strstr(candidate->why, "would deadlock: "));
     assert_in_no_plan(&both, (uint32_t)(candidate - both.result.candidates));

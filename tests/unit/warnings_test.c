@@ -140,6 +140,21 @@ static void begin_one(struct fixture *f) {
     tb_event(f->tb, 2, 12, EVENT_TASK_START, 1);
 }
 
+static void test_locks(void **state) {
+    struct fixture f;
+    begin_one(&f);
+    uint32_t lock_class = tb_class(f.tb, "com.acme.Cache");
+    tb_event(f.tb, 2, 20, EVENT_BLOCK_BEGIN, 77, 0, lock_class);
+    tb_event(f.tb, 2, 30, EVENT_BLOCK_END, 77);
+    end(&f, 2, 60, 1);
+    open_run(&f, 100);
+    f.warnings.about = "change";
+    warn_of_site(&f, 10);
+    expect(&f, "change: 1 task slept for a lock that another thread held (com.acme.Cache): on other threads, or in "
+               "another order, they share it differently");
+    close_run(&f);
+}
+
 static void test_timeouts(void **state) {
     struct fixture f;
     begin_one(&f);
@@ -165,6 +180,35 @@ static void test_cancelled(void **state) {
     open_run(&f, 100);
     warn_of_site(&f, 10);
     expect(&f, "1 task was cancelled: what is not a task of its own can't be");
+    close_run(&f);
+}
+
+static void test_state_by_thread(void **state) {
+    struct fixture f;
+    begin_one(&f);
+    uint32_t method = tb_method(f.tb, "com.acme.TransactionScope", "open");
+    tb_event(f.tb, 2, 20, EVENT_ENTER, method);
+    tb_event(f.tb, 2, 30, EVENT_EXIT, method);
+    end(&f, 2, 60, 1);
+    open_run(&f, 100);
+    warn_of_site(&f, 10);
+    expect(&f, "its tasks seem to keep state by thread, known by the name com.acme.TransactionScope.open alone: on "
+               "another thread it is another one's");
+    close_run(&f);
+}
+
+static void test_saturated(void **state) {
+    struct fixture f;
+    begin_one(&f);
+    end(&f, 2, 60, 1);
+    tb_cores(f.tb, 2);
+    tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
+    tb_event(f.tb, 0, 10, EVENT_SAMPLE, 0, 0, 0);
+    tb_event(f.tb, 0, 110, EVENT_SAMPLE, 120, 196, 3);
+    open_run(&f, 100);
+    assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f, "the machine was saturated: 98.0 % of its cores' time was used, 60.0 % by the program; what others used "
+               "is missing from an estimate");
     close_run(&f);
 }
 
@@ -239,8 +283,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tasks_wait_for_their_own_pool),
         cmocka_unit_test(test_main_may_wait_for_a_pool),
+        cmocka_unit_test(test_locks),
         cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_state_by_thread),
+        cmocka_unit_test(test_saturated),
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_what_follows_the_cores),

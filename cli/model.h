@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// --model, --cores and --rate: by what an estimate is made, and of what machine and load.
+#ifndef REHYPE_CLI_MODEL_H
+#define REHYPE_CLI_MODEL_H
+
+#include "cli/analysis.h"
+
+#define MODEL_OPTION(target)                                                                                           \
+    {                                                                                                                  \
+        "--model", 0, OPTION_TEXT, (target), "M",                                                                      \
+            "dag: threads as recorded; pool: pools dispatch tasks again; cpu: that, and what\n"                        \
+            "computes shares the cores (default)"                                                                      \
+    }
+
+extern const char *const model_names[];
+
+// NULL is the default. Others than there are: STATUS_USAGE, with those there are.
+bool model_parse(const char *name, enum model_kind *kind, struct error *error);
+
+// "2x" or "2": how many times as often. STATUS_USAGE for what is no number above 0.
+bool model_parse_rate(const char *text, double *rate, struct error *error);
+
+// The nearest to `wanted` that the trace has the measurements for, with a warning where that is another one.
+bool model_choose(struct analysis *analysis, enum model_kind wanted, enum model_kind *kind, struct error *error);
+
+#endif
