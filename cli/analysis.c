@@ -50,7 +50,8 @@ bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct
 
 static bool is_stuck(const struct analysis *analysis, struct error *error) {
     char chain[ERROR_CAUSE_BYTES - 64];
-    return error_set(error, STATUS_FAILED, "the plan would end in %s: %s", estimator_stuck_word(&analysis->estimator),
+    return error_set(error, STATUS_FAILED, "the plan would %s: %s",
+                     estimator_starves(&analysis->estimator) ? "starve" : "deadlock",
                      estimator_stuck_text(&analysis->estimator, chain, sizeof chain));
 }
 

@@ -42,9 +42,8 @@ bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error
     return outcome != DAG_NO_MEMORY || error_set(error, STATUS_FAILED, "no memory for an estimate");
 }
 
-const char *estimator_stuck_word(const struct estimator *estimator) {
-    bool starves = estimator->simulated && simulation_stuck(estimator->simulation)->pool != 0;
-    return starves ? "starvation" : "deadlock";
+bool estimator_starves(const struct estimator *estimator) {
+    return estimator->simulated && simulation_stuck(estimator->simulation)->pool != 0;
 }
 
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size) {
@@ -118,10 +117,12 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
     return true;
 }
 
-uint64_t estimator_size(const struct estimator *estimator) {
-    return (uint64_t)estimator->dag->vertex_count + 1;
+uint64_t estimator_cost_ns(const struct estimator *estimator) {
+    const uint64_t a_vertex_ns = estimator->model.kind == MODEL_DAG ? 60 : 300;
+    return a_vertex_ns * ((uint64_t)estimator->dag->vertex_count + 1);
 }
 
 bool estimator_write(const struct estimator *estimator, const char *path, struct error *error) {
+    if (estimator->simulated) return error_set(error, STATUS_FAILED, "%s: no simulated run can be written", path);
     return dag_write(estimator->dag, &estimator->edit, &estimator->run, path, error);
 }

@@ -40,9 +40,9 @@ void estimator_destroy(struct estimator *estimator);
 // run could not end. Cost: dag_propagate's for inlining by MODEL_DAG, else simulation_run's.
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error);
 
-// Of a run that was stuck: "deadlock" or "starvation"; and how, "Main.a:12 waits for Main.b:20 waits for Main.a:12".
-// Returns text.
-const char *estimator_stuck_word(const struct estimator *estimator);
+// Of a run that was stuck: whether a pool has no worker left, or else tasks wait for each other; and how, "Main.a:12
+// waits for Main.b:20 waits for Main.a:12". Returns text.
+bool estimator_starves(const struct estimator *estimator);
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
 
 // Figures of the last run, which was not stuck: all of them, or with `all` false what metrics_usage gives. A base gives
@@ -64,8 +64,8 @@ struct baseline {
 // if the trace's own events wait for each other.
 bool estimator_measure_baseline(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error);
 
-// Vertices that a run visits, at most: what it costs.
-uint64_t estimator_size(const struct estimator *estimator);
+// What a run and its measurement cost, as expected of this model on a DAG of this size.
+uint64_t estimator_cost_ns(const struct estimator *estimator);
 
 // Writes the last run as a trace (dag_write).
 bool estimator_write(const struct estimator *estimator, const char *path, struct error *error);

@@ -165,7 +165,7 @@ static bool is_same_twice(const struct improvement *a, const struct improvement 
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {
     bool resizes_a = a->kind == KIND_RESIZE_POOL, resizes_b = b->kind == KIND_RESIZE_POOL;
     if (resizes_a || resizes_b) return resizes_a && resizes_b && a->pool && a->pool == b->pool;
-    return is_same_twice(a, b) || shares_task(a, b);
+    return is_same_twice(a, b) || (a->site == b->site && shares_task(a, b)); // a task has one site
 }
 
 static uint64_t mix(uint64_t x) { // splitmix64, of Steele, Lea and Flood

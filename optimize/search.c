@@ -14,6 +14,11 @@
 
 static const double least_noise = 0.005; // SPEC section 3
 
+// What the candidates may take of SEARCH_NS is three fifths; combinations have the rest. SEARCH_LEAST of either are
+// tried however large the trace.
+enum { SEARCH_LEAST = 24, USABLE_ALL = 12, TRIES_A_PLAN = 20 };
+static const double USABLE_WORSE = 0.1, SHORTER_WORSE = 1e-4;
+
 struct search {
     struct estimator *estimators;        // one a trace, like what follows
     struct metrics *recorded, *replayed; // baselines
@@ -25,10 +30,13 @@ struct search {
     double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool base_passes;
+    uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
+                                // on the machine
 };
 
 static void count_evaluation(struct search *search) {
     search->result->evaluated++;
+    search->spent_ns += search->cost_ns;
     if (search->options->progress) {
         search->options->progress(search->options->progress_context, search->result->evaluated);
     }
@@ -81,10 +89,15 @@ static void clear_edits(struct search *search) {
     }
 }
 
-static void apply(struct search *search, const struct candidate *candidate) {
-    for (size_t t = 0; t < search->trace_count; t++) {
-        improvement_apply(&candidate->improvements[t], &search->estimators[t].edit);
+// NULL, or why it can't be, and in which trace. Where a trace has none of its tasks there is nothing to refuse.
+static const char *apply(struct search *search, const struct improvement *improvements, size_t *trace) {
+    for (*trace = 0; *trace < search->trace_count; ++*trace) {
+        const struct improvement *improvement = &improvements[*trace];
+        if (improvement->task_count == 0) continue;
+        const char *refusal = improvement_apply(improvement, &search->estimators[*trace].edit);
+        if (refusal) return refusal;
     }
+    return NULL;
 }
 
 // For messages: NULL for the first trace, of which they speak unless they say so.
@@ -169,14 +182,13 @@ static bool set_failure(const struct search *search, struct candidate *candidate
 static bool estimate_alone(struct search *search, struct judged *judged, struct arena *arena, struct error *error) {
     struct candidate *candidate = &judged->candidate;
     size_t trace;
-    clear_edits(search);
-    apply(search, candidate);
+    count_evaluation(search);
     if (!estimate(search, true, &trace, error)) return false;
     if (trace < search->trace_count) {
         const struct why why = why_in(search, candidate, trace, NULL);
         why_write_stuck(&why, &search->estimators[trace], candidate->why, sizeof candidate->why);
-        return set_failure(search, candidate, STANDS_STUCK, estimator_stuck_word(&search->estimators[trace]), trace,
-                           arena, error);
+        const char *fails = estimator_starves(&search->estimators[trace]) ? "starvation" : "deadlock";
+        return set_failure(search, candidate, STANDS_STUCK, fails, trace, arena, error);
     }
     candidate->estimate = search->estimates[0];
     judged->value = value_of_estimates(search, 1);
@@ -196,26 +208,29 @@ static bool warn(struct candidate *candidate, struct arena *arena, struct error 
     return true;
 }
 
+static bool refuse(struct search *search, struct candidate *candidate, const char *refusal, size_t trace,
+                   struct arena *arena, struct error *error) {
+    struct why why = why_in(search, candidate, trace, NULL);
+    why.refusal = refusal;
+    metrics_unknown(&candidate->estimate);
+    why_write(&why, candidate->why, sizeof candidate->why);
+    return set_failure(search, candidate, STANDS_REFUSED, "refused", trace, arena, error);
+}
+
 static bool judge(struct search *search, const struct improvement *improvements, struct arena *arena,
                   struct judged *judged, struct error *error) {
     char name[1024];
-    size_t named = 0, refused = 0;
+    size_t named = 0, trace;
     while (improvements[named].task_count == 0) named++;
-    while (refused < search->trace_count && !improvements[refused].refusal) refused++;
     *judged = (struct judged){.candidate = {.improvements = improvements, .named = &improvements[named]}};
     improvement_text(&improvements[named], name, sizeof name);
     judged->name = arena_string(arena, name, strlen(name));
     if (!judged->name) return error_set(error, STATUS_FAILED, "no memory for candidates");
-    if (refused == search->trace_count) {
-        count_evaluation(search);
-        return estimate_alone(search, judged, arena, error) &&
-               (!candidate_is_estimated(&judged->candidate) || warn(&judged->candidate, arena, error));
-    }
-    struct candidate *candidate = &judged->candidate;
-    const struct why why = why_in(search, candidate, refused, NULL);
-    metrics_unknown(&candidate->estimate);
-    why_write(&why, candidate->why, sizeof candidate->why);
-    return set_failure(search, candidate, STANDS_REFUSED, "refused", refused, arena, error);
+    clear_edits(search);
+    const char *refusal = apply(search, improvements, &trace);
+    if (refusal) return refuse(search, &judged->candidate, refusal, trace, arena, error);
+    return estimate_alone(search, judged, arena, error) &&
+           (!candidate_is_estimated(&judged->candidate) || warn(&judged->candidate, arena, error));
 }
 
 static bool find_candidates(const struct search *search, struct arena *arena, struct improvement **improvements,
@@ -223,26 +238,98 @@ static bool find_candidates(const struct search *search, struct arena *arena, st
     const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
     if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
     for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->estimators[t].dag;
-    const unsigned kinds = model_kinds(search->options->model);
+    const unsigned simulated = KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_HOIST_BRANCH) | KIND_BIT(KIND_RESIZE_POOL);
+    const unsigned kinds = model_kinds(search->options->model) & simulated;
     return candidates_join(dags, search->trace_count, kinds, arena, improvements, count, error);
+}
+
+// Where not all candidates can be tried: what they could gain, at most.
+struct promise {
+    double ns; // that their tasks take, in all traces; of a family's second member half of that, of its third a third
+    size_t index; // of the row of improvements
+};
+
+static int compare_promises(const void *a, const void *b) {
+    const struct promise *left = a, *right = b;
+    if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static int compare_indices(const void *a, const void *b) {
+    const struct promise *left = a, *right = b;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static double time_in_tasks(const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    double ns = 0;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        if (task->start == DAG_NONE || task->end == DAG_NONE) continue;
+        ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
+    }
+    return ns;
+}
+
+static void find_promises(const struct search *search, const struct improvement *improvements, size_t count,
+                          struct promise *promises) {
+    const size_t traces = search->trace_count;
+    size_t place = 0; // in its family
+    for (size_t i = 0; i < count; i++) {
+        const struct improvement *row = &improvements[i * traces];
+        bool same = i > 0 && candidates_same_family(&improvements[(i - 1) * traces], row);
+        place = same ? place + 1 : 0;
+        promises[i] = (struct promise){.index = i};
+        for (size_t t = 0; t < traces; t++) promises[i].ns += time_in_tasks(&row[t]) / (double)(place + 1);
+    }
+}
+
+// Those that are tried, in their order; returns how many.
+static size_t choose(const struct search *search, const struct improvement *improvements, size_t count,
+                     struct promise *promises) {
+    const uint64_t affordable = SEARCH_NS * 6 / 10 / search->cost_ns;
+    const size_t most = affordable > SEARCH_LEAST ? affordable : SEARCH_LEAST;
+    find_promises(search, improvements, count, promises);
+    if (count <= most) return count;
+    qsort(promises, count, sizeof *promises, compare_promises);
+    qsort(promises, most, sizeof *promises, compare_indices);
+    return most;
+}
+
+// What passes, and what fails but might pass together with others: all where they are few, else what is not far worse
+// than the run.
+static uint32_t count_usable(const struct search *search, const struct judged *judged, size_t count) {
+    const double base =
+        objective_value(search->options->objective, search->replayed, search->recorded, search->trace_count, 0);
+    uint32_t usable = 0;
+    for (; usable < count && candidate_is_estimated(&judged[usable].candidate); usable++) {
+        bool near = judged[usable].value <= base + USABLE_WORSE * fabs(base);
+        if (judged[usable].candidate.standing == STANDS_FAILING && usable >= USABLE_ALL && !near) break;
+    }
+    return usable;
 }
 
 // Leaves the candidates best first and returns in *usable how many of them, from the first, a plan may hold.
 static bool judge_all(struct search *search, struct arena *arena, uint32_t *usable, struct error *error) {
     struct improvement *improvements;
-    size_t count;
+    size_t found, count = 0;
     struct search_result *result = search->result;
-    if (!find_candidates(search, arena, &improvements, &count, error)) return false;
-    struct judged *judged = malloc((count + 1) * sizeof *judged);
-    result->candidates = ARENA_NEW(arena, struct candidate, count + 1);
-    bool done = (judged && result->candidates) || error_set(error, STATUS_FAILED, "no memory for candidates");
+    if (!find_candidates(search, arena, &improvements, &found, error)) return false;
+    struct judged *judged = malloc((found + 1) * sizeof *judged);
+    struct promise *promises = malloc((found + 1) * sizeof *promises);
+    result->candidates = ARENA_NEW(arena, struct candidate, found + 1);
+    bool done =
+        (judged && promises && result->candidates) || error_set(error, STATUS_FAILED, "no memory for candidates");
+    if (done) count = choose(search, improvements, found, promises);
     for (size_t i = 0; done && i < count; i++) {
-        done = judge(search, &improvements[i * search->trace_count], arena, &judged[i], error);
+        done = judge(search, &improvements[promises[i].index * search->trace_count], arena, &judged[i], error);
     }
     if (done) qsort(judged, count, sizeof *judged, compare_judged);
-    for (*usable = 0; done && *usable < count && candidate_is_estimated(&judged[*usable].candidate);) ++*usable;
+    *usable = done ? count_usable(search, judged, count) : 0;
     for (size_t i = 0; done && i < count; i++) result->candidates[i] = judged[i].candidate;
     result->candidate_count = done ? count : 0;
+    result->untried = found - count;
+    free(promises);
     free(judged);
     return done;
 }
@@ -251,7 +338,8 @@ static bool judge_all(struct search *search, struct arena *arena, uint32_t *usab
 
 static void apply_members(struct search *search, const uint32_t *members, uint32_t count) {
     clear_edits(search);
-    for (uint32_t i = 0; i < count; i++) apply(search, &search->result->candidates[members[i]]);
+    size_t trace;
+    for (uint32_t i = 0; i < count; i++) apply(search, search->result->candidates[members[i]].improvements, &trace);
 }
 
 static bool evaluate(void *context, struct combination *combination, struct error *error) {
@@ -324,30 +412,82 @@ static bool keep_plan(struct search *search, const struct combination *combinati
     return true;
 }
 
-static bool keep_best(struct search *search, const struct combine_result *found, struct arena *arena,
-                      struct error *error) {
-    size_t valid = 0;
-    while (valid < found->count && valid < search->options->top && found->combinations[valid].valid) valid++;
-    search->result->plans = ARENA_NEW(arena, struct ranked_plan, valid + 1);
-    if (!search->result->plans) return error_set(error, STATUS_FAILED, "no memory for plans");
-    for (size_t i = 0; i < valid; i++) {
-        if (!keep_plan(search, &found->combinations[i], arena, error)) return false;
+// A combination less a member; its evaluation is `known`, or made now.
+static bool without(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+                    const struct combination *whole, uint32_t member, struct arena *arena, struct combination *less,
+                    struct error *error) {
+    const uint64_t key = whole->key ^ problem->keys[whole->members[member]];
+    uint32_t *members = ARENA_NEW(arena, uint32_t, whole->count);
+    if (!members) return error_set(error, STATUS_FAILED, "no memory for a plan");
+    memcpy(members, whole->members, member * sizeof *members);
+    memcpy(members + member, whole->members + member + 1, (whole->count - member - 1) * sizeof *members);
+    *less = (struct combination){.key = key, .members = members, .count = whole->count - 1};
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->combinations[i].key != key) continue;
+        less->valid = found->combinations[i].valid;
+        less->score = found->combinations[i].score;
+        return true;
+    }
+    return evaluate(search, less, error);
+}
+
+// Leaves out what a plan does as well without.
+static bool shorten(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+                    struct combination *plan, struct arena *arena, struct error *error) {
+    for (uint32_t i = plan->count; i-- > 0 && plan->count > 1;) {
+        struct combination less;
+        if (!without(search, problem, found, plan, i, arena, &less, error)) return false;
+        if (less.valid && less.score <= plan->score + SHORTER_WORSE * fabs(plan->score)) *plan = less;
     }
     return true;
+}
+
+static bool is_kept(const struct combination *kept, size_t count, const struct combination *plan) {
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i].key == plan->key) return true;
+    }
+    return false;
+}
+
+static bool keep_best(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+                      struct arena *scratch, struct arena *arena, struct error *error) {
+    const size_t top = search->options->top, tries = TRIES_A_PLAN * top;
+    struct combination *kept = ARENA_NEW(scratch, struct combination, top + 1);
+    size_t count = 0;
+    search->result->plans = ARENA_NEW(arena, struct ranked_plan, top + 1);
+    if (!search->result->plans || !kept) return error_set(error, STATUS_FAILED, "no memory for plans");
+    for (size_t i = 0; i < found->count && i < tries && found->combinations[i].valid && count < top; i++) {
+        struct combination plan = found->combinations[i];
+        if (!shorten(search, problem, found, &plan, scratch, error)) return false;
+        if (!is_kept(kept, count, &plan)) kept[count++] = plan;
+    }
+    if (count) qsort(kept, count, sizeof *kept, combination_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (!keep_plan(search, &kept[i], arena, error)) return false;
+    }
+    return true;
+}
+
+static uint32_t affordable_plans(const struct search *search) {
+    const uint64_t left_ns = search->spent_ns < SEARCH_NS ? SEARCH_NS - search->spent_ns : 0;
+    uint64_t plans = left_ns / search->cost_ns;
+    if (plans < SEARCH_LEAST) plans = SEARCH_LEAST;
+    return plans < search->options->evaluations ? (uint32_t)plans : search->options->evaluations;
 }
 
 static bool combine(struct search *search, uint32_t usable, struct arena *arena, struct error *error) {
     struct arena passing = ARENA_INIT;
     struct combine_problem problem = {.evaluate = evaluate,
                                       .context = search,
-                                      .evaluations = search->options->evaluations,
+                                      .evaluations = affordable_plans(search),
                                       .seed = search->options->seed};
     struct combine_result found;
     bool done = describe(search, usable, &passing, &problem) ||
                 error_set(error, STATUS_FAILED, "no memory for %u candidates", usable);
     done = done && combine_search(&problem, &passing, &found, error);
     if (done) search->result->method = found.method;
-    done = done && keep_best(search, &found, arena, error);
+    search->result->limit = problem.evaluations;
+    done = done && keep_best(search, &problem, &found, &passing, arena, error);
     arena_destroy(&passing);
     return done;
 }
@@ -378,6 +518,7 @@ static bool init_estimators(struct search *search, const struct search_trace *tr
     for (size_t t = 0; t < count; t++) {
         if (!estimator_init(&search->estimators[t], traces[t].dag, traces[t].window, error)) return false;
         search->estimators[t].model.kind = search->options->model;
+        search->cost_ns += estimator_cost_ns(&search->estimators[t]);
     }
     return true;
 }

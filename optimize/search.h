@@ -23,7 +23,7 @@ struct candidate {
     enum standing standing;
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
                        // "in TRACE" if that isn't the first; NULL: nothing
-    char why[1024];        // one sentence with numbers of the first trace that has it; why not, where it fails
+    char why[1024];    // one sentence with numbers of the first trace that has it; why not, where it fails
     const char **warnings; // optimize/warnings.h, of that trace; none where there is no estimate
     size_t warning_count;
 };
@@ -56,14 +56,17 @@ struct search_result {
     double null_replay_error;     // of the worst
     struct candidate *candidates; // best alone first, failing ones after
     size_t candidate_count;
-    struct ranked_plan *plans; // best first
+    size_t untried;            // candidates that the size of the traces left no time for: those of the least time
+    uint32_t limit;            // of plans, by options and by the size of the traces
+    struct ranked_plan *plans; // best first; none has a member that it does as well without
     size_t plan_count;
     uint64_t evaluated;
     double seconds;
     const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"
 };
 
-enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
+enum { SEARCH_EVALUATIONS = 10000 };    // as many as R Sec. 5
+#define SEARCH_NS UINT64_C(30000000000) // as many as fit, by estimator_cost_ns
 
 // Searches what is best over the traces (at least one) of one program. A candidate is what one of them offers
 // (candidates_join); a plan's value is objective_value over all of them; requirements, or the filter with each trace's

@@ -5,6 +5,8 @@
 #include "optimize/branch.h"
 #include "optimize/sentence.h"
 
+#include <string.h>
+
 struct facts {
     uint32_t bodies, awaited, at_once;
     double mean_ns;
@@ -161,7 +163,7 @@ static void say_tasks(struct sentence *sentence, const struct why *why) {
         return;
     }
     say_bodies(sentence, improvement, &facts);
-    if (improvement->refusal) {
+    if (why->refusal) {
         if (improvement->kind == KIND_INLINE) say_awaited(sentence, improvement, &facts);
         return;
     }
@@ -219,9 +221,10 @@ void why_write(const struct why *why, char *text, size_t size) {
     struct sentence sentence = begin(why, text, size);
     const struct improvement *improvement = why->improvement;
     say_tasks(&sentence, why);
-    if (improvement->refusal) {
-        say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind],
-            improvement->kind == KIND_RESIZE_POOL ? "" : "of one, ", improvement->refusal);
+    if (why->refusal) {
+        const bool of_one = improvement->kind != KIND_RESIZE_POOL && strncmp(why->refusal, "it", 2) == 0;
+        say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind], of_one ? "of one, " : "",
+            why->refusal);
         return;
     }
     const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &why->base->threads[STATE_OCCUPIED];
@@ -238,5 +241,6 @@ void why_write_stuck(const struct why *why, const struct estimator *estimator, c
     char cycle[200];
     estimator_stuck_text(estimator, cycle, sizeof cycle);
     say_counted(&sentence, why->improvement->task_count, "task");
-    say(&sentence, " %s would deadlock: %s", participles[why->improvement->kind], cycle);
+    say(&sentence, " %s would %s: %s", participles[why->improvement->kind],
+        estimator_starves(estimator) ? "starve" : "deadlock", cycle);
 }

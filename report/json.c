@@ -290,6 +290,8 @@ static cJSON *search_of(const struct search_result *result, uint64_t seed) {
     add(object, "seconds", json_number(result->seconds));
     add(object, "method", json_text(result->method));
     add(object, "seed", json_integer((int64_t)seed));
+    add(object, "limit", json_integer(result->limit));
+    add(object, "untried", json_integer((int64_t)result->untried));
     return object;
 }
 
