@@ -302,7 +302,8 @@ static char *why_text(const struct improvement *improvement, char *text, size_t 
     estimate = base;
     estimate.wall_ns = 9000;
     estimate.threads[STATE_OCCUPIED].peak = 2;
-    const struct why why = {.improvement = improvement, .base = &base, .estimate = &estimate};
+    const struct why why = {
+        .improvement = improvement, .base = &base, .estimate = &estimate, .refusal = improvement->refusal};
     why_write(&why, text, size);
     return text;
 }
