@@ -108,10 +108,12 @@ static void test_nothing_changed(void **state) {
     }
 }
 
-// Whether each inlined body moves into another, so that whoever runs it is in a task before and after.
+// Whether each inlined body moves into another, so that whoever runs it is in a task before and after, and out of no
+// other, whose computing around its pick-up an overlay can't tell.
 static bool moves_into_bodies(const struct dag *dag, const struct dag_edit *edit) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (edit->inlined[t] && dag->tasks[t].spawner == DAG_NONE) return false;
+        bool moves = dag->tasks[t].spawner != DAG_NONE && dag->tasks[t].enclosing == DAG_NONE;
+        if (edit->inlined[t] && !moves) return false;
     }
     return true;
 }
