@@ -7,6 +7,7 @@
 #include "cli/model.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "optimize/candidates.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/table.h"
@@ -198,15 +199,40 @@ static void add_candidate(struct table *table, const struct suggestion *s, size_
     table_add(table, candidate->fails ? candidate->fails : "");
 }
 
+static bool is_planned(const struct search_result *result, size_t index) {
+    for (size_t p = 0; p < result->plan_count; p++) {
+        for (uint32_t i = 0; i < result->plans[p].count; i++) {
+            if (result->plans[p].candidates[i] == index) return true;
+        }
+    }
+    return false;
+}
+
+// Of changes that differ in a number only the best is shown, and those that a plan holds.
+static bool is_shown(const struct search_result *result, size_t index) {
+    for (size_t i = 0; i < index; i++) {
+        if (candidates_same_family(result->candidates[i].named, result->candidates[index].named))
+            return is_planned(result, index);
+    }
+    return true;
+}
+
 static bool write_candidates(const struct suggestion *s, struct error *error) {
     static const struct table_column columns[] = {
         {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
         {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"fails", TABLE_LEFT},
     };
     struct table table = TABLE_INIT(columns);
-    for (size_t i = 0; i < s->result.candidate_count; i++) add_candidate(&table, s, i);
+    size_t hidden = 0;
+    for (size_t i = 0; i < s->result.candidate_count; i++) {
+        if (is_shown(&s->result, i))
+            add_candidate(&table, s, i);
+        else
+            hidden++;
+    }
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
+    if (hidden) printf("  and %s that differ from one of these in a number: --json lists them\n", text_count(hidden).s);
     return ok;
 }
 
@@ -245,7 +271,7 @@ static void write_reasons(const struct suggestion *s, bool failing) {
     uint64_t left = options.top;
     for (size_t i = 0; i < s->result.candidate_count && left > 0; i++) {
         const struct candidate *candidate = &s->result.candidates[i];
-        if ((candidate->fails != NULL) != failing) continue;
+        if ((candidate->fails != NULL) != failing || !is_shown(&s->result, i)) continue;
         if (left-- == options.top) puts(failing ? "\nWhy not" : "\nWhy");
         printf("  %zu: %s\n", i + 1, candidate->why);
     }
@@ -294,6 +320,15 @@ static void write_heading(const struct suggestion *s) {
                s->trace_count, s->analyses[0].trace->path);
 }
 
+static void write_limits(const struct search_result *result) {
+    if (result->limit < SEARCH_EVALUATIONS) {
+        printf("\nA trace of this size allows for %s plans", text_count(result->limit).s);
+        if (result->untried)
+            printf(", and %s changes whose tasks take least were not tried", text_count(result->untried).s);
+        puts(": --window takes a part of it.");
+    }
+}
+
 static void write_plans_heading(const struct suggestion *s) {
     printf("\nBest plans of %s estimated in %s, by %s", text_count(s->result.evaluated).s,
            text_duration(s->result.seconds * 1e9).s, options.objective);
@@ -312,6 +347,7 @@ static bool write_text(const struct suggestion *s, struct error *error) {
     if (!write_candidates(s, error)) return false;
     write_reasons(s, false);
     write_reasons(s, true);
+    write_limits(result);
     if (result->plan_count == 0) {
         printf("\nNo plan is better than the run%s as recorded; %s holds the empty one.\n",
                s->trace_count > 1 ? "s" : "", options.output);

@@ -66,7 +66,7 @@ struct search_result {
 };
 
 enum { SEARCH_EVALUATIONS = 10000 };    // as many as R Sec. 5
-#define SEARCH_NS UINT64_C(30000000000) // as many as fit, by estimator_cost_ns
+#define SEARCH_NS UINT64_C(20000000000) // as many as fit, by estimator_cost_ns
 
 // Searches what is best over the traces (at least one) of one program. A candidate is what one of them offers
 // (candidates_join); a plan's value is objective_value over all of them; requirements, or the filter with each trace's

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/warnings.h"
 
+#include "optimize/branch.h"
 #include "optimize/sentence.h"
 
 #include <stdio.h>
@@ -433,8 +434,38 @@ static bool warn_of_state(struct warnings *warnings, const struct findings *find
     return warnings_add(warnings, text, error);
 }
 
+static bool warn_of_branch(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    char text[TEXT_BYTES], name[200];
+    const struct branch branch = branch_find(improvement);
+    if (!branch.known) return warnings_add(warnings, "where its path parts from the others is not known", error);
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "its path parts from the others where %s is entered or not",
+        method_plan_text(improvement->dag, branch.leads_to, name, sizeof name));
+    say(&sentence, branch.late ? ", so late in the task that the spawner may be unable to decide"
+                               : ": that the spawner can tell is assumed");
+    return warnings_add(warnings, text, error);
+}
+
+// What each kind assumes of the code, whatever the trace shows.
+static bool warn_of_kind(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    if (improvement->follows_cores &&
+        !warnings_add(warnings, "the number of its tasks seems to follow the cores or the size of the pool", error)) {
+        return false;
+    }
+    switch (improvement->kind) {
+    case KIND_HOIST_BRANCH:
+        return warn_of_branch(warnings, improvement, error);
+    case KIND_SPLIT:
+        return warnings_add(warnings, "that its work divides into equal parts is assumed", error);
+    default:
+        return true;
+    }
+}
+
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    if (improvement->kind == KIND_RESIZE_POOL) return true; // its tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
-    return warn_of_locks(warnings, improvement->dag->trace, &findings, error) &&
+    return warn_of_kind(warnings, improvement, error) &&
+           warn_of_locks(warnings, improvement->dag->trace, &findings, error) &&
            warn_of_time(warnings, &findings, error) && warn_of_state(warnings, &findings, error);
 }
