@@ -37,6 +37,7 @@ struct estimate {
     struct model model;
     struct baseline baseline;
     struct metrics estimated;
+    struct intervals intervals;
     struct chart charts[2];
 };
 
@@ -127,7 +128,9 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct error *
     }
     analysis_chart(&e->analysis, "after, as estimated", &e->estimated, &e->charts[1]);
     progress_stage("writing the estimated trace");
-    return estimator_write(estimator, options.output, error);
+    if (!estimator_write(estimator, options.output, error)) return false;
+    progress_stage("estimating replicates");
+    return estimator_intervals(estimator, &e->estimated, &e->intervals, error);
 }
 
 static bool write_json(const struct estimate *e, struct error *error) {
@@ -144,7 +147,7 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
     cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
     cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error));
-    cJSON_AddNullToObject(document, "interval");
+    cJSON_AddItemToObject(document, "interval", json_intervals(&e->intervals));
     cJSON_AddItemToObject(document, "costs", costs_json(e->analysis.dag, e->analysis.estimator.costs));
     cJSON_AddItemToObject(document, "warnings", json_texts(warnings->texts, warnings->count));
     return json_write(document, stdout, error);
@@ -160,6 +163,8 @@ static bool write_text(const struct estimate *e, struct error *error) {
            text_percent(e->baseline.replay_error).s, model_names[e->model.kind]);
     if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);
     if (e->model.rate) printf("  with requests %s times as often\n", text_number(e->model.rate).s);
+    putchar('\n');
+    if (!metrics_text_write_intervals(&e->intervals, stdout, utf8, error)) return false;
     puts("\nWhat handing over cost in the recorded run");
     if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, utf8, error)) return false;
     double top = chart_top(e->charts, 2);

@@ -75,7 +75,8 @@ static inline const struct dag *work_origin(const struct dag *dag) {
     return dag;
 }
 
-// Recorded time of what a vertex stands for, or DAG_ABSENT for what only the simulation made.
+// Recorded time of what a vertex stands for, or DAG_ABSENT for what only a simulation made. A replicate of a recording
+// (metrics/interval.h) may be simulated in turn.
 static inline int64_t work_recorded_ns(const struct dag *dag, uint32_t vertex) {
     for (; dag->origin && vertex != DAG_NONE; dag = dag->origin) vertex = dag->source[vertex];
     return vertex == DAG_NONE ? DAG_ABSENT : dag->vertices.time_ns[vertex];

@@ -3,6 +3,9 @@
 
 #include "metrics/requests.h"
 
+enum { LEAST_REPLICATES = 20, MOST_REPLICATES = 200 };
+#define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates
+
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
                     struct error *error) {
     *estimator = (struct estimator){.dag = dag, .window = window, .request_site = DAG_NONE};
@@ -120,6 +123,49 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
 uint64_t estimator_cost_ns(const struct estimator *estimator) {
     const uint64_t a_vertex_ns = estimator->model.kind == MODEL_DAG ? 60 : 300;
     return a_vertex_ns * ((uint64_t)estimator->dag->vertex_count + 1);
+}
+
+// Intervals
+
+// An estimator of replicates that asks for what another does.
+struct echo {
+    struct estimator estimator; // but for edit and costs, which are the other's
+    struct metrics_work base_work;
+};
+
+static bool bind_echo(struct echo *echo, const struct dag *replicate, struct error *error) {
+    if (echo->estimator.dag) return true;
+    echo->estimator.dag = replicate;
+    return dag_run_init(&echo->estimator.run, replicate, error);
+}
+
+static bool echo_evaluate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                          struct error *error) {
+    struct echo *echo = context;
+    struct estimator *estimator = &echo->estimator;
+    struct metrics base;
+    if (!bind_echo(echo, replicate, error) || !estimator_run(estimator, stuck, error)) return false;
+    return *stuck || (metrics_of_run(replicate, false, estimator->window, NULL, &echo->base_work, &base, error) &&
+                      estimator_measure(estimator, &base, false, metrics, error));
+}
+
+bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
+                         struct error *error) {
+    const uint64_t affordable = INTERVAL_NS / estimator_cost_ns(estimator);
+    const uint64_t replicates = affordable < MOST_REPLICATES ? affordable : MOST_REPLICATES;
+    struct echo echo = {.estimator = {.window = estimator->window,
+                                      .model = estimator->model,
+                                      .request_site = DAG_NONE,
+                                      .edit = estimator->edit,
+                                      .costs = estimator->costs}};
+    bool done = interval_estimate(estimator->dag, estimate,
+                                  (unsigned)(replicates > LEAST_REPLICATES ? replicates : LEAST_REPLICATES), 1,
+                                  echo_evaluate, &echo, intervals, error);
+    metrics_work_destroy(&echo.base_work);
+    metrics_work_destroy(&echo.estimator.work);
+    simulation_free(echo.estimator.simulation);
+    dag_run_destroy(&echo.estimator.run);
+    return done;
 }
 
 bool estimator_write(const struct estimator *estimator, const char *path, struct error *error) {

@@ -15,7 +15,7 @@
 #define REHYPE_OPTIMIZE_ESTIMATOR_H
 
 #include "dag/simulate.h"
-#include "metrics/metrics.h"
+#include "metrics/interval.h"
 
 // What `model` asks for (cores, rate) is part of an estimate like the plan: the replay is without it.
 struct estimator { // workspace, reused from plan to plan; not shared between threads
@@ -66,6 +66,11 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
 
 // What a run and its measurement cost, as expected of this model on a DAG of this size.
 uint64_t estimator_cost_ns(const struct estimator *estimator);
+
+// How much `estimate`, of this model and edit, owes to the accident of the recording (metrics/interval.h). The number
+// of replicates falls with the size of the DAG. The last run is kept.
+bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
+                         struct error *error);
 
 // Writes the last run as a trace (dag_write).
 bool estimator_write(const struct estimator *estimator, const char *path, struct error *error);
