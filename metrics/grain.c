@@ -80,7 +80,7 @@ static void end(struct search *search) {
 // Batches
 
 struct batches {
-    uint32_t largest, in_large; // tasks in those at least twice as large as the cores are many
+    uint32_t largest, in_large; // tasks in large ones
     uint32_t following;         // tasks in those that follow cores or pool
 };
 
@@ -90,12 +90,14 @@ static bool is_multiple(uint32_t size, int64_t of) {
 
 static void count_batch(const struct dag *dag, uint32_t pool, uint32_t size, struct batches *batches) {
     const uint32_t cores = dag->trace->header.cores;
+    int64_t workers = cores;
     bool follows = is_multiple(size, cores);
     if (pool && pool < dag->pool_count && dag->pools[pool].maximum < INT32_MAX) {
         follows |= is_multiple(size, dag->pools[pool].core) || is_multiple(size, dag->pools[pool].maximum);
+        if (dag->pools[pool].maximum > workers) workers = dag->pools[pool].maximum;
     }
     if (size > batches->largest) batches->largest = size;
-    if (size >= 2 * (uint64_t)cores) batches->in_large += size;
+    if (size >= 8 * workers) batches->in_large += size;
     if (follows) batches->following += size;
 }
 
@@ -165,13 +167,16 @@ static int compare_doubles(const void *a, const void *b) {
 
 static void measure_grain(struct search *search, const uint32_t *tasks, struct grain_group *group) {
     const struct dag *dag = search->dag;
-    double *grain_ns = search->grain_ns, sum_ns = 0, handover_ns = 0;
+    double *grain_ns = search->grain_ns, sum_ns = 0, took_ns = 0, handover_ns = 0;
     for (uint32_t i = 0; i < group->task_count; i++) {
-        sum_ns += grain_ns[i] = grain_of(dag, &dag->tasks[tasks[i]]);
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        took_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
+        sum_ns += grain_ns[i] = grain_of(dag, task);
         handover_ns += (double)(search->costs->bracket_ns[tasks[i]] + search->costs->pickup_ns[tasks[i]]);
     }
     qsort(grain_ns, group->task_count, sizeof *grain_ns, compare_doubles);
     group->mean_ns = sum_ns / group->task_count;
+    group->took_ns = took_ns / group->task_count;
     group->handover_ns = handover_ns / group->task_count;
     group->median_ns = grain_ns[group->task_count / 2];
     uint32_t similar = 0;
@@ -239,7 +244,7 @@ static void add_sample(const struct search *search, const struct dag_sample *bef
     if (running_ns * 2 >= length_ns) {
         sums->with_ns += length_ns;
         sums->switches_with += switches;
-        sums->busy_ns += (double)(sample->machine_cpu_ns - before->machine_cpu_ns);
+        sums->busy_ns += (double)(sample->process_cpu_ns - before->process_cpu_ns);
     } else {
         sums->without_ns += length_ns;
         sums->switches_without += switches;
@@ -284,30 +289,29 @@ static double length_of_spans(const struct search *search) {
 static bool is_fine(struct search *search, const uint32_t *tasks, const struct batches *batches,
                     struct grain_group *group) {
     if (batches->in_large * 2ull < group->task_count || group->similarity < 0.5) return false;
-    if (group->handover_ns * 100 < group->mean_ns) return false;
+    if (group->handover_ns * 100 < group->took_ns) return false;
     find_spans(search, tasks, group->task_count);
     struct sampled sums = sample_group(search, group);
     group->grain = GRAIN_FINE;
     group->cores_idle = NAN;
-    if (!group->sampled) return true;
+    if (!group->sampled || group->handover_ns * 10 >= group->took_ns) return true;
     if (sums.without_ns > 0) return group->switches_with >= 1.5 * group->switches_without;
     return sums.switches_with * 2 >= group->task_count;
 }
 
-static double running_ns(const struct dag *dag, const uint32_t *tasks, uint32_t count) {
-    double sum_ns = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct dag_task *task = &dag->tasks[tasks[i]];
-        sum_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
-    }
-    return sum_ns;
+// Whether they compute nearly always or hardly ever, and switch seldom.
+static bool is_bound_by_nothing(const struct grain_group *group, double cores) {
+    bool computes = group->mean_ns >= 0.75 * group->took_ns;
+    double most = computes ? 32 * cores : 16 * cores;
+    return (computes || group->mean_ns * 20 < group->took_ns) && (!group->sampled || group->switches_with <= most);
 }
 
-static bool is_coarse(struct search *search, const uint32_t *tasks, struct grain_group *group) {
+static bool is_coarse(struct search *search, const uint32_t *tasks, const struct batches *batches,
+                      struct grain_group *group) {
     const struct dag *dag = search->dag;
     const double cores = dag->trace->header.cores, wall_ns = (double)(dag->last_ns - dag->first_ns);
-    if (group->task_count > 8 * cores || group->handover_ns * 1000 >= group->mean_ns) return false;
-    if (group->mean_ns * group->task_count < 0.75 * running_ns(dag, tasks, group->task_count)) return false;
+    if (batches->largest > 8 * cores || group->task_count > 16 * cores) return false;
+    if (group->handover_ns * 100 >= group->took_ns) return false;
     find_spans(search, tasks, group->task_count);
     double length_ns = length_of_spans(search);
     if (length_ns <= 0 || length_ns * 10 < wall_ns) return false;
@@ -315,8 +319,7 @@ static bool is_coarse(struct search *search, const uint32_t *tasks, struct grain
     group->grain = GRAIN_COARSE;
     group->cores_idle =
         fmax(0, cores - (group->sampled ? sums.busy_ns / sums.with_ns : busy_of_tasks(search) / length_ns));
-    bool few_switches = !group->sampled || group->switches_with <= 32 * cores;
-    return group->cores_idle >= fmax(1, cores / 4) && few_switches;
+    return group->cores_idle >= fmax(1, cores / 4) && is_bound_by_nothing(group, cores);
 }
 
 static bool judge(struct search *search, uint32_t site, struct grain_group *group) {
@@ -329,7 +332,7 @@ static bool judge(struct search *search, uint32_t site, struct grain_group *grou
                                   .largest_batch = batches.largest,
                                   .follows_cores = follow_cores(&batches, count)};
     measure_grain(search, tasks, group);
-    return is_fine(search, tasks, &batches, group) || is_coarse(search, tasks, group);
+    return is_fine(search, tasks, &batches, group) || is_coarse(search, tasks, &batches, group);
 }
 
 bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,

@@ -6,17 +6,20 @@
 // for a barrier, is as large as it is for their sake. Granularity is what a body computes, where the trace measures
 // that; else how long it runs.
 //
-// Fine: large batches (tasks that a spawner hands over without waiting for any of them) of similar small tasks, during
-// which context switches rise. Large: at least twice as many as cores, for at least half of the tasks. Similar: half of
-// them within a factor of ten of each other around the median. Small: hand-over and pick-up cost at least 1 % of what
-// they compute. Rise: per 100 ms at least half as many again as while none of them runs; if some always run, at least
-// one switch for every two tasks.
+// Fine: large batches (tasks that a spawner hands over without waiting for any of them) of similar small tasks, whose
+// hand-over costs or during which context switches rise. Large: at least eight times as many as cores and as threads of
+// the pool, for at least half of the tasks. Similar: half of them within a factor of ten of each other around the
+// median. Small: hand-over and pick-up cost at least 1 % of the time that they take. That they cost 10 % of it is
+// enough; else switches have to rise: per 100 ms at least half as many again as while none of them runs; if some always
+// run, at least one switch for every two tasks.
 //
-// Coarse: few large tasks, while cores idle and switches are few. Few: no more than eight times the cores. Large:
-// hand-over and pick-up cost less than a thousandth, and they run during at least a tenth of the run. They compute for
-// at least three quarters of the time that they take (else they are bound by something that more of them would share).
-// Idle: while any runs, at least a core and a quarter of all. Few switches: up to 32 per core in 100 ms (between those
-// of lusearch and h2 in T Fig. 5.5).
+// Coarse: few large tasks, while cores idle and switches are few. Few: no batch has more than eight times as many as
+// there are cores, and all are no more than sixteen times as many. Large: hand-over and pick-up cost less than 1 % of
+// their time, and they run during at least a tenth of the run. Idle: while any runs, the program leaves at least a core
+// and a quarter of all (what other programs make of them is not its tasks' grain). They compute for at least three
+// quarters of their time, with up to 32 switches per core in 100 ms (between those of lusearch and h2 in T Fig. 5.5);
+// or for less than a twentieth (they sleep or are served), with half of that. Tasks in between are bound by each other,
+// as by a barrier, and would stay so in parts.
 //
 // Samples taken while the JVM paused (GC) are left out. Without samples, tasks and costs alone decide.
 #ifndef REHYPE_METRICS_GRAIN_H
@@ -33,6 +36,7 @@ struct grain_group {
     uint32_t task_count;
     uint32_t largest_batch;
     double mean_ns, median_ns;              // granularity
+    double took_ns;                         // mean time from start to end
     double similarity;                      // share of the tasks within a factor of ten around the median
     double handover_ns;                     // mean of bracket and pick-up
     double switches_with, switches_without; // context switches in 100 ms while tasks of it run, and while none does;

@@ -354,15 +354,18 @@ struct load {
     bool barrier;                             // each sleeps for what is not known, for half of its time
     uint64_t switches_with, switches_without; // in 100 ms; 0: no samples
     uint64_t busy_cores;
+    uint64_t computes_percent; // of their time; 0: not measured
 };
 
 static void add_body(struct steps *s, uint32_t worker, uint64_t task, uint64_t at_ns, const struct load *load) {
-    tb_event(s->tb, worker, at_ns, EVENT_TASK_START, task);
+    const uint64_t cpu_ns = at_ns * load->computes_percent / 100,
+                   body_cpu_ns = load->body_ns * load->computes_percent / 100;
+    tb_event(s->tb, worker, at_ns, EVENT_TASK_START, task, cpu_ns);
     if (load->barrier) {
         tb_event(s->tb, worker, at_ns + load->body_ns / 4, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, 0));
         tb_event(s->tb, worker, at_ns + load->body_ns * 3 / 4, EVENT_WAIT_END, 0);
     }
-    tb_event(s->tb, worker, at_ns + load->body_ns, EVENT_TASK_END, task);
+    tb_event(s->tb, worker, at_ns + load->body_ns, EVENT_TASK_END, task, cpu_ns + body_cpu_ns);
 }
 
 // The tasks run once all are spawned; samples go on for as long again.
@@ -440,12 +443,12 @@ static void test_fine(void **state) {
 static void test_fine_by_samples(void **state) {
     struct load load = {.tasks = 16000,
                         .workers = WORKERS,
-                        .body_ns = 5000,
+                        .body_ns = 50000,
                         .switches_with = 20000,
                         .switches_without = 10,
                         .busy_cores = 4};
     check_grain(&load, "fine");
-    load.switches_without = load.switches_with; // they come with or without
+    load.switches_without = load.switches_with; // they come with or without, and hand-over costs 2 % only
     check_grain(&load, "");
     load = (struct load){.tasks = 400,
                          .workers = WORKERS,
@@ -472,10 +475,20 @@ static void test_coarse(void **state) {
     load.switches_with = 100;
     load.busy_cores = 2;
     check_grain(&load, "coarse");
+    load.computes_percent = 90;
+    check_grain(&load, "coarse");
+    load.computes_percent = 40; // as when they meet at a barrier that no event shows
+    check_grain(&load, "");
+    load.computes_percent = 1; // asleep, or served
+    load.switches_with = 60;
+    check_grain(&load, "coarse");
+    load.switches_with = 100; // seldom enough for what computes only
+    check_grain(&load, "");
+    load.computes_percent = 90;
     load.switches_with = 4000; // contended
     check_grain(&load, "");
     load.switches_with = 100;
-    load.busy_cores = 4; // by something else
+    load.busy_cores = 4; // by what is no task
     check_grain(&load, "");
 }
 
