@@ -10,7 +10,6 @@ enum {
     TASKS_MAX = PROGRAM_TASKS_MAX,
     ACTORS_MAX = 2 * TASKS_MAX,
     SITES = 5,
-    MAIN_ID = 1000,
     RUN_ID = 3000, // run() of workers
     LOCK_ID = 5000,
 };
@@ -363,7 +362,7 @@ static void give_result(struct play *play, uint32_t task) {
 
 static void start_thread(struct play *play, uint32_t task) {
     struct actor *thread = make_actor(play, play->options->pool_count);
-    thread->run_id = MAIN_ID + task;
+    thread->run_id = PROGRAM_TASK_ID + task;
     begin_task(play, thread, task, cost(play, play->options->pickup_ns[DISPATCH_THREAD]));
 }
 
@@ -371,7 +370,7 @@ static void spawn(struct play *play, struct actor *actor, uint32_t task) {
     uint32_t pool = play->program->tasks[task].pool;
     bool own_thread = pool == play->options->pool_count;
     mark_boundary(play, actor);
-    EMIT(play, actor, EVENT_SPAWN_BEGIN, MAIN_ID + task, play->sites[task % SITES],
+    EMIT(play, actor, EVENT_SPAWN_BEGIN, PROGRAM_TASK_ID + task, play->sites[task % SITES],
          own_thread ? 0 : play->pools[pool].id);
     enum dispatch dispatch = DISPATCH_THREAD;
     if (own_thread)
@@ -388,7 +387,7 @@ static void spawn(struct play *play, struct actor *actor, uint32_t task) {
 
 static void wait_for(struct play *play, struct actor *actor, const struct program_step *step) {
     bool for_task = step->action == ACT_WAIT;
-    uint64_t target = for_task ? MAIN_ID + step->what : play->pools[step->what].id;
+    uint64_t target = for_task ? PROGRAM_TASK_ID + step->what : play->pools[step->what].id;
     if (for_task && (play->done[step->what] || play->rejected[step->what])) {
         mark_boundary(play, actor);
         if (play->done[step->what]) EMIT(play, actor, EVENT_TAKEN, target);
@@ -440,7 +439,7 @@ static void end_body(struct play *play, struct actor *actor, uint32_t task) {
         leave_body(play, actor, task);
         return;
     }
-    EMIT(play, actor, EVENT_TASK_END, MAIN_ID + task, cpu_of(actor), TASK_RETURNED);
+    EMIT(play, actor, EVENT_TASK_END, PROGRAM_TASK_ID + task, cpu_of(actor), TASK_RETURNED);
     if (result_event == RESULT_AFTER_END && actor->depth == 1) {
         work(play, actor, 30 + roll(play, 30), TO_LATE_RESULT, true);
         return;
@@ -454,6 +453,10 @@ static void act(struct play *play, struct actor *actor) {
     const struct program_step *step = &play->program->tasks[task].steps[top(actor)->step];
     bool own_run = actor->pool == play->options->pool_count && actor->depth == 1;
     switch (step->action) {
+    case ACT_NOTHING:
+        top(actor)->step++;
+        next_step(play, actor);
+        break;
     case ACT_SPAWN:
         spawn(play, actor, step->what);
         break;
@@ -466,7 +469,7 @@ static void act(struct play *play, struct actor *actor) {
         break;
     case ACT_END:
         if (play->program->tasks[task].result_event == RESULT_BEFORE_END && !own_run) {
-            EMIT(play, actor, EVENT_RESULT, MAIN_ID + task);
+            EMIT(play, actor, EVENT_RESULT, PROGRAM_TASK_ID + task);
             give_result(play, task);
             work(play, actor, 30 + roll(play, 30), TO_BODY_END, true);
         } else {
@@ -477,11 +480,11 @@ static void act(struct play *play, struct actor *actor) {
 
 static void start_body(struct play *play, struct actor *actor, uint32_t task) {
     if (actor->is_main)
-        EMIT(play, actor, EVENT_MAIN_BEGIN, MAIN_ID, cpu_of(actor));
+        EMIT(play, actor, EVENT_MAIN_BEGIN, PROGRAM_TASK_ID, cpu_of(actor));
     else if (actor->pool == play->options->pool_count && actor->depth == 1)
         EMIT(play, actor, EVENT_THREAD_START, actor->run_id, cpu_of(actor));
     else
-        EMIT(play, actor, EVENT_TASK_START, MAIN_ID + task, cpu_of(actor));
+        EMIT(play, actor, EVENT_TASK_START, PROGRAM_TASK_ID + task, cpu_of(actor));
     next_step(play, actor);
 }
 
@@ -497,15 +500,15 @@ static void go_on(struct play *play, struct actor *actor) {
         act(play, actor);
         break;
     case TO_SPAWN_END:
-        EMIT(play, actor, EVENT_SPAWN_END, MAIN_ID + step->what,
+        EMIT(play, actor, EVENT_SPAWN_END, PROGRAM_TASK_ID + step->what,
              frame->dispatch == DISPATCH_NONE ? SPAWN_REJECTED : SPAWN_ACCEPTED);
         mark_boundary(play, actor);
         frame->step++;
         next_step(play, actor);
         break;
     case TO_WAIT_END:
-        EMIT(play, actor, EVENT_WAIT_END, step->action == ACT_WAIT ? MAIN_ID + step->what : play->pools[step->what].id,
-             cpu_of(actor));
+        EMIT(play, actor, EVENT_WAIT_END,
+             step->action == ACT_WAIT ? PROGRAM_TASK_ID + step->what : play->pools[step->what].id, cpu_of(actor));
         frame->step++;
         next_step(play, actor);
         break;
@@ -513,7 +516,7 @@ static void go_on(struct play *play, struct actor *actor) {
         end_body(play, actor, frame->task);
         break;
     case TO_LATE_RESULT:
-        EMIT(play, actor, EVENT_RESULT, MAIN_ID + frame->task);
+        EMIT(play, actor, EVENT_RESULT, PROGRAM_TASK_ID + frame->task);
         give_result(play, frame->task);
         leave_body(play, actor, frame->task);
     }
@@ -584,17 +587,20 @@ struct trace_builder *program_trace(const struct program *program, const struct 
         bool stealing = rules == POOL_STEALING;
         play->pools[p].id = tb_pool_like(
             play->tb,
-            (struct trace_pool){.kind = stealing ? "java.util.concurrent.ForkJoinPool"
-                                                 : "java.util.concurrent.ThreadPoolExecutor",
-                                .queue = queues[rules],
-                                .name = "pool",
-                                .core = rules == POOL_CACHED ? 0 : (int32_t)options->pools[p].threads,
-                                .maximum = rules == POOL_CACHED ? INT32_MAX : (int32_t)options->pools[p].maximum,
-                                .capacity = rules == POOL_GROWING ? (int32_t)options->pools[p].capacity : -1});
+            (struct trace_pool){
+                .kind = stealing ? "java.util.concurrent.ForkJoinPool" : "java.util.concurrent.ThreadPoolExecutor",
+                .queue = queues[rules],
+                .name = "pool",
+                .core = rules == POOL_CACHED ? 0 : (int32_t)options->pools[p].threads,
+                .maximum = rules == POOL_CACHED ? INT32_MAX : (int32_t)options->pools[p].maximum,
+                .capacity = rules == POOL_GROWING ? (int32_t)options->pools[p].capacity : -1,
+                .keep_alive_ns = -1,
+                .rejection = options->pools[p].caller_runs ? "java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy"
+                                                           : "java.util.concurrent.ThreadPoolExecutor$AbortPolicy"});
     }
     struct actor *first = make_actor(play, options->pool_count);
     first->is_main = true;
-    first->run_id = MAIN_ID;
+    first->run_id = PROGRAM_TASK_ID;
     begin_task(play, first, 0, 0);
     for (struct actor *actor; (actor = first_over(play));) {
         pass_time(play, over_at(play, actor, computing(play)));

@@ -10,9 +10,10 @@
 
 #define RANDOM_POOLS_MAX 3
 
-// What tasks do. Task 0 is main, and spawns or has spawned by others all the rest, each once.
-enum { PROGRAM_TASKS_MAX = 64, PROGRAM_STEPS_MAX = 24 };
-enum program_action { ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
+// What tasks do. Task t's id in the trace is PROGRAM_TASK_ID + t. Task 0 is main, and spawns or has spawned by others
+// all the rest, each once.
+enum { PROGRAM_TASK_ID = 1000, PROGRAM_TASKS_MAX = 64, PROGRAM_STEPS_MAX = 64 };
+enum program_action { ACT_NOTHING, ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
 
 struct program_step { // works, then acts
     uint64_t work_ns;

@@ -197,7 +197,6 @@ static struct strand *make_worker(struct reference *r, uint32_t pool) {
     worker->made = true;
     worker->pool = pool;
     r->pools[pool].workers++;
-    r->run->pool_threads++;
     return worker;
 }
 

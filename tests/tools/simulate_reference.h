@@ -15,7 +15,6 @@ struct reference_run {
     int64_t *time_ns; // a vertex each; DAG_ABSENT where it is no part of the run, and of workers' own vertices
     struct reference_part *parts; // in the order of their starts
     uint32_t part_count;
-    int64_t pool_threads; // workers made, of all pools
     bool stuck;
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
 // the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
+#include "metrics/metrics.h"
 #include "simulate_fixture.h"
 #include "simulate_reference.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -255,11 +257,95 @@ static void test_pool_equals_reference(void **state) {
     }
 }
 
+// ---- laws
+
+static void assert_near(double value, double recorded, double floor, const char *what, uint64_t seed) {
+    if (fabs(value - recorded) > 0.005 * fmax(fabs(recorded), floor)) {
+        fail_msg("seed %lu: %s %f, recorded %f", (unsigned long)seed, what, value, recorded);
+    }
+}
+
+static struct metrics metrics_of(const struct dag *run) {
+    struct metrics_work work = {0};
+    struct metrics metrics;
+    struct error error = ERROR_INIT;
+    assert_true(metrics_of_run(run, true, NULL, NULL, &work, &metrics, &error));
+    metrics_work_destroy(&work);
+    return metrics;
+}
+
+// SPEC section 5: with an empty plan wall, peaks and means come back within 0.5 %.
+static void check_null_replay(struct simulate_fixture *fixture, enum model_kind kind, uint64_t seed) {
+    const struct model model = {.kind = kind};
+    assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
+    struct metrics then = metrics_of(fixture->dag), now = metrics_of(simulation_dag(fixture->simulation));
+    assert_near((double)now.wall_ns, (double)then.wall_ns, 0, "wall", seed);
+    for (enum thread_state state = STATE_OCCUPIED; state <= STATE_WAITING; state++) {
+        assert_near(now.threads[state].mean, then.threads[state].mean, 1, "mean", seed);
+        assert_near(now.threads[state].peak, then.threads[state].peak, 1, "peak", seed);
+    }
+}
+
+static void test_null_replay(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        simulate_fixture_open_random(&fixture, seed, seed % 4);
+        check_null_replay(&fixture, MODEL_POOL, seed);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+// What tasks do between two of their events takes as long as ever; only waits and hand-overs change.
+static void check_work(const struct simulate_fixture *fixture, uint64_t seed) {
+    const struct dag *dag = fixture->dag, *run = simulation_dag(fixture->simulation);
+    for (uint32_t v = 1; v < run->vertex_count; v++) {
+        uint32_t source = run->source[v], before = run->source[v - 1];
+        if (source == DAG_NONE || before == DAG_NONE || source != before + 1) continue;
+        unsigned kind = dag->vertices.kind[source];
+        bool works = dag->vertices.rule[source] == RULE_RUN && kind <= VERTEX_WAIT_BEGIN && kind != VERTEX_START;
+        if (!works || dag->vertices.kind[before] == VERTEX_SPAWN_BEGIN) continue;
+        int64_t now_ns = run->vertices.time_ns[v] - run->vertices.time_ns[v - 1];
+        int64_t then_ns = dag->vertices.time_ns[source] - dag->vertices.time_ns[before];
+        if (now_ns != then_ns) {
+            fail_msg("seed %lu: work before %u changed from %ld to %ld; %s", (unsigned long)seed, source, (long)then_ns,
+                     (long)now_ns, edit_text(fixture));
+        }
+    }
+}
+
+static void check_causes(const struct simulate_fixture *fixture, uint64_t seed) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        uint32_t cause = run->vertices.cause[v];
+        if (cause != DAG_NONE && run->vertices.time_ns[cause] > run->vertices.time_ns[v]) {
+            fail_msg("seed %lu: vertex %u before its cause; %s", (unsigned long)seed, v, edit_text(fixture));
+        }
+    }
+}
+
+static void test_work_is_conserved_and_causes_come_first(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_random(&fixture, seed, seed % 4);
+        random_edit(&fixture, &source, INLINE | RESIZE);
+        if (simulation_run(fixture.simulation, &fixture.edit, &(struct model){.kind = MODEL_POOL}) == DAG_OK) {
+            check_causes(&fixture, seed);
+            check_work(&fixture, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) cases *= strtoull(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_is_exact),
         cmocka_unit_test(test_pool_equals_reference),
+        cmocka_unit_test(test_null_replay),
+        cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
