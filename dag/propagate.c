@@ -6,22 +6,59 @@
 #include "dag/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// What there is to do at a vertex, told from its recorded surroundings once: most have none of it.
+enum {
+    STEP_MOVES = 1,   // a task that is inlined comes in or drops out here
+    STEP_LEAVES = 2,  // ... or is left
+    STEP_BEGINS = 4,  // RULE_BEGIN
+    STEP_AWAITS = 8,  // has a cause
+    STEP_CAUSES = 16, // may be one
+    STEP_DONE = 128,  // of STEP_CAUSES, in the present run: has its time, or is absent
+};
 
 static bool run_fail(struct dag_run *run, const struct dag *dag, struct error *error) {
     dag_run_destroy(run);
     return error_set(error, STATUS_FAILED, "no memory for the times of %u vertices", dag->vertex_count);
 }
 
+static uint8_t step_of(const struct dag_vertices *vertices, uint32_t v) {
+    bool names_task = dag_task_of(vertices, v) != DAG_NONE;
+    uint8_t step = 0;
+    if (names_task && chain_may_move(vertices->kind[v])) step |= STEP_MOVES;
+    if (names_task && vertices->kind[v] == VERTEX_END) step |= STEP_LEAVES;
+    if (vertices->rule[v] == RULE_BEGIN)
+        step |= STEP_BEGINS;
+    else if (dag_awaited_by(vertices, v) != DAG_NONE)
+        step |= STEP_AWAITS;
+    return step;
+}
+
+// A spawn may become the cause of a worker's start (dag_constraint_of_start).
+static void find_steps(const struct dag *dag, uint8_t *steps) {
+    for (uint32_t v = 0; v < dag->vertex_count; v++) steps[v] = step_of(&dag->vertices, v);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        uint32_t cause = dag_awaited_by(&dag->vertices, v);
+        if (cause != DAG_NONE) steps[cause] |= STEP_CAUSES;
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (dag->tasks[t].spawn_begin != DAG_NONE) steps[dag->tasks[t].spawn_begin] |= STEP_CAUSES;
+    }
+}
+
 bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error) {
     size_t vertices = (size_t)dag->vertex_count + 1, threads = (size_t)dag->thread_count + 1;
     *run = (struct dag_run){.time_ns = malloc(vertices * sizeof *run->time_ns),
+                            .steps = calloc(vertices + sizeof(uint64_t), sizeof *run->steps),
                             .parking = calloc(1, sizeof *run->parking),
                             .walks = malloc(threads * sizeof *run->walks)};
-    if (!run->time_ns || !run->parking || !run->walks) return run_fail(run, dag, error);
+    if (!run->time_ns || !run->steps || !run->parking || !run->walks) return run_fail(run, dag, error);
     run->parking->first = malloc(vertices * sizeof *run->parking->first);
     run->parking->next = malloc(threads * sizeof *run->parking->next);
     if (!run->parking->first || !run->parking->next) return run_fail(run, dag, error);
     for (uint32_t v = 0; v < dag->vertex_count; v++) run->parking->first[v] = DAG_NONE;
+    find_steps(dag, run->steps);
     return true;
 }
 
@@ -32,40 +69,57 @@ void dag_run_destroy(struct dag_run *run) {
     }
     free(run->parking);
     free(run->time_ns);
+    free(run->steps);
     free(run->walks);
     *run = (struct dag_run){0};
 }
 
-static void mark_range(int64_t *time_ns, uint32_t from, uint32_t to) {
-    for (uint32_t v = from; v < to; v++) time_ns[v] = DAG_ABSENT;
-}
+// What the edit removes is marked by DAG_ABSENT, and in `steps`.
+struct removal {
+    const struct dag *dag;
+    int64_t *time_ns;
+    uint8_t *steps; // or NULL
+};
 
-// A removed worker keeps nothing but the bodies that moved out of it.
-static void mark_worker(const struct dag *dag, const struct dag_thread *thread, int64_t *time_ns) {
-    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        if (dag->vertices.kind[v] == VERTEX_START)
-            v = dag->tasks[dag->vertices.task[v]].end;
-        else
-            time_ns[v] = DAG_ABSENT;
+static void remove_range(const struct removal *removal, uint32_t from, uint32_t to) {
+    for (uint32_t v = from; v < to; v++) {
+        removal->time_ns[v] = DAG_ABSENT;
+        if (removal->steps) removal->steps[v] |= STEP_DONE;
     }
 }
 
-// No body is ever marked, so that the order doesn't matter: a bracket may hold its own task's body (caller-runs), but
+// A removed worker keeps nothing but the bodies that moved out of it.
+static void remove_worker(const struct removal *removal, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &removal->dag->vertices;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (vertices->kind[v] == VERTEX_START)
+            v = removal->dag->tasks[vertices->task[v]].end;
+        else
+            remove_range(removal, v, v + 1);
+    }
+}
+
+// No body is ever removed, so that the order doesn't matter: a bracket may hold its own task's body (caller-runs), but
 // nothing of other tasks (dag_inline_refusal).
-void dag_mark_absent(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns) {
-    for (uint32_t v = 0; v < dag->vertex_count; v++) time_ns[v] = DAG_PENDING;
+static void remove_edited(const struct removal *removal, const struct dag_edit *edit) {
+    const struct dag *dag = removal->dag;
     if (!edit->inlined_count) return;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
-        if (dag_edit_removes_thread(dag, edit, i)) mark_worker(dag, &dag->threads[i], time_ns);
+        if (dag_edit_removes_thread(dag, edit, i)) remove_worker(removal, &dag->threads[i]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (!edit->inlined[t]) continue;
         const struct dag_task *task = &dag->tasks[t];
         bool in_place = chain_runs_in_place(task);
-        mark_range(time_ns, task->pickup, task->start);
-        mark_range(time_ns, task->spawn_begin, in_place ? task->pickup : task->spawn_end + 1);
-        if (in_place) mark_range(time_ns, task->end + 1, task->spawn_end + 1);
+        remove_range(removal, task->pickup, task->start);
+        remove_range(removal, task->spawn_begin, in_place ? task->pickup : task->spawn_end + 1);
+        if (in_place) remove_range(removal, task->end + 1, task->spawn_end + 1);
     }
+}
+
+void dag_mark_absent(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns) {
+    for (uint32_t v = 0; v < dag->vertex_count; v++) time_ns[v] = DAG_PENDING;
+    remove_edited(&(struct removal){dag, time_ns, NULL}, edit);
 }
 
 // Whether a worker does nothing before the pick-up of `first_task` that others could depend on: only then can its start
@@ -93,54 +147,110 @@ struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struc
     return (struct dag_constraint){replaced ? dag->tasks[first_task].spawn_begin : DAG_NONE, delay_ns};
 }
 
-static bool has_cause(const struct dag *dag, const struct dag_chain *chain) {
-    return dag_awaited_by(&dag->vertices, chain->vertex) != DAG_NONE && !chain->entered;
-}
+// Where a chain stands while it is advanced, in few enough words for registers.
+struct stand {
+    uint32_t vertex;    // next to get its time
+    int64_t reached_ns; // T of what it follows, and own time since
+    int64_t since_ns;   // recorded time of what it follows
+};
 
-// Whether chain.vertex got its time; if not, walk->awaits says what it has to await first.
-static inline bool time_vertex(const struct dag *dag, const struct dag_edit *edit, uint32_t thread,
-                               struct dag_walk *walk, int64_t *time_ns) {
-    uint32_t v = walk->chain.vertex, cause = dag->vertices.cause[v];
-    if (dag->vertices.rule[v] == RULE_BEGIN && !walk->chain.entered) {
-        bool removed = cause != DAG_NONE && time_ns[cause] == DAG_ABSENT;
-        struct dag_constraint start = dag_constraint_of_start(dag, edit, v, thread, removed);
-        walk->awaits = start.cause;
-        if (start.cause != DAG_NONE && time_ns[start.cause] == DAG_PENDING) return false;
-        time_ns[v] = start.cause == DAG_NONE ? dag->vertices.time_ns[v] : time_ns[start.cause] + start.delay_ns;
-    } else if (has_cause(dag, &walk->chain)) {
-        walk->awaits = cause;
-        if (time_ns[cause] == DAG_PENDING) return false;
-        struct reach reach = {walk->before_ns, walk->chain.lead_ns, walk->chain.since_ns};
-        time_ns[v] = rule_time(dag, v, reach, time_ns[cause]);
-    } else {
-        time_ns[v] = walk->before_ns + walk->chain.lead_ns + dag->vertices.time_ns[v] - walk->chain.since_ns;
-    }
-    walk->before_ns = time_ns[v];
+// What the first vertex of a thread awaits, if its rule is RULE_BEGIN. false: that has no time yet.
+static bool time_begin(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, const struct dag_run *run,
+                       uint32_t vertex, uint32_t *awaits, int64_t *time_ns) {
+    uint32_t cause = dag->vertices.cause[vertex];
+    bool removed = cause != DAG_NONE && run->steps[cause] & STEP_DONE && run->time_ns[cause] == DAG_ABSENT;
+    struct dag_constraint start = dag_constraint_of_start(dag, edit, vertex, thread, removed);
+    *awaits = start.cause;
+    *time_ns = dag->vertices.time_ns[vertex];
+    if (start.cause == DAG_NONE) return true;
+    if (!(run->steps[start.cause] & STEP_DONE)) return false;
+    *time_ns = run->time_ns[start.cause] + start.delay_ns;
     return true;
 }
 
-// Whether there is a next vertex.
-static bool visit_next(struct dag_chain *chain) {
-    enum dag_hop hop;
-    do {
-        hop = chain_hop(chain);
-    } while (hop == HOP_LEAVE || hop == HOP_SKIP);
-    return hop == HOP_VISIT;
+// Past a vertex at which bodies move. `visited`: it has its time, and is the last of a body that is left; else it is
+// next. Returns how the chain goes on; the stand is where it does.
+static enum dag_hop hop(struct dag_chain *chain, struct stand *stand, bool visited) {
+    chain->vertex = stand->vertex;
+    chain->next = stand->vertex;
+    chain->since_ns = stand->since_ns;
+    chain->lead_ns = 0;
+    chain->visited = visited;
+    enum dag_hop hop = chain_hop(chain);
+    stand->vertex = hop == HOP_VISIT ? chain->vertex : chain->next;
+    stand->reached_ns += chain->lead_ns;
+    stand->since_ns = chain->since_ns;
+    return hop;
 }
 
-// Takes a chain as far as it goes. It stands at a vertex without a time, or at its beginning. The walk is copied, so
-// that it can stay in registers.
+// Leaves the chain parked at the vertex, as dag_chain_next would have left it there.
+static void park(struct dag_run *run, uint32_t thread, struct stand stand, uint32_t awaits) {
+    struct dag_walk *walk = &run->walks[thread];
+    chain_visit(&walk->chain, stand.vertex, false);
+    walk->chain.since_ns = stand.since_ns;
+    walk->chain.lead_ns = 0;
+    walk->reached_ns = stand.reached_ns;
+    walk->awaits = awaits;
+    parking_wait(run->parking, thread, awaits);
+}
+
+// Passes over vertices that neither await nor cause anything: they keep their distance to what they follow.
+static inline void pass_plain(struct stand *stand, uint32_t end, const uint8_t *steps, unsigned stops,
+                              const int64_t *recorded_ns, int64_t *time_ns) {
+    const int64_t shift_ns = stand->reached_ns - stand->since_ns;
+    uint32_t v = stand->vertex;
+    if (v == end || steps[v] & stops) return;
+    do {
+        time_ns[v] = recorded_ns[v] + shift_ns;
+        v++;
+    } while (v != end && !(steps[v] & stops));
+    *stand = (struct stand){v, time_ns[v - 1], recorded_ns[v - 1]};
+}
+
+// Takes a chain as far as it goes.
 static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
-    struct dag_walk walk = run->walks[thread];
-    const uint32_t *parked = run->parking->first;
+    struct dag_walk *walk = &run->walks[thread];
+    struct stand stand = {walk->chain.vertex, walk->reached_ns, walk->chain.since_ns};
+    const int64_t *recorded_ns = dag->vertices.time_ns;
     int64_t *time_ns = run->time_ns;
-    if (walk.chain.vertex == DAG_NONE) walk.done = !visit_next(&walk.chain);
-    while (!walk.done && time_vertex(dag, edit, thread, &walk, time_ns)) {
-        if (parked[walk.chain.vertex] != DAG_NONE) parking_release(run->parking, walk.chain.vertex);
-        walk.done = !visit_next(&walk.chain);
+    uint8_t *steps = run->steps;
+    const uint32_t end = walk->chain.end;
+    const unsigned moves = edit->inlined_count ? STEP_MOVES | STEP_LEAVES : 0;
+    const unsigned stops = STEP_BEGINS | STEP_AWAITS | STEP_CAUSES | moves;
+    for (;; stand.vertex++) {
+        pass_plain(&stand, end, steps, stops, recorded_ns, time_ns);
+        if (stand.vertex == end) break;
+        unsigned step = steps[stand.vertex];
+        bool moved = step & moves && edit->inlined[dag->vertices.task[stand.vertex]];
+        if (moved && step & STEP_MOVES) {
+            if (hop(&walk->chain, &stand, false) == HOP_SKIP) {
+                stand.vertex--;
+                continue;
+            }
+            step &= ~(unsigned)(STEP_BEGINS | STEP_AWAITS); // a body that moved here follows what it replaced
+        }
+        const uint32_t v = stand.vertex;
+        int64_t now_ns = stand.reached_ns + recorded_ns[v] - stand.since_ns;
+        if (step & STEP_AWAITS) {
+            uint32_t awaits = dag->vertices.cause[v];
+            if (!(steps[awaits] & STEP_DONE)) return park(run, thread, stand, awaits);
+            now_ns = rule_time(dag, v, (struct reach){stand.reached_ns, 0, stand.since_ns}, time_ns[awaits]);
+        } else if (step & STEP_BEGINS) {
+            uint32_t awaits;
+            if (!time_begin(dag, edit, thread, run, v, &awaits, &now_ns)) return park(run, thread, stand, awaits);
+        }
+        time_ns[v] = stand.reached_ns = now_ns;
+        stand.since_ns = recorded_ns[v];
+        if (step & STEP_CAUSES) {
+            steps[v] |= STEP_DONE;
+            parking_release(run->parking, v);
+        }
+        if (moved && step & STEP_LEAVES) {
+            hop(&walk->chain, &stand, true);
+            stand.vertex--;
+        }
     }
-    run->walks[thread] = walk;
-    if (!walk.done) parking_wait(run->parking, thread, walk.awaits);
+    walk->done = true;
 }
 
 static void start_walks(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
@@ -150,10 +260,21 @@ static void start_walks(const struct dag *dag, const struct dag_edit *edit, stru
         uint32_t first = dag->threads[i].first;
         dag_chain_init(&walk->chain, dag, edit);
         dag_chain_start(&walk->chain, i);
+        walk->chain.vertex = walk->chain.next;
         walk->done = false;
         walk->awaits = DAG_NONE;
-        walk->before_ns = dag->vertices.rule[first] == RULE_MAX ? DAG_ABSENT : dag->vertices.time_ns[first];
+        walk->reached_ns = dag->vertices.rule[first] == RULE_MAX ? DAG_ABSENT : dag->vertices.time_ns[first];
         parking_make_ready(run->parking, i);
+    }
+}
+
+// Eight at a time; the array has room beyond its last.
+static void forget_done(uint8_t *steps, uint32_t count) {
+    for (uint32_t v = 0; v < count; v += sizeof(uint64_t)) {
+        uint64_t eight;
+        memcpy(&eight, steps + v, sizeof eight);
+        eight &= ~(UINT64_C(0x0101010101010101) * STEP_DONE);
+        memcpy(steps + v, &eight, sizeof eight);
     }
 }
 
@@ -164,7 +285,8 @@ static void forget_parked(const struct dag *dag, struct dag_run *run) {
 }
 
 enum dag_outcome dag_propagate(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
-    dag_mark_absent(dag, edit, run->time_ns);
+    forget_done(run->steps, dag->vertex_count);
+    remove_edited(&(struct removal){dag, run->time_ns, run->steps}, edit);
     start_walks(dag, edit, run);
     run->deadlock_length = 0;
     for (uint32_t i; (i = parking_take_ready(run->parking)) != DAG_NONE;) advance(dag, edit, i, run);

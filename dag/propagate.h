@@ -19,6 +19,7 @@ struct parking;
 // Workspace and result, reused from plan to plan. Not shared between threads.
 struct dag_run {
     int64_t *time_ns;                      // a vertex each; DAG_ABSENT where it isn't part of the edited run
+    uint8_t *steps;                        // scratch: a vertex each, what there is to do
     struct parking *parking;               // scratch: chains that wait for another's vertex
     struct dag_walk *walks;                // scratch: where each thread's chain stands
     uint32_t deadlock[DAG_DEADLOCK_TASKS]; // tasks that wait for each other in a ring, when dag_propagate found one

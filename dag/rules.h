@@ -16,38 +16,23 @@ static inline int64_t rule_later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+// Of a vertex with a cause; RULE_BEGIN apart. An absent cause is at the beginning of time: DAG_ABSENT is the least
+// number. What a vertex takes beyond the later of what it follows and its cause is as recorded, but for waits that
+// sleep now and did not, or the reverse. Written without branches, since what depends on data no processor foresees.
+//
 // A result can be seen before the probe that says so reads the clock. By so much a wait may end before its cause, as it
 // did when recorded.
-static inline int64_t rule_result_lag_ns(const struct dag *dag, uint32_t vertex) {
-    int64_t lag_ns = dag->vertices.time_ns[dag->vertices.cause[vertex]] - dag->vertices.time_ns[vertex];
-    return lag_ns > 0 ? lag_ns : 0;
-}
-
-static inline int64_t rule_time_of_wait(const struct dag *dag, uint32_t v, struct reach reach, int64_t result_ns) {
-    int64_t lag_ns = rule_result_lag_ns(dag, v), t = dag->vertices.time_ns[v];
-    int64_t recorded_result_ns = dag->vertices.time_ns[dag->vertices.cause[v]] - lag_ns;
-    if (result_ns != DAG_ABSENT) result_ns -= lag_ns;
-    int64_t reached_ns = reach.before_ns + reach.lead_ns;
-    bool slept = recorded_result_ns > reach.since_ns;
-    if (result_ns <= reached_ns) return slept ? reached_ns : reached_ns + t - reach.since_ns;
-    return slept ? result_ns + t - recorded_result_ns : result_ns + dag->wakeup_ns;
-}
-
-// Of a vertex with a cause; RULE_BEGIN apart. An absent cause is at the beginning of time: DAG_ABSENT is the least
-// number.
 static inline int64_t rule_time(const struct dag *dag, uint32_t v, struct reach reach, int64_t cause_ns) {
-    const int64_t *t = dag->vertices.time_ns;
-    switch (dag->vertices.rule[v]) {
-    case RULE_WAKE:
-        return rule_later(reach.before_ns + reach.lead_ns, cause_ns) + t[v] -
-               rule_later(reach.since_ns, t[dag->vertices.cause[v]]);
-    case RULE_WAIT:
-        return rule_time_of_wait(dag, v, reach, cause_ns);
-    case RULE_MAX:
-        return rule_later(reach.before_ns, cause_ns);
-    default:
-        return reach.before_ns + reach.lead_ns + t[v] - reach.since_ns;
-    }
+    unsigned rule = dag->vertices.rule[v];
+    int64_t t = dag->vertices.time_ns[v], recorded_ns = dag->vertices.time_ns[dag->vertices.cause[v]];
+    int64_t lag_ns = recorded_ns > t ? recorded_ns - t : 0;
+    int64_t reached_ns = reach.before_ns + reach.lead_ns;
+    recorded_ns -= lag_ns;
+    cause_ns -= cause_ns == DAG_ABSENT ? 0 : lag_ns;
+    bool slept = recorded_ns > reach.since_ns, sleeps = cause_ns > reached_ns;
+    int64_t residual_ns = t - rule_later(reach.since_ns, recorded_ns), other_ns = sleeps ? dag->wakeup_ns : 0;
+    residual_ns = (rule == RULE_WAIT) & (slept != sleeps) ? other_ns : residual_ns;
+    return rule_later(reached_ns, cause_ns) + (rule == RULE_MAX ? 0 : residual_ns);
 }
 
 #endif

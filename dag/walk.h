@@ -10,8 +10,8 @@
 
 struct dag_walk { // a thread's chain on its way
     struct dag_chain chain;
-    int64_t before_ns; // T of the vertex before chain.vertex
-    uint32_t awaits;   // cause that it is parked on, DAG_NONE while it runs; DAG_PENDING times only
+    int64_t reached_ns; // T of the vertex before chain.vertex, and own time since
+    uint32_t awaits;    // cause that it is parked on, DAG_NONE while it runs
     bool done;
 };
 
