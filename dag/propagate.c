@@ -10,12 +10,11 @@
 
 // What there is to do at a vertex, told from its recorded surroundings once: most have none of it.
 enum {
-    STEP_MOVES = 1,   // a task that is inlined comes in or drops out here
-    STEP_LEAVES = 2,  // ... or is left
-    STEP_BEGINS = 4,  // RULE_BEGIN
-    STEP_AWAITS = 8,  // has a cause
-    STEP_CAUSES = 16, // may be one
-    STEP_DONE = 128,  // of STEP_CAUSES, in the present run: has its time, or is absent
+    STEP_MOVES = 1,  // a task that is inlined comes in or drops out here
+    STEP_LEAVES = 2, // ... or is left
+    STEP_BEGINS = 4, // RULE_BEGIN
+    STEP_AWAITS = 8, // has a cause
+    STEP_DONE = 16,  // in the present run: has its time, or is absent
 };
 
 static bool run_fail(struct dag_run *run, const struct dag *dag, struct error *error) {
@@ -35,18 +34,6 @@ static uint8_t step_of(const struct dag_vertices *vertices, uint32_t v) {
     return step;
 }
 
-// A spawn may become the cause of a worker's start (dag_constraint_of_start).
-static void find_steps(const struct dag *dag, uint8_t *steps) {
-    for (uint32_t v = 0; v < dag->vertex_count; v++) steps[v] = step_of(&dag->vertices, v);
-    for (uint32_t v = 0; v < dag->vertex_count; v++) {
-        uint32_t cause = dag_awaited_by(&dag->vertices, v);
-        if (cause != DAG_NONE) steps[cause] |= STEP_CAUSES;
-    }
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (dag->tasks[t].spawn_begin != DAG_NONE) steps[dag->tasks[t].spawn_begin] |= STEP_CAUSES;
-    }
-}
-
 bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error) {
     size_t vertices = (size_t)dag->vertex_count + 1, threads = (size_t)dag->thread_count + 1;
     *run = (struct dag_run){.time_ns = malloc(vertices * sizeof *run->time_ns),
@@ -58,7 +45,7 @@ bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *erro
     run->parking->next = malloc(threads * sizeof *run->parking->next);
     if (!run->parking->first || !run->parking->next) return run_fail(run, dag, error);
     for (uint32_t v = 0; v < dag->vertex_count; v++) run->parking->first[v] = DAG_NONE;
-    find_steps(dag, run->steps);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) run->steps[v] = step_of(&dag->vertices, v);
     return true;
 }
 
@@ -194,32 +181,27 @@ static void park(struct dag_run *run, uint32_t thread, struct stand stand, uint3
     parking_wait(run->parking, thread, awaits);
 }
 
-// Passes over vertices that neither await nor cause anything: they keep their distance to what they follow.
-static inline void pass_plain(struct stand *stand, uint32_t end, const uint8_t *steps, unsigned stops,
-                              const int64_t *recorded_ns, int64_t *time_ns) {
-    const int64_t shift_ns = stand->reached_ns - stand->since_ns;
-    uint32_t v = stand->vertex;
-    if (v == end || steps[v] & stops) return;
-    do {
-        time_ns[v] = recorded_ns[v] + shift_ns;
-        v++;
-    } while (v != end && !(steps[v] & stops));
-    *stand = (struct stand){v, time_ns[v - 1], recorded_ns[v - 1]};
+// The time of a vertex that may have a cause, without a branch: one that has none takes itself for it.
+static inline int64_t time_vertex(const struct dag *dag, uint32_t v, uint32_t cause, bool awaits, struct stand stand,
+                                  const int64_t *time_ns) {
+    const int64_t *recorded_ns = dag->vertices.time_ns;
+    int64_t cause_ns = awaits ? time_ns[cause] : DAG_ABSENT,
+            recorded_cause_ns = awaits ? recorded_ns[cause] : DAG_ABSENT;
+    unsigned rule = awaits ? dag->vertices.rule[v] : RULE_RUN;
+    struct reach reach = {stand.reached_ns, 0, stand.since_ns};
+    return rule_apply(rule, recorded_ns[v], reach, cause_ns, recorded_cause_ns, dag->wakeup_ns);
 }
 
-// Takes a chain as far as it goes.
+// Takes a chain as far as it goes. Branches are taken by edits, at threads' beginnings, and where chains meet; what
+// else differs from vertex to vertex is arithmetic.
 static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
     struct dag_walk *walk = &run->walks[thread];
     struct stand stand = {walk->chain.vertex, walk->reached_ns, walk->chain.since_ns};
-    const int64_t *recorded_ns = dag->vertices.time_ns;
+    const uint32_t end = walk->chain.end, *parked = run->parking->first;
     int64_t *time_ns = run->time_ns;
     uint8_t *steps = run->steps;
-    const uint32_t end = walk->chain.end;
     const unsigned moves = edit->inlined_count ? STEP_MOVES | STEP_LEAVES : 0;
-    const unsigned stops = STEP_BEGINS | STEP_AWAITS | STEP_CAUSES | moves;
-    for (;; stand.vertex++) {
-        pass_plain(&stand, end, steps, stops, recorded_ns, time_ns);
-        if (stand.vertex == end) break;
+    for (; stand.vertex != end; stand.vertex++) {
         unsigned step = steps[stand.vertex];
         bool moved = step & moves && edit->inlined[dag->vertices.task[stand.vertex]];
         if (moved && step & STEP_MOVES) {
@@ -227,24 +209,20 @@ static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t
                 stand.vertex--;
                 continue;
             }
-            step &= ~(unsigned)(STEP_BEGINS | STEP_AWAITS); // a body that moved here follows what it replaced
+            step = 0; // a body that moved here follows what it replaced
         }
         const uint32_t v = stand.vertex;
-        int64_t now_ns = stand.reached_ns + recorded_ns[v] - stand.since_ns;
-        if (step & STEP_AWAITS) {
-            uint32_t awaits = dag->vertices.cause[v];
-            if (!(steps[awaits] & STEP_DONE)) return park(run, thread, stand, awaits);
-            now_ns = rule_time(dag, v, (struct reach){stand.reached_ns, 0, stand.since_ns}, time_ns[awaits]);
-        } else if (step & STEP_BEGINS) {
-            uint32_t awaits;
-            if (!time_begin(dag, edit, thread, run, v, &awaits, &now_ns)) return park(run, thread, stand, awaits);
+        bool awaits = step & STEP_AWAITS;
+        uint32_t cause = awaits ? dag->vertices.cause[v] : v;
+        if (awaits & !(steps[cause] & STEP_DONE)) return park(run, thread, stand, cause);
+        int64_t now_ns = time_vertex(dag, v, cause, awaits, stand, time_ns);
+        if (step & STEP_BEGINS && !time_begin(dag, edit, thread, run, v, &cause, &now_ns)) {
+            return park(run, thread, stand, cause);
         }
         time_ns[v] = stand.reached_ns = now_ns;
-        stand.since_ns = recorded_ns[v];
-        if (step & STEP_CAUSES) {
-            steps[v] |= STEP_DONE;
-            parking_release(run->parking, v);
-        }
+        stand.since_ns = dag->vertices.time_ns[v];
+        steps[v] |= STEP_DONE;
+        if (parked[v] != DAG_NONE) parking_release(run->parking, v);
         if (moved && step & STEP_LEAVES) {
             hop(&walk->chain, &stand, true);
             stand.vertex--;

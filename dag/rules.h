@@ -16,23 +16,30 @@ static inline int64_t rule_later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-// Of a vertex with a cause; RULE_BEGIN apart. An absent cause is at the beginning of time: DAG_ABSENT is the least
-// number. What a vertex takes beyond the later of what it follows and its cause is as recorded, but for waits that
-// sleep now and did not, or the reverse. Written without branches, since what depends on data no processor foresees.
+// Of a vertex with a cause (recorded_ns: when that was); RULE_BEGIN apart. An absent cause is at the beginning of time:
+// DAG_ABSENT is the least number. What a vertex takes beyond the later of what it follows and its cause is as recorded,
+// but for waits that sleep now and did not, or the reverse. Written without branches, since what depends on data no
+// processor foresees.
 //
 // A result can be seen before the probe that says so reads the clock. By so much a wait may end before its cause, as it
-// did when recorded.
-static inline int64_t rule_time(const struct dag *dag, uint32_t v, struct reach reach, int64_t cause_ns) {
-    unsigned rule = dag->vertices.rule[v];
-    int64_t t = dag->vertices.time_ns[v], recorded_ns = dag->vertices.time_ns[dag->vertices.cause[v]];
+// did when recorded. What has no cause is as if its cause had always been absent: DAG_ABSENT for both times.
+static inline int64_t rule_apply(unsigned rule, int64_t t, struct reach reach, int64_t cause_ns, int64_t recorded_ns,
+                                 int64_t wakeup_ns) {
     int64_t lag_ns = recorded_ns > t ? recorded_ns - t : 0;
     int64_t reached_ns = reach.before_ns + reach.lead_ns;
     recorded_ns -= lag_ns;
     cause_ns -= cause_ns == DAG_ABSENT ? 0 : lag_ns;
     bool slept = recorded_ns > reach.since_ns, sleeps = cause_ns > reached_ns;
-    int64_t residual_ns = t - rule_later(reach.since_ns, recorded_ns), other_ns = sleeps ? dag->wakeup_ns : 0;
+    int64_t residual_ns = t - rule_later(reach.since_ns, recorded_ns), other_ns = sleeps ? wakeup_ns : 0;
     residual_ns = (rule == RULE_WAIT) & (slept != sleeps) ? other_ns : residual_ns;
-    return rule_later(reached_ns, cause_ns) + (rule == RULE_MAX ? 0 : residual_ns);
+    residual_ns = rule == RULE_MAX ? 0 : residual_ns;
+    return rule_later(reached_ns, cause_ns) + residual_ns;
+}
+
+static inline int64_t rule_time(const struct dag *dag, uint32_t v, struct reach reach, int64_t cause_ns) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    return rule_apply(vertices->rule[v], vertices->time_ns[v], reach, cause_ns, vertices->time_ns[vertices->cause[v]],
+                      dag->wakeup_ns);
 }
 
 #endif
