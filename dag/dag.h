@@ -209,6 +209,7 @@ struct dag {
     const uint32_t *source;       // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
     const struct dag_step *steps; // of a simulated run: those of all threads, side by side
     const uint32_t *first_step;   // a thread each, and one more
+    double cores;                 // of a simulated run, other than those recorded; 0: as the trace's header says
     double cycles_per_ns;         // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
     int64_t first_ns, last_ns;    // of the counted threads' events
     int64_t wakeup_ns;            // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0

@@ -401,5 +401,7 @@ enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *e
         return DAG_DEADLOCK;
     }
     pools_end_run(sim);
-    return derive_run(sim) ? DAG_OK : DAG_NO_MEMORY;
+    if (!derive_run(sim)) return DAG_NO_MEMORY;
+    sim->derived.cores = model->cores;
+    return DAG_OK;
 }

@@ -81,7 +81,7 @@ void cpu_compute(const struct dag *dag, const struct dag_edit *edit, const struc
                  const struct window *window, const struct metrics_work *work, struct cpu_metrics *cpu) {
     const bool as_recorded = !dag->origin && edit->inlined_count == 0;
     const double wall_ns = (double)(work->series.to_ns - work->series.from_ns);
-    const uint32_t cores = dag->trace->header.cores;
+    const double cores = work_cores(dag);
     *cpu = cpu_unknown();
     if (as_recorded) recorded_cpu(dag, window, cpu);
     if (!isnan(cpu->utilisation) || cores == 0 || wall_ns <= 0) return;

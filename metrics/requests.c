@@ -259,7 +259,7 @@ static void find_bottleneck(const struct counting *counting, struct request_metr
         if (workers < 1) requests->sustainable_per_s = NAN;
         if (workers != INT32_MAX) bound_rate(requests, pool, workers, (double)counting->held_ns[pool] / count);
     }
-    uint32_t cores = dag->trace->header.cores;
+    double cores = work_cores(dag);
     if (cores == 0 || !dag->vertices.compute_ns) requests->sustainable_per_s = NAN;
     if (counting->computed_ns > 0) bound_rate(requests, 0, cores, (double)counting->computed_ns / count);
     if (isfinite(requests->sustainable_per_s)) return;

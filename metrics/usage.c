@@ -347,11 +347,11 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
 
 // Without an occupied thread no task runs, and no core is idle for want of work. Who is blocked gives none.
 static double idle_share(const struct metrics_scratch *scratch, double wall) {
-    uint32_t cores = scratch->dag->trace->header.cores;
+    const double cores = work_cores(scratch->dag);
     if (cores == 0 || wall <= 0) return NAN;
-    double idle = -(double)cores * (double)scratch->time_at[STATE_OCCUPIED][0];
+    double idle = -cores * (double)scratch->time_at[STATE_OCCUPIED][0];
     for (uint32_t level = 0; level < cores && level < scratch->levels; level++) {
-        idle += (double)(cores - level) * (double)scratch->time_at[LEVEL_RUNNING][level];
+        idle += (cores - level) * (double)scratch->time_at[LEVEL_RUNNING][level];
     }
     return idle / (cores * wall);
 }

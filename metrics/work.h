@@ -110,6 +110,11 @@ static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *
     return start != DAG_NONE && !work_is_part(dag, edit, task) && run->time_ns[start] != DAG_ABSENT;
 }
 
+// Cores of the run, be it simulated; 0: unknown.
+static inline double work_cores(const struct dag *dag) {
+    return dag->cores > 0 ? dag->cores : dag->trace->header.cores;
+}
+
 // Whether the trace tells what a JVM did, not what it might have done.
 bool work_is_recorded(const struct trace *trace);
 

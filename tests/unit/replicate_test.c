@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Intervals of estimates by models, on random programs.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "optimize/estimator.h"
+#include "random_trace.h"
+
+#include <string.h>
+
+enum { PROGRAMS = 20 };
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+    struct estimator estimator;
+    struct baseline baseline;
+    struct metrics estimated;
+    struct error error;
+};
+
+// false: the program, or the plan, has no end.
+static bool open_fixture(struct fixture *f, uint64_t seed, enum model_kind kind, unsigned inlined_in_8) {
+    struct random_source source = {seed};
+    *f = (struct fixture){.tb = random_trace(seed), .error = ERROR_INIT};
+    f->trace = tb_open(f->tb);
+    assert_non_null(f->dag = dag_build(f->trace, &f->error));
+    assert_true(estimator_init(&f->estimator, f->dag, NULL, &f->error));
+    f->estimator.model.kind = kind;
+    bool stuck = !estimator_measure_baseline(&f->estimator, false, &f->baseline, &f->error);
+    for (uint32_t t = 0; t < f->dag->task_count; t++) {
+        if (!dag_inline_refusal(f->dag, t) && random_below(&source, 8) < inlined_in_8)
+            dag_edit_inline(&f->estimator.edit, t);
+    }
+    if (!stuck) assert_true(estimator_run(&f->estimator, &stuck, &f->error));
+    if (!stuck) {
+        assert_true(estimator_measure(&f->estimator, &f->baseline.replayed, false, &f->estimated, &f->error));
+    }
+    return !stuck;
+}
+
+static void close_fixture(struct fixture *f) {
+    estimator_destroy(&f->estimator);
+    dag_free(f->dag);
+    trace_close(f->trace);
+    tb_free(f->tb);
+}
+
+static struct intervals interval(struct fixture *f) {
+    struct intervals intervals;
+    assert_true(estimator_intervals(&f->estimator, &f->estimated, &intervals, &f->error));
+    return intervals;
+}
+
+// A plan that changes nothing is worth nothing in any replicate, however these differ.
+static void test_nothing_changed(void **state) {
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct fixture f;
+        if (open_fixture(&f, seed, MODEL_DAG, 0) && f.estimated.wall_ns > 0) {
+            struct intervals intervals = interval(&f);
+            if (!isnan(intervals.of[INTERVAL_COMPOSITE].low)) {
+                assert_true(fabs(intervals.of[INTERVAL_COMPOSITE].low - 1) < 1e-12);
+                assert_true(fabs(intervals.of[INTERVAL_COMPOSITE].high - 1) < 1e-12);
+            }
+        }
+        close_fixture(&f);
+    }
+}
+
+// The estimate lies within, the same seed gives the same limits, and the estimator's last run is left as it was.
+static void test_plans(void **state) {
+    unsigned known = 0;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct fixture f;
+        if (open_fixture(&f, seed, seed % 2 ? MODEL_DAG : MODEL_POOL, 2)) {
+            struct intervals intervals = interval(&f), again = interval(&f);
+            struct metrics after;
+            assert_memory_equal(intervals.of, again.of, sizeof intervals.of);
+            if (!isnan(intervals.of[INTERVAL_WALL].low)) {
+                assert_true(intervals.of[INTERVAL_WALL].low <= (double)f.estimated.wall_ns);
+                assert_true(intervals.of[INTERVAL_WALL].high >= (double)f.estimated.wall_ns);
+                known++;
+            }
+            assert_true(estimator_measure(&f.estimator, NULL, false, &after, &f.error));
+            assert_int_equal(after.wall_ns, f.estimated.wall_ns);
+        }
+        close_fixture(&f);
+    }
+    assert_true(known > PROGRAMS / 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_changed),
+        cmocka_unit_test(test_plans),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
