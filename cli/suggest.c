@@ -96,6 +96,7 @@ static bool search(struct suggestion *s, struct error *error) {
                                     .top = (uint32_t)options.top,
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
+                                    .budget_ns = SEARCH_NS,
                                     .progress = progress_plans};
     if (!parse_wishes(&s->arena, &search, error)) return false;
     progress_stage("searching");

@@ -14,7 +14,7 @@
 
 static const double least_noise = 0.005; // SPEC section 3
 
-// What the candidates may take of SEARCH_NS is three fifths; combinations have the rest. SEARCH_LEAST of either are
+// What the candidates may take of the budget is three fifths; combinations have the rest. SEARCH_LEAST of either are
 // tried however large the trace.
 enum { SEARCH_LEAST = 24, USABLE_ALL = 12, TRIES_A_PLAN = 20 };
 static const double USABLE_WORSE = 0.1, SHORTER_WORSE = 1e-4;
@@ -287,7 +287,7 @@ static void find_promises(const struct search *search, const struct improvement 
 // Those that are tried, in their order; returns how many.
 static size_t choose(const struct search *search, const struct improvement *improvements, size_t count,
                      struct promise *promises) {
-    const uint64_t affordable = SEARCH_NS * 6 / 10 / search->cost_ns;
+    const uint64_t affordable = search->options->budget_ns * 6 / 10 / search->cost_ns;
     const size_t most = affordable > SEARCH_LEAST ? affordable : SEARCH_LEAST;
     find_promises(search, improvements, count, promises);
     if (count <= most) return count;
@@ -469,7 +469,8 @@ static bool keep_best(struct search *search, const struct combine_problem *probl
 }
 
 static uint32_t affordable_plans(const struct search *search) {
-    const uint64_t left_ns = search->spent_ns < SEARCH_NS ? SEARCH_NS - search->spent_ns : 0;
+    const uint64_t budget_ns = search->options->budget_ns;
+    const uint64_t left_ns = search->spent_ns < budget_ns ? budget_ns - search->spent_ns : 0;
     uint64_t plans = left_ns / search->cost_ns;
     if (plans < SEARCH_LEAST) plans = SEARCH_LEAST;
     return plans < search->options->evaluations ? (uint32_t)plans : search->options->evaluations;

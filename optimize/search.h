@@ -44,7 +44,9 @@ struct search_options {
     size_t requirement_count;
     uint32_t top; // plans to keep
     uint64_t seed;
-    uint32_t evaluations;                                // of plans, at most (the candidates alone not counted)
+    uint32_t evaluations; // of plans, at most (the candidates alone not counted)
+    uint64_t budget_ns;   // for all, by estimator_cost_ns, so that the machine's speed changes no result. A few of each
+                          // are tried however large the trace
     void (*progress)(void *context, uint64_t evaluated); // may be NULL
     void *progress_context;
 };
@@ -65,8 +67,8 @@ struct search_result {
     const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"
 };
 
-enum { SEARCH_EVALUATIONS = 10000 };    // as many as R Sec. 5
-#define SEARCH_NS UINT64_C(20000000000) // as many as fit, by estimator_cost_ns
+enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
+#define SEARCH_NS UINT64_C(20000000000)
 
 // Searches what is best over the traces (at least one) of one program. A candidate is what one of them offers
 // (candidates_join); a plan's value is objective_value over all of them; requirements, or the filter with each trace's

@@ -178,7 +178,9 @@ struct fixture {
 };
 
 static struct fixture new_fixture(void) {
-    return (struct fixture){.error = ERROR_INIT, .options = {.top = 10, .seed = 1, .evaluations = SEARCH_EVALUATIONS}};
+    return (struct fixture){
+        .error = ERROR_INIT,
+        .options = {.top = 10, .seed = 1, .evaluations = SEARCH_EVALUATIONS, .budget_ns = SEARCH_NS}};
 }
 
 // Another trace, of the builder's events.
@@ -590,6 +592,42 @@ static void test_twice_is_once(void **state) {
     assert_true(plans > 50 && candidates > 300);
 }
 
+// By the model pool a pool of one thread offers other sizes, which change nothing beside the inlining.
+static void test_members_earn_their_place(void **state) {
+    struct fixture f;
+    build(&f);
+    f.options.model = MODEL_POOL;
+    run(&f, "composite");
+    assert_true(f.result.candidate_count > 2);
+    assert_true(f.result.plan_count > 0);
+    for (size_t p = 0; p < f.result.plan_count; p++) {
+        for (uint32_t i = 0; i < f.result.plans[p].count; i++) {
+            assert_int_equal(f.result.candidates[f.result.plans[p].candidates[i]].named->kind, KIND_INLINE);
+        }
+    }
+    close_fixture(&f);
+}
+
+// Where there is no time for all candidates those with least time in tasks are left out.
+static void test_a_small_budget(void **state) {
+    enum { SITES = 30, TRIED = 24 };
+    struct load loads[SITES];
+    for (uint32_t i = 0; i < SITES; i++) loads[i] = (struct load){10 + i, 1 + (i * 7) % SITES, false, NULL};
+    struct fixture f = new_fixture();
+    f.options.budget_ns = 1;
+    add_loads(&f, loads, SITES);
+    run(&f, "composite");
+    assert_int_equal(f.result.candidate_count, TRIED);
+    assert_int_equal(f.result.untried, SITES - TRIED);
+    assert_int_equal(f.result.limit, TRIED);
+    assert_true(f.result.evaluated >= 2 * TRIED);
+    for (uint32_t i = 0; i < TRIED; i++) {
+        assert_true(f.result.candidates[i].named->task_count > SITES - TRIED);
+    }
+    assert_true(f.result.plan_count > 0);
+    close_fixture(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exhaustive_is_best),
@@ -611,6 +649,8 @@ int main(void) {
         cmocka_unit_test(test_contexts_are_matched_by_name),
         cmocka_unit_test(test_sites_of_one_line_in_two_traces),
         cmocka_unit_test(test_twice_is_once),
+        cmocka_unit_test(test_members_earn_their_place),
+        cmocka_unit_test(test_a_small_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
