@@ -45,7 +45,7 @@ static void close_fixture(struct fixture *f) {
     estimator_destroy(&f->estimator);
     dag_free(f->dag);
     trace_close(f->trace);
-    tb_free(f->tb);
+    if (f->tb) tb_free(f->tb); // else it is shared
 }
 
 static void inline_line(struct fixture *f, uint32_t line) {
