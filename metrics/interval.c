@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/interval.h"
 
+#include "metrics/statistics.h"
 #include "metrics/work.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_rng.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
 
 const char *const interval_names[INTERVAL_FIGURES] = {
@@ -166,18 +163,19 @@ static bool prepare(struct bootstrap *bootstrap, const struct dag *dag, struct e
 }
 
 // Draws durations for one sequence of tasks.
-static void draw_sequence(struct bootstrap *bootstrap, const uint32_t *tasks, uint32_t count, const gsl_rng *random) {
+static void draw_sequence(struct bootstrap *bootstrap, const uint32_t *tasks, uint32_t count,
+                          struct statistics_random *random) {
     const int64_t *own_ns = bootstrap->own_ns;
     const uint32_t block = (uint32_t)lround(cbrt(count));
     for (uint32_t i = 0; i < count;) {
-        uint32_t from = (uint32_t)gsl_rng_uniform_int(random, count);
+        uint32_t from = statistics_random_below(random, count);
         for (uint32_t k = 0; k < block && i < count; k++, i++) {
             bootstrap->factor[tasks[i]] = (double)own_ns[tasks[(from + k) % count]] / (double)own_ns[tasks[i]];
         }
     }
 }
 
-static void draw(struct bootstrap *bootstrap, const gsl_rng *random) {
+static void draw(struct bootstrap *bootstrap, struct statistics_random *random) {
     const struct dag_task *tasks = bootstrap->dag->tasks;
     const uint32_t *sequence = bootstrap->sequence, count = bootstrap->sequence_count;
     for (uint32_t first = 0, next; first < count; first = next) {
@@ -234,7 +232,7 @@ static int64_t time_of(const struct bootstrap *bootstrap, uint32_t vertex) {
     }
 }
 
-static void make_replicate(struct bootstrap *bootstrap, const gsl_rng *random) {
+static void make_replicate(struct bootstrap *bootstrap, struct statistics_random *random) {
     const struct dag_vertices *recorded = &bootstrap->dag->vertices;
     struct dag *replicate = &bootstrap->replicate;
     const uint32_t count = bootstrap->dag->vertex_count;
@@ -279,15 +277,16 @@ static void find_limits(double *values, unsigned replicates, unsigned count, con
         double *row = &values[(size_t)f * replicates], point = figure_of(estimate, (enum interval_figure)f);
         intervals->of[f].low = intervals->of[f].high = NAN;
         if (count == 0 || count < replicates / 2 || isnan(point) || isnan(row[0])) continue;
-        gsl_sort(row, 1, count);
-        double middle = gsl_stats_quantile_from_sorted_data(row, 1, count, 0.5);
-        intervals->of[f].low = fmax(0, point + gsl_stats_quantile_from_sorted_data(row, 1, count, 0.05) - middle);
-        intervals->of[f].high = point + gsl_stats_quantile_from_sorted_data(row, 1, count, 0.95) - middle;
+        statistics_sort(row, count);
+        double middle = statistics_quantile(row, count, 0.5);
+        intervals->of[f].low = fmax(0, point + statistics_quantile(row, count, 0.05) - middle);
+        intervals->of[f].high = point + statistics_quantile(row, count, 0.95) - middle;
     }
 }
 
-static bool evaluate_all(struct bootstrap *bootstrap, const gsl_rng *random, unsigned replicates, double *values,
-                         unsigned *count, interval_evaluate evaluate, void *context, struct error *error) {
+static bool evaluate_all(struct bootstrap *bootstrap, struct statistics_random *random, unsigned replicates,
+                         double *values, unsigned *count, interval_evaluate evaluate, void *context,
+                         struct error *error) {
     for (unsigned r = 0; r < replicates; r++) {
         struct metrics metrics;
         bool stuck = false;
@@ -302,27 +301,19 @@ static bool evaluate_all(struct bootstrap *bootstrap, const gsl_rng *random, uns
     return true;
 }
 
-static gsl_rng *new_random(uint64_t seed) {
-    gsl_error_handler_t *handler = gsl_set_error_handler_off(); // it would end the process
-    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_set_error_handler(handler);
-    if (random) gsl_rng_set(random, seed);
-    return random;
-}
-
 bool interval_estimate(const struct dag *dag, const struct metrics *estimate, unsigned replicates, uint64_t seed,
                        interval_evaluate evaluate, void *context, struct intervals *intervals, struct error *error) {
     struct bootstrap bootstrap;
     unsigned count = 0;
     double *values = malloc(((size_t)replicates * INTERVAL_FIGURES + 1) * sizeof *values);
-    gsl_rng *random = new_random(seed);
+    struct statistics_random *random = statistics_random_new(seed);
     bool ok = prepare(&bootstrap, dag, error);
     if (ok && (!values || !random)) ok = error_set(error, STATUS_FAILED, "no memory for an interval");
     ok = ok && evaluate_all(&bootstrap, random, replicates, values, &count, evaluate, context, error);
     if (ok) find_limits(values, replicates, count, estimate, intervals);
     metrics_work_destroy(&bootstrap.work);
     arena_destroy(&bootstrap.arena);
-    if (random) gsl_rng_free(random);
+    statistics_random_free(random);
     free(values);
     return ok;
 }

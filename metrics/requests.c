@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/requests.h"
 
-#include "metrics/quantile.h"
+#include "metrics/statistics.h"
 #include "metrics/work.h"
 
 #include <stdlib.h>

@@ -45,6 +45,22 @@ static void check_near(double actual, double expected, const char *what, int lin
 
 #define assert_near(actual, expected) check_near((actual), (expected), #actual, __LINE__)
 
+static void test_requests(void **state) {
+    struct metrics base = run(1000, 8, 4), m = run(1000, 8, 4);
+    m.requests.latency_ns.p95 = 30;
+    m.requests.concurrent = 4;
+    m.requests.sustainable_per_s = 250;
+    base.requests.sustainable_per_s = 100;
+    assert_near(value("requests.latency.p95 / requests.concurrent", &m, &base), 7.5);
+    struct error error = ERROR_INIT;
+    const struct requirement *requirement;
+    assert_true(requirement_parse("requests.sustainable >= 150%", &arena, &requirement, &error));
+    assert_true(requirement_needs_all(requirement));
+    assert_null(requirement_failed(requirement, &m, &base, &base));
+    m.requests.sustainable_per_s = 240;
+    assert_non_null(requirement_failed(requirement, &m, &base, &base));
+}
+
 // wall 0.8, peak 0.5, mean 0.25 of the base: thread-time 0.2 of it.
 static void test_named(void **state) {
     struct metrics base = run(1000, 8, 4), m = run(800, 4, 1);
@@ -190,13 +206,10 @@ static void test_several_traces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_named),
-        cmocka_unit_test(test_expressions),
-        cmocka_unit_test(test_bad_expressions),
-        cmocka_unit_test(test_requirements),
-        cmocka_unit_test(test_bad_requirements),
-        cmocka_unit_test(test_filter),
-        cmocka_unit_test(test_gain_and_needs),
+        cmocka_unit_test(test_requests),       cmocka_unit_test(test_named),
+        cmocka_unit_test(test_expressions),    cmocka_unit_test(test_bad_expressions),
+        cmocka_unit_test(test_requirements),   cmocka_unit_test(test_bad_requirements),
+        cmocka_unit_test(test_filter),         cmocka_unit_test(test_gain_and_needs),
         cmocka_unit_test(test_several_traces),
     };
     return cmocka_run_group_tests(tests, NULL, free_arena);

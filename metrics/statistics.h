@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The one bridge to GSL of the metrics.
+#ifndef REHYPE_METRICS_STATISTICS_H
+#define REHYPE_METRICS_STATISTICS_H
+
+#include "metrics/metrics.h"
+
+// Sorts the values. Quantiles between two values are interpolated; of no values all are NAN.
+struct quantiles quantiles_of(double *values, size_t count);
+
+void statistics_sort(double *values, size_t count);
+double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
+
+// Random numbers that a seed fixes, on every machine.
+struct statistics_random;
+struct statistics_random *statistics_random_new(uint64_t seed); // NULL: no memory
+void statistics_random_free(struct statistics_random *random);
+uint32_t statistics_random_below(struct statistics_random *random, uint32_t limit); // evenly, 0 <= x < limit
+
+#endif
