@@ -52,6 +52,9 @@ void dag_edit_inline(struct dag_edit *edit, uint32_t task);
 const char *dag_merge_refusal(const struct dag *dag, uint32_t task);
 uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint32_t *tasks, uint32_t count,
                         uint32_t factor);
+// What the last dag_edit_merge made: the tasks are in edit->order, each group's side by side. How many belong to the
+// group, or are alone, that begin with order[first].
+uint32_t dag_edit_group(const struct dag_edit *edit, uint32_t first);
 
 // Split (T 5.2): refused for what was not spawned or has no end, and for bodies that spawn or wait. Factor: 2 or more.
 // Cost of the refusal: the vertices of its body.

@@ -94,3 +94,12 @@ uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint
     }
     return edit->merged_count - before;
 }
+
+uint32_t dag_edit_group(const struct dag_edit *edit, uint32_t first) {
+    uint32_t last = first;
+    while (edit->merged_next[edit->order[last]] != DAG_NONE &&
+           edit->merged_next[edit->order[last]] != edit->order[last]) {
+        last++;
+    }
+    return last - first + 1;
+}

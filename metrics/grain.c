@@ -108,13 +108,9 @@ static struct batches batches_of(struct search *search, const uint32_t *tasks, u
     struct batches batches = {0};
     dag_edit_clear(edit, dag);
     dag_edit_merge(edit, dag, tasks, count, UINT32_MAX);
-    for (uint32_t i = 0; i < count; i++) { // edit->order has each batch's members side by side
-        uint32_t size = 1, first = edit->order[i];
-        while (edit->merged_next[edit->order[i]] != DAG_NONE && edit->merged_next[edit->order[i]] != edit->order[i]) {
-            size++;
-            i++;
-        }
-        count_batch(dag, dag->tasks[first].pool, size, &batches);
+    for (uint32_t first = 0, size; first < count; first += size) {
+        size = dag_edit_group(edit, first);
+        count_batch(dag, dag->tasks[edit->order[first]].pool, size, &batches);
     }
     return batches;
 }

@@ -384,11 +384,9 @@ static bool largest_batch(const struct improvement *improvement, uint32_t *large
     struct dag_edit edit;
     if (!dag_edit_init(&edit, improvement->dag, error)) return false;
     dag_edit_merge(&edit, improvement->dag, improvement->tasks, improvement->task_count, UINT32_MAX);
-    uint32_t size = 1;
     *largest = 0;
-    for (uint32_t i = 0; i < improvement->task_count; i++) { // edit.order has each batch's members side by side
-        bool goes_on = edit.merged_next[edit.order[i]] != DAG_NONE && edit.merged_next[edit.order[i]] != edit.order[i];
-        size = goes_on ? size + 1 : 1;
+    for (uint32_t first = 0, size; first < improvement->task_count; first += size) {
+        size = dag_edit_group(&edit, first);
         if (size > *largest) *largest = size;
     }
     dag_edit_destroy(&edit);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/improvement.h"
 
+#include "optimize/sentence.h"
+
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +39,10 @@ char *site_plan_text(const struct dag *dag, uint32_t index, bool with_bci, char 
     return text;
 }
 
+char *site_own_text(const struct dag *dag, uint32_t index, char *text, size_t size) {
+    return site_plan_text(dag, index, improvement_shares_line(dag, &dag->sites[index].site, index), text, size);
+}
+
 char *method_plan_text(const struct dag *dag, uint32_t method, char *text, size_t size) {
     const struct trace_method *m = &dag->trace->methods[method];
     snprintf(text, size, "%s.%s", known(m->class_name), known(m->name));
@@ -66,46 +71,34 @@ char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t si
     return text;
 }
 
-struct line {
-    char *text;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format, ...) {
-    if (line->used >= line->size) return;
-    va_list arguments;
-    va_start(arguments, format);
-    line->used += (size_t)vsnprintf(line->text + line->used, line->size - line->used, format, arguments);
-    va_end(arguments);
-}
-
-static void say_context(struct line *line, const struct improvement *improvement) {
+static void say_context(struct sentence *sentence, const struct improvement *improvement) {
     if (improvement->context == DAG_NONE) return;
     const struct dag_context *context = &improvement->dag->contexts[improvement->context];
     char name[NAME_BYTES];
-    if (context->length == 0) say(line, " outside traced functions");
+    if (context->length == 0) say(sentence, " outside traced functions");
     for (uint32_t i = 0; i < context->length; i++) {
-        say(line, "%s%s", i ? " > " : " in ",
+        say(sentence, "%s%s", i ? " > " : " in ",
             method_plan_text(improvement->dag, context->methods[i], name, sizeof name));
     }
 }
 
 char *improvement_text(const struct improvement *improvement, char *text, size_t size) {
     const struct dag *dag = improvement->dag;
-    struct line line = {.text = text, .size = size};
+    struct sentence sentence = sentence_begin(text, size);
     char name[NAME_BYTES];
     if (improvement->kind == KIND_RESIZE_POOL) {
-        say(&line, "resize-pool %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
+        say(&sentence, "resize-pool %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
             improvement->threads, improvement->threads == 1 ? "" : "s");
         return text;
     }
-    say(&line, "%s %s", improvement_kind_names[improvement->kind],
+    say(&sentence, "%s %s", improvement_kind_names[improvement->kind],
         site_plan_text(dag, improvement->site, improvement->shares_line, name, sizeof name));
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
-        say(&line, " on path %s", path_plan_text(dag, improvement->path, name, sizeof name));
+        say(&sentence, " on path %s", path_plan_text(dag, improvement->path, name, sizeof name));
     }
-    if (improvement->factor) say(&line, improvement->kind == KIND_MERGE ? " by %u" : " into %u", improvement->factor);
-    say_context(&line, improvement);
+    if (improvement->factor)
+        say(&sentence, improvement->kind == KIND_MERGE ? " by %u" : " into %u", improvement->factor);
+    say_context(&sentence, improvement);
     return text;
 }
 

@@ -66,6 +66,7 @@ bool improvement_shares_line(const struct dag *dag, const struct trace_site *sit
 // "resize-pool pool-1 to 8 threads").
 char *improvement_text(const struct improvement *improvement, char *text, size_t size);
 char *site_plan_text(const struct dag *dag, uint32_t site, bool with_bci, char *text, size_t size);
+char *site_own_text(const struct dag *dag, uint32_t site, char *text, size_t size); // with_bci where it needs to be
 char *method_plan_text(const struct dag *dag, uint32_t method, char *text, size_t size); // trace method id
 char *path_plan_text(const struct dag *dag, uint32_t path, char *text, size_t size);
 // "pool-1", or "pool-1@3" where that is the name of several pools: 3 is its id in the trace.

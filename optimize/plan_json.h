@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What plans and `suggest --json` have in common, as cJSON's trees, which the caller frees. NULL: no memory.
+// What plan files and `suggest --json` have in common, as cJSON's trees, which the caller frees. NULL: no memory.
 #ifndef REHYPE_OPTIMIZE_PLAN_JSON_H
 #define REHYPE_OPTIMIZE_PLAN_JSON_H
 
 #include "optimize/improvement.h"
 
 #include <cjson/cJSON.h>
+
+#define PLAN_SCHEMA "rehype.plan/1"
 
 cJSON *improvement_params_json(const struct improvement *improvement); // an object, empty for kinds without any
 
