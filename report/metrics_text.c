@@ -32,6 +32,7 @@ static const struct row two_rows[] = {
     ROW("active threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_ACTIVE].mean),
     ROW("waiting threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].peak),
     ROW("waiting threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].mean),
+    ROW_IF_KNOWN("blocked threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_BLOCKED].mean),
     ROW("unoccupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_UNOCCUPIED].mean),
     ROW("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
     ROW("overhead share", UNIT_SHARE, TYPE_DOUBLE, tasks.overhead_share),

@@ -10,6 +10,7 @@
 
 #include "dag/simulate.h"
 #include "metrics/requests.h"
+#include "random_pool.h"
 #include "random_trace.h"
 
 enum { PROGRAMS = 150 };
@@ -160,11 +161,32 @@ static void test_pools(void **state) {
     }
 }
 
+// Programs whose threads share the cores: there the law holds however many threads there are, in recordings and, with
+// the model that shares them too, in estimates.
+static void test_shared_cores(void **state) {
+    static struct program program;
+    for (uint64_t seed = 1; seed <= PROGRAMS; seed++) {
+        struct fixture f;
+        struct metrics m;
+        struct random_pool options = random_pool_options(seed, 1 + (uint32_t)(seed % 4));
+        options.measured = true;
+        random_pool_program(&options, &program);
+        open_fixture(&f, program_trace(&program, &options));
+        assert_true(metrics_of_run(f.dag, true, NULL, NULL, &f.recorded, &m, &f.error));
+        assert_true(m.tasks.span_ns <= (double)m.wall_ns);
+        if (m.tasks.work_ns > (double)m.wall_ns * options.cores * 1.001)
+            fail_msg("seed %lu: %g of work in %ld on %u", (unsigned long)seed, m.tasks.work_ns, (long)m.wall_ns,
+                     options.cores);
+        close_fixture(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_changed),
         cmocka_unit_test(test_inlined),
         cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_shared_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
