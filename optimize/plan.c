@@ -7,10 +7,9 @@
 
 static bool refuse(const struct improvement *improvement, const char *why, struct error *error) {
     char text[240];
+    bool of_task = why == improvement->refusal && improvement->task_count && improvement->kind != KIND_RESIZE_POOL;
     improvement_text(improvement, text, sizeof text);
-    return error_set(
-        error, STATUS_FAILED, "%s: %s%s", text,
-        why == improvement->refusal && improvement->task_count ? "one of its tasks can't be changed: " : "", why);
+    return error_set(error, STATUS_FAILED, "%s: %s%s", text, of_task ? "one of its tasks can't be changed: " : "", why);
 }
 
 bool plan_apply(const struct plan *plan, enum model_kind model, struct dag_edit *edit, struct error *error) {

@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "metrics/grain.h"
 #include "optimize/branch.h"
 #include "optimize/candidates.h"
 #include "optimize/why.h"
+#include "random_pool.h"
+#include "random_trace.h"
 #include "steps.h"
 
 enum { MAIN = STEP_MAIN, WORKER = STEP_WORKER };
@@ -608,6 +611,166 @@ static void test_join(void **state) {
     end(&second);
 }
 
+// Properties, of any trace: what the candidates are, whom they exclude, and that equal keys are equal edits.
+
+static bool is_same_edit(const struct dag *dag, const struct dag_edit *a, const struct dag_edit *b) {
+    const size_t tasks = dag->task_count, pools = dag->trace->pool_count;
+    return memcmp(a->inlined, b->inlined, tasks) == 0 && memcmp(a->staged, b->staged, tasks) == 0 &&
+           memcmp(a->merged_next, b->merged_next, tasks * sizeof *a->merged_next) == 0 &&
+           memcmp(a->parts, b->parts, tasks * sizeof *a->parts) == 0 &&
+           memcmp(a->pool_threads, b->pool_threads, pools * sizeof *a->pool_threads) == 0;
+}
+
+static uint32_t asked_of(const struct dag_edit *edit, uint32_t task) {
+    return (edit->inlined[task] != 0) + (edit->staged[task] != 0) + (edit->parts[task] != 0) +
+           (edit->merged_next[task] != DAG_NONE);
+}
+
+static void check_alone(const struct dag *dag, const struct improvement *improvement, struct dag_edit *edit) {
+    dag_edit_clear(edit, dag);
+    assert_false(improvement_is_open(improvement));
+    for (uint32_t i = 1; i < improvement->task_count; i++) {
+        assert_true(improvement->tasks[i - 1] < improvement->tasks[i]);
+    }
+    if (improvement_apply(improvement, edit)) return;
+    uint32_t changed = edit->inlined_count + edit->merged_count + edit->parts_count + edit->staged_count;
+    assert_true(changed <= improvement->task_count);
+    assert_true(changed > 0 || edit->resized_count == 1);
+    for (uint32_t t = 0; t < dag->task_count; t++) assert_true(asked_of(edit, t) <= 1);
+}
+
+static void check_together(const struct dag *dag, const struct improvement *a, const struct improvement *b,
+                           struct dag_edit *edits) {
+    assert_int_equal(improvements_conflict(a, b), improvements_conflict(b, a));
+    dag_edit_clear(&edits[0], dag);
+    dag_edit_clear(&edits[1], dag);
+    if (improvement_apply(a, &edits[0]) || improvement_apply(b, &edits[1])) return;
+    bool same_key = improvement_key(a, 0) == improvement_key(b, 0);
+    if (a->kind != KIND_MERGE || b->kind != KIND_MERGE) // groups may be the same by different factors
+        assert_int_equal(same_key, is_same_edit(dag, &edits[0], &edits[1]));
+    if (improvements_conflict(a, b)) return;
+    assert_null(improvement_apply(b, &edits[0]));
+    for (uint32_t t = 0; t < dag->task_count; t++) assert_true(asked_of(&edits[0], t) <= 1);
+}
+
+// Merges and splits of every site besides what is offered.
+static struct improvement *all_of(const struct dag *dag, struct arena *arena, size_t *count) {
+    struct error error = ERROR_INIT;
+    struct improvement *offered, *all;
+    assert_true(candidates_find(dag, KINDS_ALL, arena, &offered, count, &error));
+    all = ARENA_NEW(arena, struct improvement, *count + 4 * dag->site_count + 1);
+    for (size_t i = 0; i < *count; i++) all[i] = offered[i];
+    for (uint32_t s = 0; s < dag->site_count; s++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            struct improvement *improvement = &all[(*count)++];
+            *improvement = (struct improvement){.kind = i < 2 ? KIND_MERGE : KIND_SPLIT,
+                                                .dag = dag,
+                                                .site = s,
+                                                .context = DAG_NONE,
+                                                .path = DAG_NONE,
+                                                .factor = 2 + i % 2};
+            assert_true(candidates_fill(improvement, arena));
+        }
+    }
+    return all;
+}
+
+static void check_candidates(struct trace_builder *tb) {
+    struct error error = ERROR_INIT;
+    struct arena arena = ARENA_INIT;
+    struct trace *trace = tb_open(tb);
+    struct dag *dag = dag_build(trace, &error);
+    struct dag_edit edits[2];
+    struct grain_group *groups;
+    size_t count, group_count;
+    assert_non_null(dag);
+    assert_true(dag_edit_init(&edits[0], dag, &error) && dag_edit_init(&edits[1], dag, &error));
+    const struct improvement *all = all_of(dag, &arena, &count);
+    for (size_t i = 0; i < count; i++) {
+        check_alone(dag, &all[i], &edits[0]);
+        for (size_t j = 0; j < i; j++) check_together(dag, &all[i], &all[j], edits);
+    }
+    assert_true(grain_find(dag, &arena, &groups, &group_count, &error));
+    arena_destroy(&arena);
+    dag_edit_destroy(&edits[0]);
+    dag_edit_destroy(&edits[1]);
+    dag_free(dag);
+    trace_close(trace);
+    tb_free(tb);
+}
+
+static void test_properties(void **state) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct random_pool options = random_pool_options(seed, 4);
+        struct program program;
+        check_candidates(random_trace(seed));
+        check_candidates(random_events(seed)); // what losses leave
+        random_pool_program(&options, &program);
+        check_candidates(program_trace(&program, &options));
+    }
+}
+
+// Every DAG's column of a join is what that DAG offers, or nothing.
+static void test_join_of_any(void **state) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct error error = ERROR_INIT;
+        struct arena arena = ARENA_INIT;
+        struct trace_builder *tbs[2] = {random_trace(seed), random_trace(seed + 1)};
+        struct trace *traces[2];
+        const struct dag *dags[2];
+        struct improvement *rows;
+        size_t count;
+        for (int i = 0; i < 2; i++) {
+            traces[i] = tb_open(tbs[i]);
+            dags[i] = dag_build(traces[i], &error);
+            assert_non_null(dags[i]);
+        }
+        assert_true(candidates_join(dags, 2, KINDS_ALL, &arena, &rows, &count, &error));
+        for (size_t c = 0; c < count; c++) {
+            char names[2][600];
+            assert_true(rows[2 * c].task_count || rows[2 * c + 1].task_count);
+            for (int i = 0; i < 2; i++) {
+                const struct improvement *improvement = &rows[2 * c + (size_t)i];
+                assert_true(improvement->dag == dags[i]);
+                for (uint32_t t = 0; t < improvement->task_count; t++) {
+                    assert_true(improvement->tasks[t] < dags[i]->task_count);
+                }
+                if (improvement->task_count) improvement_text(improvement, names[i], sizeof names[i]);
+            }
+            if (rows[2 * c].task_count && rows[2 * c + 1].task_count) assert_string_equal(names[0], names[1]);
+        }
+        for (int i = 0; i < 2; i++) {
+            dag_free((struct dag *)dags[i]);
+            trace_close(traces[i]);
+            tb_free(tbs[i]);
+        }
+        arena_destroy(&arena);
+    }
+}
+
+// A path without the functions that it would be made of.
+static void test_path_without_functions(void **state) {
+    struct fixture f = begin();
+    struct plan plan;
+    char folder[] = "/tmp/rehype-path-XXXXXX", path[64], text[512];
+    step_spawn(&f.steps, MAIN, 1);
+    step_body(&f.steps, 1);
+    steps_build(&f.steps);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/plan.json", folder);
+    FILE *file = fopen(path, "w");
+    fputs("{\"schema\": \"rehype.plan/1\", \"improvements\": [{\"kind\": \"hoist-branch\", \"site\": \"Main.run\","
+          "\"params\": {\"path\": \"0123456789abcdef\"}}]}",
+          file);
+    fclose(file);
+    assert_false(plan_read(path, f.steps.dag, &f.arena, &plan, &f.error));
+    assert_int_equal(f.error.status, STATUS_BAD_INPUT);
+    assert_non_null(strstr(error_text(&f.error, text, sizeof text), "has no function events"));
+    unlink(path);
+    rmdir(folder);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_inputs),
@@ -628,6 +791,9 @@ int main(void) {
         cmocka_unit_test(test_numbers_and_factors),
         cmocka_unit_test(test_pool_sizes),
         cmocka_unit_test(test_join),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_join_of_any),
+        cmocka_unit_test(test_path_without_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
