@@ -14,6 +14,7 @@ struct derive_work {
     struct dag_thread *threads;
     uint32_t *first_step, *cursor; // a thread each; cursor: where its next step goes
     uint32_t thread_capacity;
+    struct dag_pool *pools;
     struct dag_task *tasks;
     uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
     uint32_t *open; // tasks whose bodies are open on the thread in hand
@@ -25,9 +26,10 @@ bool derive_new(struct simulation *sim) {
     if (!work) return false;
     size_t tasks = (size_t)sim->dag->task_count + 1;
     work->tasks = malloc(tasks * sizeof *work->tasks);
+    work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
     work->now = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *work->now);
     work->open = malloc(tasks * sizeof *work->open);
-    return work->tasks && work->now && work->open;
+    return work->tasks && work->pools && work->now && work->open;
 }
 
 void derive_free(struct simulation *sim) {
@@ -47,6 +49,7 @@ void derive_free(struct simulation *sim) {
     free(work->threads);
     free(work->first_step);
     free(work->cursor);
+    free(work->pools);
     free(work->tasks);
     free(work->now);
     free(work->open);
@@ -334,16 +337,31 @@ static void find_window(struct dag *dag) {
     dag->last_ns = first_ns <= last_ns ? last_ns : 0;
 }
 
+static void lay_pools(struct simulation *sim) {
+    for (uint32_t p = 0; p < sim->dag->pool_count; p++) {
+        struct dag_pool *pool = &sim->derive->pools[p];
+        *pool = sim->dag->pools[p];
+        if (!sim->edit->pool_threads[p]) continue;
+        pool->core = sim->pools[p].core;
+        pool->maximum = sim->pools[p].maximum;
+        pool->capacity = sim->pools[p].capacity;
+        pool->discipline = sim->pools[p].discipline;
+    }
+}
+
 bool derive_run(struct simulation *sim) {
     if (!reserve(sim)) return false;
     struct derive_work *work = sim->derive;
     sim->derived = *sim->dag;
     lay_threads(sim);
+    lay_pools(sim);
     for (uint32_t t = 0; t < sim->dag->task_count; t++) lay_task(sim, t);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
     sim->derived.tasks = work->tasks;
+    sim->derived.pools = work->pools;
     sim->derived.origin = sim->dag;
+    sim->derived.redispatched = sim->model != MODEL_DAG;
     sim->derived.source = work->source;
     sim->derived.steps = work->steps;
     sim->derived.first_step = work->first_step;

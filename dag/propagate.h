@@ -39,10 +39,4 @@ enum dag_outcome dag_propagate(const struct dag *dag, const struct dag_edit *edi
 // "Main.a:12 waits for Main.b:20 waits for Main.a:12", for messages.
 char *dag_deadlock_text(const struct dag *dag, const struct dag_run *run, char *text, size_t size);
 
-// Writes the edited run as a trace of its own (clock "ns", origin "estimated") that every command reads: all events of
-// the original, functions included, each at its new time on its new thread; events of removed vertices are gone; waits
-// that no longer sleep become EVENT_TAKEN and the reverse. With an empty edit each event has its recorded time exactly.
-bool dag_write(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run, const char *path,
-               struct error *error);
-
 #endif

@@ -1,37 +1,32 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A thread's chain is walked once. A vertex's event takes the vertex's new time, and the events behind it (functions,
-// mostly) keep their distance to it, as far as the next vertex leaves them room.
+// A thread's steps are walked once. A step's recorded event takes the step's time, and the events behind it (functions,
+// mostly) come where they were between it and the next vertex, in proportion, or where that is elsewhere now keep their
+// distance to it, as far as the next step leaves them room.
 //
-// Where a body moves, the events between its pick-up and its start and those behind its end stay with the worker, so
-// that a function entered before the body and left after it is still entered and left on one thread.
+// Where a body is inlined, the events between its pick-up and its start and those behind its end stay with the worker,
+// so that a function entered before the body and left after it is still entered and left on one thread. Where a pool
+// gave it to another worker, they go with it.
 #include "dag/rewrite.h"
-
-#include "dag/chain.h"
 
 #include <stdlib.h>
 
-struct moved_body {
-    uint32_t outer_source;
-    int64_t outer_cpu_shift;
-    uint64_t begin_cpu;
-    bool in_place; // it ran in its own bracket: the thread's computing holds it already
-};
+// ---- emitting
 
-static bool more(void **array, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity) return true;
-    size_t larger = *capacity ? *capacity * 2 : 256;
-    void *moved = realloc(*array, larger * size);
-    if (!moved) return false;
-    *array = moved;
-    *capacity = larger;
+static bool more(struct rewrite *rewrite) {
+    if (rewrite->count < rewrite->capacity) return true;
+    size_t larger = rewrite->capacity ? rewrite->capacity * 2 : 256;
+    struct event *moved = realloc(rewrite->out, larger * sizeof *moved);
+    if (!moved) {
+        rewrite->no_memory = true;
+        return false;
+    }
+    rewrite->out = moved;
+    rewrite->capacity = larger;
     return true;
 }
 
 static void emit(struct rewrite *rewrite, struct event event, int64_t time_ns) {
-    if (!more((void **)&rewrite->out, rewrite->count, &rewrite->capacity, sizeof *rewrite->out)) {
-        rewrite->no_memory = true;
-        return;
-    }
+    if (!more(rewrite)) return;
     event.time = (uint64_t)time_ns;
     if (event_has_cpu(event.kind) && event.operand[1]) {
         event.operand[1] += (uint64_t)rewrite->cpu_shift;
@@ -63,37 +58,145 @@ static int64_t settle(struct rewrite *rewrite, int64_t time_ns) {
     return time_ns > least ? time_ns : least;
 }
 
+// What a thread waited for cores is told before a boundary where it has grown.
+static void emit_queued(struct rewrite *rewrite, int64_t time_ns) {
+    struct event event = {.kind = EVENT_RUN_DELAY, .operand = {(uint64_t)rewrite->queued_ns}};
+    rewrite->tells_queued = false;
+    emit(rewrite, event, time_ns - 1);
+}
+
 static void emit_vertex(struct rewrite *rewrite, struct event event, int64_t time_ns) {
+    if (rewrite->tells_queued && event_has_cpu(event.kind)) emit_queued(rewrite, time_ns);
     emit(rewrite, event, settle(rewrite, time_ns));
     rewrite->settled = rewrite->count;
 }
 
-static const struct stream_events *source_events(const struct rewrite *rewrite) {
-    return &rewrite->streams[rewrite->dag->threads[rewrite->source].stream];
+// ---- reading
+
+static const struct dag_thread *source_thread(const struct rewrite *rewrite) {
+    return &rewrite->recorded->threads[rewrite->source];
 }
 
-// How long the source's thread waited for cores says nothing of the thread that now runs its task.
-static bool is_of_other_thread(const struct rewrite *rewrite, const struct event *event) {
-    return event->kind == EVENT_RUN_DELAY && rewrite->depth > 0 && rewrite->bodies[0].outer_source != rewrite->source;
+static const struct stream_events *source_events(const struct rewrite *rewrite) {
+    return &rewrite->streams[source_thread(rewrite)->stream];
+}
+
+static const struct event *event_at(const struct rewrite *rewrite, uint32_t vertex) {
+    return &source_events(rewrite)->events[rewrite->recorded->vertices.event[vertex]];
+}
+
+static uint64_t cpu_at(const struct rewrite *rewrite, uint32_t vertex) {
+    const struct event *event = event_at(rewrite, vertex);
+    return event_has_cpu(event->kind) ? event->operand[1] : 0;
+}
+
+// Whether a task runs inside another in this run only.
+static bool is_folded(const struct rewrite *rewrite, uint32_t task) {
+    return task != DAG_NONE && rewrite->run != rewrite->recorded && rewrite->run->tasks[task].flags & TASK_NESTED &&
+           !(rewrite->recorded->tasks[task].flags & TASK_NESTED);
+}
+
+static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
+    int64_t since_ns = recorded_ns - rewrite->from_ns;
+    if (rewrite->span_ns) {
+        since_ns = (int64_t)((double)since_ns * (double)rewrite->stretch_ns / (double)rewrite->span_ns);
+    }
+    return rewrite->to_ns + since_ns;
+}
+
+// How long the source's thread waited for cores says nothing of another. A task that is none any more was not made.
+static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
+    if (event->kind == EVENT_RUN_DELAY) return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
+    if (event->kind != EVENT_TASK_CREATED) return true;
+    uint32_t task = idmap_get(&rewrite->folded, event->operand[0]);
+    return task == IDMAP_NONE;
 }
 
 static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
     const struct event *events = source_events(rewrite)->events;
     for (uint64_t i = from; i < to; i++) {
-        bool of_inlined =
-            events[i].kind == EVENT_TASK_CREATED && idmap_get(&rewrite->inlined, events[i].operand[0]) != IDMAP_NONE;
-        if (!of_inlined && !is_of_other_thread(rewrite, &events[i]))
-            emit(rewrite, events[i], (int64_t)events[i].time - rewrite->from_ns + rewrite->to_ns);
+        if (is_kept(rewrite, &events[i])) emit(rewrite, events[i], moved_time(rewrite, (int64_t)events[i].time));
     }
 }
 
-// The events behind a vertex of the source, up to the next vertex.
+// The events behind a recorded vertex, up to the next.
 static void emit_behind(struct rewrite *rewrite, uint32_t vertex) {
-    const struct dag_thread *thread = &rewrite->dag->threads[rewrite->source];
-    const uint64_t *event = rewrite->dag->vertices.event;
+    const struct dag_thread *thread = source_thread(rewrite);
+    const uint64_t *event = rewrite->recorded->vertices.event;
     bool last = vertex + 1 == thread->first + thread->count;
     emit_others(rewrite, event[vertex] + 1, last ? source_events(rewrite)->count : event[vertex + 1]);
 }
+
+static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->thread_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->threads[middle].first <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_on_source(const struct rewrite *rewrite, uint32_t vertex) {
+    if (rewrite->source == DAG_NONE) return false;
+    const struct dag_thread *thread = source_thread(rewrite);
+    return vertex >= thread->first && vertex - thread->first < thread->count;
+}
+
+// Whether reading can go on from where it stands to `vertex`: what lies between went with an edit, or moved into
+// another body, but to no other worker.
+static bool leads_to(const struct rewrite *rewrite, uint32_t vertex) {
+    const struct dag *recorded = rewrite->recorded;
+    if (!is_on_source(rewrite, vertex) || rewrite->at == DAG_NONE || vertex <= rewrite->at) return false;
+    for (uint32_t v = rewrite->at + 1; v < vertex; v++) {
+        if (recorded->vertices.kind[v] != VERTEX_START) continue;
+        uint32_t task = recorded->vertices.task[v];
+        if (!is_folded(rewrite, task) || recorded->tasks[task].end >= vertex) return false;
+        v = recorded->tasks[task].end;
+    }
+    return true;
+}
+
+// Time closes up over a pick-up and its body.
+static void close_up(struct rewrite *rewrite, const struct dag_task *task) {
+    const int64_t *time_ns = rewrite->recorded->vertices.time_ns;
+    int64_t lead_ns = task->enclosing != DAG_NONE ? time_ns[task->pickup] - rewrite->from_ns : 0;
+    rewrite->from_ns = time_ns[task->end] - lead_ns;
+}
+
+// Emits what lies between, and leaves out what the bodies that moved out of it computed.
+static void read_on(struct rewrite *rewrite, uint32_t vertex) {
+    const struct dag *recorded = rewrite->recorded;
+    for (uint32_t v = rewrite->at + 1; v < vertex; v++) {
+        uint32_t index = dag_task_of(&recorded->vertices, v);
+        const struct dag_task *task = is_folded(rewrite, index) ? &recorded->tasks[index] : NULL;
+        if (task && v == task->pickup) close_up(rewrite, task);
+        if (task && v == task->start) {
+            uint64_t begin_cpu = cpu_at(rewrite, v), end_cpu = cpu_at(rewrite, task->end);
+            if (begin_cpu && end_cpu) rewrite->cpu_shift -= (int64_t)(end_cpu - begin_cpu);
+            v = task->end;
+        }
+        emit_behind(rewrite, v);
+    }
+}
+
+// Reading goes on elsewhere: what the thread has computed so far is what it has told last.
+static void read_from(struct rewrite *rewrite, uint32_t vertex, int64_t time_ns) {
+    const struct dag *recorded = rewrite->recorded;
+    rewrite->source = thread_of(recorded, vertex);
+    uint64_t cpu = cpu_at(rewrite, vertex);
+    if (!cpu) cpu = rewrite->readings[rewrite->source].cpu;
+    if (cpu && rewrite->last_cpu) rewrite->cpu_shift = (int64_t)(rewrite->last_cpu - cpu);
+    if (recorded->vertices.kind[vertex] != VERTEX_START || is_folded(rewrite, recorded->vertices.task[vertex])) return;
+    rewrite->from_ns = recorded->vertices.time_ns[vertex];
+    rewrite->to_ns = time_ns;
+    rewrite->span_ns = 0;
+    for (uint32_t v = recorded->tasks[recorded->vertices.task[vertex]].pickup; v < vertex; v++) emit_behind(rewrite, v);
+}
+
+// ---- vertices
 
 // Whether two vertices are a wait for a task without anything in between, which may be written as TAKEN.
 static bool is_plain_wait(const struct dag *dag, uint32_t begin) {
@@ -103,40 +206,41 @@ static bool is_plain_wait(const struct dag *dag, uint32_t begin) {
 }
 
 // A wait is written by whether it sleeps now, whatever it did.
-static void emit_wait(struct rewrite *rewrite, uint32_t begin, const struct event *begin_event) {
-    const int64_t *time_ns = rewrite->run->time_ns;
-    bool sleeps = time_ns[begin + 1] > time_ns[begin], was_taken = begin_event->kind == EVENT_TAKEN;
+static void emit_wait(struct rewrite *rewrite, const struct dag_step *begin, const struct event *begin_event) {
+    bool sleeps = begin[1].time_ns > begin->time_ns, was_taken = begin_event->kind == EVENT_TAKEN;
     struct event event = *begin_event;
     if (was_taken && sleeps) {
         event.kind = EVENT_WAIT_BEGIN;
+        event.operand[1] = rewrite->last_cpu ? rewrite->last_cpu - (uint64_t)rewrite->cpu_shift : 0;
     } else if (!was_taken && !sleeps) {
         event = (struct event){.kind = EVENT_TAKEN, .operand = {begin_event->operand[0]}};
     }
-    emit_vertex(rewrite, event, time_ns[begin]);
+    emit_vertex(rewrite, event, begin->time_ns);
 }
 
-static void emit_wait_end(struct rewrite *rewrite, uint32_t end, const struct event *end_event) {
-    const int64_t *time_ns = rewrite->run->time_ns;
+static void emit_wait_end(struct rewrite *rewrite, const struct dag_step *end, const struct event *end_event) {
     struct event event = *end_event;
-    if (event.kind == EVENT_TAKEN) event.kind = EVENT_WAIT_END;
-    if (time_ns[end] > time_ns[end - 1]) emit_vertex(rewrite, event, time_ns[end]);
+    if (event.kind == EVENT_TAKEN) {
+        event.kind = EVENT_WAIT_END;
+        event.operand[1] = rewrite->last_cpu ? rewrite->last_cpu - (uint64_t)rewrite->cpu_shift : 0;
+    }
+    if (end->time_ns > end[-1].time_ns) emit_vertex(rewrite, event, end->time_ns);
 }
 
 // The end of a body whose own end was lost stands for whatever event closed it.
 static bool owns_event(const struct rewrite *rewrite, uint32_t vertex) {
-    const struct dag *dag = rewrite->dag;
-    if (dag->vertices.kind[vertex] != VERTEX_END) return true;
-    uint32_t task = dag->vertices.task[vertex];
-    const struct event *event = &source_events(rewrite)->events[dag->vertices.event[vertex]];
-    return event->kind == EVENT_TASK_END
-               ? event->operand[0] == dag->tasks[task].id
-               : event->kind == EVENT_THREAD_END && dag->threads[rewrite->source].run_task == task;
+    const struct dag *recorded = rewrite->recorded;
+    if (recorded->vertices.kind[vertex] != VERTEX_END) return true;
+    uint32_t task = recorded->vertices.task[vertex];
+    const struct event *event = event_at(rewrite, vertex);
+    return event->kind == EVENT_TASK_END ? event->operand[0] == recorded->tasks[task].id
+                                         : event->kind == EVENT_THREAD_END && source_thread(rewrite)->run_task == task;
 }
 
 // Of the vertices that stand for one event its owner emits it, or else the first of them.
 static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
-    const struct dag_thread *thread = &rewrite->dag->threads[rewrite->source];
-    const uint64_t *event = rewrite->dag->vertices.event;
+    const struct dag_thread *thread = source_thread(rewrite);
+    const uint64_t *event = rewrite->recorded->vertices.event;
     if (owns_event(rewrite, vertex)) return true;
     uint32_t from = vertex, to = vertex + 1;
     while (from > thread->first && event[from - 1] == event[vertex]) from--;
@@ -147,108 +251,180 @@ static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
     return vertex == from;
 }
 
-static void emit_at(struct rewrite *rewrite, uint32_t vertex) {
-    const struct dag_vertices *vertices = &rewrite->dag->vertices;
-    uint32_t first = rewrite->dag->threads[rewrite->source].first;
-    const struct event *recorded = &source_events(rewrite)->events[vertices->event[vertex]];
-    if (is_plain_wait(rewrite->dag, vertex)) {
-        emit_wait(rewrite, vertex, recorded);
-        return;
+// Brackets of bodies that run inside others are gone.
+static bool is_gone(const struct rewrite *rewrite, const struct dag_step *step) {
+    const struct dag_vertices *vertices = &rewrite->recorded->vertices;
+    unsigned kind = vertices->kind[step->source];
+    return step->vertex == DAG_NONE && (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END) &&
+           is_folded(rewrite, vertices->task[step->source]);
+}
+
+static void emit_recorded(struct rewrite *rewrite, const struct dag_step *step, struct event event) {
+    uint32_t task = dag_task_of(&rewrite->recorded->vertices, step->source);
+    if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
+    if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
+    if (event.kind == EVENT_SPAWN_END && task != DAG_NONE && rewrite->run->tasks[task].flags & TASK_REJECTED) {
+        event.operand[1] = SPAWN_REJECTED;
     }
-    if (vertex > first && is_plain_wait(rewrite->dag, vertex - 1)) {
-        emit_wait_end(rewrite, vertex, recorded);
-        return;
+    emit_vertex(rewrite, event, step->time_ns);
+}
+
+static void emit_step(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
+                      const struct dag_step *next) {
+    const struct dag *recorded = rewrite->recorded;
+    uint32_t source = step->source;
+    const struct event *event = event_at(rewrite, source);
+    bool begins_wait = is_plain_wait(recorded, source) && next && next->source == source + 1;
+    bool ends_wait = before && before->source + 1 == source && is_plain_wait(recorded, before->source);
+    if (begins_wait)
+        emit_wait(rewrite, step, event);
+    else if (ends_wait)
+        emit_wait_end(rewrite, step, event);
+    else if (!is_gone(rewrite, step) && emits_event(rewrite, source))
+        emit_recorded(rewrite, step, *event);
+    if (cpu_at(rewrite, source)) rewrite->readings[rewrite->source].cpu = cpu_at(rewrite, source);
+}
+
+// Whether what was recorded behind a step is left where that was: before a body that comes there now, behind one that
+// left.
+static bool leaves_behind(const struct rewrite *rewrite, uint32_t source) {
+    const struct dag_vertices *vertices = &rewrite->recorded->vertices;
+    unsigned kind = vertices->kind[source];
+    return (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_END) && is_folded(rewrite, vertices->task[source]);
+}
+
+static void pass_recorded(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
+                          const struct dag_step *next) {
+    const struct dag *recorded = rewrite->recorded;
+    if (leads_to(rewrite, step->source))
+        read_on(rewrite, step->source);
+    else
+        read_from(rewrite, step->source, step->time_ns);
+    emit_step(rewrite, step, before, next);
+    rewrite->at = step->source;
+    rewrite->from_ns = recorded->vertices.time_ns[step->source];
+    rewrite->to_ns = step->time_ns;
+    bool edge = next && next->source == step->source + 1 && is_on_source(rewrite, next->source);
+    int64_t span_ns = edge ? recorded->vertices.time_ns[next->source] - rewrite->from_ns : 0;
+    rewrite->stretch_ns = edge ? next->time_ns - step->time_ns : 0;
+    rewrite->span_ns = rewrite->stretch_ns == span_ns ? 0 : span_ns;
+    if (!leaves_behind(rewrite, step->source)) emit_behind(rewrite, step->source);
+    rewrite->span_ns = 0;
+}
+
+// ---- what is new
+
+static struct event event_of_worker(const struct rewrite *rewrite, enum event_kind kind) {
+    return (struct event){.kind = (uint8_t)kind, .operand = {rewrite->run->threads[rewrite->thread].pool}};
+}
+
+// Of a vertex that was not recorded; kinds that a simulation makes.
+static void pass_new(struct rewrite *rewrite, const struct dag_step *step) {
+    const struct dag *run = rewrite->run;
+    uint64_t cpu = rewrite->last_cpu - (uint64_t)rewrite->cpu_shift; // to be told as last_cpu
+    switch (run->vertices.kind[step->vertex]) {
+    case VERTEX_THREAD_START:
+        emit_vertex(rewrite,
+                    (struct event){.kind = EVENT_THREAD_START, .operand = {rewrite->run_ids[rewrite->thread], cpu}},
+                    step->time_ns);
+        emit(rewrite, event_of_worker(rewrite, EVENT_WORKER_BEGIN), step->time_ns + 1);
+        break;
+    case VERTEX_THREAD_END:
+        emit_vertex(rewrite,
+                    (struct event){.kind = EVENT_THREAD_END, .operand = {rewrite->run_ids[rewrite->thread], cpu}},
+                    step->time_ns);
+        break;
+    case VERTEX_IDLE:
+        emit_vertex(rewrite, event_of_worker(rewrite, EVENT_IDLE), step->time_ns);
+        break;
+    case VERTEX_BUSY:
+        emit_vertex(rewrite, event_of_worker(rewrite, EVENT_BUSY), step->time_ns);
+        break;
+    default: // VERTEX_RETIRE
+        emit_vertex(rewrite, event_of_worker(rewrite, EVENT_RETIRE), step->time_ns);
     }
-    if (!emits_event(rewrite, vertex)) return;
-    struct event event = *recorded;
-    bool moved = chain_moves(rewrite->edit, dag_task_of(vertices, vertex));
-    if (moved && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
-    if (moved && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
-    emit_vertex(rewrite, event, rewrite->run->time_ns[vertex]);
 }
 
-// What the event at a vertex says of its thread's computing so far; 0 if it was not measured.
-static uint64_t recorded_cpu(const struct rewrite *rewrite, uint32_t vertex, uint32_t thread) {
-    uint32_t stream = rewrite->dag->threads[thread].stream;
-    const struct event *event = &rewrite->streams[stream].events[rewrite->dag->vertices.event[vertex]];
-    return event_has_cpu(event->kind) ? event->operand[1] : 0;
-}
+// ---- threads
 
-static void enter_body(struct rewrite *rewrite, const struct dag_task *task) {
-    if (!more((void **)&rewrite->bodies, rewrite->depth, &rewrite->body_capacity, sizeof *rewrite->bodies)) {
-        rewrite->no_memory = true;
-        return;
+// What was recorded before a thread's first vertex keeps its distance to the first step.
+static void begin(struct rewrite *rewrite, uint32_t thread, const struct dag_step *first) {
+    const struct dag *recorded = rewrite->recorded;
+    rewrite->count = rewrite->settled = 0;
+    rewrite->thread = thread;
+    rewrite->source = rewrite->at = DAG_NONE;
+    rewrite->cpu_shift = rewrite->queued_ns = rewrite->span_ns = 0;
+    rewrite->last_cpu = recorded->vertices.compute_ns && thread >= recorded->thread_count;
+    rewrite->tells_queued = false;
+    rewrite->to_ns = first->time_ns;
+    if (thread < recorded->thread_count) {
+        uint32_t vertex = recorded->threads[thread].first;
+        rewrite->source = thread;
+        rewrite->from_ns = recorded->vertices.time_ns[vertex];
+        emit_others(rewrite, 0, recorded->vertices.event[vertex]);
+        rewrite->at = vertex - 1; // of no thread of its own: nothing is left out before the first
+    } else if (first->source != DAG_NONE || rewrite->run->vertices.kind[first->vertex] != VERTEX_THREAD_START) {
+        emit(rewrite, event_of_worker(rewrite, EVENT_WORKER_BEGIN), first->time_ns - 1);
     }
-    bool in_place = chain_runs_in_place(task);
-    rewrite->bodies[rewrite->depth++] =
-        (struct moved_body){rewrite->source, rewrite->cpu_shift, rewrite->last_cpu, in_place};
-    rewrite->source = task->thread;
-    uint64_t begin_cpu = recorded_cpu(rewrite, task->start, task->thread);
-    if (!in_place && begin_cpu && rewrite->last_cpu) rewrite->cpu_shift = (int64_t)(rewrite->last_cpu - begin_cpu);
 }
 
-static void leave_body(struct rewrite *rewrite, uint32_t bracket_end) {
-    struct moved_body body = rewrite->bodies[--rewrite->depth];
-    rewrite->source = body.outer_source;
-    if (!body.in_place) {
-        int64_t computed = body.begin_cpu ? (int64_t)(rewrite->last_cpu - body.begin_cpu) : 0;
-        rewrite->cpu_shift = body.outer_cpu_shift + computed;
-    }
-    rewrite->from_ns = rewrite->dag->vertices.time_ns[bracket_end];
-    emit_behind(rewrite, bracket_end);
+static struct dag_step step_at(const struct rewrite *rewrite, uint32_t thread, uint32_t index) {
+    const struct dag *run = rewrite->run;
+    if (run->origin) return run->steps[run->first_step[thread] + index];
+    uint32_t vertex = run->threads[thread].first + index;
+    return (struct dag_step){run->vertices.time_ns[vertex], vertex, vertex};
 }
 
-static void pass_body(struct rewrite *rewrite, const struct dag_task *task, const struct dag_chain *chain) {
-    rewrite->from_ns = chain->since_ns - chain->lead_ns;
-    for (uint32_t v = task->pickup; v < task->start; v++) emit_behind(rewrite, v);
-    uint64_t begin_cpu = recorded_cpu(rewrite, task->start, task->thread);
-    uint64_t end_cpu = recorded_cpu(rewrite, task->end, task->thread);
-    if (begin_cpu && end_cpu) rewrite->cpu_shift -= (int64_t)(end_cpu - begin_cpu);
-    emit_behind(rewrite, task->end);
-}
-
-static void visit(struct rewrite *rewrite, const struct dag_chain *chain) {
-    const struct dag *dag = rewrite->dag;
-    uint32_t v = chain->vertex, task = dag->vertices.task[v];
-    if (chain->entered) enter_body(rewrite, &dag->tasks[task]);
-    if (rewrite->no_memory) return;
-    emit_at(rewrite, v);
-    rewrite->from_ns = dag->vertices.time_ns[v];
-    rewrite->to_ns = rewrite->run->time_ns[v];
-    bool leaves = dag->vertices.kind[v] == VERTEX_END && chain_moves(rewrite->edit, task);
-    if (!leaves) emit_behind(rewrite, v);
-}
-
-static void begin(struct rewrite *rewrite, uint32_t thread) {
-    uint32_t first = rewrite->dag->threads[thread].first;
-    rewrite->count = rewrite->settled = rewrite->depth = 0;
-    rewrite->source = thread;
-    rewrite->cpu_shift = 0;
-    rewrite->last_cpu = 0;
-    rewrite->from_ns = rewrite->to_ns = rewrite->dag->vertices.time_ns[first];
-    emit_others(rewrite, 0, rewrite->dag->vertices.event[first]);
+static void queue_up_to(struct rewrite *rewrite, uint32_t vertex) {
+    const int64_t *queued_ns = rewrite->run->vertices.queued_ns;
+    if (!rewrite->run->redispatched || vertex == DAG_NONE || !queued_ns || !queued_ns[vertex]) return;
+    rewrite->queued_ns += queued_ns[vertex];
+    rewrite->tells_queued = true;
 }
 
 bool rewrite_thread(struct rewrite *rewrite, uint32_t thread) {
+    const struct dag *run = rewrite->run;
+    uint32_t count = run->origin ? run->first_step[thread + 1] - run->first_step[thread] : run->threads[thread].count;
     rewrite->count = 0;
-    if (dag_edit_removes_thread(rewrite->dag, rewrite->edit, thread)) return true;
-    struct dag_chain chain;
-    dag_chain_init(&chain, rewrite->dag, rewrite->edit);
-    dag_chain_start(&chain, thread);
-    begin(rewrite, thread);
-    for (enum dag_hop hop; !rewrite->no_memory && (hop = dag_chain_hop(&chain)) != HOP_DONE;) {
-        if (hop == HOP_VISIT) visit(rewrite, &chain);
-        if (hop == HOP_LEAVE) leave_body(rewrite, chain.vertex);
-        if (hop == HOP_SKIP) {
-            pass_body(rewrite, &rewrite->dag->tasks[rewrite->dag->vertices.task[chain.vertex]], &chain);
-        }
+    struct dag_step steps[3] = {{0}}; // before, this one, next
+    for (uint32_t i = 0; i < count && !rewrite->no_memory; i++) {
+        steps[1] = i ? steps[2] : step_at(rewrite, thread, 0);
+        if (i + 1 < count) steps[2] = step_at(rewrite, thread, i + 1);
+        if (i == 0) begin(rewrite, thread, &steps[1]);
+        queue_up_to(rewrite, steps[1].vertex);
+        if (steps[1].source == DAG_NONE)
+            pass_new(rewrite, &steps[1]);
+        else
+            pass_recorded(rewrite, &steps[1], i ? &steps[0] : NULL, i + 1 < count ? &steps[2] : NULL);
+        steps[0] = steps[1];
     }
     if (!rewrite->no_memory) settle(rewrite, INT64_MAX);
     return !rewrite->no_memory;
 }
 
+static bool fill(struct rewrite *rewrite, uint64_t *next_id) {
+    const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    for (uint32_t t = 0; t < recorded->task_count; t++) {
+        if (is_folded(rewrite, t) && !idmap_add(&rewrite->folded, recorded->tasks[t].id, t)) return false;
+    }
+    for (uint32_t i = recorded->thread_count; i < run->thread_count; i++) rewrite->run_ids[i] = (*next_id)++;
+    return true;
+}
+
+bool rewrite_init(struct rewrite *rewrite, const struct dag *run, const struct stream_events *streams,
+                  uint64_t *next_id, struct error *error) {
+    rewrite->run = run;
+    rewrite->recorded = run->origin ? run->origin : run;
+    rewrite->streams = streams;
+    rewrite->run_ids = calloc((size_t)run->thread_count + 1, sizeof *rewrite->run_ids);
+    rewrite->readings = calloc((size_t)rewrite->recorded->thread_count + 1, sizeof *rewrite->readings);
+    if (rewrite->run_ids && rewrite->readings && fill(rewrite, next_id)) return true;
+    return error_set(error, STATUS_FAILED, "no memory for the tasks of the run");
+}
+
 void rewrite_destroy(struct rewrite *rewrite) {
     free(rewrite->out);
-    free(rewrite->bodies);
-    idmap_destroy(&rewrite->inlined);
+    free(rewrite->run_ids);
+    free(rewrite->readings);
+    idmap_destroy(&rewrite->folded);
 }

@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// One thread's events under an edit, for dag_write.
+// One thread's events in a run, recorded or simulated, for dag_write_run.
 #ifndef REHYPE_DAG_REWRITE_H
 #define REHYPE_DAG_REWRITE_H
 
+#include "dag/dag.h"
 #include "dag/idmap.h"
-#include "dag/propagate.h"
 
 struct stream_events {
     struct event *events;
     uint64_t count;
 };
 
-struct moved_body;
+// Where the reading of a recorded thread stands.
+struct reading {
+    uint64_t cpu; // last that one of its events said of what the thread had computed
+};
 
-// Zero-initialise, then fill in the first five.
+// Zero-initialise, then call rewrite_init.
 struct rewrite {
-    const struct dag *dag;
-    const struct dag_edit *edit;
-    const struct dag_run *run;
+    const struct dag *run, *recorded;    // recorded: what the run was simulated from, or the run itself
     const struct stream_events *streams; // by index into trace->streams
-    struct idmap inlined;                // ids of inlined tasks
+    struct idmap folded;                 // ids of tasks that run inside others in this run only
+    uint64_t *run_ids;                   // a thread of the run each: task id of its run(), for new ones
 
     struct event *out; // the result. Until they are settled, times are int64_t
     size_t count, capacity;
 
-    size_t settled;         // out[settled..] may yet have to make room for the next vertex
-    uint32_t source;        // thread whose recorded events are being read
-    int64_t from_ns, to_ns; // what was recorded at from_ns comes at to_ns
-    int64_t cpu_shift;      // added to what the source's events say of the thread's computing so far
+    size_t settled;           // out[settled..] may yet have to make room for the next vertex
+    struct reading *readings; // a recorded thread each
+    uint32_t thread;          // of the run
+    uint32_t source, at;      // recorded thread and vertex whose events were read last, DAG_NONE
+    int64_t from_ns, to_ns;   // what was recorded at from_ns comes at to_ns
+    int64_t stretch_ns;       // ... and what was recorded at from_ns + span_ns comes this much after it
+    int64_t span_ns;          // 0: distances are kept
+    int64_t cpu_shift;        // added to what the source's events say of the thread's computing so far
     uint64_t last_cpu;
-    struct moved_body *bodies; // that the chain is in, outermost first
-    size_t depth, body_capacity;
+    int64_t queued_ns; // that the thread has waited for cores
+    bool tells_queued; // as far as a simulation says; else recorded events do
     bool no_memory;
 };
 
+// `next_id` is an id that no task of the recording has, nor have those after it; it is raised by as many as are used.
+bool rewrite_init(struct rewrite *rewrite, const struct dag *run, const struct stream_events *streams,
+                  uint64_t *next_id, struct error *error);
 // Leaves the events of a thread in out[0..count). false when there is no memory.
 bool rewrite_thread(struct rewrite *rewrite, uint32_t thread);
-void rewrite_destroy(struct rewrite *rewrite); // what it owns: out, bodies, inlined
+void rewrite_destroy(struct rewrite *rewrite);
 
 #endif

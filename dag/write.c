@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/write.h"
+
 #include "dag/rewrite.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static bool write_tables(const struct trace *trace, struct trace_writer *writer) {
+#define NAME_SIZE 256
+
+// A pool that got another size has it in the table too. One that handed tasks over got a queue with it.
+static struct trace_pool pool_of_run(const struct dag *run, uint32_t pool) {
+    struct trace_pool written = run->trace->pools[pool];
+    const struct dag_pool *now = &run->pools[pool], *then = run->origin ? &run->origin->pools[pool] : now;
+    if (now->core != then->core) written.core = now->core;
+    if (now->maximum != then->maximum) written.maximum = now->maximum;
+    if (now->discipline != then->discipline) {
+        written.queue = "java.util.concurrent.LinkedBlockingQueue";
+        written.capacity = -1;
+    }
+    return written;
+}
+
+static bool write_tables(const struct dag *run, struct trace_writer *writer) {
+    const struct trace *trace = run->trace;
     bool ok =
         (trace->method_count < 2 || trace_write_methods(writer, 1, trace->methods + 1, trace->method_count - 1)) &&
         (trace->site_count < 2 || trace_write_sites(writer, 1, trace->sites + 1, trace->site_count - 1)) &&
         (trace->class_count < 2 || trace_write_classes(writer, 1, trace->classes + 1, trace->class_count - 1));
-    for (uint32_t p = 1; ok && p < trace->pool_count; p++) ok = trace_write_pool(writer, p, &trace->pools[p]);
+    for (uint32_t p = 1; ok && p < trace->pool_count; p++) {
+        struct trace_pool pool = pool_of_run(run, p);
+        ok = trace_write_pool(writer, p, &pool);
+    }
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) {
         ok = trace_write_thread(writer, trace->streams[s].id, &trace->streams[s].thread);
     }
@@ -43,35 +67,78 @@ static void free_decoded(const struct trace *trace, struct stream_events *stream
     free(streams);
 }
 
-static bool index_inlined(struct rewrite *rewrite) {
-    for (uint32_t t = 0; t < rewrite->dag->task_count; t++) {
-        if (rewrite->edit->inlined[t] && !idmap_add(&rewrite->inlined, rewrite->dag->tasks[t].id, t)) return false;
+// An id above all that name a task, a thread's run or a lock.
+static uint64_t unused_id(const struct trace *trace, const struct stream_events *streams) {
+    uint64_t most = 0;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        for (uint64_t i = 0; i < streams[s].count; i++) {
+            const struct event *event = &streams[s].events[i];
+            bool names_other = event->kind <= EVENT_EXIT_THROW || event->kind == EVENT_SAMPLE ||
+                               event->kind == EVENT_RUN_DELAY || event->kind == EVENT_LOST;
+            if (!names_other && event->operand[0] > most) most = event->operand[0];
+        }
     }
-    return true;
+    return most + 1;
 }
 
 // Threads that the graph does not have, the JVM's own stream among them, stay as they are.
-static bool write_others(const struct dag *dag, const struct stream_events *streams, const bool *in_graph,
+static bool write_others(const struct dag *run, const struct stream_events *streams, const bool *in_graph,
                          struct trace_writer *writer) {
-    for (uint32_t s = 0; s < dag->trace->stream_count; s++) {
+    for (uint32_t s = 0; s < run->trace->stream_count; s++) {
         if (in_graph[s] || streams[s].count == 0) continue;
-        if (!trace_write_events(writer, dag->trace->streams[s].id, streams[s].events, streams[s].count)) return false;
+        if (!trace_write_events(writer, run->trace->streams[s].id, streams[s].events, streams[s].count)) return false;
     }
     return true;
 }
 
+// "pool-1-thread-4" and 7 are "pool-1-thread-7".
+static void name_like(const char *model, uint32_t number, char name[NAME_SIZE]) {
+    size_t length = model ? strlen(model) : 0;
+    while (length > 0 && isdigit((unsigned char)model[length - 1])) length--;
+    snprintf(name, NAME_SIZE, "%.*s%u", (int)(length < NAME_SIZE - 16 ? length : NAME_SIZE - 16), model ? model : "",
+             number);
+}
+
+static uint32_t workers_up_to(const struct dag *run, uint32_t thread) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= thread; i++)
+        count += run->threads[i].worker && run->threads[i].pool == run->threads[thread].pool;
+    return count;
+}
+
+// Workers that were not recorded get ids of their own, and names like their pool's others.
+static bool write_new_thread(const struct dag *run, uint32_t index, uint32_t id, struct trace_writer *writer) {
+    struct trace_thread thread = {0};
+    char name[NAME_SIZE];
+    uint32_t stream = run->threads[index].stream;
+    if (stream != DAG_NONE) thread = run->trace->streams[stream].thread;
+    name_like(thread.name, workers_up_to(run, index), name);
+    thread.name = name;
+    return trace_write_thread(writer, id, &thread);
+}
+
+static uint32_t unused_thread_id(const struct trace *trace) {
+    uint32_t most = 0;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (trace->streams[s].id > most) most = trace->streams[s].id;
+    }
+    return most + 1;
+}
+
 static bool write_threads(struct rewrite *rewrite, bool *in_graph, struct trace_writer *writer, struct error *error) {
-    const struct dag *dag = rewrite->dag;
-    if (!index_inlined(rewrite)) return error_set(error, STATUS_FAILED, "no memory for the inlined tasks");
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        uint32_t stream = dag->threads[i].stream;
-        if (stream == DAG_NONE) continue;
-        in_graph[stream] = true;
+    const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    uint32_t new_id = unused_thread_id(run->trace);
+    for (uint32_t i = 0; i < run->thread_count; i++) {
+        bool is_new = i >= recorded->thread_count;
+        uint32_t stream = run->threads[i].stream;
+        if (!is_new && stream == DAG_NONE) continue;
+        if (!is_new) in_graph[stream] = true;
         if (!rewrite_thread(rewrite, i)) return error_set(error, STATUS_FAILED, "no memory for a thread's events");
-        uint32_t id = dag->trace->streams[stream].id;
+        uint32_t id = is_new ? new_id++ : run->trace->streams[stream].id;
+        if (is_new && !write_new_thread(run, i, id, writer)) return true;
         if (rewrite->count && !trace_write_events(writer, id, rewrite->out, rewrite->count)) return true;
     }
-    write_others(dag, rewrite->streams, in_graph, writer);
+    write_others(run, rewrite->streams, in_graph, writer);
     return true; // the writer keeps its own error, for its close
 }
 
@@ -84,12 +151,12 @@ static struct trace_writer *open_writer(const struct trace *trace, const char *p
 }
 
 static bool write_run(struct rewrite *rewrite, const char *path, struct error *error) {
-    const struct trace *trace = rewrite->dag->trace;
+    const struct trace *trace = rewrite->run->trace;
     bool *in_graph = calloc((size_t)trace->stream_count + 1, sizeof *in_graph);
     if (!in_graph) return error_set(error, STATUS_FAILED, "no memory for %u threads", trace->stream_count);
     struct trace_writer *writer = open_writer(trace, path, error);
     bool ok = writer != NULL;
-    if (ok && write_tables(trace, writer)) ok = write_threads(rewrite, in_graph, writer, error);
+    if (ok && write_tables(rewrite->run, writer)) ok = write_threads(rewrite, in_graph, writer, error);
     struct error closing = ERROR_INIT;
     if (writer && !trace_writer_close(writer, &trace->end, &closing) && ok) {
         *error = closing;
@@ -99,13 +166,16 @@ static bool write_run(struct rewrite *rewrite, const char *path, struct error *e
     return ok;
 }
 
-bool dag_write(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run, const char *path,
-               struct error *error) {
+bool dag_write_run(const struct dag *run, const char *path, struct error *error) {
     error->status = STATUS_OK;
-    struct stream_events *streams = decode(dag->trace, error);
-    struct rewrite rewrite = {.dag = dag, .edit = edit, .run = run, .streams = streams};
-    bool ok = error->status == STATUS_OK && write_run(&rewrite, path, error);
+    struct stream_events *streams = decode(run->trace, error);
+    struct rewrite rewrite = {0};
+    bool ok = error->status == STATUS_OK;
+    if (ok) {
+        uint64_t next_id = unused_id(run->trace, streams);
+        ok = rewrite_init(&rewrite, run, streams, &next_id, error) && write_run(&rewrite, path, error);
+    }
     rewrite_destroy(&rewrite);
-    free_decoded(dag->trace, streams);
+    free_decoded(run->trace, streams);
     return ok || error_wrap(error, "cannot write the estimated run to %s", path);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/estimator.h"
 
+#include "dag/write.h"
 #include "metrics/requests.h"
 
 enum { LEAST_REPLICATES = 20, MOST_REPLICATES = 200 };
@@ -168,7 +169,9 @@ bool estimator_intervals(const struct estimator *estimator, const struct metrics
     return done;
 }
 
-bool estimator_write(const struct estimator *estimator, const char *path, struct error *error) {
-    if (estimator->simulated) return error_set(error, STATUS_FAILED, "%s: no simulated run can be written", path);
-    return dag_write(estimator->dag, &estimator->edit, &estimator->run, path, error);
+bool estimator_write(struct estimator *estimator, const char *path, struct error *error) {
+    enum dag_outcome outcome = DAG_OK;
+    if (!estimator->simulated && !simulate(estimator, &outcome, error)) return false;
+    if (outcome != DAG_OK) return error_set(error, STATUS_FAILED, "%s: no memory for an estimate", path);
+    return dag_write_run(simulation_dag(estimator->simulation), path, error);
 }

@@ -72,7 +72,7 @@ uint64_t estimator_cost_ns(const struct estimator *estimator);
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
                          struct error *error);
 
-// Writes the last run as a trace (dag_write).
-bool estimator_write(const struct estimator *estimator, const char *path, struct error *error);
+// Writes the last run, which was not stuck, as a trace (dag_write_run).
+bool estimator_write(struct estimator *estimator, const char *path, struct error *error);
 
 #endif
