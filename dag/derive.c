@@ -271,8 +271,10 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
     uint32_t task = first_task(sim, thread);
     if (task == DAG_NONE) return DAG_NONE;
     const struct dag_task *of = &sim->dag->tasks[task];
+    const int64_t *time_ns = sim->derive->vertices.time_ns;
     bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
-    return same && maker != DAG_NONE ? maker : sim->derive->tasks[task].spawn_begin;
+    bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
+    return same && in_time ? maker : sim->derive->tasks[task].spawn_begin;
 }
 
 // Of all that a pool's end had to await, what came last; a pool can be asked for more when it has ended.

@@ -28,7 +28,9 @@ static bool more(struct rewrite *rewrite) {
 static void emit(struct rewrite *rewrite, struct event event, int64_t time_ns) {
     if (!more(rewrite)) return;
     event.time = (uint64_t)time_ns;
-    if (event_has_cpu(event.kind) && event.operand[1]) {
+    if (event_has_cpu(event.kind) && rewrite->run->redispatched) {
+        event.operand[1] = rewrite->computed_ns;
+    } else if (event_has_cpu(event.kind) && event.operand[1]) {
         event.operand[1] += (uint64_t)rewrite->cpu_shift;
         rewrite->last_cpu = event.operand[1];
     }
@@ -251,10 +253,11 @@ static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
     return vertex == from;
 }
 
-// Brackets of bodies that run inside others are gone.
+// Brackets of bodies that run inside others are gone, and those that made a worker who was made by another task.
 static bool is_gone(const struct rewrite *rewrite, const struct dag_step *step) {
     const struct dag_vertices *vertices = &rewrite->recorded->vertices;
     unsigned kind = vertices->kind[step->source];
+    if (rewrite->unmade && rewrite->unmade[step->source]) return true;
     return step->vertex == DAG_NONE && (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END) &&
            is_folded(rewrite, vertices->task[step->source]);
 }
@@ -321,17 +324,14 @@ static struct event event_of_worker(const struct rewrite *rewrite, enum event_ki
 // Of a vertex that was not recorded; kinds that a simulation makes.
 static void pass_new(struct rewrite *rewrite, const struct dag_step *step) {
     const struct dag *run = rewrite->run;
-    uint64_t cpu = rewrite->last_cpu - (uint64_t)rewrite->cpu_shift; // to be told as last_cpu
     switch (run->vertices.kind[step->vertex]) {
     case VERTEX_THREAD_START:
-        emit_vertex(rewrite,
-                    (struct event){.kind = EVENT_THREAD_START, .operand = {rewrite->run_ids[rewrite->thread], cpu}},
+        emit_vertex(rewrite, (struct event){.kind = EVENT_THREAD_START, .operand = {rewrite->run_ids[rewrite->thread]}},
                     step->time_ns);
         emit(rewrite, event_of_worker(rewrite, EVENT_WORKER_BEGIN), step->time_ns + 1);
         break;
     case VERTEX_THREAD_END:
-        emit_vertex(rewrite,
-                    (struct event){.kind = EVENT_THREAD_END, .operand = {rewrite->run_ids[rewrite->thread], cpu}},
+        emit_vertex(rewrite, (struct event){.kind = EVENT_THREAD_END, .operand = {rewrite->run_ids[rewrite->thread]}},
                     step->time_ns);
         break;
     case VERTEX_IDLE:
@@ -354,7 +354,8 @@ static void begin(struct rewrite *rewrite, uint32_t thread, const struct dag_ste
     rewrite->thread = thread;
     rewrite->source = rewrite->at = DAG_NONE;
     rewrite->cpu_shift = rewrite->queued_ns = rewrite->span_ns = 0;
-    rewrite->last_cpu = recorded->vertices.compute_ns && thread >= recorded->thread_count;
+    rewrite->last_cpu = 0;
+    rewrite->computed_ns = recorded->vertices.compute_ns != NULL; // 0 would be: not measured
     rewrite->tells_queued = false;
     rewrite->to_ns = first->time_ns;
     if (thread < recorded->thread_count) {
@@ -375,10 +376,12 @@ static struct dag_step step_at(const struct rewrite *rewrite, uint32_t thread, u
     return (struct dag_step){run->vertices.time_ns[vertex], vertex, vertex};
 }
 
-static void queue_up_to(struct rewrite *rewrite, uint32_t vertex) {
-    const int64_t *queued_ns = rewrite->run->vertices.queued_ns;
-    if (!rewrite->run->redispatched || vertex == DAG_NONE || !queued_ns || !queued_ns[vertex]) return;
-    rewrite->queued_ns += queued_ns[vertex];
+static void compute_up_to(struct rewrite *rewrite, uint32_t vertex) {
+    const struct dag_vertices *vertices = &rewrite->run->vertices;
+    if (!rewrite->run->redispatched || vertex == DAG_NONE) return;
+    if (vertices->compute_ns) rewrite->computed_ns += (uint64_t)vertices->compute_ns[vertex];
+    if (!vertices->queued_ns || !vertices->queued_ns[vertex]) return;
+    rewrite->queued_ns += vertices->queued_ns[vertex];
     rewrite->tells_queued = true;
 }
 
@@ -391,7 +394,7 @@ bool rewrite_thread(struct rewrite *rewrite, uint32_t thread) {
         steps[1] = i ? steps[2] : step_at(rewrite, thread, 0);
         if (i + 1 < count) steps[2] = step_at(rewrite, thread, i + 1);
         if (i == 0) begin(rewrite, thread, &steps[1]);
-        queue_up_to(rewrite, steps[1].vertex);
+        compute_up_to(rewrite, steps[1].vertex);
         if (steps[1].source == DAG_NONE)
             pass_new(rewrite, &steps[1]);
         else
@@ -402,8 +405,26 @@ bool rewrite_thread(struct rewrite *rewrite, uint32_t thread) {
     return !rewrite->no_memory;
 }
 
+// A recorded making of a worker tells nothing where its thread was made for another task.
+static void find_unmade(struct rewrite *rewrite) {
+    const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    for (uint32_t i = 0; i < recorded->thread_count; i++) {
+        uint32_t first = recorded->threads[i].first, maker = recorded->vertices.cause[first];
+        if (recorded->vertices.kind[first] != VERTEX_THREAD_START || maker == DAG_NONE) continue;
+        uint32_t now = run->threads[i].count ? run->vertices.cause[run->threads[i].first] : DAG_NONE;
+        if (now != DAG_NONE && run->source[now] == maker) continue;
+        rewrite->unmade[maker] = true;
+        if (recorded->vertices.kind[maker + 1] == VERTEX_SPAWN_END) rewrite->unmade[maker + 1] = true;
+    }
+}
+
 static bool fill(struct rewrite *rewrite, uint64_t *next_id) {
     const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    if (run->redispatched) {
+        rewrite->unmade = calloc((size_t)recorded->vertex_count + 1, sizeof *rewrite->unmade);
+        if (!rewrite->unmade) return false;
+        find_unmade(rewrite);
+    }
     for (uint32_t t = 0; t < recorded->task_count; t++) {
         if (is_folded(rewrite, t) && !idmap_add(&rewrite->folded, recorded->tasks[t].id, t)) return false;
     }
@@ -426,5 +447,6 @@ void rewrite_destroy(struct rewrite *rewrite) {
     free(rewrite->out);
     free(rewrite->run_ids);
     free(rewrite->readings);
+    free(rewrite->unmade);
     idmap_destroy(&rewrite->folded);
 }

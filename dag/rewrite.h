@@ -23,6 +23,8 @@ struct rewrite {
     struct idmap folded;                 // ids of tasks that run inside others in this run only
     uint64_t *run_ids;                   // a thread of the run each: task id of its run(), for new ones
 
+    bool *unmade; // of redispatched runs, a recorded vertex each: of the making of a worker that was made otherwise
+
     struct event *out; // the result. Until they are settled, times are int64_t
     size_t count, capacity;
 
@@ -35,8 +37,10 @@ struct rewrite {
     int64_t span_ns;          // 0: distances are kept
     int64_t cpu_shift;        // added to what the source's events say of the thread's computing so far
     uint64_t last_cpu;
-    int64_t queued_ns; // that the thread has waited for cores
-    bool tells_queued; // as far as a simulation says; else recorded events do
+    // Of redispatched runs, whose threads' computing is not that of recorded ones. In ns:
+    uint64_t computed_ns; // by the thread so far, and 1
+    int64_t queued_ns;    // that it has waited for cores so far
+    bool tells_queued;    // it has grown since it was told
     bool no_memory;
 };
 

@@ -252,18 +252,18 @@ static void pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, i
 
 // What was recorded before the task's start as part of its pick-up comes as long before it, now that it is dispatched
 // the same way.
-static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32_t index, int64_t start_ns) {
+static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32_t index, int64_t from_ns,
+                                 int64_t start_ns) {
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[index];
     const int64_t *time_ns = dag->vertices.time_ns;
-    int64_t free_ns = sim->strands[worker].now_ns;
     for (uint32_t v = task->pickup; v < task->start; v++) {
-        int64_t then_ns = later(free_ns, start_ns - (time_ns[task->start] - time_ns[v]));
+        int64_t then_ns = later(from_ns, start_ns - (time_ns[task->start] - time_ns[v]));
         if (dag->vertices.kind[v] != VERTEX_IDLE || v == dag->threads[task->thread].first) {
             strand_pass(sim, worker, v, then_ns);
             continue;
         }
-        int64_t busy_ns = later(free_ns, start_ns - (time_ns[task->start] - time_ns[v + 1]));
+        int64_t busy_ns = later(from_ns, start_ns - (time_ns[task->start] - time_ns[v + 1]));
         pass_idle(sim, worker, v, index, busy_ns);
     }
 }
@@ -277,7 +277,7 @@ static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, e
         sim->strands[worker].now_ns = from_ns;
     }
     if (dispatch == sim->dag->tasks[task].dispatch) {
-        pass_recorded_pickup(sim, worker, task, start_ns);
+        pass_recorded_pickup(sim, worker, task, from_ns, start_ns);
     } else if (dispatch == DISPATCH_WOKEN) {
         pass_idle(sim, worker, DAG_NONE, task, from_ns);
         if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, task, from_ns);

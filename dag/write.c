@@ -142,8 +142,9 @@ static bool write_threads(struct rewrite *rewrite, bool *in_graph, struct trace_
     return true; // the writer keeps its own error, for its close
 }
 
-static struct trace_writer *open_writer(const struct trace *trace, const char *path, struct error *error) {
-    struct trace_header header = trace->header;
+static struct trace_writer *open_writer(const struct dag *run, const char *path, struct error *error) {
+    struct trace_header header = run->trace->header;
+    if (run->redispatched && run->vertices.compute_ns) header.cycle_unit = "ns";
     header.clock = "ns";
     header.ticks_per_s = 1000000000;
     header.origin = "estimated";
@@ -154,7 +155,7 @@ static bool write_run(struct rewrite *rewrite, const char *path, struct error *e
     const struct trace *trace = rewrite->run->trace;
     bool *in_graph = calloc((size_t)trace->stream_count + 1, sizeof *in_graph);
     if (!in_graph) return error_set(error, STATUS_FAILED, "no memory for %u threads", trace->stream_count);
-    struct trace_writer *writer = open_writer(trace, path, error);
+    struct trace_writer *writer = open_writer(rewrite->run, path, error);
     bool ok = writer != NULL;
     if (ok && write_tables(rewrite->run, writer)) ok = write_threads(rewrite, in_graph, writer, error);
     struct error closing = ERROR_INIT;

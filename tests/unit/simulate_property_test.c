@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dag/simulate.h"
+#include "dag/write.h"
 #include "random_trace.h"
 
 enum { CASES = 3000, EDITS = 4 };
@@ -206,11 +208,83 @@ static void test_same_input_same_bytes(void **state) {
     }
 }
 
+static struct dag *write_and_reopen(const struct dag *run, struct trace **trace) {
+    char path[] = "/tmp/rehype-test-XXXXXX";
+    struct error error = ERROR_INIT;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    must(dag_write_run(run, path, &error), &error);
+    *trace = trace_open(path, false, &error);
+    unlink(path);
+    must(*trace != NULL, &error);
+    struct dag *dag = dag_build(*trace, &error);
+    must(dag != NULL, &error);
+    return dag;
+}
+
+static uint32_t task_with_id(const struct dag *dag, uint64_t id) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (dag->tasks[t].id == id) return t;
+    }
+    return DAG_NONE;
+}
+
+// Read again, a run has its tasks and threads, at its times: events that have no room come a ns apart, which can add up
+// to as many ns as there are events.
+static void check_written(const struct fixture *fixture, uint64_t seed) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    struct trace *trace;
+    struct dag *again = write_and_reopen(run, &trace);
+    uint32_t threads = 0, same_threads = 0;
+    int64_t slack_ns = (int64_t)fixture->trace->event_count;
+    for (uint32_t i = 0; i < run->thread_count; i++)
+        threads += run->threads[i].count && run->threads[i].stream != DAG_NONE;
+    for (uint32_t i = 0; i < again->thread_count; i++) same_threads += again->threads[i].stream != DAG_NONE;
+    assert_int_equal(threads, same_threads);
+    for (uint32_t t = 0; t < run->task_count; t++) {
+        const struct dag_task *task = &run->tasks[t];
+        uint32_t found = task_with_id(again, task->id);
+        if (task->flags & TASK_NESTED || task->start == DAG_NONE) continue;
+        if (found == DAG_NONE) fail_msg("seed %lu: task %u is lost", (unsigned long)seed, t);
+        const struct dag_task *same = &again->tasks[found];
+        const int64_t off_ns[] = {again->vertices.time_ns[same->start] - run->vertices.time_ns[task->start],
+                                  again->vertices.time_ns[same->end] - run->vertices.time_ns[task->end]};
+        bool recorded_end = !(task->flags & TASK_UNFINISHED);
+        if (llabs(off_ns[0]) > slack_ns || (recorded_end && llabs(off_ns[1]) > slack_ns))
+            fail_msg("seed %lu: task %u is off by %ld and %ld", (unsigned long)seed, t, (long)off_ns[0],
+                     (long)off_ns[1]);
+        assert_int_equal(same->pool, task->pool);
+        assert_int_equal(again->threads[same->thread].pool, run->threads[task->thread].pool);
+        assert_int_equal(same->enclosing == DAG_NONE, task->enclosing == DAG_NONE);
+    }
+    dag_free(again);
+    trace_close(trace);
+}
+
+static void test_a_run_is_written_as_it_was(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES / 8; seed++) {
+        struct fixture fixture;
+        struct random_source source = {seed};
+        const struct model model = {.kind = MODEL_POOL};
+        fixture_init(&fixture, random_trace(seed));
+        random_edit(&fixture, &source, seed % 5);
+        for (uint32_t p = 1; p < fixture.dag->pool_count; p++) {
+            if (!dag_resize_refusal(fixture.dag, p) && random_below(&source, 2))
+                dag_edit_resize(&fixture.edit, p, 1 + (int32_t)random_below(&source, 6));
+        }
+        if (simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) check_written(&fixture, seed);
+        fixture_destroy(&fixture);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_model_dag_is_dag_propagate),
         cmocka_unit_test(test_pools_run_everything),
         cmocka_unit_test(test_same_input_same_bytes),
+        cmocka_unit_test(test_a_run_is_written_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
