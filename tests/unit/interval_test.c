@@ -39,9 +39,14 @@ static void close_fixture(struct fixture *f) {
     tb_free(f->tb);
 }
 
-// main hands `count` tasks to a pool's worker, one after the other, and awaits each. They take 100, 300, 500, ...; from
-// site to site 10000 more. What lies between them takes 50 a task.
-static void build_chain(struct fixture *f, uint32_t sites, uint32_t count) {
+static uint64_t rising(uint32_t site, uint32_t task) {
+    return 100 + 200 * task + 10000 * site;
+}
+
+// main hands `count` tasks of each site to a pool's worker, one after the other, and awaits each. What lies between
+// them takes 50 a task.
+static void build_chain(struct fixture *f, uint32_t sites, uint32_t count,
+                        uint64_t (*duration)(uint32_t site, uint32_t task)) {
     *f = (struct fixture){.tb = tb_new()};
     uint32_t pool = tb_pool(f->tb, "pool", 1);
     uint64_t now = 0, task = 0;
@@ -53,7 +58,7 @@ static void build_chain(struct fixture *f, uint32_t sites, uint32_t count) {
     for (uint32_t s = 0; s < sites; s++) {
         uint32_t site = tb_site(f->tb, "Main", "main", s + 1);
         for (uint32_t i = 0; i < count; i++) {
-            uint64_t lasts = 100 + 200 * i + 10000 * s;
+            uint64_t lasts = duration(s, i);
             tb_event(f->tb, 1, now + 10, EVENT_SPAWN_BEGIN, ++task, site, pool);
             tb_event(f->tb, 1, now + 20, EVENT_SPAWN_END, task);
             tb_event(f->tb, 1, now + 25, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, site));
@@ -89,7 +94,7 @@ static void assert_near(double actual, double expected) {
 // 100 and 300 in any draw: 200, 400 or 600 in all, with chances 1/4, 1/2 and 1/4, between what never varies.
 static void test_two_alike(void **state) {
     struct fixture f;
-    build_chain(&f, 1, 2);
+    build_chain(&f, 1, 2, rising);
     f.base.composite = 1;
     struct intervals intervals = estimate(&f, 200, 1);
     assert_int_equal(intervals.replicates, 200);
@@ -104,7 +109,7 @@ static void test_two_alike(void **state) {
 // Tasks of two sites don't mix, and a site with one task doesn't vary.
 static void test_sites_apart(void **state) {
     struct fixture f;
-    build_chain(&f, 2, 1);
+    build_chain(&f, 2, 1, rising);
     struct intervals intervals = estimate(&f, 30, 1);
     for (int i = 0; i < INTERVAL_COMPOSITE; i++) {
         assert_near(intervals.of[i].low, intervals.of[i].high);
@@ -116,7 +121,7 @@ static void test_sites_apart(void **state) {
 
 static void test_seed(void **state) {
     struct fixture f;
-    build_chain(&f, 2, 9);
+    build_chain(&f, 2, 9, rising);
     struct intervals one = estimate(&f, 30, 7), again = estimate(&f, 30, 7), other = estimate(&f, 30, 8);
     assert_true(one.of[INTERVAL_WALL].low == again.of[INTERVAL_WALL].low);
     assert_true(one.of[INTERVAL_WALL].high == again.of[INTERVAL_WALL].high);
@@ -126,9 +131,44 @@ static void test_seed(void **state) {
     close_fixture(&f);
 }
 
+static struct random_source dice;
+
+static uint64_t by_chance(uint32_t site, uint32_t task) {
+    return 1000 + random_below(&dice, 9001);
+}
+
+// A sum of n independent durations between a and b deviates by (b - a) sqrt(n / 12), and nine in ten such sums are
+// within 1.645 of that on either side.
+static void test_sum(void **state) {
+    enum { TASKS = 1000 };
+    struct fixture f;
+    dice = (struct random_source){11};
+    build_chain(&f, 1, TASKS, by_chance);
+    struct intervals intervals = estimate(&f, 200, 5);
+    double width = intervals.of[INTERVAL_WALL].high - intervals.of[INTERVAL_WALL].low;
+    double expected = 2 * 1.645 * 9000 * sqrt(TASKS / 12.0);
+    assert_true(width > 0.8 * expected && width < 1.2 * expected);
+    close_fixture(&f);
+}
+
+// Durations that drift within a run: blocks drift with them, so the sum varies by more than if each were by itself.
+static uint64_t in_waves(uint32_t site, uint32_t task) {
+    return task / 50 % 2 ? 9000 : 1000;
+}
+
+static void test_drift(void **state) {
+    enum { TASKS = 1000 };
+    struct fixture f;
+    build_chain(&f, 1, TASKS, in_waves);
+    struct intervals intervals = estimate(&f, 200, 5);
+    double width = intervals.of[INTERVAL_WALL].high - intervals.of[INTERVAL_WALL].low;
+    assert_true(width > 2 * (2 * 1.645 * 4000 * sqrt(TASKS)));
+    close_fixture(&f);
+}
+
 static void test_stuck_replicates(void **state) {
     struct fixture f;
-    build_chain(&f, 1, 2);
+    build_chain(&f, 1, 2, rising);
     f.stuck_every = 2;
     struct intervals intervals = estimate(&f, 40, 1);
     assert_int_equal(intervals.replicates, 20);
@@ -148,7 +188,7 @@ static bool fail_evaluation(void *context, const struct dag *replicate, struct m
 static void test_failure(void **state) {
     struct fixture f;
     struct intervals intervals;
-    build_chain(&f, 1, 2);
+    build_chain(&f, 1, 2, rising);
     assert_false(interval_estimate(f.dag, &f.base, 5, 1, fail_evaluation, NULL, &intervals, &f.error));
     assert_int_equal(f.error.status, STATUS_FAILED);
     close_fixture(&f);
@@ -192,8 +232,8 @@ static void test_random_traces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_alike), cmocka_unit_test(test_sites_apart),
-        cmocka_unit_test(test_seed),      cmocka_unit_test(test_stuck_replicates),
+        cmocka_unit_test(test_two_alike), cmocka_unit_test(test_sites_apart),   cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sum),       cmocka_unit_test(test_drift),         cmocka_unit_test(test_stuck_replicates),
         cmocka_unit_test(test_failure),   cmocka_unit_test(test_random_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
