@@ -77,12 +77,19 @@ static bool joins(const struct dag *dag, const struct dag_task *first, const str
     return one_thread && !waits_between(dag, first, newest, task);
 }
 
+// In order of first mention they mostly stand as they are wanted.
+static void sort_spawns(const struct dag *dag, uint32_t *order, uint32_t count) {
+    uint32_t sorted = 1;
+    while (sorted < count && compare_spawns(&order[sorted - 1], &order[sorted], (void *)dag) < 0) sorted++;
+    if (sorted < count) qsort_r(order, count, sizeof *order, compare_spawns, (void *)dag);
+}
+
 uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint32_t *tasks, uint32_t count,
                         uint32_t factor) {
     const uint32_t before = edit->merged_count;
     uint32_t *order = edit->order;
     memcpy(order, tasks, count * sizeof *order);
-    qsort_r(order, count, sizeof *order, compare_spawns, (void *)dag);
+    sort_spawns(dag, order, count);
     for (uint32_t first = 0, end; first < count; first = end) {
         const struct dag_task *leader = &dag->tasks[order[first]];
         end = first + 1;
