@@ -41,7 +41,6 @@ struct actor {
     uint64_t computed;                // so far
     uint64_t queued;                  // ready without a core, so far
     uint64_t next_ns, queued_told_ns; // next_ns: least time of its next event
-    uint64_t order;                   // of the last scheduling
     uint64_t run_id;
     struct frame frames[TASKS_MAX];
     uint32_t depth, pool;               // pool_count: no worker
@@ -65,7 +64,7 @@ struct play {
     struct pool_state pools[RANDOM_POOLS_MAX];
     struct actor actors[ACTORS_MAX];
     uint32_t actor_count, sites[SITES], lock_class;
-    uint64_t now, orders, locks;
+    uint64_t now, locks;
 };
 
 static uint64_t roll(struct play *play, uint64_t limit) {
@@ -188,7 +187,6 @@ static void work(struct play *play, struct actor *actor, uint64_t ns, enum phase
     actor->state = computes ? COMPUTING : SLEEPING;
     actor->left = ns << FRACTION;
     actor->until = play->now + (ns << FRACTION);
-    actor->order = ++play->orders;
     top(actor)->phase = phase;
 }
 
@@ -540,6 +538,7 @@ static uint64_t over_at(const struct play *play, const struct actor *actor, uint
     return actor->state == COMPUTING ? play->now + stretched(play, actor->left, sharers) : actor->until;
 }
 
+// At one instant things happen thread by thread.
 static struct actor *first_over(struct play *play) {
     uint64_t sharers = computing(play), earliest = UINT64_MAX;
     struct actor *found = NULL;
@@ -547,7 +546,7 @@ static struct actor *first_over(struct play *play) {
         struct actor *actor = &play->actors[i];
         if (actor->state != COMPUTING && actor->state != SLEEPING) continue;
         uint64_t at = over_at(play, actor, sharers);
-        if (!found || at < earliest || (at == earliest && actor->order < found->order)) {
+        if (!found || at < earliest) {
             earliest = at;
             found = actor;
         }

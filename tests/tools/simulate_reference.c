@@ -725,7 +725,8 @@ static void begin_unspawned(struct reference *r) {
 // A thread whose spawn never came: who would have spawned it was rejected.
 static bool never_began(const struct reference *r, uint32_t task) {
     const struct dag_task *t = task_of(r, task);
-    bool own_thread = t->dispatch == DISPATCH_THREAD && t->start != DAG_NONE;
+    bool own_thread = t->dispatch == DISPATCH_THREAD && t->start != DAG_NONE && !r->edit->inlined[task];
+    own_thread &= !r->edit->staged[task] && !is_merged(r, task);
     return own_thread && r->run->time_ns[t->start] == DAG_ABSENT;
 }
 
