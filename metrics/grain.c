@@ -207,18 +207,23 @@ static void find_spans(struct search *search, const uint32_t *tasks, uint32_t co
     }
 }
 
-// How much of [from, to] lies in the spans.
-static int64_t overlap(const struct span *spans, uint32_t count, int64_t from_ns, int64_t to_ns) {
-    uint32_t low = 0, high = count; // the first span that ends after from_ns
+// The first span that ends after a time.
+static uint32_t first_after(const struct span *spans, uint32_t count, int64_t time_ns) {
+    uint32_t low = 0, high = count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (spans[middle].to_ns <= from_ns)
+        if (spans[middle].to_ns <= time_ns)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+// How much of [from, to] lies in the spans.
+static int64_t overlap(const struct span *spans, uint32_t count, int64_t from_ns, int64_t to_ns) {
     int64_t sum_ns = 0;
-    for (uint32_t i = low; i < count && spans[i].from_ns < to_ns; i++) {
+    for (uint32_t i = first_after(spans, count, from_ns); i < count && spans[i].from_ns < to_ns; i++) {
         int64_t begin_ns = spans[i].from_ns > from_ns ? spans[i].from_ns : from_ns;
         int64_t end_ns = spans[i].to_ns < to_ns ? spans[i].to_ns : to_ns;
         sum_ns += end_ns - begin_ns;
@@ -250,7 +255,12 @@ static void add_sample(const struct search *search, const struct dag_sample *bef
 static struct sampled sample_group(const struct search *search, struct grain_group *group) {
     const struct dag *dag = search->dag;
     struct sampled sums = {0};
-    for (uint32_t i = 1; i < dag->sample_count; i++) add_sample(search, &dag->samples[i - 1], &dag->samples[i], &sums);
+    for (uint32_t i = 1, p = 0; i < dag->sample_count; i++) {
+        const struct dag_sample *before = &dag->samples[i - 1], *sample = &dag->samples[i];
+        while (p < dag->pause_count && dag->pauses[p].end_ns <= before->time_ns) p++;
+        bool paused = p < dag->pause_count && dag->pauses[p].begin_ns < sample->time_ns;
+        if (!paused) add_sample(search, before, sample, &sums);
+    }
     group->sampled = sums.with_ns > 0;
     group->switches_with = sums.with_ns > 0 ? sums.switches_with * sample_ns / sums.with_ns : NAN;
     group->switches_without = sums.without_ns > 0 ? sums.switches_without * sample_ns / sums.without_ns : NAN;

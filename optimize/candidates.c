@@ -55,7 +55,9 @@ static bool is_changed(const struct improvement *improvement, uint32_t index) {
     if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool;
     if (task->site != improvement->site) return false;
     if (improvement->context != DAG_NONE && task->context != improvement->context) return false;
-    if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) return task->path == improvement->path;
+    if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
+        return task->path == improvement->path && task->start != DAG_NONE;
+    }
     return improvement->kind != KIND_COMBINATOR || stages_coordinates(improvement->dag, index);
 }
 

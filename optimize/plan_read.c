@@ -253,7 +253,8 @@ static bool read_factor(const struct reading *reading, const cJSON *params, stru
 static uint32_t count_on_path(const struct improvement *improvement, uint32_t path) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < improvement->task_count; i++) {
-        count += improvement->dag->tasks[improvement->tasks[i]].path == path;
+        const struct dag_task *task = &improvement->dag->tasks[improvement->tasks[i]];
+        count += task->path == path && task->start != DAG_NONE;
     }
     return count;
 }

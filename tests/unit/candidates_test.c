@@ -358,6 +358,7 @@ struct load {
     uint64_t switches_with, switches_without; // in 100 ms; 0: no samples
     uint64_t busy_cores;
     uint64_t computes_percent; // of their time; 0: not measured
+    bool pauses;               // all the time
 };
 
 static void add_body(struct steps *s, uint32_t worker, uint64_t task, uint64_t at_ns, const struct load *load) {
@@ -392,12 +393,14 @@ static void add_load(struct fixture *f, const struct load *load) {
     uint64_t end_ns = begin_ns + (load->tasks + load->workers - 1) / load->workers * slot_ns;
     uint64_t last_ns = load->switches_with ? 2 * end_ns : end_ns, switches = 0, cpu_ns = 0;
     tb_thread(s->tb, 0, "JVM", THREAD_SYSTEM);
+    if (load->pauses) tb_event(s->tb, 0, begin_ns - 2, EVENT_GC_BEGIN);
     for (uint64_t t = begin_ns; load->switches_with && t <= last_ns; t += end_ns / 8) {
         tb_event(s->tb, 0, t, EVENT_SAMPLE, cpu_ns, cpu_ns, switches);
         bool with = t + end_ns / 16 < end_ns;
         switches += (with ? load->switches_with : load->switches_without) * (end_ns / 8) / 100000000;
         cpu_ns += with ? load->busy_cores * (end_ns / 8) : 0;
     }
+    if (load->pauses) tb_event(s->tb, 0, last_ns + 1, EVENT_GC_END);
     s->now_ns = last_ns;
     steps_build(s);
 }
@@ -478,6 +481,13 @@ static void test_coarse(void **state) {
     load.switches_with = 100;
     load.busy_cores = 2;
     check_grain(&load, "coarse");
+    struct fixture f;
+    size_t count;
+    load.pauses = true; // then no sample counts
+    assert_false(groups_of(&f, &load, &count)->sampled);
+    assert_int_equal(count, 1);
+    end(&f);
+    load.pauses = false;
     load.computes_percent = 90;
     check_grain(&load, "coarse");
     load.computes_percent = 40; // as when they meet at a barrier that no event shows
