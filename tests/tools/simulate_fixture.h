@@ -21,6 +21,9 @@ void simulate_fixture_close(struct simulate_fixture *fixture);
 // Of a random program; `cores` as in random_pool_options.
 void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 
+// What the simulation does not know yet, tests ask of the reference alone.
+bool simulates(const struct dag_edit *edit, enum model_kind kind);
+
 int64_t run_wall_ns(const struct dag *run);
 
 #endif

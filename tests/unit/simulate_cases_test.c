@@ -36,11 +36,6 @@ static double units(int64_t ns) {
     return (double)ns / (double)UNIT;
 }
 
-// What the simulation does not know yet the reference has to stand for.
-static bool is_simulated(const struct dag_edit *edit, enum model_kind kind) {
-    return kind != MODEL_CPU && !edit->merged_count && !edit->parts_count && !edit->staged_count;
-}
-
 static double reference_wall(const struct simulate_fixture *fixture, const struct model *model) {
     struct reference_run run;
     int64_t last_ns = 0;
@@ -59,7 +54,7 @@ static double reference_wall(const struct simulate_fixture *fixture, const struc
 // By reference and simulation.
 static double simulated_wall(struct simulate_fixture *fixture, struct model model) {
     double expected = reference_wall(fixture, &model);
-    if (!is_simulated(&fixture->edit, model.kind)) return expected;
+    if (!simulates(&fixture->edit, model.kind)) return expected;
     assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
     double wall = units(run_wall_ns(simulation_dag(fixture->simulation)));
     if (fabs(wall - expected) > 1e-4) fail_msg("%f, by the reference %f", wall, expected); // workers' last ns

@@ -18,6 +18,8 @@
 
 enum { INLINE = 1, MERGE = 2, SPLIT = 4, STAGE = 8, RESIZE = 16, ALL_EDITS = 31, EDITS_EACH = 4 };
 
+#define CPU_TOLERANCE_NS 20
+
 static uint64_t cases = 300;
 
 // ---- random edits
@@ -200,6 +202,7 @@ static void compare_parts(const struct dag *dag, const struct dag *run, struct r
 
 static void compare(struct simulate_fixture *fixture, const struct model *model, int64_t tolerance_ns, uint64_t seed) {
     struct reference_run expected;
+    if (!simulates(&fixture->edit, model->kind)) return;
     reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, &expected);
     enum dag_outcome outcome = simulation_run(fixture->simulation, &fixture->edit, model);
     if (outcome != (expected.stuck ? DAG_DEADLOCK : DAG_OK)) {
@@ -257,6 +260,22 @@ static void test_pool_equals_reference(void **state) {
     }
 }
 
+// Cores are shared in both by steps that end between ns, and each task's times follow from others'.
+static void test_cpu_equals_reference(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
+            random_edit(&fixture, &source, i % 2 ? ALL_EDITS : INLINE | RESIZE);
+            compare(&fixture, &model, CPU_TOLERANCE_NS, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+}
+
 // ---- laws
 
 static void assert_near(double value, double recorded, double floor, const char *what, uint64_t seed) {
@@ -277,6 +296,7 @@ static struct metrics metrics_of(const struct dag *run) {
 // SPEC section 5: with an empty plan wall, peaks and means come back within 0.5 %.
 static void check_null_replay(struct simulate_fixture *fixture, enum model_kind kind, uint64_t seed) {
     const struct model model = {.kind = kind};
+    if (!simulates(&fixture->edit, kind)) return;
     assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
     struct metrics then = metrics_of(fixture->dag), now = metrics_of(simulation_dag(fixture->simulation));
     assert_near((double)now.wall_ns, (double)then.wall_ns, 0, "wall", seed);
@@ -292,6 +312,39 @@ static void test_null_replay(void **state) {
         struct simulate_fixture fixture;
         simulate_fixture_open_random(&fixture, seed, seed % 4);
         check_null_replay(&fixture, MODEL_POOL, seed);
+        check_null_replay(&fixture, MODEL_CPU, seed);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+// In the simulated run.
+static double computed_ns(const struct simulate_fixture *fixture) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    double sum_ns = 0;
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        if (run->source[v] != DAG_NONE) sum_ns += (double)fixture->dag->vertices.compute_ns[run->source[v]];
+    }
+    return sum_ns;
+}
+
+static void test_work_and_span_are_least(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
+        double cores = 1 + (double)random_below(&source, 4);
+        const struct model model = {.kind = MODEL_CPU, .cores = cores};
+        random_edit(&fixture, &source, ALL_EDITS);
+        bool known = simulates(&fixture.edit, model.kind);
+        if (known && simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) {
+            struct metrics metrics = metrics_of(simulation_dag(fixture.simulation));
+            double least_ns = fmax(metrics.tasks.span_ns, computed_ns(&fixture) / cores);
+            if ((double)metrics.wall_ns < least_ns * 0.999 - 100) {
+                fail_msg("seed %lu: wall %ld below %f; %s", (unsigned long)seed, (long)metrics.wall_ns, least_ns,
+                         edit_text(&fixture));
+            }
+        }
         simulate_fixture_close(&fixture);
     }
 }
@@ -330,10 +383,13 @@ static void test_work_is_conserved_and_causes_come_first(void **state) {
         struct simulate_fixture fixture;
         struct random_source source = {seed};
         simulate_fixture_open_random(&fixture, seed, seed % 4);
-        random_edit(&fixture, &source, INLINE | RESIZE);
-        if (simulation_run(fixture.simulation, &fixture.edit, &(struct model){.kind = MODEL_POOL}) == DAG_OK) {
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            const struct model model = {.kind = i % 2 ? MODEL_CPU : MODEL_POOL};
+            random_edit(&fixture, &source, i < 2 ? INLINE | RESIZE : ALL_EDITS);
+            if (!simulates(&fixture.edit, model.kind)) continue;
+            if (simulation_run(fixture.simulation, &fixture.edit, &model) != DAG_OK) continue;
             check_causes(&fixture, seed);
-            check_work(&fixture, seed);
+            if (model.kind == MODEL_POOL) check_work(&fixture, seed);
         }
         simulate_fixture_close(&fixture);
     }
@@ -342,10 +398,9 @@ static void test_work_is_conserved_and_causes_come_first(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) cases *= strtoull(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replay_is_exact),
-        cmocka_unit_test(test_pool_equals_reference),
-        cmocka_unit_test(test_null_replay),
-        cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
+        cmocka_unit_test(test_replay_is_exact),         cmocka_unit_test(test_pool_equals_reference),
+        cmocka_unit_test(test_cpu_equals_reference),    cmocka_unit_test(test_null_replay),
+        cmocka_unit_test(test_work_and_span_are_least), cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
