@@ -30,6 +30,10 @@ void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns); // the
 uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns);            // the next; AGENDA_NONE: nobody is left
 void agenda_remove(struct agenda *agenda, uint32_t strand);               // nothing where it doesn't stand in it
 
+static inline int64_t agenda_next_ns(const struct agenda *agenda) { // INT64_MAX: nobody is left
+    return agenda->count ? agenda->heap[0].time_ns : INT64_MAX;
+}
+
 // Whether (time, strand) would be the next.
 static inline bool agenda_precedes(const struct agenda *agenda, uint32_t strand, int64_t time_ns) {
     if (agenda->count == 0) return true;

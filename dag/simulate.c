@@ -21,7 +21,7 @@ static bool reserve_strands(struct simulation *sim, uint32_t count) {
     if (strands) sim->strands = strands;
     uint32_t *next = realloc(sim->parking.next, larger * sizeof *next);
     if (next) sim->parking.next = next;
-    if (!strands || !next || !agenda_reserve(&sim->agenda, larger)) return false;
+    if (!strands || !next || !agenda_reserve(&sim->agenda, larger) || !cores_reserve(&sim->cores, larger)) return false;
     sim->strand_capacity = larger;
     return true;
 }
@@ -39,7 +39,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->log_capacity = dag->vertex_count + 64;
     sim->log = malloc(sim->log_capacity * sizeof *sim->log);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->dispatch || !sim->log ||
-        !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) || !derive_new(sim)) {
+        !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) || !computing_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -51,6 +51,8 @@ void simulation_free(struct simulation *sim) {
     pools_free(sim);
     derive_free(sim);
     agenda_destroy(&sim->agenda);
+    cores_destroy(&sim->cores);
+    free(sim->pauses);
     free(sim->strands);
     free(sim->frames);
     free(sim->parking.first);
@@ -196,7 +198,8 @@ static bool concerns_pools(const struct simulation *sim, uint32_t v) {
 }
 
 static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
-    return sim->parking.ready == DAG_NONE && agenda_precedes(&sim->agenda, strand, time_ns);
+    return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
+           agenda_precedes(&sim->agenda, strand, time_ns);
 }
 
 // Whether a bracket holds nothing but its own task's, so that it can be left out.
@@ -257,7 +260,13 @@ static void visit(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct strand *strand = &sim->strands[index];
     uint32_t v = strand->vertex;
     struct frame *frame = &sim->frames[strand->frame];
-    strand_compute(sim, strand, v, frame->since_ns);
+    if (sim->shares && strand->edge == EDGE_COMPUTED) {
+        strand->queued_ns = strand->computed_ns - strand->now_ns - strand->edge_compute_ns;
+        strand->compute_ns = strand->edge_compute_ns;
+    } else if (!sim->shares) {
+        strand_compute(sim, strand, v, frame->since_ns);
+    }
+    strand->edge = EDGE_AHEAD;
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
     strand->now_ns = time_ns;
@@ -283,6 +292,17 @@ static void finish(struct simulation *sim, uint32_t index) {
         agenda_put(&sim->agenda, index, strand->now_ns);
 }
 
+// In order of time, since it takes from what others get.
+static void begin_to_compute(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    if (!has_turn(sim, index, strand->now_ns)) {
+        agenda_put(&sim->agenda, index, strand->now_ns);
+        return;
+    }
+    strand->edge = EDGE_COMPUTES;
+    cores_join(&sim->cores, index, strand->now_ns, strand->edge_compute_ns);
+}
+
 // Takes a strand as far as it goes.
 static void advance(struct simulation *sim, uint32_t index) {
     while (!sim->no_memory) {
@@ -295,6 +315,10 @@ static void advance(struct simulation *sim, uint32_t index) {
         int64_t time_ns;
         if (!find_time(sim, index, &time_ns)) {
             parking_wait(&sim->parking, index, strand->awaits);
+            return;
+        }
+        if (sim->shares && strand_computes(sim, index, &time_ns)) {
+            begin_to_compute(sim, index);
             return;
         }
         if (concerns_pools(sim, strand->vertex) && !has_turn(sim, index, time_ns)) {
@@ -316,6 +340,27 @@ static void take_turn(struct simulation *sim, uint32_t index) {
     default:
         advance(sim, index);
     }
+}
+
+static void end_computing(struct simulation *sim) {
+    uint32_t index = cores_take(&sim->cores);
+    if (index == AGENDA_NONE) return;
+    sim->strands[index].edge = EDGE_COMPUTED;
+    sim->strands[index].computed_ns = sim->cores.since_ns;
+    advance(sim, index);
+}
+
+// What happens next. false: nothing does.
+static bool take_next(struct simulation *sim) {
+    int64_t now_ns;
+    if (sim->cores.next_ns < agenda_next_ns(&sim->agenda)) {
+        end_computing(sim);
+        return true;
+    }
+    uint32_t strand = agenda_take(&sim->agenda, &now_ns);
+    if (strand == AGENDA_NONE) return false;
+    take_turn(sim, strand);
+    return true;
 }
 
 static enum fate fate_of(const struct simulation *sim, uint32_t index) {
@@ -361,6 +406,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->strand_count = dag->thread_count;
     sim->parking.ready = DAG_NONE;
     agenda_clear(&sim->agenda);
+    computing_begin_run(sim, model);
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     pools_begin_run(sim);
@@ -387,13 +433,9 @@ static void forget_parked(struct simulation *sim) {
 
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     begin_run(sim, edit, model);
-    int64_t now_ns;
-    uint32_t strand;
     do {
-        while ((strand = parking_take_ready(&sim->parking)) != DAG_NONE) advance(sim, strand);
-        strand = agenda_take(&sim->agenda, &now_ns);
-        if (strand != AGENDA_NONE) take_turn(sim, strand);
-    } while (strand != AGENDA_NONE && !sim->no_memory);
+        for (uint32_t strand; (strand = parking_take_ready(&sim->parking)) != DAG_NONE;) advance(sim, strand);
+    } while (take_next(sim) && !sim->no_memory);
     forget_parked(sim);
     if (sim->no_memory) return DAG_NO_MEMORY;
     if (is_stuck(sim)) {

@@ -9,6 +9,7 @@
 #define REHYPE_DAG_STRAND_H
 
 #include "dag/agenda.h"
+#include "dag/cores.h"
 #include "dag/simulate.h"
 #include "dag/walk.h"
 
@@ -35,6 +36,13 @@ struct frame {
     uint8_t kind;
 };
 
+// Of what leads up to a strand's next vertex, where strands share the cores: first it computes, then it sleeps.
+enum edge {
+    EDGE_AHEAD,
+    EDGE_COMPUTES,
+    EDGE_COMPUTED,
+};
+
 enum life {
     LIFE_AHEAD, // not begun
     LIFE_RUNS,
@@ -52,6 +60,8 @@ struct strand {
     uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
     uint8_t life;
+    uint8_t edge; // enum edge; with what it computes, when that was done, and what it sleeps then
+    int64_t edge_compute_ns, computed_ns, asleep_ns;
     uint32_t pool;                   // of a worker, else 0
     uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
     uint32_t idle_next, idle_before; // others that idle, from the one that has for longest
@@ -103,6 +113,9 @@ struct simulation {
     struct frame *frames;
     uint32_t frame_count, frame_capacity, unused_frame;
     struct agenda agenda;
+    struct cores cores;         // who computes, where strands share the cores
+    bool shares;                // they do
+    struct cores_pause *pauses; // a pause of the DAG each
     struct parking parking;
     int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
     uint8_t *fate;     // a task each
@@ -188,6 +201,13 @@ void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+
+// computing.c
+bool computing_new(struct simulation *sim);
+void computing_begin_run(struct simulation *sim, const struct model *model);
+// Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
+// not, that time is made what it is where cores are shared.
+bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
 
 // derive.c
 bool derive_new(struct simulation *sim);

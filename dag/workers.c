@@ -286,7 +286,8 @@ static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, e
     strand->life = LIFE_RUNS;
     strand->task = task;
     strand->now_ns = from_ns;
-    strand->lead_ns = pickup_ns;
+    strand->lead_ns = 0;
+    strand_lead(sim, worker, pickup_ns, dispatch == DISPATCH_QUEUED);
     if (frame_push(sim, worker, frame_of_body(sim, task, FRAME_TASK))) strand_make_ready(sim, worker);
 }
 
