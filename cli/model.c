@@ -27,11 +27,34 @@ bool model_parse_rate(const char *text, double *rate, struct error *error) {
     return error_set(error, STATUS_USAGE, "--rate '%s': expected how many times as often, such as 2x", text);
 }
 
+// Whether the model comes to an end with what was recorded.
+static bool try_model(struct analysis *analysis, enum model_kind kind, bool *stuck, struct error *error) {
+    analysis->estimator.model = (struct model){.kind = kind};
+    return estimator_run(&analysis->estimator, stuck, error);
+}
+
+static bool warn_of_halt(struct analysis *analysis, enum model_kind kind, struct error *error) {
+    char text[512], chain[300];
+    snprintf(text, sizeof text, "estimated with the model %s, since %s comes to a halt when nothing is changed: %s",
+             model_names[kind - 1], model_names[kind], estimator_stuck_text(&analysis->estimator, chain, sizeof chain));
+    return warnings_add(&analysis->warnings, text, error);
+}
+
 bool model_choose(struct analysis *analysis, enum model_kind wanted, enum model_kind *kind, struct error *error) {
+    bool stuck = true;
     *kind = wanted;
-    if (wanted != MODEL_CPU || analysis->dag->vertices.compute_ns) return true;
-    *kind = MODEL_POOL;
-    return warnings_add(&analysis->warnings,
-                        "the trace does not tell what its tasks computed: estimated with the model pool, not cpu",
-                        error);
+    if (wanted == MODEL_CPU && !analysis->dag->vertices.compute_ns) {
+        *kind = MODEL_POOL;
+        if (!warnings_add(&analysis->warnings,
+                          "estimated with the model pool, since the trace does not tell what its tasks computed",
+                          error)) {
+            return false;
+        }
+    }
+    while (*kind != MODEL_DAG && stuck) {
+        if (!try_model(analysis, *kind, &stuck, error)) return false;
+        if (stuck && !warn_of_halt(analysis, *kind, error)) return false;
+        *kind -= stuck;
+    }
+    return true;
 }

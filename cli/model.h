@@ -20,7 +20,8 @@ bool model_parse(const char *name, enum model_kind *kind, struct error *error);
 // "2x" or "2": how many times as often. STATUS_USAGE for what is no number above 0.
 bool model_parse_rate(const char *text, double *rate, struct error *error);
 
-// The nearest to `wanted` that the trace has the measurements for, with a warning where that is another one.
+// The nearest to `wanted` that the trace has the measurements for, and that comes to an end when nothing is changed,
+// with a warning where that is another one. The estimator's edit must be empty. Cost: a run of each that is tried.
 bool model_choose(struct analysis *analysis, enum model_kind wanted, enum model_kind *kind, struct error *error);
 
 #endif

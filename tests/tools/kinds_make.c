@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made kinds.msgpack of tests/golden/traces, which has something for every kind of improvement: `kinds_make FILE`.
+// Made kinds.msgpack of tests/golden/traces, which has something for every kind of improvement: `kinds_make FILE 2`;
+// and narrow.msgpack, in which the pool's size was raised after the trace took it down: `kinds_make FILE 1`.
 //
 // main hands tasks over to a pool of two workers, on two cores. One after the other: eight tasks of 1 us at
 // Main.fine:10 (merge), one of 400 us at Main.coarse:20 (split), four at Main.lookup:30 of which every second enters
@@ -8,6 +9,7 @@
 #include "trace_builder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MAIN = 1, WORKERS = 2, MAIN_TASK = 1, WORKER_RUN = 90, LOCK = 99, FIRST_TASK = 100 };
 
@@ -156,12 +158,12 @@ static void combine(struct program *p) {
 
 int main(int argc, char **argv) {
     struct program p = {.tb = tb_new(), .task = FIRST_TASK};
-    if (argc != 2) {
-        fprintf(stderr, "usage: kinds_make FILE\n");
+    if (argc != 3) {
+        fprintf(stderr, "usage: kinds_make FILE THREADS\n");
         return 2;
     }
     tb_cores(p.tb, 2);
-    p.pool = tb_pool(p.tb, "pool-1", 2);
+    p.pool = tb_pool(p.tb, "pool-1", atoi(argv[2]));
     p.hit = tb_method(p.tb, "Main", "hit");
     p.load = tb_method(p.tb, "Main", "load");
     p.cache = tb_class(p.tb, "Cache");
