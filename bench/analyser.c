@@ -91,13 +91,13 @@ static uint64_t compute(struct thread *thread, uint64_t ns) {
     return thread->cpu_ns += ns;
 }
 
-// Calls nested in calls, all left in the end. Returns the time of the last.
-static void put_functions(struct maker *maker, struct thread *worker) {
+// Calls nested in calls, all left in the end; those of a few functions, as tasks of one site make.
+static void put_functions(struct maker *maker, struct thread *worker, uint64_t site) {
     uint64_t stack[DEPTH];
     unsigned depth = 0;
     for (uint64_t i = 0; i < maker->functions_each || depth; i++) {
         bool enter = i < maker->functions_each && (depth == 0 || (depth < DEPTH && random_next() % 2));
-        if (enter) stack[depth++] = 1 + random_next() % METHODS;
+        if (enter) stack[depth++] = 1 + (16 * site + random_next() % 16) % METHODS;
         uint64_t method = enter ? stack[depth - 1] : stack[--depth];
         put(maker, worker, worker->now_ns + 40 + random_next() % 100, enter ? EVENT_ENTER : EVENT_EXIT, method, 0, 0);
     }
@@ -111,14 +111,14 @@ static struct thread *next_free(struct maker *maker, uint32_t pool) {
     return first;
 }
 
-static uint64_t run_task(struct maker *maker, uint32_t pool, uint64_t task, uint64_t spawned_ns) {
+static uint64_t run_task(struct maker *maker, uint32_t pool, uint64_t task, uint64_t site, uint64_t spawned_ns) {
     struct thread *worker = next_free(maker, pool);
     if (spawned_ns > worker->now_ns) {
         put(maker, worker, 0, EVENT_IDLE, pool + 1, 0, 0);
         put(maker, worker, spawned_ns + 5000 + random_next() % 20000, EVENT_BUSY, pool + 1, 0, 0);
     }
     put(maker, worker, worker->now_ns + 500, EVENT_TASK_START, task, compute(worker, 300), 0);
-    put_functions(maker, worker);
+    put_functions(maker, worker, site);
     uint64_t size_ns = 5000 + random_next() % 150000, result_ns = worker->now_ns + size_ns;
     put(maker, worker, result_ns, EVENT_RESULT, task, 0, 0);
     put(maker, worker, result_ns + 400, EVENT_TASK_END, task, compute(worker, size_ns), TASK_RETURNED);
@@ -141,7 +141,7 @@ static void make_task(struct maker *maker, uint32_t index) {
     uint32_t pool = (uint32_t)(random_next() % POOLS), site = 1 + (uint32_t)(random_next() % SITES);
     uint64_t spawned_ns = producer->now_ns + 2000 + random_next() % 20000;
     put(maker, producer, spawned_ns, EVENT_SPAWN_BEGIN, task, site, pool + 1);
-    uint64_t result_ns = run_task(maker, pool, task, producer->now_ns);
+    uint64_t result_ns = run_task(maker, pool, task, site, producer->now_ns);
     put(maker, producer, producer->now_ns + 3000, EVENT_SPAWN_END, task, SPAWN_ACCEPTED, 0);
     if (maker->given[index][order].task && task % 2) {
         await_task(maker, producer, maker->given[index][order].task, maker->given[index][order].result_ns);

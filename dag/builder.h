@@ -116,7 +116,7 @@ struct builder {
     struct idmap contexts, sites;               // by hash
     uint32_t context_capacity, *site_of;        // site_of: dag site of a trace site
     struct path_stack paths;
-    struct idmap path_of_hash, lock_of_id;
+    struct idmap path_of_numbers, lock_of_id;
     uint32_t path_capacity, lock_capacity;
     struct other_wait *other_waits;
     uint32_t other_wait_count, other_wait_capacity;
@@ -140,6 +140,7 @@ bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns,
 bool function_push(struct function_stack *stack, uint32_t method);
 void function_pop(struct function_stack *stack, uint32_t method, uint32_t floor); // never below `floor`
 bool context_intern(struct builder *builder, uint32_t floor, uint32_t *context);  // of the functions above `floor`
+uint64_t numbers_hash(const uint32_t *numbers, uint32_t count);                   // by their order, too
 uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32_t count); // whatever their order
 bool site_intern(struct builder *builder, uint32_t trace_site, uint32_t *site);
 bool sites_take_classes(struct builder *builder);

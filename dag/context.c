@@ -85,6 +85,12 @@ uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32
     return mix(hash_seed, sum);
 }
 
+uint64_t numbers_hash(const uint32_t *numbers, uint32_t count) {
+    uint64_t hash = hash_seed;
+    for (uint32_t i = 0; i < count; i++) hash = mix(hash, numbers[i]);
+    return hash;
+}
+
 static uint64_t site_hash(const struct trace_site *site) {
     uint64_t hash = mix_string(mix_string(hash_seed, site->class_name), site->method);
     hash = mix_string(mix_string(hash, site->descriptor), site->file);

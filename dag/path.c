@@ -60,15 +60,17 @@ static bool add_path(struct builder *builder, uint64_t hash, const uint32_t *met
 
 static bool path_intern(struct builder *builder, const uint32_t *methods, uint32_t length, uint32_t *path) {
     struct dag *dag = builder->dag;
-    uint64_t hash = methods_hash(builder->trace, methods, length), key = hash;
-    for (;; key++) { // the next key where two paths share a hash
-        *path = idmap_get(&builder->path_of_hash, key);
+    uint64_t key = numbers_hash(methods, length);
+    for (;; key++) { // the next key where two paths share one
+        *path = idmap_get(&builder->path_of_numbers, key);
         if (*path == IDMAP_NONE) break;
         const struct dag_path *known = &dag->paths[*path];
         if (known->length == length && memcmp(known->methods, methods, length * sizeof *methods) == 0) return true;
     }
     *path = dag->path_count;
-    if (add_path(builder, hash, methods, length) && idmap_add(&builder->path_of_hash, key, *path)) return true;
+    if (add_path(builder, methods_hash(builder->trace, methods, length), methods, length) &&
+        idmap_add(&builder->path_of_numbers, key, *path))
+        return true;
     return no_memory(builder);
 }
 
@@ -90,5 +92,5 @@ bool paths_prepare(struct builder *builder) {
 void paths_destroy(struct builder *builder) {
     free(builder->paths.methods);
     free(builder->paths.stamp_of);
-    idmap_destroy(&builder->path_of_hash);
+    idmap_destroy(&builder->path_of_numbers);
 }
