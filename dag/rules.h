@@ -31,7 +31,7 @@ static inline int64_t rule_apply(unsigned rule, int64_t t, struct reach reach, i
     cause_ns -= cause_ns == DAG_ABSENT ? 0 : lag_ns;
     bool slept = recorded_ns > reach.since_ns, sleeps = cause_ns > reached_ns;
     int64_t residual_ns = t - rule_later(reach.since_ns, recorded_ns), other_ns = sleeps ? wakeup_ns : 0;
-    residual_ns = (rule == RULE_WAIT) & (slept != sleeps) ? other_ns : residual_ns;
+    residual_ns = ((rule == RULE_WAIT) & (slept != sleeps)) ? other_ns : residual_ns;
     residual_ns = rule == RULE_MAX ? 0 : residual_ns;
     return rule_later(reached_ns, cause_ns) + residual_ns;
 }
