@@ -61,6 +61,7 @@ bool computing_new(struct simulation *sim) {
 void computing_begin_run(struct simulation *sim, const struct model *model) {
     sim->shares = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
     double cores = model->cores > 0 ? model->cores : sim->dag->trace->header.cores;
+    sim->queued_ns = 0;
     cores_begin(&sim->cores, cores > 0 ? cores : INFINITY, sim->pauses, sim->shares ? sim->dag->pause_count : 0);
 }
 
@@ -80,12 +81,22 @@ static int64_t paused_ns(const struct dag *dag, int64_t from_ns, int64_t to_ns) 
     return paused;
 }
 
-// What of an edge is neither lead nor waiting for a core, which arises anew. Of pauses that came while the thread might
-// as well have slept, so much was in its way as it computed of the rest.
-static int64_t length_without_queue(const struct dag *dag, uint32_t v, int64_t since_ns, int64_t compute_ns) {
+int64_t computing_recorded_queue_ns(const struct dag *dag) {
+    int64_t queued_ns = 0;
+    for (uint32_t v = 0; dag->vertices.queued_ns && v < dag->vertex_count; v++) queued_ns += dag->vertices.queued_ns[v];
+    return queued_ns;
+}
+
+// What of an edge is neither lead nor such waiting for a core as arises anew. Of pauses that came while the thread
+// might as well have slept, so much was in its way as it computed of the rest.
+static int64_t length_without_queue(const struct simulation *sim, uint32_t v, int64_t since_ns, int64_t compute_ns) {
+    const struct dag *dag = sim->dag;
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t length_ns = vertices->time_ns[v] - since_ns;
-    if (vertices->queued_ns) length_ns -= lesser(vertices->queued_ns[v], length_ns);
+    if (vertices->queued_ns) {
+        int64_t queued_ns = lesser(vertices->queued_ns[v], length_ns);
+        length_ns -= queued_ns - computing_kept_ns(sim, queued_ns);
+    }
     int64_t pause_ns = dag->pause_count && compute_ns ? paused_ns(dag, since_ns, vertices->time_ns[v]) : 0;
     if (pause_ns == 0) return length_ns;
     int64_t moving_ns = rule_later(length_ns - pause_ns, compute_ns);
@@ -94,10 +105,12 @@ static int64_t length_without_queue(const struct dag *dag, uint32_t v, int64_t s
 }
 
 // Of a vertex that slept for its cause, and now does again: less what it then waited for a core.
-static int64_t end_of_sleep(const struct dag *dag, uint32_t v, int64_t time_ns, int64_t woken_ns) {
+static int64_t end_of_sleep(const struct simulation *sim, uint32_t v, int64_t time_ns, int64_t woken_ns) {
+    const int64_t *queued_ns = sim->dag->vertices.queued_ns;
     int64_t residual_ns = time_ns - woken_ns;
-    if (dag->vertices.queued_ns && residual_ns > 0) time_ns -= lesser(dag->vertices.queued_ns[v], residual_ns);
-    return time_ns;
+    if (!queued_ns || residual_ns <= 0) return time_ns;
+    int64_t here_ns = lesser(queued_ns[v], residual_ns);
+    return time_ns - here_ns + computing_kept_ns(sim, here_ns);
 }
 
 // When what the vertex waits for comes; DAG_ABSENT where it waits for nothing any more.
@@ -119,12 +132,12 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     }
     int64_t cause_ns = cause_time(sim, strand);
     if (cause_ns > strand->now_ns + strand->lead_ns || (vertices->rule[v] == RULE_BEGIN && !strand->entered)) {
-        *time_ns = end_of_sleep(dag, v, *time_ns, cause_ns);
+        *time_ns = end_of_sleep(sim, v, *time_ns, cause_ns);
         return false;
     }
     int64_t since_ns = sim->frames[strand->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
     int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - strand->now_ns;
-    if (edge_ns >= own_ns) edge_ns -= own_ns - length_without_queue(dag, v, since_ns, compute_ns);
+    if (edge_ns >= own_ns) edge_ns -= own_ns - length_without_queue(sim, v, since_ns, compute_ns);
     strand->edge_compute_ns = lesser(strand->compute_ns + compute_ns, edge_ns);
     strand->asleep_ns = edge_ns - strand->edge_compute_ns;
     *time_ns = strand->now_ns + edge_ns;

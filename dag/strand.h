@@ -115,6 +115,8 @@ struct simulation {
     struct agenda agenda;
     struct cores cores;         // who computes, where strands share the cores
     bool shares;                // they do
+    double others_share;        // of the recorded waiting for cores: what this program's own computing doesn't explain
+    int64_t queued_ns;          // waiting for cores that arose in this run
     struct cores_pause *pauses; // a pause of the DAG each
     struct parking parking;
     int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
@@ -205,6 +207,11 @@ int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatc
 // computing.c
 bool computing_new(struct simulation *sim);
 void computing_begin_run(struct simulation *sim, const struct model *model);
+// What of a recorded time in wait for a core others are to blame for.
+static inline int64_t computing_kept_ns(const struct simulation *sim, int64_t queued_ns) {
+    return (int64_t)((double)queued_ns * sim->others_share);
+}
+int64_t computing_recorded_queue_ns(const struct dag *dag); // all of it
 // Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
 bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
