@@ -25,9 +25,10 @@
 //     bracket, the pick-up and the edges into and out of the body go (dag/edit.h). Else the task is offered to its pool
 //     at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket and
 //     pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs).
-//     A start is at the later of its spawn and the moment when its worker came free (or was made) plus the pick-up; of
-//     a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with it, unless it
-//     did other tasks' work: then the bracket stays as recorded.
+//     In CPU brackets compute, and so do pick-ups of QUEUED and CALLER; who is woken or made computes nothing until
+//     then. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
+//     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
+//     it, unless it did other tasks' work: then the bracket stays as recorded.
 //   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
 //     the queue if it has room, where an idle worker, if any, takes it at once (the one that has slept longest, or with
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it is

@@ -201,9 +201,11 @@ static struct actor *make_actor(struct play *play, uint32_t pool) {
     return actor;
 }
 
-static void begin_task(struct play *play, struct actor *actor, uint32_t task, uint64_t latency_ns) {
+// Who is awake computes while he takes the task up; others are woken or made meanwhile.
+static void begin_task(struct play *play, struct actor *actor, uint32_t task, uint64_t pickup_ns,
+                       enum dispatch dispatch) {
     actor->frames[actor->depth++] = (struct frame){.task = task};
-    work(play, actor, latency_ns, TO_START, false);
+    work(play, actor, pickup_ns, TO_START, dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_CALLER);
 }
 
 static void next_step(struct play *play, struct actor *actor) {
@@ -259,7 +261,7 @@ static void retire(struct play *play, struct actor *actor, const struct actor *b
 static void pick_up(struct play *play, struct actor *actor, uint32_t task, enum dispatch dispatch) {
     uint64_t latency_ns = cost(play, play->options->pickup_ns[dispatch]);
     emit_at(play, actor, now_ns(play) + latency_ns - 2, (const uint64_t[4]){EVENT_BUSY, play->pools[actor->pool].id});
-    begin_task(play, actor, task, latency_ns);
+    begin_task(play, actor, task, latency_ns, dispatch);
 }
 
 static void come_free(struct play *play, struct actor *actor) {
@@ -290,7 +292,7 @@ static void make_worker(struct play *play, struct actor *maker, uint32_t pool, u
     uint64_t latency_ns = cost(play, play->options->pickup_ns[DISPATCH_NEW]), start_ns = now_ns(play) + latency_ns;
     emit_at(play, worker, start_ns - 4, (const uint64_t[4]){EVENT_THREAD_START, worker->run_id, cpu_of(worker)});
     emit_at(play, worker, start_ns - 2, (const uint64_t[4]){EVENT_WORKER_BEGIN, play->pools[pool].id});
-    begin_task(play, worker, task, latency_ns);
+    begin_task(play, worker, task, latency_ns, DISPATCH_NEW);
 }
 
 static enum dispatch refuse(struct play *play, uint32_t pool, uint32_t task) {
@@ -361,7 +363,7 @@ static void give_result(struct play *play, uint32_t task) {
 static void start_thread(struct play *play, uint32_t task) {
     struct actor *thread = make_actor(play, play->options->pool_count);
     thread->run_id = PROGRAM_TASK_ID + task;
-    begin_task(play, thread, task, cost(play, play->options->pickup_ns[DISPATCH_THREAD]));
+    begin_task(play, thread, task, cost(play, play->options->pickup_ns[DISPATCH_THREAD]), DISPATCH_THREAD);
 }
 
 static void spawn(struct play *play, struct actor *actor, uint32_t task) {
@@ -378,7 +380,7 @@ static void spawn(struct play *play, struct actor *actor, uint32_t task) {
     if (!own_thread && dispatch != DISPATCH_NONE) play->pools[pool].unfinished++;
     top(actor)->dispatch = dispatch;
     if (dispatch == DISPATCH_CALLER)
-        begin_task(play, actor, task, cost(play, play->options->pickup_ns[dispatch]));
+        begin_task(play, actor, task, cost(play, play->options->pickup_ns[dispatch]), dispatch);
     else
         work(play, actor, cost(play, play->options->bracket_ns[dispatch]), TO_SPAWN_END, true);
 }
@@ -477,6 +479,7 @@ static void act(struct play *play, struct actor *actor) {
 }
 
 static void start_body(struct play *play, struct actor *actor, uint32_t task) {
+    tell_queued(play, actor);
     if (actor->is_main)
         EMIT(play, actor, EVENT_MAIN_BEGIN, PROGRAM_TASK_ID, cpu_of(actor));
     else if (actor->pool == play->options->pool_count && actor->depth == 1)
@@ -600,7 +603,7 @@ struct trace_builder *program_trace(const struct program *program, const struct 
     struct actor *first = make_actor(play, options->pool_count);
     first->is_main = true;
     first->run_id = PROGRAM_TASK_ID;
-    begin_task(play, first, 0, 0);
+    begin_task(play, first, 0, 0, DISPATCH_NONE);
     for (struct actor *actor; (actor = first_over(play));) {
         pass_time(play, over_at(play, actor, computing(play)));
         go_on(play, actor);

@@ -160,6 +160,7 @@ static bool is_governed(const struct reference *r, uint32_t index) {
 
 static int64_t own_pickup_ns(const struct reference *r, uint32_t index) {
     const struct dag_task *task = task_of(r, index);
+    if (r->model->kind == MODEL_CPU) return r->costs->pickup_ns[index]; // without what it waited for a core
     int64_t from_ns = recorded(r, task->spawn_begin);
     int64_t free_ns = task->dispatch == DISPATCH_CALLER ? INT64_MIN : dag_free_ns(r->dag, task);
     return recorded(r, task->start) - (free_ns > from_ns ? free_ns : from_ns);
@@ -181,7 +182,9 @@ static void pick_up(struct reference *r, struct strand *worker, struct job job, 
     bool own = as_recorded(r, job, dispatch);
     worker->idle = false;
     worker->job = job;
-    delay(r, worker, 0, own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch), THEN_BEGIN);
+    int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch);
+    bool computes = dispatch == DISPATCH_QUEUED; // the others are woken or made meanwhile
+    delay(r, worker, computes ? pickup_ns : 0, computes ? 0 : pickup_ns, THEN_BEGIN);
 }
 
 static struct strand *make_worker(struct reference *r, uint32_t pool) {
@@ -419,7 +422,7 @@ static void hand_over(struct reference *r, struct strand *strand, struct job job
     strand->as_recorded = own && r->edit->parts[job.task] == 0;
     if (dispatch == DISPATCH_CALLER) {
         int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch);
-        delay(r, strand, 0, pickup_ns, THEN_CALLER);
+        delay(r, strand, pickup_ns, 0, THEN_CALLER);
     } else if (!strand->as_recorded) {
         const struct dag_task *task = task_of(r, job.task);
         int64_t own_ns = recorded(r, task->spawn_end) - recorded(r, task->spawn_begin), compute_ns = 0;
