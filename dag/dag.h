@@ -178,9 +178,11 @@ struct dag_pool { // by trace pool id; [0] is none
     enum discipline discipline;
     int32_t core, maximum; // workers; INT32_MAX: no bound
     int64_t capacity;      // of the queue; INT64_MAX: no bound
-    bool caller_runs;      // rejected tasks ran in their brackets, so whoever is rejected does
+    bool caller_runs;      // who hands over runs what the pool has no room for; else that never runs,
+    bool discards_oldest;  // or what would have run next does not, and leaves its place
     bool lifo_wakeups;     // the worker that slept last is woken first
-    int64_t keep_alive_ns; // -1: workers beyond `core` stay, too
+    int64_t keep_alive_ns; // workers beyond `core` that idle so long retire; -1: they stay, too
+    bool core_times_out;   // and so do those of `core`
 };
 
 struct dag {

@@ -35,7 +35,10 @@ static void describe(const struct trace_pool *known, struct dag_pool *pool) {
     pool->capacity = known->capacity >= 0 && !steals ? known->capacity : INT64_MAX;
     if (pool->discipline == DISCIPLINE_HAND_OFF) pool->capacity = 0;
     pool->lifo_wakeups = steals || pool->discipline == DISCIPLINE_HAND_OFF; // idle workers are a stack
-    pool->keep_alive_ns = -1;
+    pool->caller_runs = has(known->rejection, "ThreadPoolExecutor$CallerRunsPolicy");
+    pool->discards_oldest = has(known->rejection, "ThreadPoolExecutor$DiscardOldestPolicy");
+    pool->keep_alive_ns = known->keep_alive_ns;
+    pool->core_times_out = known->flags & POOL_CORE_TIMES_OUT;
 }
 
 static struct dag_pool *pool_at(const struct dag *dag, uint32_t pool) {
@@ -72,11 +75,13 @@ static void look_at_worker(struct dag *dag, const struct dag_thread *thread) {
     }
 }
 
-// How long the worker was idle before it retired of itself; workers wake up late, never early.
+// How long the worker was idle before it retired of itself, where the trace does not say how long it has to be: workers
+// wake up late, never early.
 static void look_at_retirement(struct dag *dag, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &dag->vertices;
     struct dag_pool *pool = pool_at(dag, thread->pool);
-    for (uint32_t v = thread->first + 1; pool && v < thread->first + thread->count; v++) {
+    if (!pool || dag->trace->pools[thread->pool].keep_alive_ns >= 0) return;
+    for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
         bool of_itself = vertices->kind[v] == VERTEX_RETIRE && vertices->cause[v] == DAG_NONE;
         if (!of_itself || vertices->kind[v - 1] != VERTEX_IDLE) continue;
         int64_t idle_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];

@@ -345,7 +345,11 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t task, int64_t now_ns) 
         return DISPATCH_QUEUED;
     }
     if ((int64_t)pool->alive < pool->maximum && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
-    return rules->caller_runs ? DISPATCH_CALLER : DISPATCH_NONE;
+    if (rules->caller_runs) return DISPATCH_CALLER;
+    if (!rules->discards_oldest || pool->queue_length == 0) return DISPATCH_NONE;
+    sim->dispatch[dequeue(sim, pool)] = DISPATCH_NONE;
+    enqueue(sim, pool, task);
+    return DISPATCH_QUEUED;
 }
 
 // ---- how workers go
@@ -405,10 +409,15 @@ static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) 
     if (pool->alive == 0 && pool->shutdown != DAG_NONE) end_pool(sim, strand->pool);
 }
 
+// How many workers never retire for being idle.
+static int64_t staying(const struct dag_pool *rules, const struct pool_state *pool) {
+    return rules->core_times_out ? 0 : pool->core;
+}
+
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
-    int64_t keep_alive_ns = sim->dag->pools[strand->pool].keep_alive_ns;
+    const struct dag_pool *rules = &sim->dag->pools[strand->pool];
     if (pool->queue_length > 0) {
         begin_task(sim, worker, dequeue(sim, pool), DISPATCH_QUEUED, strand->now_ns);
         return;
@@ -420,19 +429,20 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
     }
     strand->life = LIFE_IDLE;
     idle_add(sim, pool, worker);
-    if (keep_alive_ns >= 0 && (int64_t)pool->alive > pool->core) {
-        agenda_put(&sim->agenda, worker, strand->now_ns + keep_alive_ns);
+    if (rules->keep_alive_ns >= 0 && (int64_t)pool->alive > staying(rules, pool)) {
+        agenda_put(&sim->agenda, worker, strand->now_ns + rules->keep_alive_ns);
     }
 }
 
 // When nothing else goes on, a program whose pools were not seen to die out has ended.
 void pool_idled_out(struct simulation *sim, uint32_t worker) {
     const struct strand *strand = &sim->strands[worker];
+    const struct dag_pool *rules = &sim->dag->pools[strand->pool];
     struct pool_state *pool = &sim->pools[strand->pool];
     bool over = sim->running == 0 && !pool->all_retire;
-    if (over || (int64_t)pool->alive <= pool->core) return;
+    if (over || (int64_t)pool->alive <= staying(rules, pool)) return;
     idle_remove(sim, pool, worker);
-    retire(sim, worker, strand->now_ns + sim->dag->pools[strand->pool].keep_alive_ns);
+    retire(sim, worker, strand->now_ns + rules->keep_alive_ns);
 }
 
 void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {

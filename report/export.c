@@ -257,6 +257,7 @@ static cJSON *pool_of(const struct trace_pool *pool) {
     cJSON_AddItemToObject(object, "keep_alive_ns",
                           pool->keep_alive_ns >= 0 ? json_integer(pool->keep_alive_ns) : cJSON_CreateNull());
     cJSON_AddItemToObject(object, "rejection", json_text(pool->rejection));
+    cJSON_AddBoolToObject(object, "core_times_out", pool->flags & POOL_CORE_TIMES_OUT);
     return object;
 }
 

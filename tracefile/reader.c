@@ -372,6 +372,7 @@ static bool read_pool(struct opening *opening, struct unpack *unpack, struct err
     pool.capacity = unpack_signed(unpack, INT64_MIN, INT64_MAX);
     pool.keep_alive_ns = -1;
     pool.rejection = NULL;
+    pool.flags = 0;
     if (unpack->state != UNPACK_GOOD) return false;
     if (id == 0) return error_set_at(error, opening->offset, "pool 0 means none and has no entry");
     if (id >= pools->count && table_add(opening, pools, sizeof pool, id, 1, true, error) == NULL) return false;
@@ -384,6 +385,7 @@ static bool read_pool_rules(struct opening *opening, struct unpack *unpack, stru
     uint32_t id = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
     int64_t keep_alive_ns = unpack_signed(unpack, -1, INT64_MAX);
     const char *rejection = read_text(opening, unpack, error);
+    uint32_t flags = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
     if (unpack->state != UNPACK_GOOD) return false;
     if (id == 0 || id >= pools->count) {
         return error_set_at(error, opening->offset, "a pool_rules block of pool %u, which has no pool block yet", id);
@@ -391,6 +393,7 @@ static bool read_pool_rules(struct opening *opening, struct unpack *unpack, stru
     struct trace_pool *pool = (struct trace_pool *)pools->items + id;
     pool->keep_alive_ns = keep_alive_ns;
     pool->rejection = rejection;
+    pool->flags = flags;
     return true;
 }
 
@@ -450,7 +453,7 @@ static const struct block_kind {
     {"classes", 2, read_classes},
     {"pool", 7, read_pool},
     {"thread", 3, read_thread},
-    {"pool_rules", 3, read_pool_rules},
+    {"pool_rules", 4, read_pool_rules},
     {"clock", 2, read_clock},
     {"skips", 2, read_skips},
     {"end", 3, read_end},

@@ -27,6 +27,8 @@ struct trace_class {
     const char *name; // class of a task's payload; for a lambda the method that holds its body, Main.lambda$main$0
 };
 
+enum { POOL_CORE_TIMES_OUT = 1 }; // idle core workers end, too
+
 struct trace_pool {
     const char *kind;  // class of the executor, java.util.concurrent.ThreadPoolExecutor
     const char *queue; // class of its queue, or NULL
@@ -35,6 +37,7 @@ struct trace_pool {
     int64_t capacity;      // of the queue, -1 if unknown or unbounded
     int64_t keep_alive_ns; // after which idle workers end, -1 if unknown
     const char *rejection; // class of what handles rejected tasks, or NULL
+    uint32_t flags;
 };
 
 enum { THREAD_SYSTEM = 1, THREAD_DAEMON = 2, THREAD_VIRTUAL = 4 }; // SYSTEM: the JVM's own, never counted

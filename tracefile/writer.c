@@ -336,11 +336,12 @@ bool trace_write_classes(struct trace_writer *writer, uint32_t first, const stru
 }
 
 static bool write_pool_rules(struct trace_writer *writer, uint32_t id, const struct trace_pool *pool) {
-    if (pool->keep_alive_ns < 0 && !pool->rejection) return true;
-    msgpack_packer *pk = block_begin(writer, "pool_rules", 3);
+    if (pool->keep_alive_ns < 0 && !pool->rejection && !pool->flags) return true;
+    msgpack_packer *pk = block_begin(writer, "pool_rules", 4);
     msgpack_pack_uint32(pk, id);
     msgpack_pack_int64(pk, pool->keep_alive_ns);
     pack_text(pk, pool->rejection);
+    msgpack_pack_uint32(pk, pool->flags);
     return block_write(writer);
 }
 

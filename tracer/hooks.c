@@ -121,6 +121,16 @@ struct hook {
             NULL                                                                                                       \
     }
 
+#define CHANGES_POOL(setter)                                                                                           \
+    {                                                                                                                  \
+        JUC "ThreadPoolExecutor", setter, NULL, AT_RETURN,                                                             \
+            "aload 0; " POOL "aload 0; getfield . corePoolSize I; aload 0; getfield . maximumPoolSize I; "             \
+            "aload 0; getfield . keepAliveTime J; "                                                                    \
+            "aload 0; getfield . handler Ljava/util/concurrent/RejectedExecutionHandler;; "                            \
+            "aload 0; getfield . allowCoreThreadTimeOut Z; call poolChanged (IIIJLjava/lang/Object;Z)V",               \
+            NULL                                                                                                       \
+    }
+
 static const struct hook hooks[] = {
     {JUC "FutureTask", "<init>", "(Ljava/util/concurrent/Callable;)V", AT_RETURN, CREATED("aload 1"), NULL},
     {JUC "FutureTask", "<init>", "(Ljava/lang/Runnable;Ljava/lang/Object;)V", AT_RETURN, CREATED("aload 1"), NULL},
@@ -145,6 +155,11 @@ static const struct hook hooks[] = {
      "call pool (Ljava/lang/Object;IILjava/lang/Object;JLjava/lang/Object;)I; putfield "
      ". " POOL_FIELD " I",
      NULL},
+    CHANGES_POOL("setCorePoolSize"),
+    CHANGES_POOL("setMaximumPoolSize"),
+    CHANGES_POOL("setKeepAliveTime"),
+    CHANGES_POOL("setRejectedExecutionHandler"),
+    CHANGES_POOL("allowCoreThreadTimeOut"),
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_ENTRY,
      "aload 1; aload 0; " POOL "call spawn (Ljava/lang/Object;I)V", NULL},
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_RETURN, "call spawned ()V", NULL},

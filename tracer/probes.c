@@ -485,6 +485,21 @@ PROBE(jint, pool)
     return (jint)registry_pool(&pool);
 }
 
+// Whoever changes one rule has all of them recorded again.
+PROBE(void, poolChanged)
+(JNIEnv *jni, jclass helper, jint pool, jint core, jint maximum, jlong keep_alive_ns, jobject handler,
+ jboolean core_times_out) {
+    if (!pool || !handler) return;
+    char rejection[512];
+    struct trace_pool rules = {
+        .core = core,
+        .maximum = maximum,
+        .keep_alive_ns = keep_alive_ns,
+        .rejection = identity_class_name((*jni)->GetObjectClass(jni, handler), rejection, sizeof rejection),
+        .flags = core_times_out ? POOL_CORE_TIMES_OUT : 0};
+    registry_change_pool((uint32_t)pool, &rules);
+}
+
 PROBE(void, worker)(JNIEnv *jni, jclass helper, jint pool) {
     struct thread_state *state = thread_state_get();
     if (!state) return;

@@ -113,13 +113,39 @@ static size_t pool_name_length(const char *thread_name) {
     return end ? end : length;
 }
 
+// With the lock held, for a change. What was written is written again: a later entry replaces the earlier one.
+static struct trace_pool *pool_to_change(uint32_t pool) {
+    if (pool == 0 || pool > pools.count) return NULL;
+    if (pools.written >= pool) pools.written = pool - 1;
+    return (struct trace_pool *)pools.entries + pool - 1;
+}
+
+static bool is_named(uint32_t pool) {
+    return pool > 0 && pool <= pools.count && ((struct trace_pool *)pools.entries)[pool - 1].name;
+}
+
 void registry_name_pool(uint32_t pool, const char *thread_name) {
-    if (pool == 0 || !thread_name) return;
     pthread_mutex_lock(&lock);
-    struct trace_pool *entry = pool <= pools.count ? (struct trace_pool *)pools.entries + pool - 1 : NULL;
-    if (entry && !entry->name) {
-        entry->name = arena_string(&strings, thread_name, pool_name_length(thread_name));
-        if (pools.written >= pool) pools.written = pool - 1; // a later entry replaces the earlier one
+    struct trace_pool *entry = thread_name && !is_named(pool) ? pool_to_change(pool) : NULL;
+    if (entry) entry->name = arena_string(&strings, thread_name, pool_name_length(thread_name));
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_same(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+void registry_change_pool(uint32_t pool, const struct trace_pool *rules) {
+    pthread_mutex_lock(&lock);
+    struct trace_pool *entry = pool_to_change(pool);
+    if (entry) {
+        entry->core = rules->core;
+        entry->maximum = rules->maximum;
+        entry->keep_alive_ns = rules->keep_alive_ns;
+        entry->flags = rules->flags;
+        if (!is_same(entry->rejection, rules->rejection))
+            entry->rejection =
+                rules->rejection ? arena_string(&strings, rules->rejection, strlen(rules->rejection)) : NULL;
     }
     pthread_mutex_unlock(&lock);
 }

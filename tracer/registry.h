@@ -16,6 +16,9 @@ uint32_t registry_class(const struct trace_class *class);
 uint32_t registry_pool(const struct trace_pool *pool);
 uint32_t registry_thread(const struct trace_thread *thread);
 
+// Replaces what may change of a pool while it lives; its kind, queue and name stay.
+void registry_change_pool(uint32_t pool, const struct trace_pool *rules);
+
 // A pool is named after its first worker ("pool-1-thread-3" -> "pool-1"). Later calls change nothing.
 void registry_name_pool(uint32_t pool, const char *thread_name);
 

@@ -47,9 +47,10 @@ static void print_tables(const struct trace *trace) {
     }
     for (uint32_t id = 1; id < trace->pool_count; id++) {
         const struct trace_pool *pool = &trace->pools[id];
-        printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\n", id,
+        printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n", id,
                text(pool->name), text(pool->kind), text(pool->queue), (int64_t)pool->core, (int64_t)pool->maximum,
-               (int64_t)pool->capacity, (int64_t)pool->keep_alive_ns, text(pool->rejection));
+               (int64_t)pool->capacity, (int64_t)pool->keep_alive_ns, text(pool->rejection),
+               pool->flags & POOL_CORE_TIMES_OUT ? "c" : "-");
     }
 }
 

@@ -88,10 +88,24 @@ static void write_tables(struct trace_writer *writer) {
     static const struct trace_site sites[] = {
         {"com.acme.AgeQuerier", "main", "([Ljava/lang/String;)V", "AgeQuery.java", 30, 17}};
     static const struct trace_class classes[] = {{"com.acme.AgeQuerier.lambda$main$0"}};
-    static const struct trace_pool small = {
-        "java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.LinkedBlockingQueue", NULL, 2, 2, -1, -1, NULL};
-    static const struct trace_pool resized = {
-        "java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.LinkedBlockingQueue", "pool-1", 4, 8, -1, -1, NULL};
+    static const struct trace_pool small = {"java.util.concurrent.ThreadPoolExecutor",
+                                            "java.util.concurrent.LinkedBlockingQueue",
+                                            NULL,
+                                            2,
+                                            2,
+                                            -1,
+                                            -1,
+                                            NULL,
+                                            0};
+    static const struct trace_pool resized = {"java.util.concurrent.ThreadPoolExecutor",
+                                              "java.util.concurrent.LinkedBlockingQueue",
+                                              "pool-1",
+                                              4,
+                                              8,
+                                              -1,
+                                              -1,
+                                              NULL,
+                                              0};
     trace_write_clock(writer, 1000000, 500);
     trace_write_methods(writer, 1, methods, 2);
     trace_write_sites(writer, 1, sites, 1);

@@ -166,26 +166,27 @@ static void test_pools_by_their_queues(void **state) {
         struct dag_pool expected;
     } cases[] = {
         {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ArrayBlockingQueue", NULL, 2, 4, 10, -1,
-          NULL},
-         {DISCIPLINE_FIFO, 2, 4, 10, false, false, -1}},
+          NULL, 0},
+         {DISCIPLINE_FIFO, 2, 4, 10, false, false, false, -1, false}},
         {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.SynchronousQueue", NULL, 0, INT32_MAX, 0, -1,
-          NULL},
-         {DISCIPLINE_HAND_OFF, 0, INT32_MAX, 0, false, true, -1}},
+          NULL, 0},
+         {DISCIPLINE_HAND_OFF, 0, INT32_MAX, 0, false, false, true, -1, false}},
         {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.PriorityBlockingQueue", NULL, 1, 1, -1, -1,
-          NULL},
-         {DISCIPLINE_PRIORITY, 1, 1, INT64_MAX, false, false, -1}},
-        {{"com.acme.Pool", "com.acme.LifoQueue", NULL, 1, 1, -1, -1, NULL},
-         {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, -1}},
+          NULL, 0},
+         {DISCIPLINE_PRIORITY, 1, 1, INT64_MAX, false, false, false, -1, false}},
+        {{"com.acme.Pool", "com.acme.LifoQueue", NULL, 1, 1, -1, -1, NULL, 0},
+         {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, false, -1, false}},
         {{"java.util.concurrent.ScheduledThreadPoolExecutor",
-          "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", NULL, 1, INT32_MAX, -1, -1, NULL},
-         {DISCIPLINE_UNKNOWN, 1, INT32_MAX, INT64_MAX, false, false, -1}},
-        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue", NULL, 3, 3, -1, -1, NULL},
-         {DISCIPLINE_STEALING, 3, INT32_MAX, INT64_MAX, false, true, -1}},
+          "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", NULL, 1, INT32_MAX, -1, -1, NULL, 0},
+         {DISCIPLINE_UNKNOWN, 1, INT32_MAX, INT64_MAX, false, false, false, -1, false}},
+        {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue", NULL, 3, 3, -1, -1, NULL,
+          0},
+         {DISCIPLINE_STEALING, 3, INT32_MAX, INT64_MAX, false, false, true, -1, false}},
         {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue async", NULL, 3, 3, -1, -1,
-          NULL},
-         {DISCIPLINE_FIFO, 3, INT32_MAX, INT64_MAX, false, true, -1}},
-        {{"com.acme.Executor", NULL, NULL, -1, -1, -1, -1, NULL},
-         {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, -1}},
+          NULL, 0},
+         {DISCIPLINE_FIFO, 3, INT32_MAX, INT64_MAX, false, false, true, -1, false}},
+        {{"com.acme.Executor", NULL, NULL, -1, -1, -1, -1, NULL, 0},
+         {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, false, -1, false}},
     };
     struct fixture f = begin();
     uint32_t pools[sizeof cases / sizeof *cases];
@@ -200,6 +201,7 @@ static void test_pools_by_their_queues(void **state) {
         assert_int_equal(pool->capacity, expected->capacity);
         assert_int_equal(pool->lifo_wakeups, expected->lifo_wakeups);
         assert_int_equal(pool->keep_alive_ns, expected->keep_alive_ns);
+        assert_int_equal(pool->core_times_out, expected->core_times_out);
     }
     end(&f);
 }
@@ -234,6 +236,42 @@ static void test_keep_alive_is_seen(void **state) {
     build(&f);
     assert_int_equal(f.dag->pools[f.pool].keep_alive_ns, 600);
     end(&f);
+}
+
+// What the trace says of a pool comes before what was seen: the same retirement after 600.
+static void test_rules_of_the_trace(void **state) {
+    (void)state;
+    static const struct {
+        struct trace_pool pool;
+        bool caller_runs, discards_oldest;
+    } cases[] = {
+        {{.rejection = "java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy", .keep_alive_ns = 500}, true, false},
+        {{.rejection = "java.util.concurrent.ThreadPoolExecutor$DiscardOldestPolicy",
+          .keep_alive_ns = 0,
+          .flags = POOL_CORE_TIMES_OUT},
+         false,
+         true},
+        {{.rejection = "java.util.concurrent.ThreadPoolExecutor$DiscardPolicy", .keep_alive_ns = 700}, false, false},
+        {{.rejection = "java.util.concurrent.ThreadPoolExecutor$AbortPolicy", .keep_alive_ns = 60000}, false, false},
+        {{.rejection = "com.acme.Handler", .keep_alive_ns = -1}, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f = begin();
+        f.pool = tb_pool_like(f.tb, cases[i].pool);
+        add_spawns(&f);
+        start_worker(&f, 140);
+        run(&f, WORKER, 150, 300, 1);
+        tb_event(f.tb, WORKER, 310, EVENT_IDLE, f.pool);
+        tb_event(f.tb, WORKER, 910, EVENT_RETIRE, f.pool);
+        build(&f);
+        const struct dag_pool *pool = &f.dag->pools[f.pool];
+        int64_t known_ns = cases[i].pool.keep_alive_ns;
+        assert_int_equal(pool->caller_runs, cases[i].caller_runs);
+        assert_int_equal(pool->discards_oldest, cases[i].discards_oldest);
+        assert_int_equal(pool->core_times_out, cases[i].pool.flags == POOL_CORE_TIMES_OUT);
+        assert_int_equal(pool->keep_alive_ns, known_ns >= 0 ? known_ns : 600);
+        end(&f);
+    }
 }
 
 // A worker that hands a task over before it has one of its own does so in nobody's name.
@@ -615,6 +653,7 @@ int main(void) {
         cmocka_unit_test(test_pools_by_their_queues),
         cmocka_unit_test(test_newest_first_is_seen),
         cmocka_unit_test(test_keep_alive_is_seen),
+        cmocka_unit_test(test_rules_of_the_trace),
         cmocka_unit_test(test_spawns_for_nobody_make_a_pool_unknown),
         cmocka_unit_test(test_mixed_workers_make_pools_unknown),
         cmocka_unit_test(test_computing_is_shared_out),

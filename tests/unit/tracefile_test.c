@@ -137,7 +137,7 @@ struct model {
 static const struct trace_method some_methods[] = {{"a.B", "f", "()V", "B.java", 3}, {"a.B", "g", "(I)I", NULL, 0}};
 static const struct trace_site some_sites[] = {{"a.B", "f", "()V", "B.java", 4, 17}, {"a.B", "g", NULL, NULL, 0, -1}};
 static const struct trace_class some_classes[] = {{"a.B.lambda$0"}, {NULL}};
-static const struct trace_pool some_pool = {"a.Pool", NULL, "pool-1", 1, 2, -1, 5, "a.Handler"};
+static const struct trace_pool some_pool = {"a.Pool", NULL, "pool-1", 1, 2, -1, 5, "a.Handler", POOL_CORE_TIMES_OUT};
 
 static void write_some_tables(struct trace_writer *writer) {
     trace_write_methods(writer, 1, some_methods, 2);
@@ -418,6 +418,8 @@ static void test_pools_may_come_in_any_order(void **state) {
     assert_string_equal(trace->pools[5].rejection, "a.Handler");
     assert_int_equal(trace->pools[2].keep_alive_ns, -1);
     assert_null(trace->pools[2].rejection);
+    assert_int_equal(trace->pools[5].flags, POOL_CORE_TIMES_OUT);
+    assert_int_equal(trace->pools[2].flags, 0);
     assert_null(trace->pools[3].kind);
     trace_close(trace);
 }
@@ -470,6 +472,7 @@ static void print_tables(FILE *out, const struct trace *trace) {
         fprintf(out, " core=%d maximum=%d capacity=%lld", pool->core, pool->maximum, (long long)pool->capacity);
         if (pool->keep_alive_ns >= 0) fprintf(out, " keep-alive=%lld", (long long)pool->keep_alive_ns);
         if (pool->rejection) print_text(out, "rejection", pool->rejection);
+        if (pool->flags) fprintf(out, " flags=%u", pool->flags);
         putc('\n', out);
     }
 }
@@ -788,7 +791,7 @@ static struct trace *open_with_pool_rules(uint8_t pool, size_t after, struct err
     struct bytes good = load(TRACES "good-v1.msgpack");
     size_t ends[64], count = object_ends(&good, ends, 64);
     assert_true(after < count);
-    uint8_t block[] = "\x95\xaapool_rules\x01\x07\xa1H\xcf........";
+    uint8_t block[] = "\x96\xaapool_rules\x01\x07\xa1H\x01\xcf........";
     size_t size = sizeof block - 1, at = ends[after];
     block[12] = pool;
     struct bytes longer = {malloc(good.size + size), good.size + size};
@@ -809,6 +812,7 @@ static void test_pool_rules_follow_their_pool(void **state) {
     assert_non_null(trace);
     assert_int_equal(trace->pools[1].keep_alive_ns, 7);
     assert_string_equal(trace->pools[1].rejection, "H");
+    assert_int_equal(trace->pools[1].flags, POOL_CORE_TIMES_OUT);
     trace_close(trace);
     static const uint8_t strangers[] = {0, 2};
     for (size_t i = 0; i < LENGTH(strangers); i++) {

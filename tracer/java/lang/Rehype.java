@@ -63,6 +63,8 @@ public final class Rehype {
     // Pools and their workers.
     public static native int pool(Object executor, int core, int maximum, Object queue, long keepAlive,
             Object handler);
+    public static native void poolChanged(int pool, int core, int maximum, long keepAlive, Object handler,
+            boolean coreTimesOut);
     public static native int forkJoinPool(Object executor, Object factory, int maximum, int async, long keepAlive);
     public static native void worker(int pool);
     public static native void idle(int pool);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rules of pools that random programs do not have, in the simulation: runs by hand. All times are ns.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "simulate_fixture.h"
+
+enum { MAIN = 1, FIRST, SECOND }; // threads
+enum { M = 100 };                 // main's task
+
+static const struct model by_pools = {.kind = MODEL_POOL};
+
+struct rules {
+    struct simulate_fixture fixture;
+    struct trace_builder *tb;
+    uint32_t pool, site;
+};
+
+static struct rules begin(struct trace_pool pool) {
+    struct rules r = {.tb = tb_new()};
+    pool.kind = "java.util.concurrent.ThreadPoolExecutor";
+    r.pool = tb_pool_like(r.tb, pool);
+    r.site = tb_site(r.tb, "Main", "run", 12);
+    tb_thread(r.tb, MAIN, "main", 0);
+    tb_thread(r.tb, FIRST, "pool-1-thread-1", 0);
+    tb_thread(r.tb, SECOND, "pool-1-thread-2", 0);
+    tb_event(r.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    return r;
+}
+
+static void spawn(struct rules *r, uint64_t begin_ns, uint64_t task) {
+    tb_event(r->tb, MAIN, begin_ns, EVENT_SPAWN_BEGIN, task, r->site, r->pool);
+    tb_event(r->tb, MAIN, begin_ns + 20, EVENT_SPAWN_END, task);
+}
+
+static void run(struct rules *r, uint32_t thread, uint64_t start_ns, uint64_t end_ns, uint64_t task) {
+    tb_event(r->tb, thread, start_ns, EVENT_TASK_START, task);
+    tb_event(r->tb, thread, end_ns, EVENT_TASK_END, task);
+}
+
+static const struct dag_task *simulated(struct rules *r, uint64_t id) {
+    const struct dag *dag = simulation_dag(r->fixture.simulation);
+    uint32_t t = 0;
+    while (t < dag->task_count && dag->tasks[t].id != id) t++;
+    assert_true(t < dag->task_count);
+    return &dag->tasks[t];
+}
+
+// A queue of one place. With two workers tasks 1 and 2 run at once and 3 queues; with one, 2 queues, and 3 takes its
+// place.
+static void test_the_oldest_is_discarded(void **state) {
+    (void)state;
+    struct rules r =
+        begin((struct trace_pool){.queue = "java.util.concurrent.ArrayBlockingQueue",
+                                  .core = 2,
+                                  .maximum = 2,
+                                  .capacity = 1,
+                                  .keep_alive_ns = 0,
+                                  .rejection = "java.util.concurrent.ThreadPoolExecutor$DiscardOldestPolicy"});
+    for (uint64_t i = 0; i < 3; i++) spawn(&r, 100 + 50 * i, 1 + i);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 1000, 1);
+    run(&r, FIRST, 1010, 1200, 3);
+    tb_event(r.tb, SECOND, 155, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, SECOND, 160, 1100, 2);
+    tb_event(r.tb, MAIN, 2000, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    assert_int_equal(simulated(&r, 2)->dispatch, DISPATCH_NEW);
+    dag_edit_resize(&r.fixture.edit, r.pool, 1);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    assert_int_equal(simulated(&r, 1)->dispatch, DISPATCH_NEW);
+    assert_int_equal(simulated(&r, 2)->start, DAG_NONE);
+    assert_int_equal(simulated(&r, 2)->dispatch, DISPATCH_NONE);
+    assert_true(simulated(&r, 2)->flags & TASK_REJECTED);
+    assert_int_equal(simulated(&r, 3)->dispatch, DISPATCH_QUEUED);
+    assert_true(simulated(&r, 3)->start != DAG_NONE);
+    simulate_fixture_close(&r.fixture);
+}
+
+// One worker, that of the core, idle from 210; the next task comes at 2000.
+static enum dispatch dispatch_after_idling(uint32_t flags, int64_t keep_alive_ns) {
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 1,
+                                               .maximum = 1,
+                                               .capacity = -1,
+                                               .keep_alive_ns = keep_alive_ns,
+                                               .flags = flags});
+    spawn(&r, 100, 1);
+    spawn(&r, 2000, 2);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 200, 1);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 2010, EVENT_BUSY, r.pool);
+    run(&r, FIRST, 2020, 2100, 2);
+    tb_event(r.tb, MAIN, 3000, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    enum dispatch dispatch = simulated(&r, 2)->dispatch;
+    simulate_fixture_close(&r.fixture);
+    return dispatch;
+}
+
+static void test_core_workers_time_out_where_allowed(void **state) {
+    (void)state;
+    assert_int_equal(dispatch_after_idling(0, 500), DISPATCH_WOKEN);
+    assert_int_equal(dispatch_after_idling(POOL_CORE_TIMES_OUT, 500), DISPATCH_NEW);
+    assert_int_equal(dispatch_after_idling(POOL_CORE_TIMES_OUT, 5000), DISPATCH_WOKEN);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_oldest_is_discarded),
+        cmocka_unit_test(test_core_workers_time_out_where_allowed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
