@@ -268,12 +268,13 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
         if (maker != DAG_NONE || recorded == DAG_NONE) return maker;
         return now_at(sim->derive, dag_constraint_of_start(sim->dag, sim->edit, source, index, true).cause);
     }
+    const int64_t *time_ns = sim->derive->vertices.time_ns;
+    bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
+    if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->strands[index].maker);
     uint32_t task = first_task(sim, thread);
     if (task == DAG_NONE) return DAG_NONE;
     const struct dag_task *of = &sim->dag->tasks[task];
-    const int64_t *time_ns = sim->derive->vertices.time_ns;
     bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
-    bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
     return same && in_time ? maker : sim->derive->tasks[task].spawn_begin;
 }
 

@@ -45,6 +45,7 @@ static void pop(struct simulation *sim, uint32_t strand) {
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
     strand_lead(sim, strand, frame.lead_after_ns, true);
+    if (frame.kind == FRAME_HELPED) sim->strands[strand].stolen_from = frame.stolen_from;
     if (frame.kind == FRAME_INLINED) {
         strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns);
     }
@@ -64,11 +65,12 @@ static void enter(struct simulation *sim, uint32_t strand, uint32_t index) {
 }
 
 // A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
-// too; inside a body it is work.
+// too; inside a body it is work, unless that looked for it while it waited.
 static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    if (task->enclosing != DAG_NONE) strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+    bool found = sim->helped[index] && stealing_governs(sim, task->pool);
+    if (task->enclosing != DAG_NONE && !found) strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
     uint32_t last = frame_last_of_body(sim, index);
     frame->since_ns = time_ns[last];
     frame->next = last + 1;

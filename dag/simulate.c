@@ -185,7 +185,8 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     } else if (cause != DAG_NONE && !strand->entered) {
         strand->awaits = cause;
         if (sim->time_ns[cause] == DAG_PENDING) return false;
-        *time_ns = rule_time(dag, v, reach, sim->time_ns[cause]);
+        *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, sim->time_ns[cause],
+                              dag->vertices.time_ns[cause], stealing_wakeup_ns(sim, index, sim->time_ns[cause]));
     } else {
         *time_ns = reach.before_ns + reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns;
     }
@@ -251,7 +252,7 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
 }
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
-    enum dispatch dispatch = pool_offer(sim, task, now_ns);
+    enum dispatch dispatch = pool_offer(sim, strand, task, now_ns);
     sim->dispatch[task] = (uint8_t)dispatch; // who awaits one that is rejected waits for ever
     if (dispatch != sim->dag->tasks[task].dispatch)
         replace_bracket(sim, strand, task, dispatch);
@@ -278,6 +279,7 @@ static void visit(struct simulation *sim, uint32_t index, int64_t time_ns) {
     strand->lead_ns = 0;
     strand->vertex = DAG_NONE;
     strand_pass(sim, index, v, time_ns);
+    if (strand->blocked) stealing_unblock(sim, index);
     if (!concerns_pools(sim, v)) return;
     if (vertices->kind[v] == VERTEX_SPAWN_BEGIN)
         spawn(sim, index, vertices->task[v], time_ns);
@@ -318,7 +320,16 @@ static void advance(struct simulation *sim, uint32_t index) {
             return;
         }
         int64_t time_ns;
-        if (!find_time(sim, index, &time_ns)) {
+        bool known = find_time(sim, index, &time_ns);
+        if (stealing_may_help(sim, index)) {
+            int64_t reached_ns = strand->now_ns + strand->lead_ns;
+            if (!has_turn(sim, index, reached_ns)) {
+                agenda_put(&sim->agenda, index, reached_ns);
+                return;
+            }
+            if (stealing_help(sim, index)) continue;
+        }
+        if (!known) {
             parking_wait(&sim->parking, index, strand->awaits);
             return;
         }
@@ -326,7 +337,8 @@ static void advance(struct simulation *sim, uint32_t index) {
             begin_to_compute(sim, index);
             return;
         }
-        if (concerns_pools(sim, strand->vertex) && !has_turn(sim, index, time_ns)) {
+        strand = &sim->strands[index]; // more may have been made
+        if ((strand->blocked || concerns_pools(sim, strand->vertex)) && !has_turn(sim, index, time_ns)) {
             agenda_put(&sim->agenda, index, time_ns);
             return;
         }
@@ -334,13 +346,16 @@ static void advance(struct simulation *sim, uint32_t index) {
     }
 }
 
-static void take_turn(struct simulation *sim, uint32_t index) {
+static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
     switch (sim->strands[index].life) {
     case LIFE_FREE:
         pool_take_back(sim, index);
         break;
     case LIFE_IDLE:
         pool_idled_out(sim, index);
+        break;
+    case LIFE_COMING:
+        stealing_arrive(sim, index, now_ns);
         break;
     default:
         advance(sim, index);
@@ -364,13 +379,14 @@ static bool take_next(struct simulation *sim) {
     }
     uint32_t strand = agenda_take(&sim->agenda, &now_ns);
     if (strand == AGENDA_NONE) return false;
-    take_turn(sim, strand);
+    take_turn(sim, strand, now_ns);
     return true;
 }
 
 static enum fate fate_of(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     if (sim->edit->inlined[index]) return FATE_INLINED;
+    if (stealing_governs(sim, task->pool)) return stealing_dispatches(sim, index) ? FATE_DISPATCHED : FATE_RECORDED;
     bool by_pool = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
     return by_pool && pool_governs(sim, task->pool) ? FATE_DISPATCHED : FATE_RECORDED;
 }

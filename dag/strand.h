@@ -24,6 +24,7 @@ enum frame_kind {
     FRAME_INLINED, // a body in its spawn's place
     FRAME_TASK,    // a worker's
     FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
+    FRAME_HELPED,  // a body in another's wait
 };
 
 // Vertices that a strand runs; frames nest.
@@ -34,6 +35,7 @@ struct frame {
     int64_t since_ns;      // recorded time of what `next` follows
     int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
     uint8_t kind;
+    uint32_t stolen_from; // of FRAME_HELPED: what the strand's was before
 };
 
 // Of what leads up to a strand's next vertex, where strands share the cores: first it computes, then it sleeps.
@@ -48,7 +50,12 @@ enum life {
     LIFE_RUNS,
     LIFE_FREE, // a worker that is about to ask for a task
     LIFE_IDLE,
+    LIFE_COMING, // a stealing pool's worker that was made or woken and is about to look for a task
     LIFE_OVER,
+};
+
+struct deque { // tasks in the order in which they came
+    uint32_t oldest, newest, count;
 };
 
 struct strand {
@@ -66,6 +73,14 @@ struct strand {
     uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
     uint32_t idle_next, idle_before; // others that idle, from the one that has for longest
     uint32_t task;                   // of a worker, its latest
+    uint32_t maker;                  // of a worker, the vertex that it was made at
+    // Of a stealing pool's workers; `blocked` also of others that wait for such a pool's task:
+    struct deque own;
+    uint32_t next_of_pool; // the one made before it
+    uint32_t stolen_from;  // whose deque its latest stolen task was in, DAG_NONE
+    int64_t woken_ns;      // when it was made or woken, of one that comes
+    uint8_t comes_as;      // enum dispatch of what it will find
+    uint32_t blocked;      // it waits for a task of this pool and found nothing to help with; else 0
 };
 
 struct passage { // what happened
@@ -77,10 +92,13 @@ struct passage { // what happened
     uint8_t kind;    // enum vertex_kind
 };
 
-struct task_queue { // all pools' queues, since a task is in one at most
-    int64_t *key;   // a task each: the least comes first
-    uint32_t *left, *right;
+struct task_queue {         // all pools' queues, since a task is in one at most
+    int64_t *key;           // a task each: the least comes first
+    uint32_t *left, *right; // in a stealing pool's deques: those that came before and after
+    uint32_t *holder;       // strand in whose deque it is, STEALING_SHARED or STEALING_NOWHERE
 };
+#define STEALING_SHARED  (DAG_NONE - 1)
+#define STEALING_NOWHERE DAG_NONE
 
 // A pool and its rules. The first part is the same in all runs.
 struct pool_state {
@@ -96,7 +114,10 @@ struct pool_state {
     int64_t capacity;
     uint32_t made, alive;
     uint32_t idle_first, idle_last; // strands
-    uint32_t queue, queue_length;   // task that comes first
+    uint32_t queue, queue_length;   // task that comes first; how many queue, in deques too
+    struct deque shared;            // of a stealing pool: what was spawned by others than its workers
+    uint32_t workers;               // of a stealing pool: strand made last
+    uint32_t blocked;               // of a stealing pool's workers
     int64_t arrivals;
     uint32_t shutdown; // vertex, DAG_NONE before
     int64_t gone_ns;   // when its last worker retired
@@ -129,6 +150,7 @@ struct simulation {
     uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
     uint32_t *pool_of_shutdown; // a vertex each, 0: none
     struct task_queue queue;
+    bool *helped; // a task each: in a wait, by a worker or another thread, as recorded
 
     uint32_t running; // strands that are neither idle nor over
 
@@ -193,11 +215,41 @@ bool pools_new(struct simulation *sim);
 void pools_free(struct simulation *sim);
 void pools_begin_run(struct simulation *sim);
 void pools_end_run(struct simulation *sim); // logs who idles to the end
-// A task is spawned now; says how it is dispatched, DISPATCH_NONE if it is rejected.
-enum dispatch pool_offer(struct simulation *sim, uint32_t task, int64_t now_ns);
+// A task is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
+enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns);
 void pool_take_back(struct simulation *sim, uint32_t worker); // it is free: next task, idle, or gone
 void pool_idled_out(struct simulation *sim, uint32_t worker); // it was idle for as long as it may be
 void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
+// Of a pool, made now by what happens at a vertex, alive and without a task; DAG_NONE: no memory.
+uint32_t worker_make(struct simulation *sim, uint32_t pool, uint32_t maker, int64_t now_ns);
+// Wakes the worker that comes first, DAG_NONE if nobody idles; it is free since its now_ns.
+uint32_t worker_wake(struct simulation *sim, uint32_t pool);
+// How a worker that has been idle for so long finds a task.
+enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t task, int64_t idle_ns);
+void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t from_ns,
+                       int64_t start_ns);
+void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns);
+void worker_go_idle(struct simulation *sim, uint32_t worker); // or leave, after a shutdown
+
+// stealing.c: workers with deques of their own (dag/simulate.h)
+bool stealing_new(struct simulation *sim);
+void stealing_begin_run(struct simulation *sim);
+// Whether the rules of a stealing pool dispatch this task.
+bool stealing_dispatches(const struct simulation *sim, uint32_t task);
+static inline bool stealing_governs(const struct simulation *sim, uint32_t pool) {
+    return pool_governs(sim, pool) && sim->pools[pool].discipline == DISCIPLINE_STEALING;
+}
+// How its bracket is dispatched; the task itself is once somebody takes it.
+enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns);
+uint32_t stealing_take(struct simulation *sim, uint32_t worker); // the task that a free worker takes, DAG_NONE
+void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns);
+// Whether a strand whose next vertex ends a wait looks for tasks to run meanwhile.
+bool stealing_may_help(const struct simulation *sim, uint32_t strand);
+// How long it takes a waiter that did not sleep when recorded to go on after a result that comes at `result_ns`.
+int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t strand, int64_t result_ns);
+// It looks now: it runs a task first, or blocks and false.
+bool stealing_help(struct simulation *sim, uint32_t strand);
+void stealing_unblock(struct simulation *sim, uint32_t strand);
 
 // costs, of a dispatch that differs from the recorded one or not
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);

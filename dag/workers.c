@@ -101,19 +101,20 @@ bool pools_new(struct simulation *sim) {
     sim->queue.key = malloc(tasks * sizeof *sim->queue.key);
     sim->queue.left = malloc(tasks * sizeof *sim->queue.left);
     sim->queue.right = malloc(tasks * sizeof *sim->queue.right);
+    sim->queue.holder = malloc(tasks * sizeof *sim->queue.holder);
     if (!sim->pools || !sim->recorded_workers || !sim->pool_of_barrier || !sim->pool_of_shutdown || !sim->queue.key ||
-        !sim->queue.left || !sim->queue.right) {
+        !sim->queue.left || !sim->queue.right || !sim->queue.holder) {
         return false;
     }
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         enum discipline discipline = dag->pools[p].discipline;
-        sim->pools[p].governed = discipline != DISCIPLINE_UNKNOWN && discipline != DISCIPLINE_STEALING;
+        sim->pools[p].governed = discipline != DISCIPLINE_UNKNOWN;
         sim->pools[p].retirement = DAG_NONE;
         sim->pools[p].all_retire = true;
     }
     find_workers(sim);
     for (uint32_t i = 0; i < dag->thread_count; i++) find_barrier(sim, i);
-    return true;
+    return stealing_new(sim);
 }
 
 void pools_free(struct simulation *sim) {
@@ -124,6 +125,8 @@ void pools_free(struct simulation *sim) {
     free(sim->queue.key);
     free(sim->queue.left);
     free(sim->queue.right);
+    free(sim->queue.holder);
+    free(sim->helped);
 }
 
 // A resized pool that had no queue gets one: it would reject what it was made to take.
@@ -143,10 +146,14 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
     pool->arrivals = 0;
     pool->idle_first = pool->idle_last = pool->queue = pool->shutdown = DAG_NONE;
     pool->gone_ns = DAG_ABSENT;
+    pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
+    pool->workers = DAG_NONE;
+    pool->blocked = 0;
 }
 
 void pools_begin_run(struct simulation *sim) {
     for (uint32_t p = 1; p < sim->pool_count; p++) begin_pool(sim, p);
+    stealing_begin_run(sim);
 }
 
 // ---- the queue: a skew heap (Sleator, Tarjan), least key first
@@ -236,7 +243,7 @@ static int64_t pass_idle(struct simulation *sim, uint32_t worker, uint32_t idle,
 }
 
 // A worker is born as long before its first task as the thread that it stands for, or is like.
-static void pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns) {
+void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns) {
     const struct dag *dag = sim->dag;
     uint32_t model = sim->strands[worker].model;
     if (model == DAG_NONE) return;
@@ -268,12 +275,11 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
     }
 }
 
-static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
-                       int64_t from_ns) {
-    int64_t pickup_ns = cost_of_pickup(sim, task, dispatch), start_ns = from_ns + pickup_ns;
+void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t from_ns,
+                       int64_t start_ns) {
     sim->dispatch[task] = (uint8_t)dispatch;
     if (dispatch == DISPATCH_NEW) {
-        pass_birth(sim, worker, task, from_ns, start_ns);
+        worker_pass_birth(sim, worker, task, from_ns, start_ns);
         sim->strands[worker].now_ns = from_ns;
     }
     if (dispatch == sim->dag->tasks[task].dispatch) {
@@ -287,25 +293,41 @@ static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, e
     strand->task = task;
     strand->now_ns = from_ns;
     strand->lead_ns = 0;
-    strand_lead(sim, worker, pickup_ns, dispatch == DISPATCH_QUEUED);
+    strand_lead(sim, worker, start_ns - from_ns, dispatch == DISPATCH_QUEUED);
     if (frame_push(sim, worker, frame_of_body(sim, task, FRAME_TASK))) strand_make_ready(sim, worker);
 }
 
-static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
+static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
+                       int64_t from_ns) {
+    worker_begin_task(sim, worker, task, dispatch, from_ns, from_ns + cost_of_pickup(sim, task, dispatch));
+}
+
+uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
     bool recorded = pool->made < pool->recorded_count;
     uint32_t worker = recorded ? pool->recorded[pool->made] : strand_add(sim);
-    if (worker == DAG_NONE) return false;
+    if (worker == DAG_NONE) return DAG_NONE;
     uint32_t like = pool->recorded_count ? pool->recorded[0] : DAG_NONE;
     sim->strands[worker] = (struct strand){.now_ns = now_ns,
                                            .frame = DAG_NONE,
                                            .vertex = DAG_NONE,
                                            .awaits = DAG_NONE,
                                            .pool = index,
-                                           .model = recorded ? worker : like};
+                                           .model = recorded ? worker : like,
+                                           .maker = maker,
+                                           .own = {DAG_NONE, DAG_NONE, 0},
+                                           .next_of_pool = pool->workers,
+                                           .stolen_from = DAG_NONE};
+    pool->workers = worker;
     pool->made++;
     pool->alive++;
     sim->running++;
+    return worker;
+}
+
+static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
+    uint32_t worker = worker_make(sim, index, sim->dag->tasks[task].spawn_begin, now_ns);
+    if (worker == DAG_NONE) return false;
     begin_task(sim, worker, task, DISPATCH_NEW, now_ns);
     return true;
 }
@@ -313,31 +335,38 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
 // A worker does not fall asleep in an instant: as long as it has been idle for less than waking it would take, it
 // finds the next task like one that queued. (Whether a spawn or a worker was first by less than that says little, and
 // what the task itself cost says more.)
-static enum dispatch dispatch_to_idle(const struct simulation *sim, uint32_t index, int64_t idle_ns) {
+enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t index, int64_t idle_ns) {
     const struct dag_task *task = &sim->dag->tasks[index];
     if (idle_ns >= mean_pickup(sim, index, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
     return task->dispatch == DISPATCH_WOKEN ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
-// DISPATCH_NONE: nobody idles.
-static enum dispatch give_to_idle(struct simulation *sim, struct pool_state *pool, bool last_first, uint32_t task,
-                                  int64_t now_ns) {
-    uint32_t worker = last_first ? pool->idle_last : pool->idle_first;
-    if (worker == DAG_NONE) return DISPATCH_NONE;
+uint32_t worker_wake(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    uint32_t worker = sim->dag->pools[index].lifo_wakeups ? pool->idle_last : pool->idle_first;
+    if (worker == DAG_NONE) return DAG_NONE;
     idle_remove(sim, pool, worker);
     sim->running++;
-    enum dispatch dispatch = dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
+    return worker;
+}
+
+// DISPATCH_NONE: nobody idles.
+static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
+    uint32_t worker = worker_wake(sim, index);
+    if (worker == DAG_NONE) return DISPATCH_NONE;
+    enum dispatch dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
     begin_task(sim, worker, task, dispatch, later(now_ns, sim->strands[worker].now_ns));
     return dispatch;
 }
 
-enum dispatch pool_offer(struct simulation *sim, uint32_t task, int64_t now_ns) {
+enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[task].pool;
+    if (stealing_governs(sim, index)) return stealing_offer(sim, strand, task, now_ns);
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
     if (must_make && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
-    enum dispatch to_idle = give_to_idle(sim, pool, rules->lifo_wakeups, task, now_ns);
+    enum dispatch to_idle = give_to_idle(sim, index, task, now_ns);
     if (to_idle != DISPATCH_NONE) return to_idle;
     if (pool->queue_length < pool->capacity && pool->discipline != DISCIPLINE_HAND_OFF) {
         if (pool->alive == 0 && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
@@ -414,14 +443,10 @@ static int64_t staying(const struct dag_pool *rules, const struct pool_state *po
     return rules->core_times_out ? 0 : pool->core;
 }
 
-void pool_take_back(struct simulation *sim, uint32_t worker) {
+void worker_go_idle(struct simulation *sim, uint32_t worker) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
     const struct dag_pool *rules = &sim->dag->pools[strand->pool];
-    if (pool->queue_length > 0) {
-        begin_task(sim, worker, dequeue(sim, pool), DISPATCH_QUEUED, strand->now_ns);
-        return;
-    }
     sim->running--;
     if (pool->shutdown != DAG_NONE) {
         retire(sim, worker, sim->time_ns[pool->shutdown]);
@@ -432,6 +457,20 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
     if (rules->keep_alive_ns >= 0 && (int64_t)pool->alive > staying(rules, pool)) {
         agenda_put(&sim->agenda, worker, strand->now_ns + rules->keep_alive_ns);
     }
+}
+
+void pool_take_back(struct simulation *sim, uint32_t worker) {
+    const struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    uint32_t task = DAG_NONE;
+    if (stealing_governs(sim, strand->pool))
+        task = stealing_take(sim, worker);
+    else if (pool->queue_length > 0)
+        task = dequeue(sim, pool);
+    if (task != DAG_NONE)
+        begin_task(sim, worker, task, DISPATCH_QUEUED, strand->now_ns);
+    else
+        worker_go_idle(sim, worker);
 }
 
 // When nothing else goes on, a program whose pools were not seen to die out has ended.

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pools whose workers have deques of their own (java.util.concurrent.ForkJoinPool's rules): who takes up which task,
+// who helps while he waits, and when workers are woken, made, and replaced by spares.
+#include "dag/strand.h"
+
+#include <stdlib.h>
+
+enum { HELPERS_CHAIN = 3 }; // how far a waiter looks for who took what he spawned
+
+// ---- what does not change from run to run
+
+// Tasks that ran in waits; what else ran inside others stays there.
+static void find_helped(struct simulation *sim, const struct dag_thread *thread, bool *waits) {
+    const struct dag *dag = sim->dag;
+    uint32_t body = dag->task_count; // the innermost that is open; of none the last place in `waits`
+    waits[body] = false;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        uint32_t task = dag_task_of(&dag->vertices, v);
+        switch (dag->vertices.kind[v]) {
+        case VERTEX_WAIT_BEGIN:
+            waits[body] = true;
+            break;
+        case VERTEX_WAIT_END:
+            waits[body] = false;
+            break;
+        case VERTEX_START:
+            sim->helped[task] = waits[body] && dag->tasks[task].dispatch == DISPATCH_HELPED;
+            body = task;
+            waits[body] = false;
+            break;
+        case VERTEX_END:
+            body = dag->tasks[task].enclosing == DAG_NONE ? dag->task_count : dag->tasks[task].enclosing;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+bool stealing_new(struct simulation *sim) {
+    sim->helped = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->helped);
+    bool *waits = calloc((size_t)sim->dag->task_count + 1, sizeof *waits);
+    for (uint32_t i = 0; sim->helped && waits && i < sim->dag->thread_count; i++) {
+        find_helped(sim, &sim->dag->threads[i], waits);
+    }
+    bool ok = sim->helped && waits;
+    free(waits);
+    return ok;
+}
+
+void stealing_begin_run(struct simulation *sim) {
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->queue.holder[t] = STEALING_NOWHERE;
+}
+
+bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    switch (task->dispatch) {
+    case DISPATCH_NEW:
+    case DISPATCH_WOKEN:
+    case DISPATCH_QUEUED:
+        return true;
+    default:
+        return sim->helped[index] && !(task->flags & TASK_UNFINISHED);
+    }
+}
+
+// ---- deques
+
+static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, uint32_t holder) {
+    return holder == STEALING_SHARED ? &pool->shared : &sim->strands[holder].own;
+}
+
+static void push(struct simulation *sim, uint32_t task, uint32_t holder) {
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[task].pool];
+    struct task_queue *queue = &sim->queue;
+    struct deque *deque = deque_of(sim, pool, holder);
+    queue->holder[task] = holder;
+    queue->left[task] = deque->newest;
+    queue->right[task] = DAG_NONE;
+    if (deque->newest != DAG_NONE)
+        queue->right[deque->newest] = task;
+    else
+        deque->oldest = task;
+    deque->newest = task;
+    deque->count++;
+    pool->queue_length++;
+}
+
+static uint32_t take(struct simulation *sim, uint32_t task) {
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[task].pool];
+    struct task_queue *queue = &sim->queue;
+    struct deque *deque = deque_of(sim, pool, queue->holder[task]);
+    uint32_t before = queue->left[task], after = queue->right[task];
+    *(before != DAG_NONE ? &queue->right[before] : &deque->oldest) = after;
+    *(after != DAG_NONE ? &queue->left[after] : &deque->newest) = before;
+    queue->holder[task] = STEALING_NOWHERE;
+    deque->count--;
+    pool->queue_length--;
+    return task;
+}
+
+// Whether a worker took what it runs from the waiter, or from one who did.
+static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t waiter) {
+    for (int i = 0; i < HELPERS_CHAIN && worker != DAG_NONE; i++) {
+        worker = sim->strands[worker].stolen_from;
+        if (worker == waiter) return true;
+    }
+    return false;
+}
+
+// The worker with the most tasks, of equals the one made first; with a waiter only of those that work for it.
+static uint32_t fullest(const struct simulation *sim, const struct pool_state *pool, uint32_t waiter) {
+    uint32_t best = DAG_NONE;
+    if (pool->queue_length == pool->shared.count) return DAG_NONE;
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->strands[i].next_of_pool) {
+        uint32_t count = sim->strands[i].own.count;
+        if (!count || (best != DAG_NONE && count < sim->strands[best].own.count)) continue;
+        if (waiter == DAG_NONE || works_for(sim, i, waiter)) best = i;
+    }
+    return best;
+}
+
+uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
+    struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    if (strand->own.count) return take(sim, strand->own.newest);
+    if (pool->queue_length == 0) return DAG_NONE;
+    strand->stolen_from = DAG_NONE;
+    if (pool->shared.count) return take(sim, pool->shared.oldest);
+    strand->stolen_from = fullest(sim, pool, DAG_NONE);
+    return take(sim, sim->strands[strand->stolen_from].own.oldest);
+}
+
+// ---- who comes
+
+static uint32_t idle_count(const struct simulation *sim, const struct pool_state *pool) {
+    uint32_t count = 0;
+    for (uint32_t i = pool->idle_first; i != DAG_NONE; i = sim->strands[i].idle_next) count++;
+    return count;
+}
+
+// How long a worker needs from the call to where it looks for a task; as recorded if it was made for the same task.
+static int64_t time_to_come(const struct simulation *sim, uint32_t worker, uint32_t index, enum dispatch dispatch) {
+    const struct dag *dag = sim->dag;
+    const struct dag_task *task = &dag->tasks[index];
+    if (dispatch != DISPATCH_NEW || worker >= dag->thread_count || dag->threads[worker].count < 2)
+        return cost_of_pickup(sim, index, dispatch);
+    uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
+    bool for_it = maker != DAG_NONE && task->spawn_begin < maker && maker < task->spawn_end;
+    if (!for_it || dag->vertices.kind[first] != VERTEX_THREAD_START) return cost_of_pickup(sim, index, dispatch);
+    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[task->spawn_begin];
+}
+
+static void send_for(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t now_ns) {
+    struct strand *strand = &sim->strands[worker];
+    strand->life = LIFE_COMING;
+    strand->comes_as = (uint8_t)dispatch;
+    strand->woken_ns = now_ns > strand->now_ns ? now_ns : strand->now_ns;
+    agenda_put(&sim->agenda, worker, strand->woken_ns + time_to_come(sim, worker, task, dispatch));
+}
+
+// For a task that waits for a worker at a vertex: wakes an idle one or makes one, as long as fewer than the parallelism
+// run. One who waits does not run, and is replaced only when nobody else runs. Returns whether it made one.
+static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, uint32_t vertex, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    int64_t running = (int64_t)pool->alive - pool->blocked - idle_count(sim, pool);
+    if (running >= (pool->core > 0 ? pool->core : 1)) return false;
+    uint32_t worker = worker_wake(sim, index);
+    if (worker != DAG_NONE) {
+        enum dispatch dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
+        send_for(sim, worker, task, dispatch, now_ns);
+        return false;
+    }
+    if (running > 0 && (int64_t)pool->alive >= pool->core) return false;
+    worker = worker_make(sim, index, vertex, now_ns);
+    if (worker != DAG_NONE) send_for(sim, worker, task, DISPATCH_NEW, now_ns);
+    return true;
+}
+
+// Whether the making of a worker lies in the task's recorded bracket.
+static bool made_worker(const struct dag *dag, const struct dag_task *task) {
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN && dag->vertices.task[v] == DAG_NONE) return true;
+    }
+    return false;
+}
+
+enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    push(sim, index, sim->strands[strand].pool == task->pool ? strand : STEALING_SHARED);
+    bool makes = call_for(sim, task->pool, index, task->spawn_begin, now_ns);
+    if (makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
+    return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
+}
+
+void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    struct strand *strand = &sim->strands[worker];
+    uint32_t task = stealing_take(sim, worker);
+    int64_t woken_ns = strand->comes_as == DISPATCH_QUEUED ? now_ns : strand->woken_ns; // it looked around meanwhile
+    if (task != DAG_NONE) {
+        int64_t spawn_ns = sim->time_ns[sim->dag->tasks[task].spawn_begin];
+        worker_begin_task(sim, worker, task, strand->comes_as, spawn_ns > woken_ns ? spawn_ns : woken_ns, now_ns);
+        return;
+    }
+    if (strand->comes_as == DISPATCH_NEW) {
+        worker_pass_birth(sim, worker, DAG_NONE, woken_ns, now_ns);
+        sim->strands[worker].now_ns = now_ns;
+    }
+    worker_go_idle(sim, worker);
+}
+
+// ---- who waits
+
+static int64_t reached_ns(const struct strand *strand) {
+    return strand->now_ns + strand->lead_ns;
+}
+
+// The task that the strand's next vertex waits for if a stealing pool dispatches it, else DAG_NONE.
+static uint32_t task_awaited(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex;
+    if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE) return DAG_NONE;
+    uint32_t task = vertices->task[v];
+    if (task == DAG_NONE || sim->fate[task] != FATE_DISPATCHED) return DAG_NONE;
+    return stealing_governs(sim, sim->dag->tasks[task].pool) ? task : DAG_NONE;
+}
+
+bool stealing_may_help(const struct simulation *sim, uint32_t index) {
+    const struct strand *strand = &sim->strands[index];
+    uint32_t task = task_awaited(sim, strand);
+    if (task == DAG_NONE || strand->blocked) return false;
+    bool worker = strand->pool == sim->dag->tasks[task].pool;
+    if (!worker && !sim->helped[task]) return false;
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex, cause = vertices->cause[v];
+    int64_t lead_ns = vertices->time_ns[cause] - vertices->time_ns[v]; // of a wait that saw its result before the probe
+    if (sim->time_ns[cause] == DAG_PENDING || sim->time_ns[cause] == DAG_ABSENT)
+        return sim->time_ns[cause] == DAG_PENDING;
+    return sim->time_ns[cause] - (lead_ns > 0 ? lead_ns : 0) > reached_ns(strand);
+}
+
+// A worker that looks around does not fall asleep in an instant, nor does it wake up late before it has.
+int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t result_ns) {
+    const struct strand *strand = &sim->strands[index];
+    if (!strand->pool || strand->blocked != strand->pool) return sim->dag->wakeup_ns;
+    int64_t wakeup_ns = (int64_t)sim->costs->wakeup.mean_ns;
+    return result_ns < reached_ns(strand) + wakeup_ns ? 0 : wakeup_ns;
+}
+
+static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
+    struct strand *strand = &sim->strands[index];
+    struct frame frame = frame_of_body(sim, task, FRAME_HELPED);
+    frame.stolen_from = strand->stolen_from;
+    strand->now_ns = reached_ns(strand);
+    strand->lead_ns = 0;
+    strand_lead(sim, index, cost_of_pickup(sim, task, DISPATCH_HELPED), true);
+    strand->vertex = strand->awaits = DAG_NONE;
+    if (stolen_from != DAG_NONE) strand->stolen_from = stolen_from;
+    sim->dispatch[task] = DISPATCH_HELPED;
+    frame_push(sim, index, frame);
+}
+
+// What a waiter can run meanwhile: the task itself if nobody has it and it is the worker's own, or was run by a waiter;
+// else what those have left who work for it.
+static bool find_help(struct simulation *sim, uint32_t index, uint32_t awaited) {
+    struct strand *strand = &sim->strands[index];
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[awaited].pool];
+    uint32_t holder = sim->queue.holder[awaited];
+    bool worker = strand->pool == sim->dag->tasks[awaited].pool;
+    if (holder == index || (holder == STEALING_SHARED && sim->helped[awaited])) {
+        help_with(sim, index, take(sim, awaited), DAG_NONE);
+        return true;
+    }
+    uint32_t victim = worker ? fullest(sim, pool, index) : DAG_NONE;
+    if (victim == DAG_NONE) return false;
+    help_with(sim, index, take(sim, sim->strands[victim].own.oldest), victim);
+    return true;
+}
+
+// Where the wait begins that ends at a vertex.
+static uint32_t begin_of_wait(const struct dag *dag, uint32_t vertex) {
+    uint32_t v = vertex - 1;
+    while (dag->vertices.kind[v] != VERTEX_WAIT_BEGIN || dag->vertices.task[v] != dag->vertices.task[vertex]) {
+        v = dag->vertices.kind[v] == VERTEX_END ? dag->tasks[dag->vertices.task[v]].start - 1 : v - 1;
+    }
+    return v;
+}
+
+bool stealing_help(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    uint32_t awaited = task_awaited(sim, strand), pool = sim->dag->tasks[awaited].pool;
+    if (find_help(sim, index, awaited)) return true;
+    strand->blocked = pool;
+    if (strand->pool != pool) return false;
+    sim->pools[pool].blocked++;
+    if (sim->pools[pool].queue_length > 0)
+        call_for(sim, pool, awaited, begin_of_wait(sim->dag, strand->vertex), reached_ns(strand));
+    return false;
+}
+
+void stealing_unblock(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    if (strand->pool == strand->blocked) sim->pools[strand->pool].blocked--;
+    strand->blocked = 0;
+}
