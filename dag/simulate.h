@@ -25,8 +25,8 @@
 //     bracket, the pick-up and the edges into and out of the body go (dag/edit.h). Else the task is offered to its pool
 //     at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket and
 //     pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs).
-//     In CPU brackets compute, and so do pick-ups of QUEUED, HELPED and CALLER; who is woken or made computes nothing until
-//     then. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
+//     In CPU brackets compute, and so do pick-ups of QUEUED, HELPED and CALLER; who is woken or made computes nothing
+//     until then. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
 //     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
 //     it, unless it did other tasks' work: then the bracket stays as recorded.
 //   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
@@ -42,17 +42,17 @@
 //     When nothing else goes on any more, idle workers retire only if all that were recorded of the pool did. Spawns
 //     after a shutdown are not rejected.
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
-//     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker with
-//     the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or makes
-//     one. Who comes needs as long as the spawned task's pick-up, and takes then what it finds, or goes idle. A bracket
-//     stays as recorded unless only one of the recorded and this one made a worker.
+//     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
+//     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or
+//     makes one. Who comes needs as long as the spawned task's pick-up, and takes then what it finds, or goes idle. A
+//     bracket stays as recorded unless only one of the recorded and this one made a worker.
 //     A worker that waits for a task of its pool that is not done runs it if it is in its own deque, else the oldest of
-//     the worker with the most among those who work for it: who stole what they run from it, or from one who did
-//     (three steps at most). If it finds nothing it sleeps until the result comes, and does not count as running; what
-//     is queued then calls for a worker like a spawn, and if no other runs, beyond the parallelism (a spare). Helping
-//     anybody else could bury a task under one that waits for it. Waits that did not sleep when recorded and do now take
-//     the mean wake-up to end, or nothing if they are shorter than that. A thread that is no worker of the pool runs
-//     what it waits for if it is in the shared queue and was recorded so, by whomever.
+//     the worker with the most among those who work for it: who stole what they run from it, or from one who did (three
+//     steps at most). If it finds nothing it sleeps until the result comes, and does not count as running; what is
+//     queued then calls for a worker like a spawn, and if no other runs, beyond the parallelism (a spare). Helping
+//     anybody else could bury a task under one that waits for it. Waits that did not sleep when recorded and do now
+//     take the mean wake-up to end, or nothing if they are shorter than that. A thread that is no worker of the pool
+//     runs what it waits for if it is in the shared queue and was recorded so, by whomever.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
