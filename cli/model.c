@@ -10,7 +10,7 @@ enum { MODEL_COUNT = MODEL_CPU + 1 };
 const char *const model_names[MODEL_COUNT] = {[MODEL_DAG] = "dag", [MODEL_POOL] = "pool", [MODEL_CPU] = "cpu"};
 
 bool model_parse(const char *name, enum model_kind *kind, struct error *error) {
-    *kind = MODEL_DAG; // the default
+    *kind = MODEL_CPU; // the default
     if (!name) return true;
     for (int k = 0; k < MODEL_COUNT; k++) {
         *kind = (enum model_kind)k;

@@ -8,8 +8,8 @@
 #define MODEL_OPTION(target)                                                                                           \
     {                                                                                                                  \
         "--model", 0, OPTION_TEXT, (target), "M",                                                                      \
-            "dag: threads as recorded (default); pool: pools dispatch tasks again; cpu: that, and what\n"              \
-            "computes shares the cores"                                                                                \
+            "dag: threads as recorded; pool: pools dispatch tasks again; cpu: that, and what\n"                        \
+            "computes shares the cores (default)"                                                                      \
     }
 
 extern const char *const model_names[];

@@ -149,7 +149,8 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
         started++;
         waited_ns += (double)(dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->spawn_begin]);
     }
-    if (rules->maximum < INT32_MAX) say(sentence, " share %d threads and", rules->maximum);
+    if (rules->maximum < INT32_MAX)
+        say(sentence, " share %d thread%s and", rules->maximum, rules->maximum == 1 ? "" : "s");
     say(sentence, " wait ");
     say_duration(sentence, started ? waited_ns / started : 0);
     say(sentence, " each for one; with %d", improvement->threads);

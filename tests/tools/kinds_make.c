@@ -2,7 +2,7 @@
 // Made kinds.msgpack of tests/golden/traces, which has something for every kind of improvement: `kinds_make FILE 2`;
 // and narrow.msgpack, in which the pool's size was raised after the trace took it down: `kinds_make FILE 1`.
 //
-// main hands tasks over to a pool of two workers, on two cores. One after the other: eight tasks of 1 us at
+// main hands tasks over to a pool of two workers, on four cores. One after the other: eight tasks of 1 us at
 // Main.fine:10 (merge), one of 400 us at Main.coarse:20 (split), four at Main.lookup:30 of which every second enters
 // Main.load (hoist-branch), and two at Main.serve:40 that each wait for a task of the same pool's at Main.query:50,
 // which sleeps for a lock (combinator, resize-pool; a pool of one would starve).
@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: kinds_make FILE THREADS\n");
         return 2;
     }
-    tb_cores(p.tb, 2);
+    tb_cores(p.tb, 4);
     p.pool = tb_pool(p.tb, "pool-1", atoi(argv[2]));
     p.hit = tb_method(p.tb, "Main", "hit");
     p.load = tb_method(p.tb, "Main", "load");
