@@ -87,16 +87,19 @@ bool estimator_measure_recorded(struct estimator *estimator, struct metrics *rec
     return measure_times(estimator, &as_recorded, NULL, true, recorded, error);
 }
 
-static double difference(double a, double b) {
-    double larger = fmax(fabs(a), fabs(b));
-    return larger > 0 ? fabs(a - b) / larger : 0; // also where both are unknown
+// As a share of the larger, or of `least`.
+static double difference(double a, double b, double least) {
+    double scale = fmax(fmax(fabs(a), fabs(b)), least);
+    return scale > 0 ? fabs(a - b) / scale : 0; // also where both are unknown
 }
 
 static double largest_difference(const struct metrics *recorded, const struct metrics *replayed) {
-    double worst = difference((double)recorded->wall_ns, (double)replayed->wall_ns);
+    const struct usage *occupied = &recorded->threads[STATE_OCCUPIED];
+    double worst = difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0);
     for (int s = 0; s < STATE_COUNT; s++) {
-        worst = fmax(worst, difference(recorded->threads[s].peak, replayed->threads[s].peak));
-        worst = fmax(worst, difference(recorded->threads[s].mean, replayed->threads[s].mean));
+        const struct usage *then = &recorded->threads[s], *now = &replayed->threads[s];
+        worst = fmax(worst, difference(then->peak, now->peak, occupied->peak));
+        worst = fmax(worst, difference(then->mean, now->mean, occupied->mean));
     }
     return worst;
 }

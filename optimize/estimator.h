@@ -57,7 +57,9 @@ bool estimator_measure_recorded(struct estimator *estimator, struct metrics *rec
 struct baseline {
     struct metrics recorded; // its own base
     struct metrics replayed;
-    double replay_error; // largest difference between their wall, peaks and means, as a share of the larger
+    // The null-replay error: largest difference between their wall, peaks and means, as a share of the larger, or of
+    // the occupied threads' peak or mean where a state has few threads: an instant more of one is no error of many.
+    double replay_error;
 };
 
 // The edit must be empty. `all` as of estimator_measure, for `replayed`. Errors: as of metrics_compute; STATUS_FAILED

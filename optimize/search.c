@@ -17,7 +17,7 @@ static const double least_noise = 0.005; // SPEC section 3
 // What the candidates may take of the budget is three fifths; combinations have the rest. SEARCH_LEAST of either are
 // tried however large the trace.
 enum { SEARCH_LEAST = 24, USABLE_ALL = 12, TRIES_A_PLAN = 20 };
-static const double USABLE_WORSE = 0.1, SHORTER_WORSE = 1e-4;
+static const double USABLE_WORSE = 0.1;
 
 struct search {
     struct estimator *estimators;        // one a trace, like what follows
@@ -167,7 +167,7 @@ static struct why why_in(const struct search *search, const struct candidate *ca
                          const char *failed) {
     return (struct why){.improvement = &candidate->improvements[trace],
                         .trace = trace_name(search, trace),
-                        .base = &search->recorded[trace],
+                        .base = &search->replayed[trace],
                         .estimate = &search->estimates[trace],
                         .failed = failed};
 }
@@ -431,13 +431,15 @@ static bool without(struct search *search, const struct combine_problem *problem
     return evaluate(search, less, error);
 }
 
-// Leaves out what a plan does as well without.
+// Leaves out what a plan does as well without, those that are worst alone first; in all it may become worse by no more
+// than the least noise.
 static bool shorten(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
                     struct combination *plan, struct arena *arena, struct error *error) {
+    const double worst = plan->score + least_noise * fabs(plan->score);
     for (uint32_t i = plan->count; i-- > 0 && plan->count > 1;) {
         struct combination less;
         if (!without(search, problem, found, plan, i, arena, &less, error)) return false;
-        if (less.valid && less.score <= plan->score + SHORTER_WORSE * fabs(plan->score)) *plan = less;
+        if (less.valid && less.score <= worst) *plan = less;
     }
     return true;
 }

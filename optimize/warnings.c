@@ -4,6 +4,7 @@
 #include "optimize/branch.h"
 #include "optimize/sentence.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag,
     if (dag->sample_count < 2 || cores <= 0) return true;
     const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
     const double there_was = cores * (double)(last->time_ns - first->time_ns);
-    const double machine = (double)(last->machine_cpu_ns - first->machine_cpu_ns) / there_was;
+    const double machine = fmin((double)(last->machine_cpu_ns - first->machine_cpu_ns) / there_was, 1); // samples lag
     const double process = (double)(last->process_cpu_ns - first->process_cpu_ns) / there_was;
     if (there_was <= 0 || machine < saturated_share) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
