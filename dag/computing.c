@@ -107,9 +107,8 @@ static int64_t length_without_queue(const struct simulation *sim, uint32_t v, in
 // Of a vertex that slept for its cause, and now does again: less what it then waited for a core.
 static int64_t end_of_sleep(const struct simulation *sim, uint32_t v, int64_t time_ns, int64_t woken_ns) {
     const int64_t *queued_ns = sim->dag->vertices.queued_ns;
-    int64_t residual_ns = time_ns - woken_ns;
-    if (!queued_ns || residual_ns <= 0) return time_ns;
-    int64_t here_ns = lesser(queued_ns[v], residual_ns);
+    if (!queued_ns || woken_ns == DAG_ABSENT || time_ns <= woken_ns) return time_ns;
+    int64_t here_ns = lesser(queued_ns[v], time_ns - woken_ns);
     return time_ns - here_ns + computing_kept_ns(sim, here_ns);
 }
 
