@@ -28,7 +28,19 @@ static bool needs_simulation(const struct estimator *estimator) {
     return model->kind != MODEL_DAG || model->rate != 0 || !dag_edit_only_inlines(&estimator->edit);
 }
 
+// No figures rather than those of the unchanged run.
+static bool check_simulated(const struct estimator *estimator, struct error *error) {
+    const struct dag_edit *edit = &estimator->edit;
+    const char *missing = edit->merged_count                                         ? "merge"
+                          : edit->parts_count                                        ? "split"
+                          : edit->staged_count                                       ? "combinator"
+                          : estimator->model.rate != 0 && estimator->model.rate != 1 ? "another rate"
+                                                                                     : NULL;
+    return !missing || error_set(error, STATUS_FAILED, "the simulation does not re-enact %s", missing);
+}
+
 static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {
+    if (!check_simulated(estimator, error)) return false;
     if (!estimator->simulation) estimator->simulation = simulation_new(estimator->dag, estimator->costs, error);
     if (!estimator->simulation) return false;
     *outcome = simulation_run(estimator->simulation, &estimator->edit, &estimator->model);

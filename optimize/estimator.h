@@ -36,8 +36,9 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
                     struct error *error);
 void estimator_destroy(struct estimator *estimator);
 
-// Times of the run under estimator->edit. false and *error only when there is no memory; else *stuck says whether the
-// run could not end. Cost: dag_propagate's for inlining by MODEL_DAG, else simulation_run's.
+// Times of the run under estimator->edit. false and *error when there is no memory, or the simulation does not re-enact
+// what is asked for (STATUS_FAILED): groups, parts, stages and other rates. Else *stuck says whether the run could not
+// end. Cost: dag_propagate's for inlining by MODEL_DAG, else simulation_run's.
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error);
 
 // Of a run that was stuck: whether a pool has no worker left, or else tasks wait for each other; and how, "Main.a:12
