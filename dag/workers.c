@@ -394,23 +394,23 @@ static void end_pool(struct simulation *sim, uint32_t index) {
     }
 }
 
+// Whether it comes of the worker's end, as who leaves may have to wait for the pool's lock.
+static bool is_death(enum vertex_kind kind) {
+    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END || kind == VERTEX_THREAD_END;
+}
+
 // What a thread still does once it is no worker any more.
 static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirement, int64_t retired_ns) {
-    const struct dag *dag = sim->dag;
-    uint32_t model = sim->strands[worker].model;
-    bool own = model == worker && find_retirement(dag, worker) == retirement;
-    uint32_t end = retirement + 1;
-    bool ends = end < dag->vertex_count && dag->vertices.kind[end] == VERTEX_THREAD_END;
-    if (own)
-        strand_pass(sim, worker, retirement, retired_ns);
-    else
-        strand_pass_new(sim, worker, VERTEX_RETIRE, DAG_NONE, retired_ns);
-    if (!ends) return;
-    int64_t end_ns = retired_ns + dag->vertices.time_ns[end] - dag->vertices.time_ns[retirement];
-    if (own)
-        strand_pass(sim, worker, end, end_ns);
-    else
-        strand_pass_new(sim, worker, VERTEX_THREAD_END, DAG_NONE, end_ns);
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t model = sim->strands[worker].model, last = last_vertex(sim->dag, thread_of(sim->dag, retirement));
+    bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
+    for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
+        int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];
+        if (own)
+            strand_pass(sim, worker, v, then_ns);
+        else if (vertices->kind[v] == VERTEX_RETIRE || vertices->kind[v] == VERTEX_THREAD_END)
+            strand_pass_new(sim, worker, vertices->kind[v], DAG_NONE, then_ns);
+    }
 }
 
 // A worker without a task leaves, once it is free and `because_ns` has come, as its recorded self or one like it did.

@@ -112,10 +112,37 @@ static void test_core_workers_time_out_where_allowed(void **state) {
     assert_int_equal(dispatch_after_idling(POOL_CORE_TIMES_OUT, 5000), DISPATCH_WOKEN);
 }
 
+// Who retires waits for the pool's lock before its thread ends.
+static void test_a_worker_may_block_as_it_leaves(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 1,
+                                               .maximum = 1,
+                                               .capacity = -1,
+                                               .keep_alive_ns = 0});
+    spawn(&r, 100, 1);
+    tb_event(r.tb, MAIN, 300, EVENT_POOL_SHUTDOWN, r.pool);
+    tb_event(r.tb, MAIN, 400, EVENT_THREAD_END, M);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 200, 1);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 310, EVENT_RETIRE, r.pool);
+    tb_event(r.tb, FIRST, 320, EVENT_BLOCK_BEGIN, 900, 0, 0);
+    tb_event(r.tb, FIRST, 380, EVENT_BLOCK_END, 900);
+    tb_event(r.tb, FIRST, 500, EVENT_THREAD_END, 0);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    const struct dag *dag = simulation_dag(r.fixture.simulation);
+    assert_int_equal(dag->vertex_count, r.fixture.dag->vertex_count);
+    assert_int_equal(run_wall_ns(dag), 500);
+    simulate_fixture_close(&r.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_oldest_is_discarded),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
+        cmocka_unit_test(test_a_worker_may_block_as_it_leaves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
