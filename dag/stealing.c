@@ -139,42 +139,61 @@ static uint32_t idle_count(const struct simulation *sim, const struct pool_state
     return count;
 }
 
-// How long a worker needs from the call to where it looks for a task; as recorded if it was made for the same task.
-static int64_t time_to_come(const struct simulation *sim, uint32_t worker, uint32_t index, enum dispatch dispatch) {
+// How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
+// made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
+static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t index) {
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[index];
-    if (dispatch != DISPATCH_NEW || worker >= dag->thread_count || dag->threads[worker].count < 2)
-        return cost_of_pickup(sim, index, dispatch);
+    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_pickup(sim, index, DISPATCH_NEW);
     uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
-    bool for_it = maker != DAG_NONE && task->spawn_begin < maker && maker < task->spawn_end;
-    if (!for_it || dag->vertices.kind[first] != VERTEX_THREAD_START) return cost_of_pickup(sim, index, dispatch);
-    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[task->spawn_begin];
+    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START)
+        return mean_pickup(sim, index, DISPATCH_NEW);
+    bool for_it = task->spawn_begin < maker && maker < task->spawn_end;
+    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
 }
 
-static void send_for(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t now_ns) {
+static void send_for(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns,
+                     int64_t takes_ns) {
     struct strand *strand = &sim->strands[worker];
     strand->life = LIFE_COMING;
     strand->comes_as = (uint8_t)dispatch;
-    strand->woken_ns = now_ns > strand->now_ns ? now_ns : strand->now_ns;
-    agenda_put(&sim->agenda, worker, strand->woken_ns + time_to_come(sim, worker, task, dispatch));
+    strand->woken_ns = woken_ns > strand->now_ns ? woken_ns : strand->now_ns;
+    agenda_put(&sim->agenda, worker, strand->woken_ns + takes_ns);
 }
 
-// For a task that waits for a worker at a vertex: wakes an idle one or makes one, as long as fewer than the parallelism
-// run. One who waits does not run, and is replaced only when nobody else runs. Returns whether it made one.
-static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, uint32_t vertex, int64_t now_ns) {
+static int64_t running(const struct simulation *sim, const struct pool_state *pool) {
+    return (int64_t)pool->alive - pool->blocked - idle_count(sim, pool);
+}
+
+// A task was spawned: returns whether that made a worker.
+static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    int64_t running = (int64_t)pool->alive - pool->blocked - idle_count(sim, pool);
-    if (running >= (pool->core > 0 ? pool->core : 1)) return false;
+    int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(sim, pool);
+    if (run >= parallelism) return false;
+    enum dispatch dispatch = DISPATCH_NEW;
     uint32_t worker = worker_wake(sim, index);
+    bool makes = worker == DAG_NONE && (run == 0 || (int64_t)pool->alive < parallelism);
+    if (makes)
+        worker = worker_make(sim, index, sim->dag->tasks[task].spawn_begin, now_ns);
+    else if (worker != DAG_NONE)
+        dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
+    if (worker == DAG_NONE) return false;
+    int64_t takes_ns = makes ? time_to_begin(sim, worker, task) : cost_of_pickup(sim, task, dispatch);
+    send_for(sim, worker, dispatch, now_ns, takes_ns);
+    return makes;
+}
+
+// A worker waits from now on: an idle one comes in its place, or a new one if nobody else runs or the pool isn't full.
+static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awaited, uint32_t vertex, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    bool full = (int64_t)pool->alive >= pool->core;
+    uint32_t worker = full ? worker_wake(sim, index) : DAG_NONE;
     if (worker != DAG_NONE) {
-        enum dispatch dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
-        send_for(sim, worker, task, dispatch, now_ns);
-        return false;
+        send_for(sim, worker, DISPATCH_WOKEN, now_ns, mean_pickup(sim, awaited, DISPATCH_WOKEN));
+    } else if (!full || running(sim, pool) == 0) {
+        worker = worker_make(sim, index, vertex, now_ns);
+        if (worker != DAG_NONE) send_for(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
     }
-    if (running > 0 && (int64_t)pool->alive >= pool->core) return false;
-    worker = worker_make(sim, index, vertex, now_ns);
-    if (worker != DAG_NONE) send_for(sim, worker, task, DISPATCH_NEW, now_ns);
-    return true;
 }
 
 // Whether the making of a worker lies in the task's recorded bracket.
@@ -188,7 +207,7 @@ static bool made_worker(const struct dag *dag, const struct dag_task *task) {
 enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
     const struct dag_task *task = &sim->dag->tasks[index];
     push(sim, index, sim->strands[strand].pool == task->pool ? strand : STEALING_SHARED);
-    bool makes = call_for(sim, task->pool, index, task->spawn_begin, now_ns);
+    bool makes = call_for(sim, task->pool, index, now_ns);
     if (makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
     return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
 }
@@ -293,8 +312,7 @@ bool stealing_help(struct simulation *sim, uint32_t index) {
     strand->blocked = pool;
     if (strand->pool != pool) return false;
     sim->pools[pool].blocked++;
-    if (sim->pools[pool].queue_length > 0)
-        call_for(sim, pool, awaited, begin_of_wait(sim->dag, strand->vertex), reached_ns(strand));
+    replace_waiter(sim, pool, awaited, begin_of_wait(sim->dag, strand->vertex), reached_ns(strand));
     return false;
 }
 
