@@ -44,15 +44,17 @@
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or
-//     makes one. Who comes needs as long as the spawned task's pick-up, and takes then what it finds, or goes idle. A
-//     bracket stays as recorded unless only one of the recorded and this one made a worker.
+//     makes one while there are fewer than the parallelism or none runs. Who comes takes what it then finds, or goes
+//     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake up
+//     where one was idle and called for at that spawn, or as the recorded worker that it is took from its making; else
+//     the pool's mean. A bracket stays as recorded unless only one of the recorded and this one made a worker.
 //     A worker that waits for a task of its pool that is not done runs it if it is in its own deque, else the oldest of
 //     the worker with the most among those who work for it: who stole what they run from it, or from one who did (three
-//     steps at most). If it finds nothing it sleeps until the result comes, and does not count as running; what is
-//     queued then calls for a worker like a spawn, and if no other runs, beyond the parallelism (a spare). Helping
-//     anybody else could bury a task under one that waits for it. Waits that did not sleep when recorded and do now
-//     take the mean wake-up to end, or nothing if they are shorter than that. A thread that is no worker of the pool
-//     runs what it waits for if it is in the shared queue and was recorded so, by whomever.
+//     steps at most). Helping anybody else could bury a task under one that waits for it. If it finds nothing it sleeps
+//     until the result comes, and does not count as running. An idle worker is woken in its place; a spare is made if
+//     nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not sleep
+//     when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. A thread that is
+//     no worker of the pool runs what it waits for if it is in the shared queue and ran HELPED in the recording.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.

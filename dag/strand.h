@@ -123,6 +123,14 @@ struct pool_state {
     int64_t gone_ns;   // when its last worker retired
 };
 
+// A stealing pool's recorded worker comes, goes, falls asleep or wakes up.
+struct worker_shift {
+    int64_t time_ns;
+    uint32_t pool;
+    int32_t idle, running; // workers from then on
+    bool comes;            // it woke up
+};
+
 struct simulation {
     const struct dag *dag;
     const struct costs *costs;
@@ -150,7 +158,9 @@ struct simulation {
     uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
     uint32_t *pool_of_shutdown; // a vertex each, 0: none
     struct task_queue queue;
-    bool *helped; // a task each: in a wait, by a worker or another thread, as recorded
+    bool *helped;                // a task each: in a wait, by a worker or another thread, as recorded
+    struct worker_shift *shifts; // by pool, then time
+    uint32_t shift_count;
 
     uint32_t running; // strands that are neither idle nor over
 
@@ -233,6 +243,7 @@ void worker_go_idle(struct simulation *sim, uint32_t worker); // or leave, after
 
 // stealing.c: workers with deques of their own (dag/simulate.h)
 bool stealing_new(struct simulation *sim);
+void stealing_free(struct simulation *sim);
 void stealing_begin_run(struct simulation *sim);
 // Whether the rules of a stealing pool dispatch this task.
 bool stealing_dispatches(const struct simulation *sim, uint32_t task);

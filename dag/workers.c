@@ -126,7 +126,7 @@ void pools_free(struct simulation *sim) {
     free(sim->queue.left);
     free(sim->queue.right);
     free(sim->queue.holder);
-    free(sim->helped);
+    stealing_free(sim);
 }
 
 // A resized pool that had no queue gets one: it would reject what it was made to take.
