@@ -227,15 +227,19 @@ static uint32_t idle_count(const struct simulation *sim, const struct pool_state
     return count;
 }
 
+static int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
+    return (int64_t)(sim->costs->pools[pool].pickup[dispatch].mean_ns + 0.5);
+}
+
 // How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
 // made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
 static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t index) {
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[index];
-    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_pickup(sim, index, DISPATCH_NEW);
+    int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
+    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
     uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
-    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START)
-        return mean_pickup(sim, index, DISPATCH_NEW);
+    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
     bool for_it = task->spawn_begin < maker && maker < task->spawn_end;
     return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
 }
@@ -288,7 +292,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     bool wanted = pool->made < pool->recorded_count || pool->queue_length > 0;
     uint32_t worker = full ? worker_wake(sim, index) : DAG_NONE;
     if (worker != DAG_NONE) {
-        send_for(sim, worker, DISPATCH_WOKEN, now_ns, mean_pickup(sim, awaited, DISPATCH_WOKEN));
+        send_for(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
     } else if (wanted && (!full || running(sim, pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
         if (worker != DAG_NONE) send_for(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
@@ -333,28 +337,33 @@ static int64_t reached_ns(const struct strand *strand) {
     return strand->now_ns + strand->lead_ns;
 }
 
-// The task that the strand's next vertex waits for if a stealing pool dispatches it, else DAG_NONE.
-static uint32_t task_awaited(const struct simulation *sim, const struct strand *strand) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
+// The stealing pool whose tasks a strand may run while it waits for its next vertex, 0 if none. Several tasks together
+// may bring about what is no task itself (CountedCompleter); who waited for that helped if it did in the recording.
+static uint32_t pool_to_help(const struct simulation *sim, const struct strand *strand) {
+    const struct dag *dag = sim->dag;
     uint32_t v = strand->vertex;
-    if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE) return DAG_NONE;
-    uint32_t task = vertices->task[v];
-    if (task == DAG_NONE || sim->fate[task] != FATE_DISPATCHED) return DAG_NONE;
-    return stealing_governs(sim, sim->dag->tasks[task].pool) ? task : DAG_NONE;
+    if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
+    uint32_t awaited = dag->vertices.task[v];
+    if (awaited == DAG_NONE) return 0;
+    uint32_t before = dag_task_of(&dag->vertices, v - 1);
+    bool together = dag->tasks[awaited].flags & TASK_NESTED;
+    bool helped_last = before != DAG_NONE && dag->vertices.kind[v - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
+    uint32_t task = !together ? awaited : helped_last ? before : DAG_NONE;
+    if (task == DAG_NONE || sim->fate[task] != FATE_DISPATCHED || !stealing_governs(sim, dag->tasks[task].pool))
+        return 0;
+    return strand->pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
 }
 
 bool stealing_may_help(const struct simulation *sim, uint32_t index) {
     const struct strand *strand = &sim->strands[index];
-    uint32_t task = task_awaited(sim, strand);
-    if (task == DAG_NONE || strand->blocked) return false;
-    bool worker = strand->pool == sim->dag->tasks[task].pool;
-    if (!worker && !sim->helped[task]) return false;
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = strand->vertex, cause = vertices->cause[v];
-    int64_t lead_ns = vertices->time_ns[cause] - vertices->time_ns[v]; // of a wait that saw its result before the probe
-    if (sim->time_ns[cause] == DAG_PENDING || sim->time_ns[cause] == DAG_ABSENT)
-        return sim->time_ns[cause] == DAG_PENDING;
-    return sim->time_ns[cause] - (lead_ns > 0 ? lead_ns : 0) > reached_ns(strand);
+    uint32_t v = strand->vertex;
+    if (strand->blocked || pool_to_help(sim, strand) == 0) return false;
+    int64_t result_ns = sim->time_ns[vertices->cause[v]];
+    if (result_ns == DAG_PENDING || result_ns == DAG_ABSENT) return result_ns == DAG_PENDING;
+    int64_t lead_ns =
+        vertices->time_ns[vertices->cause[v]] - vertices->time_ns[v]; // it saw the result before the probe
+    return result_ns - (lead_ns > 0 ? lead_ns : 0) > reached_ns(strand);
 }
 
 // A worker that looks around does not fall asleep in an instant, nor does it wake up late before it has.
@@ -378,20 +387,26 @@ static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uin
     frame_push(sim, index, frame);
 }
 
-// What a waiter can run meanwhile: the task itself if nobody has it and it is the worker's own, or was run by a waiter;
-// else what those have left who work for it.
-static bool find_help(struct simulation *sim, uint32_t index, uint32_t awaited) {
-    struct strand *strand = &sim->strands[index];
-    struct pool_state *pool = &sim->pools[sim->dag->tasks[awaited].pool];
+// A task of the pool that a waiter can run at once whoever waits for it, DAG_NONE.
+static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t awaited, uint32_t pool) {
+    const struct strand *strand = &sim->strands[index];
+    uint32_t newest = strand->pool == pool ? strand->own.newest : sim->pools[pool].shared.newest;
+    if (sim->dag->tasks[awaited].flags & TASK_NESTED)
+        return newest != DAG_NONE && sim->helped[newest] ? newest : DAG_NONE;
     uint32_t holder = sim->queue.holder[awaited];
-    bool worker = strand->pool == sim->dag->tasks[awaited].pool;
-    if (holder == index || (holder == STEALING_SHARED && sim->helped[awaited])) {
-        help_with(sim, index, take(sim, awaited), DAG_NONE);
-        return true;
+    return holder == index || (holder == STEALING_SHARED && sim->helped[awaited]) ? awaited : DAG_NONE;
+}
+
+// What it waits for, or else what those have left who work for it.
+static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
+    const struct strand *strand = &sim->strands[index];
+    uint32_t task = at_hand(sim, index, sim->dag->vertices.task[strand->vertex], pool), victim = DAG_NONE;
+    if (task == DAG_NONE) {
+        victim = strand->pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
+        if (victim == DAG_NONE) return false;
+        task = sim->strands[victim].own.oldest;
     }
-    uint32_t victim = worker ? fullest(sim, pool, index) : DAG_NONE;
-    if (victim == DAG_NONE) return false;
-    help_with(sim, index, take(sim, sim->strands[victim].own.oldest), victim);
+    help_with(sim, index, take(sim, task), victim);
     return true;
 }
 
@@ -406,12 +421,12 @@ static uint32_t begin_of_wait(const struct dag *dag, uint32_t vertex) {
 
 bool stealing_help(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
-    uint32_t awaited = task_awaited(sim, strand), pool = sim->dag->tasks[awaited].pool;
-    if (find_help(sim, index, awaited)) return true;
+    uint32_t pool = pool_to_help(sim, strand), v = strand->vertex;
+    if (find_help(sim, index, pool)) return true;
     strand->blocked = pool;
     if (strand->pool != pool) return false;
     sim->pools[pool].blocked++;
-    replace_waiter(sim, pool, awaited, begin_of_wait(sim->dag, strand->vertex), reached_ns(strand));
+    replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim->dag, v), reached_ns(strand));
     return false;
 }
 
