@@ -53,8 +53,10 @@
 //     steps at most). Helping anybody else could bury a task under one that waits for it. If it finds nothing it sleeps
 //     until the result comes, and does not count as running. An idle worker is woken in its place; a spare is made if
 //     nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not sleep
-//     when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. A thread that is
-//     no worker of the pool runs what it waits for if it is in the shared queue and ran HELPED in the recording.
+//     when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where several
+//     tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs its own
+//     newest that was helped with. A thread that is no worker of the pool runs what it waits for if it is in the shared
+//     queue and ran HELPED in the recording.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
@@ -68,7 +70,7 @@
 //   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the strand goes
 //     on behind the bracket (or, for a later wait, where that strand was), and the coordinator goes on at the result it
 //     awaits, on the strand that brings it, before that does anything else. Its waits take no time.
-// Nothing is ever dispatched to a worker that waits, so when nothing can happen any more and work is left, the run is
+// Nothing but what it helps with is ever dispatched to a worker that waits, so when nothing can happen any more and work is left, the run is
 // stuck: simulation_stuck says by what.
 #ifndef REHYPE_DAG_SIMULATE_H
 #define REHYPE_DAG_SIMULATE_H

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-enum { MAIN = 1, FIRST = 2, SECOND = 3 };       // threads: main and workers
-enum { TASK_A = 2, TASK_B, TASK_C, TASK_D };    // tasks; 1 is main's
-enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51 }; // workers' own run()
+enum { MAIN = 1, FIRST = 2, SECOND = 3 };             // threads: main and workers
+enum { TASK_A = 2, TASK_B, TASK_C, TASK_D, PROMISE }; // tasks; 1 is main's
+enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51 };       // workers' own run()
 enum { RANDOM_CASES = 300 };
 
 struct story {
@@ -215,6 +215,57 @@ static void test_a_spare_is_made_for_a_waiter(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+// What is awaited is no task: what its parts bring about together, which the waiter runs, newest first.
+static void test_a_waiter_runs_parts(void **state) {
+    (void)state;
+    struct story story = begin_story(1);
+    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
+    tb_event(story.tb, MAIN, 1000, EVENT_THREAD_END, 1);
+    start(&story, FIRST, 40, TASK_A);
+    spawn(&story, FIRST, 50, 52, TASK_B);
+    spawn(&story, FIRST, 60, 62, TASK_C);
+    begin_wait(&story, FIRST, 70, PROMISE);
+    start(&story, FIRST, 75, TASK_C);
+    end(&story, FIRST, 100, TASK_C);
+    start(&story, FIRST, 103, TASK_B);
+    tb_event(story.tb, FIRST, 120, EVENT_RESULT, PROMISE);
+    end(&story, FIRST, 125, TASK_B);
+    end_wait(&story, FIRST, 130, PROMISE);
+    end(&story, FIRST, 200, TASK_A);
+    struct simulate_fixture fixture;
+    const struct dag *run = replay(&fixture, &story);
+    check_task(run, TASK_C, FIRST, 75, 100, DISPATCH_HELPED);
+    check_task(run, TASK_B, FIRST, 103, 125, DISPATCH_HELPED);
+    check_task(run, TASK_A, FIRST, 40, 200, DISPATCH_NEW);
+    simulate_fixture_close(&fixture);
+}
+
+// Nobody else ran the task that woke a worker, which came late and found nothing.
+static void test_who_is_called_comes_as_late_as_it_did(void **state) {
+    (void)state;
+    struct story story = begin_story(2);
+    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
+    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
+    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
+    start(&story, SECOND, 60, TASK_D);
+    end(&story, SECOND, 62, TASK_D);
+    tb_event(story.tb, SECOND, 63, EVENT_IDLE, story.pool);
+    tb_event(story.tb, SECOND, 900, EVENT_BUSY, story.pool);
+    tb_event(story.tb, SECOND, 905, EVENT_IDLE, story.pool);
+    start(&story, FIRST, 40, TASK_A);
+    spawn(&story, FIRST, 100, 102, TASK_B);
+    begin_wait(&story, FIRST, 300, TASK_B);
+    start(&story, FIRST, 305, TASK_B);
+    end(&story, FIRST, 405, TASK_B);
+    end_wait(&story, FIRST, 410, TASK_B);
+    end(&story, FIRST, 1000, TASK_A);
+    struct simulate_fixture fixture;
+    const struct dag *run = replay(&fixture, &story);
+    check_task(run, TASK_B, FIRST, 305, 405, DISPATCH_HELPED);
+    check_task(run, TASK_A, FIRST, 40, 1000, DISPATCH_NEW);
+    simulate_fixture_close(&fixture);
+}
+
 static void test_main_runs_what_it_waits_for(void **state) {
     (void)state;
     struct story story = begin_story(1);
@@ -281,6 +332,8 @@ int main(void) {
         cmocka_unit_test(test_a_waiter_runs_what_it_waits_for),
         cmocka_unit_test(test_a_waiter_helps_the_thief),
         cmocka_unit_test(test_a_spare_is_made_for_a_waiter),
+        cmocka_unit_test(test_a_waiter_runs_parts),
+        cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
         cmocka_unit_test(test_random_programs_end),
     };
