@@ -85,9 +85,13 @@ static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t 
     return &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
 }
 
+int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
+    return rounded(costs_of(sim, task)->bracket[dispatch].mean_ns);
+}
+
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
     if (sim->dag->tasks[task].dispatch == dispatch) return sim->costs->bracket_ns[task];
-    return rounded(costs_of(sim, task)->bracket[dispatch].mean_ns);
+    return mean_bracket(sim, task, dispatch);
 }
 
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
@@ -97,10 +101,11 @@ int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch d
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
     const struct dag_task *of = &sim->dag->tasks[task];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    if (of->dispatch == dispatch && sim->model == MODEL_CPU) return sim->costs->pickup_ns[task];
-    if (of->dispatch == dispatch)
-        return time_ns[of->start] - rule_later(time_ns[of->spawn_begin], dag_free_ns(sim->dag, of));
-    return mean_pickup(sim, task, dispatch);
+    if (of->dispatch != dispatch) return mean_pickup(sim, task, dispatch);
+    int64_t recorded_ns = time_ns[of->start] - rule_later(time_ns[of->spawn_begin], dag_free_ns(sim->dag, of));
+    if (sim->model != MODEL_CPU) return recorded_ns;
+    int64_t own_ns = sim->costs->pickup_ns[task];
+    return own_ns + computing_kept_ns(sim, recorded_ns - own_ns);
 }
 
 uint32_t strand_add(struct simulation *sim) {

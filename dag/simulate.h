@@ -34,8 +34,8 @@
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it
 //     takes the place of the queue's next (discards_oldest), or it is rejected; what is rejected or gave up its place
 //     never runs, so that whoever awaits it is stuck. A hand-off has no queue: an idle worker, a new one, or rejected;
-//     a resized one gets a queue without bound. A task that finds a worker idle for less than the pool's mean pick-up
-//     of WOKEN is WOKEN only if it was recorded so, else QUEUED, since nobody falls asleep in an instant. A worker that
+//     a resized one gets a queue without bound. A task that finds a worker idle for less than the pool's mean bracket
+//     and pick-up of WOKEN is WOKEN only if it was recorded so, else QUEUED, since nobody falls asleep in an instant. A worker that
 //     comes free takes from the queue by the discipline (PRIORITY: whichever was recorded to start first), or goes
 //     idle; it retires when idle for keep_alive_ns while there are more than core (or core_times_out), or at shutdown
 //     with an empty queue (as long after as it was recorded, or else the first recorded of its pool). When nothing else

@@ -264,6 +264,7 @@ void stealing_unblock(struct simulation *sim, uint32_t strand);
 
 // costs, of a dispatch that differs from the recorded one or not
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 

@@ -332,12 +332,14 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
     return true;
 }
 
-// A worker does not fall asleep in an instant: as long as it has been idle for less than waking it would take, it
-// finds the next task like one that queued. (Whether a spawn or a worker was first by less than that says little, and
-// what the task itself cost says more.)
+// A worker does not fall asleep in an instant: as long as it has been idle for less than waking it would take, of its
+// own time and of the spawner's, it finds the next task like one that queued. (Whether a spawn or a worker was first by
+// less than that says little, and what the task itself cost says more. With less, spawns of tiny tasks would be held up
+// by waking workers, who so would find nothing and fall asleep again, for ever.)
 enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t index, int64_t idle_ns) {
     const struct dag_task *task = &sim->dag->tasks[index];
-    if (idle_ns >= mean_pickup(sim, index, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
+    int64_t waking_ns = mean_pickup(sim, index, DISPATCH_WOKEN) + mean_bracket(sim, index, DISPATCH_WOKEN);
+    if (idle_ns >= waking_ns) return DISPATCH_WOKEN;
     return task->dispatch == DISPATCH_WOKEN ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 

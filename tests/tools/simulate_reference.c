@@ -216,7 +216,8 @@ static struct strand *idle_worker(struct reference *r, uint32_t pool) {
 
 // Nobody falls asleep in an instant.
 static enum dispatch dispatch_to_idle(const struct reference *r, struct job job, const struct strand *worker) {
-    ticks asleep = (ticks)mean_pickup_ns(r, job.task, DISPATCH_WOKEN) << FRACTION;
+    int64_t waking_ns = mean_pickup_ns(r, job.task, DISPATCH_WOKEN) + mean_bracket_ns(r, job.task, DISPATCH_WOKEN);
+    ticks asleep = (ticks)waking_ns << FRACTION;
     bool awake = r->now - worker->idle_since < asleep;
     return awake && !as_recorded(r, job, DISPATCH_WOKEN) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }

@@ -253,7 +253,7 @@ static void test_who_is_called_comes_as_late_as_it_did(void **state) {
     tb_event(story.tb, SECOND, 900, EVENT_BUSY, story.pool);
     tb_event(story.tb, SECOND, 905, EVENT_IDLE, story.pool);
     start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 100, 102, TASK_B);
+    spawn(&story, FIRST, 120, 122, TASK_B);
     begin_wait(&story, FIRST, 300, TASK_B);
     start(&story, FIRST, 305, TASK_B);
     end(&story, FIRST, 405, TASK_B);
