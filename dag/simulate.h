@@ -70,8 +70,8 @@
 //   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the strand goes
 //     on behind the bracket (or, for a later wait, where that strand was), and the coordinator goes on at the result it
 //     awaits, on the strand that brings it, before that does anything else. Its waits take no time.
-// Nothing but what it helps with is ever dispatched to a worker that waits, so when nothing can happen any more and work is left, the run is
-// stuck: simulation_stuck says by what.
+// Nothing but what it helps with is ever dispatched to a worker that waits, so when nothing can happen any more and
+// work is left, the run is stuck: simulation_stuck says by what.
 #ifndef REHYPE_DAG_SIMULATE_H
 #define REHYPE_DAG_SIMULATE_H
 
