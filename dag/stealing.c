@@ -342,7 +342,7 @@ static int64_t reached_ns(const struct strand *strand) {
 static uint32_t pool_to_help(const struct simulation *sim, const struct strand *strand) {
     const struct dag *dag = sim->dag;
     uint32_t v = strand->vertex;
-    if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
+    if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE || v == 0) return 0;
     uint32_t awaited = dag->vertices.task[v];
     if (awaited == DAG_NONE) return 0;
     uint32_t before = dag_task_of(&dag->vertices, v - 1);
@@ -410,11 +410,13 @@ static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
     return true;
 }
 
-// Where the wait begins that ends at a vertex.
-static uint32_t begin_of_wait(const struct dag *dag, uint32_t vertex) {
-    uint32_t v = vertex - 1;
-    while (dag->vertices.kind[v] != VERTEX_WAIT_BEGIN || dag->vertices.task[v] != dag->vertices.task[vertex]) {
-        v = dag->vertices.kind[v] == VERTEX_END ? dag->tasks[dag->vertices.task[v]].start - 1 : v - 1;
+// Where the wait begins that a worker's next vertex ends; if that was lost, where the body does.
+static uint32_t begin_of_wait(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t first = sim->dag->tasks[sim->frames[strand->frame].task].start, v = strand->vertex - 1;
+    while (v > first &&
+           (vertices->kind[v] != VERTEX_WAIT_BEGIN || vertices->task[v] != vertices->task[strand->vertex])) {
+        v = vertices->kind[v] == VERTEX_END ? sim->dag->tasks[vertices->task[v]].start - 1 : v - 1;
     }
     return v;
 }
@@ -426,7 +428,7 @@ bool stealing_help(struct simulation *sim, uint32_t index) {
     strand->blocked = pool;
     if (strand->pool != pool) return false;
     sim->pools[pool].blocked++;
-    replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim->dag, v), reached_ns(strand));
+    replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim, strand), reached_ns(strand));
     return false;
 }
 

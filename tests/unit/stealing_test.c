@@ -325,6 +325,31 @@ static void test_random_programs_end(void **state) {
     }
 }
 
+// Rules that a recording does not follow may bring it to a halt, and nothing worse.
+static void test_any_recording_is_replayed(void **state) {
+    (void)state;
+    unsigned ended = 0;
+    for (uint64_t seed = 0; seed < 4 * RANDOM_CASES; seed++) {
+        struct simulate_fixture fixture;
+        struct error error = ERROR_INIT;
+        const struct model model = {.kind = seed & 1 ? MODEL_CPU : MODEL_POOL};
+        simulate_fixture_open(&fixture, seed & 2 ? random_events(seed) : random_trace(seed));
+        for (uint32_t p = 1; p < fixture.dag->pool_count; p++) {
+            fixture.dag->pools[p].discipline = DISCIPLINE_STEALING;
+            fixture.dag->pools[p].core = 1 + (int32_t)(seed % 3);
+        }
+        simulation_free(fixture.simulation);
+        fixture.simulation = simulation_new(fixture.dag, fixture.costs, &error);
+        assert_non_null(fixture.simulation);
+        for (uint32_t t = 0; t < fixture.dag->task_count && seed & 4; t += 3) {
+            if (!dag_inline_refusal(fixture.dag, t)) dag_edit_inline(&fixture.edit, t);
+        }
+        ended += simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK;
+        simulate_fixture_close(&fixture);
+    }
+    assert_true(ended > RANDOM_CASES);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_worker_takes_its_own_newest),
@@ -336,6 +361,7 @@ int main(void) {
         cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
         cmocka_unit_test(test_random_programs_end),
+        cmocka_unit_test(test_any_recording_is_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
