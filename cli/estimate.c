@@ -93,7 +93,10 @@ static bool warn(struct estimate *e, const struct plan *plan, struct error *erro
     return true;
 }
 
-// How good the plan is, for choosing what it leaves open.
+// More than any plan that is worth choosing; what R's filter would keep out comes after all that it lets pass.
+#define FILTERED 1e6
+
+// How good the plan is, for choosing what it leaves open as suggest would.
 static bool judge(void *context, const struct plan *plan, double *value, struct error *error) {
     struct estimate *e = context;
     struct estimator *estimator = &e->analysis.estimator;
@@ -106,7 +109,9 @@ static bool judge(void *context, const struct plan *plan, double *value, struct 
     if (!estimator_run(estimator, &stuck, error)) return false;
     if (stuck) return true;
     if (!estimator_measure(estimator, &e->baseline.recorded, false, &metrics, error)) return false;
-    if (!isnan(metrics.balanced)) *value = metrics.balanced;
+    if (isnan(metrics.balanced)) return true;
+    bool passes = !filter_failed(&metrics, &e->baseline.recorded, e->baseline.noise);
+    *value = metrics.balanced + (passes ? 0 : FILTERED);
     return true;
 }
 

@@ -116,6 +116,13 @@ static double largest_difference(const struct metrics *recorded, const struct me
     return worst;
 }
 
+static double noise_of(const struct metrics *recorded, const struct metrics *replayed) {
+    const double least = 0.005;
+    const struct usage *then = &recorded->threads[STATE_OCCUPIED], *now = &replayed->threads[STATE_OCCUPIED];
+    double threads = fmax(difference(then->peak, now->peak, 0), difference(then->mean, now->mean, 0));
+    return fmax(least, fmax(threads, difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0)));
+}
+
 static bool replay(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error) {
     bool stuck;
     if (!estimator_run(estimator, &stuck, error)) return false;
@@ -133,6 +140,7 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
     recorded->composite = metrics_composite(recorded, recorded);
     recorded->balanced = metrics_balanced(recorded, recorded);
     baseline->replay_error = largest_difference(recorded, &baseline->replayed);
+    baseline->noise = noise_of(recorded, &baseline->replayed);
     return true;
 }
 

@@ -61,6 +61,8 @@ struct baseline {
     // The null-replay error: largest difference between their wall, peaks and means, as a share of the larger, or of
     // the occupied threads' peak or mean where a state has few threads: an instant more of one is no error of many.
     double replay_error;
+    double noise; // below which a difference means nothing (SPEC section 3): 0.5 %, or the null-replay error in what
+                  // R's filter compares, wall and occupied threads
 };
 
 // The edit must be empty. `all` as of estimator_measure, for `replayed`. Errors: as of metrics_compute; STATUS_FAILED

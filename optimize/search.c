@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-static const double least_noise = 0.005; // SPEC section 3
+static const double worth_a_member = 0.005; // what each member of a plan must add to it, of the score
 
 // What the candidates may take of the budget is three fifths; combinations have the rest. SEARCH_LEAST of either are
 // tried however large the trace.
@@ -116,7 +116,8 @@ static bool measure_base(struct search *search, size_t trace, struct error *erro
     if (!estimator_measure_baseline(&search->estimators[trace], search->needs_all, &baseline, error)) return false;
     search->recorded[trace] = baseline.recorded;
     search->replayed[trace] = baseline.replayed;
-    search->noise_in[trace] = fmax(least_noise, baseline.replay_error);
+    search->noise_in[trace] = baseline.noise;
+    search->noise = fmax(search->noise, baseline.noise);
     search->result->null_replay_error = fmax(search->result->null_replay_error, baseline.replay_error);
     return objective_check(search->options->objective, &baseline.recorded, error);
 }
@@ -130,7 +131,6 @@ static bool measure_bases(struct search *search, struct error *error) {
         }
     }
     search->result->base = search->recorded[0];
-    search->noise = fmax(least_noise, search->result->null_replay_error);
     search->base_passes = !failed_requirement(search, search->replayed, &failing);
     return true;
 }
@@ -435,7 +435,7 @@ static bool without(struct search *search, const struct combine_problem *problem
 // than the least noise.
 static bool shorten(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
                     struct combination *plan, struct arena *arena, struct error *error) {
-    const double worst = plan->score + least_noise * fabs(plan->score);
+    const double worst = plan->score + worth_a_member * fabs(plan->score);
     for (uint32_t i = plan->count; i-- > 0 && plan->count > 1;) {
         struct combination less;
         if (!without(search, problem, found, plan, i, arena, &less, error)) return false;

@@ -76,7 +76,7 @@ enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 // and seed, same result but for `seconds`. Candidates that exclude each other never meet in a plan; of plans equal
 // within 1e-9 that with fewer improvements comes first, then by order of candidates. Plans that change the same tasks
 // are one. Cost: a propagation and a metrics_usage a plan and trace. Errors: STATUS_USAGE from objective_check or an
-// empty window; no memory. What betters the runs by no more than the noise (0.5 % or the worst null-replay error) is
+// empty window; no memory. What betters the runs by no more than the noise (struct baseline, the worst trace) is
 // nobody's refactoring, and is no plan.
 bool search_run(const struct search_trace *traces, size_t trace_count, const struct search_options *options,
                 struct arena *arena, struct search_result *result, struct error *error);
