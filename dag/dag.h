@@ -210,6 +210,7 @@ struct dag {
     const struct dag *origin;     // of a simulated run: what was recorded; NULL: this is it
     const uint32_t *source;       // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
     bool redispatched;            // of a simulated run: by pools' rules, so that threads' waits for cores are its own
+    const uint32_t *part_of;      // of a simulated run, by task beyond those of `origin`: the one that it is a part of
     const struct dag_step *steps; // of a simulated run: those of all threads, side by side
     const uint32_t *first_step;   // a thread each, and one more
     double cores;                 // of a simulated run, other than those recorded; 0: as the trace's header says

@@ -16,6 +16,7 @@ struct derive_work {
     uint32_t thread_capacity;
     struct dag_pool *pools;
     struct dag_task *tasks;
+    uint32_t task_capacity;
     uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
     uint32_t *open; // tasks whose bodies are open on the thread in hand
     uint32_t depth;
@@ -24,12 +25,9 @@ struct derive_work {
 bool derive_new(struct simulation *sim) {
     struct derive_work *work = sim->derive = calloc(1, sizeof *work);
     if (!work) return false;
-    size_t tasks = (size_t)sim->dag->task_count + 1;
-    work->tasks = malloc(tasks * sizeof *work->tasks);
     work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
     work->now = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *work->now);
-    work->open = malloc(tasks * sizeof *work->open);
-    return work->tasks && work->pools && work->now && work->open;
+    return work->pools && work->now;
 }
 
 void derive_free(struct simulation *sim) {
@@ -88,6 +86,13 @@ static bool reserve(struct simulation *sim) {
         }
         work->thread_capacity = sim->strand_capacity;
     }
+    if (sim->job_count >= work->task_capacity) {
+        size_t tasks = (size_t)sim->job_capacity + 1;
+        if (!resize(&work->tasks, tasks, sizeof *work->tasks) || !resize(&work->open, tasks, sizeof *work->open)) {
+            return false;
+        }
+        work->task_capacity = (uint32_t)tasks;
+    }
     if (sim->log_count < work->vertex_capacity) return true;
     work->vertex_capacity = 0;
     if (!reserve_vertices(work, &sim->dag->vertices, (size_t)sim->log_capacity + 1)) return false;
@@ -95,11 +100,15 @@ static bool reserve(struct simulation *sim) {
     return true;
 }
 
+static bool has_moved(const struct simulation *sim, uint32_t job) {
+    if (job_is_part(sim, job)) return false;
+    return sim->fate[job] != FATE_RECORDED && sim->fate[job] != FATE_DISPATCHED;
+}
+
 // Inlined bodies are no bodies any more; only what they bring about is left of them, where someone awaits it.
 static bool is_left(const struct simulation *sim, const struct passage *passage) {
-    bool inlined =
-        passage->task != DAG_NONE && passage->kind <= VERTEX_RESULT && sim->fate[passage->task] == FATE_INLINED;
-    if (!inlined) return true;
+    if (passage->dropped) return false;
+    if (passage->task == DAG_NONE || passage->kind > VERTEX_RESULT || !has_moved(sim, passage->task)) return true;
     const struct dag_task *task = &sim->dag->tasks[passage->task];
     return task->awaited > 0 && (passage->kind == VERTEX_RESULT || passage->source == task->result);
 }
@@ -116,12 +125,25 @@ static void order_steps(struct simulation *sim) {
     for (uint32_t i = 0; i < sim->log_count; i++) work->order[work->cursor[sim->log[i].strand]++] = i;
 }
 
+// Whether the result of a group or of a task in parts comes apart from their ends.
+static bool comes_apart(const struct simulation *sim, uint32_t task) {
+    return job_is_part(sim, task) || ends_group(sim, task) || sim->fate[task] == FATE_MERGED;
+}
+
+static bool is_result_of_whole(const struct passage *passage) {
+    return passage->kind == VERTEX_RESULT && passage->source == DAG_NONE;
+}
+
+static bool is_end_of_part(const struct simulation *sim, const struct passage *passage) {
+    return passage->kind == VERTEX_END && comes_apart(sim, passage->task);
+}
+
 static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage *passage) {
     const struct dag_vertices *recorded = &sim->dag->vertices;
     struct derive_work *work = sim->derive;
     struct dag_vertices *vertices = &work->vertices;
     uint32_t source = passage->source;
-    bool inlined_end = passage->kind == VERTEX_END && sim->fate[passage->task] == FATE_INLINED;
+    bool inlined_end = passage->kind == VERTEX_END && has_moved(sim, passage->task);
     vertices->time_ns[at] = passage->time_ns;
     vertices->task[at] = passage->task;
     vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
@@ -129,7 +151,10 @@ static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage
     vertices->event[at] = source == DAG_NONE ? 0 : recorded->event[source];
     vertices->cause[at] = DAG_NONE;
     work->source[at] = source;
-    if (source != DAG_NONE) work->now[source] = at;
+    if (is_result_of_whole(passage))
+        work->now[sim->dag->tasks[passage->task].result] = at;
+    else if (source != DAG_NONE && !is_end_of_part(sim, passage))
+        work->now[source] = at;
 }
 
 static int64_t lesser(int64_t a, int64_t b) {
@@ -190,27 +215,31 @@ static uint32_t now_at(const struct derive_work *work, uint32_t vertex) {
     return vertex == DAG_NONE ? DAG_NONE : work->now[vertex];
 }
 
-static void lay_task(struct simulation *sim, uint32_t index) {
+// Bodies and brackets are found when threads are walked.
+static void lay_task(struct simulation *sim, uint32_t job) {
     const struct derive_work *work = sim->derive;
-    const struct dag_task *recorded = &sim->dag->tasks[index];
-    struct dag_task *task = &sim->derive->tasks[index];
+    const struct dag_task *recorded = &sim->dag->tasks[job_task(sim, job)];
+    struct dag_task *task = &sim->derive->tasks[job];
     *task = *recorded;
     task->spawner = task->thread = task->enclosing = task->pickup = DAG_NONE;
-    task->result = now_at(work, recorded->result);
-    if (sim->fate[index] == FATE_INLINED) {
+    task->spawn_begin = task->spawn_end = task->start = task->end = task->tail = DAG_NONE;
+    task->result = job < sim->dag->task_count ? now_at(work, recorded->result) : DAG_NONE;
+    if (has_moved(sim, job)) {
         task->flags = TASK_NESTED;
         task->dispatch = DISPATCH_NONE;
-        task->spawn_begin = task->spawn_end = task->start = task->end = task->tail = DAG_NONE;
         return;
     }
-    task->dispatch = sim->dispatch[index];
-    task->spawn_begin = now_at(work, recorded->spawn_begin);
-    task->spawn_end = now_at(work, recorded->spawn_end);
-    if (task->spawn_end == DAG_NONE) task->spawn_end = task->spawn_begin;
-    task->start = now_at(work, recorded->start);
-    task->end = now_at(work, recorded->end);
-    task->tail = now_at(work, recorded->tail);
-    if (recorded->start != DAG_NONE && task->start == DAG_NONE) task->flags |= TASK_REJECTED;
+    task->dispatch = sim->dispatch[job];
+    if (job >= sim->dag->task_count) task->awaited = 0;
+}
+
+// Nobody was there to take it up.
+static void find_rejected(struct simulation *sim) {
+    for (uint32_t job = 0; job < sim->job_count; job++) {
+        struct dag_task *task = &sim->derive->tasks[job];
+        bool started = sim->dag->tasks[job_task(sim, job)].start != DAG_NONE;
+        if (started && task->start == DAG_NONE && !(task->flags & TASK_NESTED)) task->flags |= TASK_REJECTED;
+    }
 }
 
 static void set_cause(struct dag_vertices *vertices, uint32_t vertex, enum vertex_rule rule, uint32_t cause) {
@@ -244,7 +273,8 @@ static void close_body(struct derive_work *work, uint32_t task) {
 static void cause_start(struct simulation *sim, uint32_t start) {
     struct dag_vertices *vertices = &sim->derive->vertices;
     const struct dag_task *task = &sim->derive->tasks[vertices->task[start]];
-    if (sim->fate[vertices->task[start]] != FATE_DISPATCHED) return;
+    uint32_t job = vertices->task[start];
+    if (!job_is_part(sim, job) && sim->fate[job] != FATE_DISPATCHED) return;
     bool busy = task->pickup < start && vertices->kind[start - 1] == VERTEX_BUSY;
     set_cause(vertices, start, RULE_RUN, DAG_NONE);
     set_cause(vertices, start - busy, RULE_WAKE, task->spawn_begin);
@@ -273,7 +303,7 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
     if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->strands[index].maker);
     uint32_t task = first_task(sim, thread);
     if (task == DAG_NONE) return DAG_NONE;
-    const struct dag_task *of = &sim->dag->tasks[task];
+    const struct dag_task *of = &sim->dag->tasks[job_task(sim, task)];
     bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
     return same && in_time ? maker : sim->derive->tasks[task].spawn_begin;
 }
@@ -307,22 +337,54 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
     }
 }
 
+static void end_body(struct simulation *sim, uint32_t job, uint32_t end) {
+    struct derive_work *work = sim->derive;
+    const struct dag_task *recorded = &sim->dag->tasks[job_task(sim, job)];
+    bool no_tail = recorded->tail == recorded->end || job_is_part(sim, job);
+    uint32_t tail = no_tail ? DAG_NONE : now_at(work, recorded->tail);
+    work->tasks[job].end = end;
+    work->tasks[job].tail = tail == DAG_NONE || tail < end ? end : tail;
+    close_body(work, job);
+}
+
+static void begin_bracket(struct derive_work *work, struct dag_thread *thread, uint32_t job, uint32_t spawn_begin) {
+    work->tasks[job].spawn_begin = work->tasks[job].spawn_end = spawn_begin;
+    work->tasks[job].spawner = work->depth ? work->open[work->depth - 1] : DAG_NONE;
+    if (!work->depth) thread->pinned = true;
+}
+
+// Bodies and brackets of a thread.
 static void walk_thread(struct simulation *sim, struct dag_thread *thread) {
     struct derive_work *work = sim->derive;
     const struct dag_vertices *vertices = &work->vertices;
     work->depth = 0;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        uint32_t task = vertices->task[v];
-        find_cause(sim, thread, v);
-        if (vertices->kind[v] == VERTEX_START) {
+        uint32_t job = dag_task_of(vertices, v);
+        if (job == DAG_NONE) continue;
+        switch (vertices->kind[v]) {
+        case VERTEX_START:
+            work->tasks[job].start = v;
             open_body(sim, thread, v);
-            cause_start(sim, v);
-        } else if (vertices->kind[v] == VERTEX_END) {
-            close_body(work, task);
-        } else if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && task != DAG_NONE) {
-            work->tasks[task].spawner = work->depth ? work->open[work->depth - 1] : DAG_NONE;
-            if (!work->depth) thread->pinned = true;
+            break;
+        case VERTEX_END:
+            end_body(sim, job, v);
+            break;
+        case VERTEX_SPAWN_BEGIN:
+            begin_bracket(work, thread, job, v);
+            break;
+        case VERTEX_SPAWN_END:
+            work->tasks[job].spawn_end = v;
+            break;
+        default:
+            break;
         }
+    }
+}
+
+static void find_causes_of_run(struct simulation *sim, const struct dag_thread *thread) {
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        find_cause(sim, thread, v);
+        if (sim->derive->vertices.kind[v] == VERTEX_START) cause_start(sim, v);
     }
 }
 
@@ -358,7 +420,7 @@ bool derive_run(struct simulation *sim) {
     sim->derived = *sim->dag;
     lay_threads(sim);
     lay_pools(sim);
-    for (uint32_t t = 0; t < sim->dag->task_count; t++) lay_task(sim, t);
+    for (uint32_t job = 0; job < sim->job_count; job++) lay_task(sim, job);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
     sim->derived.tasks = work->tasks;
@@ -368,7 +430,11 @@ bool derive_run(struct simulation *sim) {
     sim->derived.source = work->source;
     sim->derived.steps = work->steps;
     sim->derived.first_step = work->first_step;
+    sim->derived.task_count = sim->job_count;
+    sim->derived.part_of = sim->part_of;
     for (uint32_t i = 0; i < sim->strand_count; i++) walk_thread(sim, &work->threads[i]);
+    for (uint32_t i = 0; i < sim->strand_count; i++) find_causes_of_run(sim, &work->threads[i]);
+    find_rejected(sim);
     find_window(&sim->derived);
     return true;
 }

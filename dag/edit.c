@@ -59,7 +59,7 @@ uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit,
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         if (dag->vertices.kind[v] != VERTEX_START) continue;
         uint32_t task = dag->vertices.task[v];
-        if (!edit->inlined[task]) return task;
+        if (!chain_moves_out(edit, task)) return task;
         v = dag->tasks[task].end;
     }
     return DAG_NONE;
@@ -67,8 +67,8 @@ uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit,
 
 bool dag_edit_removes_thread(const struct dag *dag, const struct dag_edit *edit, uint32_t index) {
     const struct dag_thread *thread = &dag->threads[index];
-    return edit->inlined_count && thread->worker && thread->bodies && !thread->pinned &&
-           dag_edit_first_task(dag, edit, index) == DAG_NONE;
+    return edit->inlined_count + edit->staged_count + edit->merged_count && thread->worker && thread->bodies &&
+           !thread->pinned && dag_edit_first_task(dag, edit, index) == DAG_NONE;
 }
 
 void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit) {

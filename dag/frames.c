@@ -46,22 +46,14 @@ static void pop(struct simulation *sim, uint32_t strand) {
     sim->unused_frame = index;
     strand_lead(sim, strand, frame.lead_after_ns, true);
     if (frame.kind == FRAME_HELPED) sim->strands[strand].stolen_from = frame.stolen_from;
-    if (frame.kind == FRAME_INLINED) {
-        strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns);
+    bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
+    if (to_bracket) {
+        strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns, true);
+    } else if (frame.kind == FRAME_MEMBER) {
+        group_go_on(sim, strand, frame.task);
+    } else if (frame.kind != FRAME_THREAD && frame.kind < FRAME_PART && ends_group(sim, frame.task)) {
+        group_end(sim, strand, frame.task);
     }
-}
-
-// An inlined body begins where its spawn was, and what follows it there follows the bracket.
-static void enter(struct simulation *sim, uint32_t strand, uint32_t index) {
-    const struct dag_task *task = &sim->dag->tasks[index];
-    const int64_t *time_ns = sim->dag->vertices.time_ns;
-    struct frame *around = &sim->frames[sim->strands[strand].frame];
-    strand_compute(sim, &sim->strands[strand], task->spawn_begin, around->since_ns);
-    strand_lead(sim, strand, time_ns[task->spawn_begin] - around->since_ns, false);
-    strand_pass_by(sim, strand, task->spawn_begin, sim->strands[strand].now_ns + sim->strands[strand].lead_ns);
-    around->next = task->spawn_end + 1;
-    around->since_ns = time_ns[task->spawn_end];
-    frame_push(sim, strand, frame_of_body(sim, index, FRAME_INLINED));
 }
 
 // A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
@@ -76,27 +68,34 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
     frame->next = last + 1;
 }
 
+static uint32_t step_of(const struct frame *frame) {
+    if (frame->kind == FRAME_PART) return frame->next ? STEP_PART_END : STEP_PART_START;
+    return frame->begun ? STEP_SPAWNED : STEP_SPAWN;
+}
+
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    for (;;) {
+    while (!sim->no_memory) {
         struct strand *strand = &sim->strands[index];
+        if (strand->stages != DAG_NONE) stages_resume(sim, index);
         if (strand->frame == DAG_NONE) return DAG_NONE;
         struct frame *frame = &sim->frames[strand->frame];
         if (frame->next == frame->end) {
             pop(sim, index);
             continue;
         }
-        uint32_t v = frame->next, task = vertices->task[v];
+        strand->entered = false;
+        if (frame->kind >= FRAME_PART) return step_of(frame);
+        uint32_t v = frame->next, task = dag_task_of(vertices, v);
         bool own = task != DAG_NONE && task == frame->task;
-        bool moves = chain_may_move(vertices->kind[v]) && task != DAG_NONE && !own;
-        if (moves && vertices->kind[v] == VERTEX_SPAWN_BEGIN && sim->fate[task] == FATE_INLINED) {
-            enter(sim, index, task);
-            if (sim->no_memory) return DAG_NONE;
-        } else if (moves && vertices->kind[v] != VERTEX_SPAWN_BEGIN && sim->fate[task] != FATE_RECORDED) {
+        bool is_bracket = vertices->kind[v] == VERTEX_SPAWN_BEGIN;
+        bool may_go = task != DAG_NONE && !own && !is_bracket && chain_may_move(vertices->kind[v]);
+        if (may_go && sim->fate[task] != FATE_RECORDED) {
             skip(sim, strand, frame, task);
-        } else {
-            strand->entered = own && vertices->kind[v] == VERTEX_START;
-            return v;
+            continue;
         }
+        strand->entered = own && vertices->kind[v] == VERTEX_START;
+        return v;
     }
+    return DAG_NONE;
 }

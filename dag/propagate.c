@@ -90,12 +90,12 @@ static void remove_worker(const struct removal *removal, const struct dag_thread
 // nothing of other tasks (dag_inline_refusal).
 static void remove_edited(const struct removal *removal, const struct dag_edit *edit) {
     const struct dag *dag = removal->dag;
-    if (!edit->inlined_count) return;
+    if (!(edit->inlined_count | edit->staged_count | edit->merged_count)) return;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (dag_edit_removes_thread(dag, edit, i)) remove_worker(removal, &dag->threads[i]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (!edit->inlined[t]) continue;
+        if (!chain_moves_out(edit, t)) continue;
         const struct dag_task *task = &dag->tasks[t];
         bool in_place = chain_runs_in_place(task);
         remove_range(removal, task->pickup, task->start);

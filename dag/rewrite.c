@@ -262,10 +262,17 @@ static bool is_gone(const struct rewrite *rewrite, const struct dag_step *step) 
            is_folded(rewrite, vertices->task[step->source]);
 }
 
+static uint64_t id_of(const struct rewrite *rewrite, uint32_t task) {
+    uint32_t recorded = rewrite->recorded->task_count;
+    return task < recorded ? rewrite->recorded->tasks[task].id : rewrite->part_ids[task - recorded];
+}
+
 static void emit_recorded(struct rewrite *rewrite, const struct dag_step *step, struct event event) {
     uint32_t task = dag_task_of(&rewrite->recorded->vertices, step->source);
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
+    uint32_t now = step->vertex == DAG_NONE ? DAG_NONE : dag_task_of(&rewrite->run->vertices, step->vertex);
+    if (now != DAG_NONE && now >= rewrite->recorded->task_count) event.operand[0] = id_of(rewrite, now);
     if (event.kind == EVENT_SPAWN_END && task != DAG_NONE && rewrite->run->tasks[task].flags & TASK_REJECTED) {
         event.operand[1] = SPAWN_REJECTED;
     }
@@ -321,28 +328,59 @@ static struct event event_of_worker(const struct rewrite *rewrite, enum event_ki
     return (struct event){.kind = (uint8_t)kind, .operand = {rewrite->run->threads[rewrite->thread].pool}};
 }
 
-// Of a vertex that was not recorded; kinds that a simulation makes.
-static void pass_new(struct rewrite *rewrite, const struct dag_step *step) {
-    const struct dag *run = rewrite->run;
-    switch (run->vertices.kind[step->vertex]) {
-    case VERTEX_THREAD_START:
-        emit_vertex(rewrite, (struct event){.kind = EVENT_THREAD_START, .operand = {rewrite->run_ids[rewrite->thread]}},
-                    step->time_ns);
-        emit(rewrite, event_of_worker(rewrite, EVENT_WORKER_BEGIN), step->time_ns + 1);
-        break;
-    case VERTEX_THREAD_END:
-        emit_vertex(rewrite, (struct event){.kind = EVENT_THREAD_END, .operand = {rewrite->run_ids[rewrite->thread]}},
-                    step->time_ns);
-        break;
-    case VERTEX_IDLE:
-        emit_vertex(rewrite, event_of_worker(rewrite, EVENT_IDLE), step->time_ns);
-        break;
-    case VERTEX_BUSY:
-        emit_vertex(rewrite, event_of_worker(rewrite, EVENT_BUSY), step->time_ns);
-        break;
-    default: // VERTEX_RETIRE
-        emit_vertex(rewrite, event_of_worker(rewrite, EVENT_RETIRE), step->time_ns);
+// A part is spawned where its task was.
+static struct event spawn_event(const struct rewrite *rewrite, uint32_t task) {
+    const struct dag *recorded = rewrite->recorded;
+    uint32_t of = task < recorded->task_count ? task : rewrite->run->part_of[task - recorded->task_count];
+    uint32_t vertex = recorded->tasks[of].spawn_begin;
+    uint32_t stream = recorded->threads[thread_of(recorded, vertex)].stream;
+    struct event event = rewrite->streams[stream].events[recorded->vertices.event[vertex]];
+    event.operand[0] = id_of(rewrite, task);
+    return event;
+}
+
+static struct event event_of_task(const struct rewrite *rewrite, unsigned kind, uint32_t task) {
+    uint64_t id = id_of(rewrite, task);
+    bool rejected = rewrite->run->tasks[task].flags & TASK_REJECTED;
+    switch (kind) {
+    case VERTEX_SPAWN_BEGIN:
+        return spawn_event(rewrite, task);
+    case VERTEX_SPAWN_END:
+        return (struct event){.kind = EVENT_SPAWN_END, .operand = {id, rejected ? SPAWN_REJECTED : SPAWN_ACCEPTED}};
+    case VERTEX_START:
+        return (struct event){.kind = EVENT_TASK_START, .operand = {id}};
+    case VERTEX_END:
+        return (struct event){.kind = EVENT_TASK_END, .operand = {id, 0, rewrite->run->tasks[task].outcome}};
+    default:
+        return (struct event){.kind = EVENT_RESULT, .operand = {id}};
     }
+}
+
+static struct event event_of_new(const struct rewrite *rewrite, uint32_t vertex) {
+    const struct dag_vertices *vertices = &rewrite->run->vertices;
+    switch (vertices->kind[vertex]) {
+    case VERTEX_THREAD_START:
+        return (struct event){.kind = EVENT_THREAD_START, .operand = {rewrite->run_ids[rewrite->thread]}};
+    case VERTEX_THREAD_END:
+        return (struct event){.kind = EVENT_THREAD_END, .operand = {rewrite->run_ids[rewrite->thread]}};
+    case VERTEX_IDLE:
+        return event_of_worker(rewrite, EVENT_IDLE);
+    case VERTEX_BUSY:
+        return event_of_worker(rewrite, EVENT_BUSY);
+    case VERTEX_RETIRE:
+        return event_of_worker(rewrite, EVENT_RETIRE);
+    default:
+        return event_of_task(rewrite, vertices->kind[vertex], vertices->task[vertex]);
+    }
+}
+
+// Of a vertex that was not recorded; kinds that a simulation makes. Results that nobody awaits are no vertices.
+static void pass_new(struct rewrite *rewrite, const struct dag_step *step) {
+    if (step->vertex == DAG_NONE) return;
+    struct event event = event_of_new(rewrite, step->vertex);
+    emit_vertex(rewrite, event, step->time_ns);
+    if (event.kind == EVENT_THREAD_START)
+        emit(rewrite, event_of_worker(rewrite, EVENT_WORKER_BEGIN), step->time_ns + 1);
 }
 
 // ---- threads
@@ -429,7 +467,11 @@ static bool fill(struct rewrite *rewrite, uint64_t *next_id) {
         if (is_folded(rewrite, t) && !idmap_add(&rewrite->folded, recorded->tasks[t].id, t)) return false;
     }
     for (uint32_t i = recorded->thread_count; i < run->thread_count; i++) rewrite->run_ids[i] = (*next_id)++;
-    return true;
+    uint32_t parts = run->task_count - recorded->task_count;
+    if (!parts) return true;
+    rewrite->part_ids = malloc(parts * sizeof *rewrite->part_ids);
+    for (uint32_t i = 0; rewrite->part_ids && i < parts; i++) rewrite->part_ids[i] = (*next_id)++;
+    return rewrite->part_ids;
 }
 
 bool rewrite_init(struct rewrite *rewrite, const struct dag *run, const struct stream_events *streams,
@@ -448,5 +490,6 @@ void rewrite_destroy(struct rewrite *rewrite) {
     free(rewrite->run_ids);
     free(rewrite->readings);
     free(rewrite->unmade);
+    free(rewrite->part_ids);
     idmap_destroy(&rewrite->folded);
 }

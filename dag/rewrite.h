@@ -23,6 +23,7 @@ struct rewrite {
     struct idmap folded;                 // ids of tasks that run inside others in this run only
     uint64_t *run_ids;                   // a thread of the run each: task id of its run(), for new ones
 
+    uint64_t *part_ids; // of parts of tasks, in the order of the run's tasks
     bool *unmade; // of redispatched runs, a recorded vertex each: of the making of a worker that was made otherwise
 
     struct event *out; // the result. Until they are settled, times are int64_t

@@ -2,6 +2,7 @@
 // The run: strands go on as far as they can, and take their turns where order matters.
 #include "dag/simulate.h"
 
+#include "dag/chain.h"
 #include "dag/rules.h"
 #include "dag/strand.h"
 
@@ -14,6 +15,13 @@ static struct simulation *fail_new(struct simulation *sim, const struct dag *dag
     simulation_free(sim);
     error_set(error, STATUS_FAILED, "no memory to simulate %u events", dag->vertex_count);
     return NULL;
+}
+
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    return moved != NULL;
 }
 
 // Makes room for so many strands.
@@ -29,6 +37,22 @@ static bool reserve_strands(struct simulation *sim, uint32_t count) {
     return true;
 }
 
+static bool reserve_jobs(struct simulation *sim, uint32_t count) {
+    if (count <= sim->job_capacity) return true;
+    size_t larger = (size_t)count + count / 2 + 1, parts = larger - sim->dag->task_count;
+    if (!resize(&sim->dispatch, larger, sizeof *sim->dispatch) ||
+        !resize(&sim->queue.key, larger, sizeof *sim->queue.key) ||
+        !resize(&sim->queue.left, larger, sizeof *sim->queue.left) ||
+        !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
+        !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
+        !resize(&sim->part_of, parts, sizeof *sim->part_of) ||
+        !resize(&sim->part_number, parts, sizeof *sim->part_number)) {
+        return false;
+    }
+    sim->job_capacity = (uint32_t)larger;
+    return true;
+}
+
 struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error) {
     struct simulation *sim = calloc(1, sizeof *sim);
     size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
@@ -39,11 +63,11 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->time_ns = malloc(vertices * sizeof *sim->time_ns);
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
-    sim->dispatch = malloc(tasks);
     sim->log_capacity = dag->vertex_count + 64;
     sim->log = malloc(sim->log_capacity * sizeof *sim->log);
-    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->dispatch || !sim->log ||
-        !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) || !computing_new(sim) || !derive_new(sim)) {
+    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->log || !reserve_jobs(sim, dag->task_count + 1) ||
+        !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) || !regroup_new(sim) || !computing_new(sim) ||
+        !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -53,6 +77,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
 void simulation_free(struct simulation *sim) {
     if (!sim) return;
     pools_free(sim);
+    regroup_free(sim);
     derive_free(sim);
     agenda_destroy(&sim->agenda);
     cores_destroy(&sim->cores);
@@ -64,6 +89,10 @@ void simulation_free(struct simulation *sim) {
     free(sim->time_ns);
     free(sim->fate);
     free(sim->dispatch);
+    free(sim->queue.key);
+    free(sim->queue.left);
+    free(sim->queue.right);
+    free(sim->queue.holder);
     free(sim->log);
     free(sim);
 }
@@ -80,32 +109,49 @@ static int64_t rounded(double ns) {
     return (int64_t)(ns + 0.5); // costs are no less than 0
 }
 
-static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t task) {
-    uint32_t pool = sim->dag->tasks[task].pool;
+static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t job) {
+    uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
     return &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
 }
 
-int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
-    return rounded(costs_of(sim, task)->bracket[dispatch].mean_ns);
+// The first part of a task costs what the task did.
+bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    bool first = job < sim->dag->task_count || sim->part_number[job - sim->dag->task_count] == 0;
+    return first && sim->dag->tasks[job_task(sim, job)].dispatch == dispatch;
 }
 
-int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
-    if (sim->dag->tasks[task].dispatch == dispatch) return sim->costs->bracket_ns[task];
-    return mean_bracket(sim, task, dispatch);
+int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    return rounded(costs_of(sim, job)->bracket[dispatch].mean_ns);
 }
 
-int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
-    return rounded(costs_of(sim, task)->pickup[dispatch].mean_ns);
+int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    if (is_as_recorded(sim, job, dispatch)) return sim->costs->bracket_ns[job_task(sim, job)];
+    return mean_bracket(sim, job, dispatch);
 }
 
-int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
-    const struct dag_task *of = &sim->dag->tasks[task];
+int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    return rounded(costs_of(sim, job)->pickup[dispatch].mean_ns);
+}
+
+int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    if (!is_as_recorded(sim, job, dispatch)) return mean_pickup(sim, job, dispatch);
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    if (of->dispatch != dispatch) return mean_pickup(sim, task, dispatch);
-    int64_t recorded_ns = time_ns[of->start] - rule_later(time_ns[of->spawn_begin], dag_free_ns(sim->dag, of));
+    int64_t recorded_ns = time_ns[task->start] - rule_later(time_ns[task->spawn_begin], dag_free_ns(sim->dag, task));
     if (sim->model != MODEL_CPU) return recorded_ns;
-    int64_t own_ns = sim->costs->pickup_ns[task];
+    int64_t own_ns = sim->costs->pickup_ns[job_task(sim, job)];
     return own_ns + computing_kept_ns(sim, recorded_ns - own_ns);
+}
+
+uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
+    if (!reserve_jobs(sim, sim->job_count + 1)) {
+        sim->no_memory = true;
+        return DAG_NONE;
+    }
+    sim->queue.holder[sim->job_count] = STEALING_NOWHERE;
+    sim->part_of[sim->job_count - sim->dag->task_count] = task;
+    sim->part_number[sim->job_count - sim->dag->task_count] = part;
+    return sim->job_count++;
 }
 
 uint32_t strand_add(struct simulation *sim) {
@@ -146,21 +192,44 @@ static void pass(struct simulation *sim, uint32_t index, struct passage passage)
     log_passage(sim, passage);
 }
 
-void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
+void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     pass(sim, strand,
-         (struct passage){
-             .time_ns = time_ns, .source = vertex, .task = vertices->task[vertex], .kind = vertices->kind[vertex]});
+         (struct passage){.time_ns = time_ns,
+                          .source = vertex,
+                          .task = vertices->task[vertex],
+                          .kind = vertices->kind[vertex],
+                          .dropped = dropped});
+}
+
+// Stages that awaited the vertex go on where it was brought about. They are kept newest first.
+static void take_stages(struct simulation *sim, uint32_t strand, uint32_t vertex) {
+    uint32_t last = sim->first_stage[vertex];
+    while (sim->frames[last].link != DAG_NONE) last = sim->frames[last].link;
+    sim->frames[last].link = sim->strands[strand].stages;
+    sim->strands[strand].stages = sim->first_stage[vertex];
+    sim->first_stage[vertex] = DAG_NONE;
+}
+
+void vertex_set(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
+    sim->time_ns[vertex] = time_ns;
+    release(sim, vertex);
+    if (sim->first_stage[vertex] != DAG_NONE) take_stages(sim, strand, vertex);
+}
+
+void strand_pass_as(struct simulation *sim, uint32_t strand, uint32_t vertex, uint32_t job, int64_t time_ns) {
+    pass(sim, strand,
+         (struct passage){.time_ns = time_ns, .source = vertex, .task = job, .kind = sim->dag->vertices.kind[vertex]});
+    vertex_set(sim, strand, vertex, time_ns);
 }
 
 void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
-    if (time_ns != DAG_ABSENT) strand_pass_by(sim, strand, vertex, time_ns); // a barrier may have nothing to gather
-    sim->time_ns[vertex] = time_ns;
-    release(sim, vertex);
+    if (time_ns != DAG_ABSENT) strand_pass_by(sim, strand, vertex, time_ns, false); // barriers may gather nothing
+    vertex_set(sim, strand, vertex, time_ns);
 }
 
-void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t task, int64_t time_ns) {
-    pass(sim, strand, (struct passage){.time_ns = time_ns, .source = DAG_NONE, .task = task, .kind = (uint8_t)kind});
+void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t job, int64_t time_ns) {
+    pass(sim, strand, (struct passage){.time_ns = time_ns, .source = DAG_NONE, .task = job, .kind = (uint8_t)kind});
 }
 
 void strand_lead(struct simulation *sim, uint32_t index, int64_t lead_ns, bool computes) {
@@ -178,6 +247,10 @@ void vertex_vanish(struct simulation *sim, uint32_t vertex) {
 static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
     struct strand *strand = &sim->strands[index];
+    if (strand->vertex >= STEP_LEAST) {
+        *time_ns = strand->now_ns + strand->lead_ns;
+        return true;
+    }
     uint32_t v = strand->vertex, cause = dag_awaited_by(&dag->vertices, v);
     struct reach reach = {strand->now_ns, strand->lead_ns, sim->frames[strand->frame].since_ns};
     strand->awaits = DAG_NONE;
@@ -198,13 +271,21 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     return true;
 }
 
-// Whether pools must see this vertex in order of time.
-static bool concerns_pools(const struct simulation *sim, uint32_t v) {
+// Whether pools, or stages, must see this vertex in order of time.
+static bool needs_turn(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN) {
-        return vertices->task[v] != DAG_NONE && sim->fate[vertices->task[v]] == FATE_DISPATCHED;
+    if (v >= STEP_LEAST) return true;
+    switch (vertices->kind[v]) {
+    case VERTEX_SPAWN_BEGIN:
+        return vertices->task[v] != DAG_NONE && sim->fate[vertices->task[v]] >= FATE_SPLIT;
+    case VERTEX_SHUTDOWN:
+        return pool_governs(sim, sim->pool_of_shutdown[v]);
+    case VERTEX_RESULT:
+    case VERTEX_END:
+        return sim->edit->staged_count > 0;
+    default:
+        return false;
     }
-    return vertices->kind[v] == VERTEX_SHUTDOWN && pool_governs(sim, sim->pool_of_shutdown[v]);
 }
 
 static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
@@ -212,8 +293,7 @@ static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time
            agenda_precedes(&sim->agenda, strand, time_ns);
 }
 
-// Whether a bracket holds nothing but its own task's, so that it can be left out.
-static bool bracket_is_own(const struct dag *dag, uint32_t index) {
+bool bracket_is_own(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
     if (task->spawn_end == task->spawn_begin) return false;
     for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
@@ -226,7 +306,7 @@ static bool bracket_is_own(const struct dag *dag, uint32_t index) {
     return true;
 }
 
-static void leave_bracket_out(struct simulation *sim, uint32_t index) {
+void bracket_leave_out(struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
         if (v == task->start)
@@ -242,7 +322,7 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
     struct frame *frame = &sim->frames[sim->strands[strand].frame];
     int64_t bracket_ns = 0;
     if (bracket_is_own(sim->dag, index)) {
-        leave_bracket_out(sim, index);
+        bracket_leave_out(sim, index);
         bracket_ns = cost_of_bracket(sim, index, dispatch);
         frame->next = task->spawn_end;
         frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
@@ -251,7 +331,7 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
         strand_lead(sim, strand, bracket_ns, true);
         return;
     }
-    struct frame body = frame_of_body(sim, index, FRAME_CALLED);
+    struct frame body = frame_of_job(sim, index, FRAME_CALLED);
     body.lead_after_ns = bracket_ns;
     if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
 }
@@ -265,36 +345,106 @@ static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_
         sim->fate[task] = FATE_RECORDED;
 }
 
-static void visit(struct simulation *sim, uint32_t index, int64_t time_ns) {
+static bool is_moved(const struct simulation *sim, uint32_t task) {
+    return task != DAG_NONE && sim->fate[task] != FATE_RECORDED && sim->fate[task] < FATE_SPLIT;
+}
+
+// The bracket of a task that is handed over no more: the task runs here, or with those that it is merged with.
+static void pass_bracket(struct simulation *sim, uint32_t strand, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+    frame->next = task->spawn_end + 1;
+    frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
+    if (sim->fate[index] == FATE_MERGED) {
+        strand_pass_by(sim, strand, task->spawn_end, sim->strands[strand].now_ns, true);
+        return;
+    }
+    frame_push(sim, strand, frame_of_body(sim, index, sim->fate[index] == FATE_STAGED ? FRAME_STAGED : FRAME_INLINED));
+}
+
+// Results of a group are there when it ends, and a stage's waits are none.
+static bool is_dropped(const struct simulation *sim, const struct strand *strand, uint32_t v, uint32_t task) {
+    switch (sim->dag->vertices.kind[v]) {
+    case VERTEX_START:
+    case VERTEX_END:
+        return task != DAG_NONE && sim->fate[task] == FATE_MERGED;
+    case VERTEX_RESULT:
+        return task != DAG_NONE && (sim->fate[task] == FATE_MERGED || ends_group(sim, task));
+    case VERTEX_WAIT_BEGIN:
+        return sim->frames[strand->frame].kind == FRAME_STAGED;
+    default:
+        return false;
+    }
+}
+
+static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint32_t task, int64_t time_ns) {
+    bool dropped = is_dropped(sim, &sim->strands[index], v, task);
+    if (dropped || (sim->dag->vertices.kind[v] == VERTEX_END && ends_group(sim, task)))
+        strand_pass_by(sim, index, v, time_ns, dropped);
+    else
+        strand_pass(sim, index, v, time_ns);
+}
+
+static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
+    struct frame *frame = &sim->frames[sim->strands[index].frame];
+    uint32_t task = dag_task_of(vertices, v);
+    frame->next = v + 1;
+    frame->since_ns = vertices->time_ns[v];
+    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && is_moved(sim, task)) {
+        strand_pass_by(sim, index, v, time_ns, true);
+        pass_bracket(sim, index, task);
+        return;
+    }
+    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && task != DAG_NONE && sim->fate[task] == FATE_SPLIT) {
+        parts_begin(sim, index, task, time_ns);
+        return;
+    }
+    pass_vertex(sim, index, v, task, time_ns);
+    if (sim->strands[index].blocked) stealing_unblock(sim, index);
+    switch (vertices->kind[v]) {
+    case VERTEX_SPAWN_BEGIN:
+        if (task != DAG_NONE && sim->fate[task] == FATE_DISPATCHED) spawn(sim, index, task, time_ns);
+        break;
+    case VERTEX_START:
+        if (ends_group(sim, task)) group_begin(sim, index, task);
+        break;
+    case VERTEX_SHUTDOWN:
+        if (pool_governs(sim, sim->pool_of_shutdown[v])) pool_shut_down(sim, sim->pool_of_shutdown[v], v);
+        break;
+    default:
+        break;
+    }
+}
+
+static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct strand *strand = &sim->strands[index];
     uint32_t v = strand->vertex;
-    struct frame *frame = &sim->frames[strand->frame];
     if (sim->shares && strand->edge == EDGE_COMPUTED) {
         strand->queued_ns = strand->computed_ns - strand->now_ns - strand->edge_compute_ns;
         strand->compute_ns = strand->edge_compute_ns;
         sim->queued_ns += strand->queued_ns;
-    } else if (!sim->shares) {
-        strand_compute(sim, strand, v, frame->since_ns);
+    } else if (!sim->shares && v < STEP_LEAST) {
+        strand_compute(sim, strand, v, sim->frames[strand->frame].since_ns);
     }
     strand->edge = EDGE_AHEAD;
-    frame->next = v + 1;
-    frame->since_ns = vertices->time_ns[v];
     strand->now_ns = time_ns;
     strand->lead_ns = 0;
     strand->vertex = DAG_NONE;
-    strand_pass(sim, index, v, time_ns);
-    if (strand->blocked) stealing_unblock(sim, index);
-    if (!concerns_pools(sim, v)) return;
-    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN)
-        spawn(sim, index, vertices->task[v], time_ns);
+    if (v >= STEP_LEAST)
+        part_step(sim, index, v, time_ns);
     else
-        pool_shut_down(sim, sim->pool_of_shutdown[v], v);
+        visit(sim, index, v, time_ns);
+}
+
+static bool is_wait_of_stage(const struct simulation *sim, const struct strand *strand) {
+    return strand->vertex < STEP_LEAST && sim->frames[strand->frame].kind == FRAME_STAGED &&
+           sim->dag->vertices.kind[strand->vertex] == VERTEX_WAIT_END;
 }
 
 static void finish(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
-    bool asks = strand->pool && !(sim->dag->tasks[strand->task].flags & TASK_UNFINISHED);
+    bool asks = strand->pool && !(sim->dag->tasks[job_task(sim, strand->task)].flags & TASK_UNFINISHED);
     strand->life = asks ? LIFE_FREE : LIFE_OVER;
     if (!asks)
         sim->running--;
@@ -324,7 +474,15 @@ static void advance(struct simulation *sim, uint32_t index) {
             finish(sim, index);
             return;
         }
-        int64_t time_ns;
+        int64_t time_ns = strand->now_ns + strand->lead_ns;
+        if (is_wait_of_stage(sim, strand)) {
+            if (!has_turn(sim, index, time_ns)) {
+                agenda_put(&sim->agenda, index, time_ns);
+                return;
+            }
+            stage_wait(sim, index, strand->vertex, time_ns);
+            continue;
+        }
         bool known = find_time(sim, index, &time_ns);
         if (stealing_may_help(sim, index)) {
             int64_t reached_ns = strand->now_ns + strand->lead_ns;
@@ -343,11 +501,11 @@ static void advance(struct simulation *sim, uint32_t index) {
             return;
         }
         strand = &sim->strands[index]; // more may have been made
-        if ((strand->blocked || concerns_pools(sim, strand->vertex)) && !has_turn(sim, index, time_ns)) {
+        if ((strand->blocked || needs_turn(sim, strand->vertex)) && !has_turn(sim, index, time_ns)) {
             agenda_put(&sim->agenda, index, time_ns);
             return;
         }
-        visit(sim, index, time_ns);
+        step(sim, index, time_ns);
     }
 }
 
@@ -388,12 +546,20 @@ static bool take_next(struct simulation *sim) {
     return true;
 }
 
+static bool is_dispatched(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    if (stealing_governs(sim, task->pool)) return stealing_dispatches(sim, index);
+    return pool_governs(sim, task->pool) && task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
+}
+
 static enum fate fate_of(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     if (sim->edit->inlined[index]) return FATE_INLINED;
-    if (stealing_governs(sim, task->pool)) return stealing_dispatches(sim, index) ? FATE_DISPATCHED : FATE_RECORDED;
-    bool by_pool = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
-    return by_pool && pool_governs(sim, task->pool) ? FATE_DISPATCHED : FATE_RECORDED;
+    if (sim->edit->staged[index]) return FATE_STAGED;
+    if (chain_moves_out(sim->edit, index)) return FATE_MERGED;
+    if (!is_dispatched(sim, index)) return FATE_RECORDED;
+    bool divisible = task->spawn_begin == task->spawn_end || bracket_is_own(sim->dag, index);
+    return sim->edit->parts[index] > 1 && divisible ? FATE_SPLIT : FATE_DISPATCHED;
 }
 
 static bool is_run_by_pool(const struct simulation *sim, uint32_t thread) {
@@ -410,16 +576,27 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
                                           .frame = DAG_NONE,
                                           .vertex = DAG_NONE,
                                           .awaits = DAG_NONE,
+                                          .stages = DAG_NONE,
                                           .life = absent ? LIFE_OVER : LIFE_RUNS};
     if (absent) return;
     struct frame frame = {.task = DAG_NONE,
                           .next = thread->first,
                           .end = thread->first + thread->count,
+                          .link = DAG_NONE,
                           .since_ns = first_ns,
                           .kind = FRAME_THREAD};
     frame_push(sim, index, frame);
     sim->running++;
     strand_make_ready(sim, index);
+}
+
+// Where a pool dispatches, what its worker did behind a body goes with that, though the worker may be gone.
+static void bring_back_tails(struct simulation *sim) {
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) {
+        const struct dag_task *task = &sim->dag->tasks[t];
+        if (task->start == DAG_NONE || !pool_governs(sim, task->pool)) continue;
+        for (uint32_t v = task->end + 1; v <= task->tail; v++) sim->time_ns[v] = DAG_PENDING;
+    }
 }
 
 static void begin_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
@@ -435,26 +612,31 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     computing_begin_run(sim, model);
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
+    bring_back_tails(sim);
     pools_begin_run(sim);
     for (uint32_t t = 0; t < dag->task_count; t++) {
         sim->fate[t] = (uint8_t)fate_of(sim, t);
         sim->dispatch[t] = dag->tasks[t].dispatch;
     }
+    regroup_begin_run(sim);
     for (uint32_t i = dag->thread_count; i--;) begin_thread(sim, i);
 }
 
 static bool is_stuck(const struct simulation *sim) {
-    if (sim->running > 0) return true;
+    if (sim->running > 0 || sim->stages_left > 0) return true;
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (sim->pools[p].queue_length > 0) return true;
     }
     return false;
 }
 
-static void forget_parked(struct simulation *sim) {
+// Parked strands and stages stand in arrays that are kept clean between runs.
+static void forget_waiting(struct simulation *sim) {
     for (uint32_t i = 0; i < sim->strand_count; i++) {
         if (sim->strands[i].awaits != DAG_NONE) sim->parking.first[sim->strands[i].awaits] = DAG_NONE;
     }
+    if (!sim->stages_left) return;
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) sim->first_stage[v] = DAG_NONE;
 }
 
 static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
@@ -462,7 +644,7 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
     do {
         for (uint32_t strand; (strand = parking_take_ready(&sim->parking)) != DAG_NONE;) advance(sim, strand);
     } while (take_next(sim) && !sim->no_memory);
-    forget_parked(sim);
+    forget_waiting(sim);
     if (sim->no_memory) return DAG_NO_MEMORY;
     return is_stuck(sim) ? DAG_DEADLOCK : DAG_OK;
 }

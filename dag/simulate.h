@@ -35,12 +35,12 @@
 //     takes the place of the queue's next (discards_oldest), or it is rejected; what is rejected or gave up its place
 //     never runs, so that whoever awaits it is stuck. A hand-off has no queue: an idle worker, a new one, or rejected;
 //     a resized one gets a queue without bound. A task that finds a worker idle for less than the pool's mean bracket
-//     and pick-up of WOKEN is WOKEN only if it was recorded so, else QUEUED, since nobody falls asleep in an instant. A worker that
-//     comes free takes from the queue by the discipline (PRIORITY: whichever was recorded to start first), or goes
-//     idle; it retires when idle for keep_alive_ns while there are more than core (or core_times_out), or at shutdown
-//     with an empty queue (as long after as it was recorded, or else the first recorded of its pool). When nothing else
-//     goes on any more, idle workers retire only if all that were recorded of the pool did. Spawns after a shutdown are
-//     not rejected.
+//     and pick-up of WOKEN is WOKEN only if it was recorded so, else QUEUED, since nobody falls asleep in an instant. A
+//     worker that comes free takes from the queue by the discipline (PRIORITY: whichever was recorded to start first),
+//     or goes idle; it retires when idle for keep_alive_ns while there are more than core (or core_times_out), or at
+//     shutdown with an empty queue (as long after as it was recorded, or else the first recorded of its pool). When
+//     nothing else goes on any more, idle workers retire only if all that were recorded of the pool did. Spawns after a
+//     shutdown are not rejected.
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or

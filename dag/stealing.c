@@ -99,8 +99,8 @@ static bool find_shifts(struct simulation *sim) {
 }
 
 // How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
-static int64_t recorded_waking_ns(const struct simulation *sim, uint32_t index) {
-    const struct dag_task *task = &sim->dag->tasks[index];
+static int64_t recorded_waking_ns(const struct simulation *sim, uint32_t job) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const struct worker_shift key = {.time_ns = sim->dag->vertices.time_ns[task->spawn_begin], .pool = task->pool};
     uint32_t low = 0, high = sim->shift_count;
     while (low < high) { // the first that comes later
@@ -159,7 +159,7 @@ static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, u
 }
 
 static void push(struct simulation *sim, uint32_t task, uint32_t holder) {
-    struct pool_state *pool = &sim->pools[sim->dag->tasks[task].pool];
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[job_task(sim, task)].pool];
     struct task_queue *queue = &sim->queue;
     struct deque *deque = deque_of(sim, pool, holder);
     queue->holder[task] = holder;
@@ -175,7 +175,7 @@ static void push(struct simulation *sim, uint32_t task, uint32_t holder) {
 }
 
 static uint32_t take(struct simulation *sim, uint32_t task) {
-    struct pool_state *pool = &sim->pools[sim->dag->tasks[task].pool];
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[job_task(sim, task)].pool];
     struct task_queue *queue = &sim->queue;
     struct deque *deque = deque_of(sim, pool, queue->holder[task]);
     uint32_t before = queue->left[task], after = queue->right[task];
@@ -233,9 +233,9 @@ static int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enu
 
 // How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
 // made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
-static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t index) {
+static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
     const struct dag *dag = sim->dag;
-    const struct dag_task *task = &dag->tasks[index];
+    const struct dag_task *task = &dag->tasks[job_task(sim, job)];
     int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
     if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
     uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
@@ -260,7 +260,7 @@ static int64_t running(const struct simulation *sim, const struct pool_state *po
 // How long an idle worker needs that a task's spawn calls: if another than the recorded one finds it, as long as then
 // somebody needed to wake up.
 static int64_t time_to_come(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
-    if (dispatch != DISPATCH_WOKEN || sim->dag->tasks[task].dispatch == DISPATCH_WOKEN)
+    if (dispatch != DISPATCH_WOKEN || is_as_recorded(sim, task, DISPATCH_WOKEN))
         return cost_of_pickup(sim, task, dispatch);
     int64_t waking_ns = recorded_waking_ns(sim, task);
     return waking_ns < 0 ? mean_pickup(sim, task, dispatch) : waking_ns;
@@ -275,7 +275,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     uint32_t worker = worker_wake(sim, index);
     bool makes = worker == DAG_NONE && (run == 0 || (int64_t)pool->alive < parallelism);
     if (makes)
-        worker = worker_make(sim, index, sim->dag->tasks[task].spawn_begin, now_ns);
+        worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
     else if (worker != DAG_NONE)
         dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
     if (worker == DAG_NONE) return false;
@@ -308,10 +308,11 @@ static bool made_worker(const struct dag *dag, const struct dag_task *task) {
 }
 
 enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
-    const struct dag_task *task = &sim->dag->tasks[index];
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, index)];
     push(sim, index, sim->strands[strand].pool == task->pool ? strand : STEALING_SHARED);
     bool makes = call_for(sim, task->pool, index, now_ns);
-    if (makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
+    bool whole = index < sim->dag->task_count;
+    if (whole && makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
     return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
 }
 
@@ -320,7 +321,7 @@ void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     uint32_t task = stealing_take(sim, worker);
     int64_t woken_ns = strand->comes_as == DISPATCH_QUEUED ? now_ns : strand->woken_ns; // it looked around meanwhile
     if (task != DAG_NONE) {
-        int64_t spawn_ns = sim->time_ns[sim->dag->tasks[task].spawn_begin];
+        int64_t spawn_ns = sim->time_ns[sim->dag->tasks[job_task(sim, task)].spawn_begin];
         worker_begin_task(sim, worker, task, strand->comes_as, spawn_ns > woken_ns ? spawn_ns : woken_ns, now_ns);
         return;
     }
@@ -342,7 +343,8 @@ static int64_t reached_ns(const struct strand *strand) {
 static uint32_t pool_to_help(const struct simulation *sim, const struct strand *strand) {
     const struct dag *dag = sim->dag;
     uint32_t v = strand->vertex;
-    if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE || v == 0) return 0;
+    if (v >= STEP_LEAST || v == 0) return 0;
+    if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
     uint32_t awaited = dag->vertices.task[v];
     if (awaited == DAG_NONE) return 0;
     uint32_t before = dag_task_of(&dag->vertices, v - 1);
@@ -376,7 +378,7 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t
 
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
     struct strand *strand = &sim->strands[index];
-    struct frame frame = frame_of_body(sim, task, FRAME_HELPED);
+    struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen_from = strand->stolen_from;
     strand->now_ns = reached_ns(strand);
     strand->lead_ns = 0;
@@ -392,7 +394,7 @@ static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t a
     const struct strand *strand = &sim->strands[index];
     uint32_t newest = strand->pool == pool ? strand->own.newest : sim->pools[pool].shared.newest;
     if (sim->dag->tasks[awaited].flags & TASK_NESTED)
-        return newest != DAG_NONE && sim->helped[newest] ? newest : DAG_NONE;
+        return newest != DAG_NONE && sim->helped[job_task(sim, newest)] ? newest : DAG_NONE;
     uint32_t holder = sim->queue.holder[awaited];
     return holder == index || (holder == STEALING_SHARED && sim->helped[awaited]) ? awaited : DAG_NONE;
 }

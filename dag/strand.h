@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
-// a strand runs), workers.c (pools' rules), derive.c (the run as a DAG), stuck.c (why it came to a halt).
+// a strand runs), regroup.c (groups, parts and stages), workers.c (pools' rules), derive.c (the run as a DAG), stuck.c
+// (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
-// comes free, a shutdown) waits for its turn in the agenda.
+// comes free, a shutdown), and results where stages may await them, wait for their turn in the agenda.
+//
+// A job is what a pool dispatches: a task, by its index, or a part of one that is split, by index beyond all tasks.
 #ifndef REHYPE_DAG_STRAND_H
 #define REHYPE_DAG_STRAND_H
 
@@ -16,6 +19,9 @@
 enum fate {        // of a task in this run
     FATE_RECORDED, // is taken up where it was
     FATE_INLINED,
+    FATE_STAGED,
+    FATE_MERGED,     // runs in a group that another member ends
+    FATE_SPLIT,      // its parts are dispatched
     FATE_DISPATCHED, // by its pool
 };
 
@@ -25,18 +31,35 @@ enum frame_kind {
     FRAME_TASK,    // a worker's
     FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
     FRAME_HELPED,  // a body in another's wait
+    FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the strand where it would wait
+    FRAME_MEMBER,  // a body in a group
+    FRAME_GROUP,   // on a recorded thread, the body that ends a group
+    FRAME_PART,    // of a body: no vertices but START (next is 0) and END (1)
+    FRAME_PARTS,   // the spawns of a task's parts; `next` is the part's number
 };
 
 // Vertices that a strand runs; frames nest.
 struct frame {
     uint32_t outer; // DAG_NONE: the outermost; of unused frames the next unused one
-    uint32_t task;  // DAG_NONE of threads
+    uint32_t task;  // job; DAG_NONE of threads
     uint32_t next, end;
-    int64_t since_ns;      // recorded time of what `next` follows
+    uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
+    int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
     int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
     uint8_t kind;
+    bool left;            // of a stage: it has been left once
+    bool begun;           // of FRAME_PARTS: in a bracket
     uint32_t stolen_from; // of FRAME_HELPED: what the strand's was before
 };
+
+// What stands for a vertex where a strand's next step has none.
+enum {
+    STEP_PART_START = DAG_NONE - 4,
+    STEP_PART_END,
+    STEP_SPAWN,   // of a part
+    STEP_SPAWNED, // the bracket's end
+};
+#define STEP_LEAST STEP_PART_START
 
 // Of what leads up to a strand's next vertex, where strands share the cores: first it computes, then it sleeps.
 enum edge {
@@ -63,8 +86,9 @@ struct strand {
     int64_t lead_ns;               // as in struct reach
     int64_t compute_ns, queued_ns; // what the lead holds of it
     uint32_t frame;                // innermost, DAG_NONE
-    uint32_t vertex;               // the next, DAG_NONE as long as it wasn't looked for
+    uint32_t vertex;               // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
     uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
+    uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
     uint8_t life;
     uint8_t edge; // enum edge; with what it computes, when that was done, and what it sleeps then
@@ -88,8 +112,9 @@ struct passage { // what happened
     int64_t compute_ns, queued_ns; // since the passage before on the strand
     uint32_t strand;
     uint32_t source; // vertex, or DAG_NONE
-    uint32_t task;   // where there is no source
+    uint32_t task;   // job
     uint8_t kind;    // enum vertex_kind
+    bool dropped;    // no vertex of this run
 };
 
 struct task_queue {         // all pools' queues, since a task is in one at most
@@ -150,7 +175,15 @@ struct simulation {
     struct parking parking;
     int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
     uint8_t *fate;     // a task each
-    uint8_t *dispatch; // a task each, of this run
+    uint8_t *dispatch; // a job each, of this run
+
+    uint32_t *group_first;           // a task each: of one that ends a group, its first member; else DAG_NONE
+    bool had_groups;                 // the run before
+    uint32_t *parts_left;            // a task each: of one that is split, how many are still to end
+    uint32_t *part_of, *part_number; // by job beyond the tasks: the task, and which of its parts
+    uint32_t job_count, job_capacity;
+    uint32_t *first_stage; // a vertex each: frame of a stage that awaits it, DAG_NONE
+    uint32_t stages_left;  // that await something
 
     struct pool_state *pools; // by trace pool id
     uint32_t pool_count;
@@ -178,6 +211,18 @@ static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
     return pool && pool < sim->pool_count && sim->pools[pool].governed && sim->model != MODEL_DAG;
 }
 
+static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
+    return job < sim->dag->task_count ? job : sim->part_of[job - sim->dag->task_count];
+}
+
+static inline bool job_is_part(const struct simulation *sim, uint32_t job) {
+    return job >= sim->dag->task_count;
+}
+
+static inline bool ends_group(const struct simulation *sim, uint32_t task) {
+    return task < sim->dag->task_count && sim->group_first[task] != DAG_NONE;
+}
+
 // The last vertex that goes where a task's body goes. What a thread that no pool governs did behind it, stays there.
 static inline uint32_t frame_last_of_body(const struct simulation *sim, uint32_t task) {
     const struct dag_task *of = &sim->dag->tasks[task];
@@ -189,8 +234,14 @@ static inline struct frame frame_of_body(const struct simulation *sim, uint32_t 
     return (struct frame){.task = task,
                           .next = start,
                           .end = frame_last_of_body(sim, task) + 1,
+                          .link = DAG_NONE,
                           .since_ns = sim->dag->vertices.time_ns[start],
                           .kind = (uint8_t)kind};
+}
+
+static inline struct frame frame_of_job(const struct simulation *sim, uint32_t job, enum frame_kind kind) {
+    if (!job_is_part(sim, job)) return frame_of_body(sim, job, kind);
+    return (struct frame){.task = job, .next = 0, .end = 2, .link = DAG_NONE, .kind = FRAME_PART};
 }
 
 // What the strand computes, and waits for cores, between what a vertex follows and the vertex.
@@ -204,29 +255,48 @@ static inline void strand_compute(const struct simulation *sim, struct strand *s
 
 // frames.c
 bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame);
-// The next vertex of a strand, in frames and out of them; DAG_NONE at the end of the outermost one, which is gone then.
+// The next vertex of a strand, or what stands for it, in frames and out of them; DAG_NONE at the end of the outermost
+// one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
 void frames_clear(struct simulation *sim);
 
 // simulate.c
-uint32_t strand_add(struct simulation *sim); // DAG_NONE: no memory
+uint32_t strand_add(struct simulation *sim);                            // DAG_NONE: no memory
+uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part); // likewise
 void strand_make_ready(struct simulation *sim, uint32_t strand);
 // A vertex has its time; whoever waits for it can go on.
 void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns);
-void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t task, int64_t time_ns);
-// The strand passes what is no vertex of this run: a bracket that a body took the place of.
-void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns);
+void vertex_set(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns); // without a passage
+// The strand passes a recorded vertex whose time nobody awaits; `dropped`: it is none of this run.
+void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped);
+// The same of a bracket's end that is another job's now.
+void strand_pass_as(struct simulation *sim, uint32_t strand, uint32_t vertex, uint32_t job, int64_t time_ns);
+void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t job, int64_t time_ns);
 // What follows on the strand comes so much later, since something takes that long: on a core, if it computes.
 void strand_lead(struct simulation *sim, uint32_t strand, int64_t lead_ns, bool computes);
+bool bracket_is_own(const struct dag *dag, uint32_t task); // it holds nothing but its own task's: it can be left out
+void bracket_leave_out(struct simulation *sim, uint32_t task);
 void vertex_vanish(struct simulation *sim, uint32_t vertex); // it is no part of this run
+
+// regroup.c
+bool regroup_new(struct simulation *sim);
+void regroup_free(struct simulation *sim);
+void regroup_begin_run(struct simulation *sim);
+void group_begin(struct simulation *sim, uint32_t strand, uint32_t task);   // behind the START of the one that ends it
+void group_go_on(struct simulation *sim, uint32_t strand, uint32_t member); // whose body is over
+void group_end(struct simulation *sim, uint32_t strand, uint32_t task);
+void parts_begin(struct simulation *sim, uint32_t strand, uint32_t task, int64_t time_ns); // at its SPAWN_BEGIN
+void part_step(struct simulation *sim, uint32_t strand, uint32_t step, int64_t time_ns);
+void stage_wait(struct simulation *sim, uint32_t strand, uint32_t wait_end, int64_t time_ns);
+void stages_resume(struct simulation *sim, uint32_t strand);
 
 // workers.c
 bool pools_new(struct simulation *sim);
 void pools_free(struct simulation *sim);
 void pools_begin_run(struct simulation *sim);
 void pools_end_run(struct simulation *sim); // logs who idles to the end
-// A task is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
-enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns);
+// A job is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
+enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
 void pool_take_back(struct simulation *sim, uint32_t worker); // it is free: next task, idle, or gone
 void pool_idled_out(struct simulation *sim, uint32_t worker); // it was idle for as long as it may be
 void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
@@ -263,6 +333,7 @@ bool stealing_help(struct simulation *sim, uint32_t strand);
 void stealing_unblock(struct simulation *sim, uint32_t strand);
 
 // costs, of a dispatch that differs from the recorded one or not
+bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch dispatch);
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);

@@ -92,18 +92,12 @@ static void find_barrier(struct simulation *sim, uint32_t thread) {
 
 bool pools_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    size_t tasks = (size_t)dag->task_count + 1;
     sim->pool_count = dag->pool_count;
     sim->pools = calloc((size_t)dag->pool_count + 1, sizeof *sim->pools);
     sim->recorded_workers = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->recorded_workers);
     sim->pool_of_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->pool_of_barrier);
     sim->pool_of_shutdown = calloc((size_t)dag->vertex_count + 1, sizeof *sim->pool_of_shutdown);
-    sim->queue.key = malloc(tasks * sizeof *sim->queue.key);
-    sim->queue.left = malloc(tasks * sizeof *sim->queue.left);
-    sim->queue.right = malloc(tasks * sizeof *sim->queue.right);
-    sim->queue.holder = malloc(tasks * sizeof *sim->queue.holder);
-    if (!sim->pools || !sim->recorded_workers || !sim->pool_of_barrier || !sim->pool_of_shutdown || !sim->queue.key ||
-        !sim->queue.left || !sim->queue.right || !sim->queue.holder) {
+    if (!sim->pools || !sim->recorded_workers || !sim->pool_of_barrier || !sim->pool_of_shutdown) {
         return false;
     }
     for (uint32_t p = 1; p < sim->pool_count; p++) {
@@ -122,10 +116,6 @@ void pools_free(struct simulation *sim) {
     free(sim->recorded_workers);
     free(sim->pool_of_barrier);
     free(sim->pool_of_shutdown);
-    free(sim->queue.key);
-    free(sim->queue.left);
-    free(sim->queue.right);
-    free(sim->queue.holder);
     stealing_free(sim);
 }
 
@@ -176,13 +166,13 @@ static uint32_t merge(struct task_queue *queue, uint32_t a, uint32_t b) {
     return root;
 }
 
-static void enqueue(struct simulation *sim, struct pool_state *pool, uint32_t task) {
+static void enqueue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
     int64_t arrival = pool->arrivals++;
-    int64_t start_ns = sim->dag->vertices.time_ns[sim->dag->tasks[task].start];
+    int64_t start_ns = sim->dag->vertices.time_ns[sim->dag->tasks[job_task(sim, job)].start];
     bool newest_first = pool->discipline == DISCIPLINE_LIFO;
-    sim->queue.key[task] = pool->discipline == DISCIPLINE_PRIORITY ? start_ns : newest_first ? -arrival : arrival;
-    sim->queue.left[task] = sim->queue.right[task] = DAG_NONE;
-    pool->queue = merge(&sim->queue, pool->queue, task);
+    sim->queue.key[job] = pool->discipline == DISCIPLINE_PRIORITY ? start_ns : newest_first ? -arrival : arrival;
+    sim->queue.left[job] = sim->queue.right[job] = DAG_NONE;
+    pool->queue = merge(&sim->queue, pool->queue, job);
     pool->queue_length++;
 }
 
@@ -275,26 +265,26 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
     }
 }
 
-void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t from_ns,
+void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch, int64_t from_ns,
                        int64_t start_ns) {
-    sim->dispatch[task] = (uint8_t)dispatch;
+    sim->dispatch[job] = (uint8_t)dispatch;
     if (dispatch == DISPATCH_NEW) {
-        worker_pass_birth(sim, worker, task, from_ns, start_ns);
+        worker_pass_birth(sim, worker, job, from_ns, start_ns);
         sim->strands[worker].now_ns = from_ns;
     }
-    if (dispatch == sim->dag->tasks[task].dispatch) {
-        pass_recorded_pickup(sim, worker, task, from_ns, start_ns);
+    if (job < sim->dag->task_count && dispatch == sim->dag->tasks[job].dispatch) {
+        pass_recorded_pickup(sim, worker, job, from_ns, start_ns);
     } else if (dispatch == DISPATCH_WOKEN) {
-        pass_idle(sim, worker, DAG_NONE, task, from_ns);
-        if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, task, from_ns);
+        pass_idle(sim, worker, DAG_NONE, job, from_ns);
+        if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
     }
     struct strand *strand = &sim->strands[worker];
     strand->life = LIFE_RUNS;
-    strand->task = task;
+    strand->task = job;
     strand->now_ns = from_ns;
     strand->lead_ns = 0;
     strand_lead(sim, worker, start_ns - from_ns, dispatch == DISPATCH_QUEUED);
-    if (frame_push(sim, worker, frame_of_body(sim, task, FRAME_TASK))) strand_make_ready(sim, worker);
+    if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
 }
 
 static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
@@ -312,6 +302,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
                                            .frame = DAG_NONE,
                                            .vertex = DAG_NONE,
                                            .awaits = DAG_NONE,
+                                           .stages = DAG_NONE,
                                            .pool = index,
                                            .model = recorded ? worker : like,
                                            .maker = maker,
@@ -326,7 +317,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
 }
 
 static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
-    uint32_t worker = worker_make(sim, index, sim->dag->tasks[task].spawn_begin, now_ns);
+    uint32_t worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
     if (worker == DAG_NONE) return false;
     begin_task(sim, worker, task, DISPATCH_NEW, now_ns);
     return true;
@@ -336,11 +327,10 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
 // own time and of the spawner's, it finds the next task like one that queued. (Whether a spawn or a worker was first by
 // less than that says little, and what the task itself cost says more. With less, spawns of tiny tasks would be held up
 // by waking workers, who so would find nothing and fall asleep again, for ever.)
-enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t index, int64_t idle_ns) {
-    const struct dag_task *task = &sim->dag->tasks[index];
-    int64_t waking_ns = mean_pickup(sim, index, DISPATCH_WOKEN) + mean_bracket(sim, index, DISPATCH_WOKEN);
+enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t job, int64_t idle_ns) {
+    int64_t waking_ns = mean_pickup(sim, job, DISPATCH_WOKEN) + mean_bracket(sim, job, DISPATCH_WOKEN);
     if (idle_ns >= waking_ns) return DISPATCH_WOKEN;
-    return task->dispatch == DISPATCH_WOKEN ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+    return is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
 uint32_t worker_wake(struct simulation *sim, uint32_t index) {
@@ -361,25 +351,25 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
     return dispatch;
 }
 
-enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
-    uint32_t index = sim->dag->tasks[task].pool;
-    if (stealing_governs(sim, index)) return stealing_offer(sim, strand, task, now_ns);
+enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
+    if (stealing_governs(sim, index)) return stealing_offer(sim, strand, job, now_ns);
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
-    if (must_make && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
-    enum dispatch to_idle = give_to_idle(sim, index, task, now_ns);
+    if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
+    enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);
     if (to_idle != DISPATCH_NONE) return to_idle;
     if (pool->queue_length < pool->capacity && pool->discipline != DISCIPLINE_HAND_OFF) {
-        if (pool->alive == 0 && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
-        enqueue(sim, pool, task);
+        if (pool->alive == 0 && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
+        enqueue(sim, pool, job);
         return DISPATCH_QUEUED;
     }
-    if ((int64_t)pool->alive < pool->maximum && make_worker(sim, index, task, now_ns)) return DISPATCH_NEW;
+    if ((int64_t)pool->alive < pool->maximum && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
     if (rules->caller_runs) return DISPATCH_CALLER;
     if (!rules->discards_oldest || pool->queue_length == 0) return DISPATCH_NONE;
     sim->dispatch[dequeue(sim, pool)] = DISPATCH_NONE;
-    enqueue(sim, pool, task);
+    enqueue(sim, pool, job);
     return DISPATCH_QUEUED;
 }
 

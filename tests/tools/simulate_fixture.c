@@ -42,7 +42,7 @@ void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t see
 }
 
 bool simulates(const struct dag_edit *edit, enum model_kind kind) {
-    return !edit->merged_count && !edit->parts_count && !edit->staged_count;
+    return kind != MODEL_DAG || !edit->parts_count;
 }
 
 int64_t run_wall_ns(const struct dag *run) {

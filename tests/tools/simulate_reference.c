@@ -494,7 +494,10 @@ static void leave_frame(struct reference *r, struct strand *strand) {
         break;
     case AFTER_CALLER_MEAN:
         strand->job = frame.job;
-        delay(r, strand, mean_bracket_ns(r, frame.task, DISPATCH_CALLER), 0, THEN_BRACKET_END);
+        delay(r, strand,
+              as_recorded(r, frame.job, DISPATCH_CALLER) ? r->costs->bracket_ns[frame.task]
+                                                         : mean_bracket_ns(r, frame.task, DISPATCH_CALLER),
+              0, THEN_BRACKET_END);
     }
     if (frame.ends_job) finish_job(r, strand, frame.job);
 }
