@@ -238,9 +238,8 @@ static bool find_candidates(const struct search *search, struct arena *arena, st
     const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
     if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
     for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->estimators[t].dag;
-    const unsigned simulated = KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_HOIST_BRANCH) | KIND_BIT(KIND_RESIZE_POOL);
-    const unsigned kinds = model_kinds(search->options->model) & simulated;
-    return candidates_join(dags, search->trace_count, kinds, arena, improvements, count, error);
+    return candidates_join(dags, search->trace_count, model_kinds(search->options->model), arena, improvements, count,
+                           error);
 }
 
 // Where not all candidates can be tried: what they could gain, at most.
