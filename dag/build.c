@@ -79,3 +79,15 @@ void dag_free(struct dag *dag) {
     arena_destroy(&dag->arena);
     free(dag);
 }
+
+uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->thread_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->threads[middle].first <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -243,6 +243,9 @@ void dag_free(struct dag *dag);
 // INT64_MIN for one that was made for this task.
 int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task);
 
+// Index of the thread that a vertex is on. Cost: the logarithm of their number.
+uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex);
+
 // "com.acme.Main.run:12"; "unknown site" for DAG_NONE. Returns text.
 const char *dag_site_text(const struct dag *dag, uint32_t site, char *text, size_t size);
 

@@ -35,18 +35,6 @@ static bool gathers_both(const struct dag_task *a, const struct dag_task *b) {
            (a->flags & TASK_THREAD_RUN) == (b->flags & TASK_THREAD_RUN);
 }
 
-static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
-    uint32_t low = 0, high = dag->thread_count; // threads[low].first <= vertex
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dag->threads[middle].first <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // Whether the thread waits for a member of a group between the spawns of the newest and of the task after it. All that
 // it spawned alike since the first member's spawn are members.
 static bool waits_between(const struct dag *dag, const struct dag_task *first, const struct dag_task *newest,
@@ -73,7 +61,7 @@ static bool joins(const struct dag *dag, const struct dag_task *first, const str
                   const struct dag_task *task) {
     if (!gathers_both(first, task)) return false;
     bool one_thread =
-        task->spawner != DAG_NONE || thread_of(dag, newest->spawn_begin) == thread_of(dag, task->spawn_begin);
+        task->spawner != DAG_NONE || dag_thread_of(dag, newest->spawn_begin) == dag_thread_of(dag, task->spawn_begin);
     return one_thread && !waits_between(dag, first, newest, task);
 }
 

@@ -129,18 +129,6 @@ static void emit_behind(struct rewrite *rewrite, uint32_t vertex) {
     emit_others(rewrite, event[vertex] + 1, last ? source_events(rewrite)->count : event[vertex + 1]);
 }
 
-static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
-    uint32_t low = 0, high = dag->thread_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dag->threads[middle].first <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool is_on_source(const struct rewrite *rewrite, uint32_t vertex) {
     if (rewrite->source == DAG_NONE) return false;
     const struct dag_thread *thread = source_thread(rewrite);
@@ -187,7 +175,7 @@ static void read_on(struct rewrite *rewrite, uint32_t vertex) {
 // Reading goes on elsewhere: what the thread has computed so far is what it has told last.
 static void read_from(struct rewrite *rewrite, uint32_t vertex, int64_t time_ns) {
     const struct dag *recorded = rewrite->recorded;
-    rewrite->source = thread_of(recorded, vertex);
+    rewrite->source = dag_thread_of(recorded, vertex);
     uint64_t cpu = cpu_at(rewrite, vertex);
     if (!cpu) cpu = rewrite->readings[rewrite->source].cpu;
     if (cpu && rewrite->last_cpu) rewrite->cpu_shift = (int64_t)(rewrite->last_cpu - cpu);
@@ -333,7 +321,7 @@ static struct event spawn_event(const struct rewrite *rewrite, uint32_t task) {
     const struct dag *recorded = rewrite->recorded;
     uint32_t of = task < recorded->task_count ? task : rewrite->run->part_of[task - recorded->task_count];
     uint32_t vertex = recorded->tasks[of].spawn_begin;
-    uint32_t stream = recorded->threads[thread_of(recorded, vertex)].stream;
+    uint32_t stream = recorded->threads[dag_thread_of(recorded, vertex)].stream;
     struct event event = rewrite->streams[stream].events[recorded->vertices.event[vertex]];
     event.operand[0] = id_of(rewrite, task);
     return event;

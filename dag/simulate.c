@@ -63,11 +63,12 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->time_ns = malloc(vertices * sizeof *sim->time_ns);
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
+    sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     sim->log_capacity = dag->vertex_count + 64;
     sim->log = malloc(sim->log_capacity * sizeof *sim->log);
-    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->log || !reserve_jobs(sim, dag->task_count + 1) ||
-        !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) || !regroup_new(sim) || !computing_new(sim) ||
-        !derive_new(sim)) {
+    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals || !sim->log ||
+        !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
+        !regroup_new(sim) || !computing_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -88,6 +89,7 @@ void simulation_free(struct simulation *sim) {
     free(sim->parking.next);
     free(sim->time_ns);
     free(sim->fate);
+    free(sim->arrivals);
     free(sim->dispatch);
     free(sim->queue.key);
     free(sim->queue.left);
@@ -243,6 +245,15 @@ void vertex_vanish(struct simulation *sim, uint32_t vertex) {
     release(sim, vertex);
 }
 
+// What passes between two arrivals takes as much less as they come more often, but for their hand-over.
+static int64_t rated(const struct simulation *sim, uint32_t index, uint32_t v, int64_t edge_ns) {
+    if (sim->rate == 0 || sim->frames[sim->strands[index].frame].kind != FRAME_THREAD) return edge_ns;
+    const struct arrivals *arrivals = &sim->arrivals[index];
+    bool between = arrivals->first != DAG_NONE && arrivals->first < v && v <= arrivals->last;
+    if (!between || sim->dag->vertices.kind[v] == VERTEX_SPAWN_END) return edge_ns;
+    return (int64_t)((double)edge_ns / sim->rate);
+}
+
 // Whether the strand's next vertex can have its time; if not, strand->awaits says what it has to await first.
 static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
@@ -266,7 +277,7 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
         *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, sim->time_ns[cause],
                               dag->vertices.time_ns[cause], stealing_wakeup_ns(sim, index, sim->time_ns[cause]));
     } else {
-        *time_ns = reach.before_ns + reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns;
+        *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns);
     }
     return true;
 }
@@ -599,6 +610,21 @@ static void bring_back_tails(struct simulation *sim) {
     }
 }
 
+static void find_arrivals(struct simulation *sim, const struct model *model) {
+    const struct dag *dag = sim->dag;
+    sim->rate = model->rate;
+    if (sim->rate == 0) return;
+    for (uint32_t i = 0; i < dag->thread_count; i++) sim->arrivals[i] = (struct arrivals){DAG_NONE, DAG_NONE};
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool outside = task->spawner == DAG_NONE || dag->tasks[task->spawner].flags & TASK_MAIN;
+        if (task->site != model->rate_site || task->spawn_begin == DAG_NONE || !outside) continue;
+        struct arrivals *arrivals = &sim->arrivals[dag_thread_of(dag, task->spawn_begin)];
+        if (arrivals->first == DAG_NONE || task->spawn_begin < arrivals->first) arrivals->first = task->spawn_begin;
+        if (arrivals->last == DAG_NONE || task->spawn_begin > arrivals->last) arrivals->last = task->spawn_begin;
+    }
+}
+
 static void begin_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     const struct dag *dag = sim->dag;
     sim->edit = edit;
@@ -610,6 +636,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->parking.ready = DAG_NONE;
     agenda_clear(&sim->agenda);
     computing_begin_run(sim, model);
+    find_arrivals(sim, model);
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     bring_back_tails(sim);

@@ -156,6 +156,10 @@ struct worker_shift {
     bool comes;            // it woke up
 };
 
+struct arrivals {         // spawns, by a thread in nobody's name or main's, of what comes at another rate
+    uint32_t first, last; // vertices; DAG_NONE: there are none
+};
+
 struct simulation {
     const struct dag *dag;
     const struct costs *costs;
@@ -166,6 +170,8 @@ struct simulation {
     uint32_t strand_count, strand_capacity;
     struct frame *frames;
     uint32_t frame_count, frame_capacity, unused_frame;
+    double rate;               // of arrivals; 0: as recorded
+    struct arrivals *arrivals; // a recorded thread each
     struct agenda agenda;
     struct cores cores;         // who computes, where strands share the cores
     bool shares;                // they do

@@ -61,18 +61,6 @@ static void find_workers(struct simulation *sim) {
     }
 }
 
-static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
-    uint32_t low = 0, high = dag->thread_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dag->threads[middle].first <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // A barrier awaits workers of one pool, and its shutdown.
 static void find_barrier(struct simulation *sim, uint32_t thread) {
     const struct dag *dag = sim->dag;
@@ -82,8 +70,8 @@ static void find_barrier(struct simulation *sim, uint32_t thread) {
         if (dag->vertices.kind[v] != VERTEX_BARRIER || cause == DAG_NONE) continue;
         if (dag->vertices.kind[cause] == VERTEX_SHUTDOWN)
             shutdown = cause;
-        else if (dag->threads[thread_of(dag, cause)].worker)
-            sim->pool_of_barrier[thread] = dag->threads[thread_of(dag, cause)].pool;
+        else if (dag->threads[dag_thread_of(dag, cause)].worker)
+            sim->pool_of_barrier[thread] = dag->threads[dag_thread_of(dag, cause)].pool;
     }
     if (shutdown != DAG_NONE && sim->pool_of_barrier[thread]) {
         sim->pool_of_shutdown[shutdown] = sim->pool_of_barrier[thread];
@@ -394,7 +382,7 @@ static bool is_death(enum vertex_kind kind) {
 // What a thread still does once it is no worker any more.
 static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirement, int64_t retired_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t model = sim->strands[worker].model, last = last_vertex(sim->dag, thread_of(sim->dag, retirement));
+    uint32_t model = sim->strands[worker].model, last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
     bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
     for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
         int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];

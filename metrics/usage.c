@@ -78,18 +78,6 @@ static void stretch_end(struct gathering *gathering, struct stretch *stretch, en
     if (stretch->now != stretch->written) write_change(gathering->series, stretch);
 }
 
-static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
-    uint32_t low = 0, high = dag->thread_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dag->threads[middle].first <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // Where a body runs under the edit: with its spawner if it is inlined, with the body around it if it lies in one.
 static enum thread_class class_of_body(const struct gathering *gathering, uint32_t index) {
     for (;;) {
@@ -98,7 +86,7 @@ static enum thread_class class_of_body(const struct gathering *gathering, uint32
         uint32_t around = inlined ? task->spawner : task->enclosing;
         if (around == DAG_NONE) {
             return gathering->scratch
-                ->thread_class[inlined ? thread_of(gathering->dag, task->spawn_begin) : task->thread];
+                ->thread_class[inlined ? dag_thread_of(gathering->dag, task->spawn_begin) : task->thread];
         }
         index = around;
     }

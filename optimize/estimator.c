@@ -28,14 +28,7 @@ static bool needs_simulation(const struct estimator *estimator) {
     return model->kind != MODEL_DAG || model->rate != 0 || !dag_edit_only_inlines(&estimator->edit);
 }
 
-// No figures rather than those of the unchanged run.
-static bool check_simulated(const struct estimator *estimator, struct error *error) {
-    bool rated = estimator->model.rate != 0 && estimator->model.rate != 1;
-    return !rated || error_set(error, STATUS_FAILED, "the simulation does not re-enact another rate");
-}
-
 static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {
-    if (!check_simulated(estimator, error)) return false;
     if (!estimator->simulation) estimator->simulation = simulation_new(estimator->dag, estimator->costs, error);
     if (!estimator->simulation) return false;
     *outcome = simulation_run(estimator->simulation, &estimator->edit, &estimator->model);
