@@ -43,6 +43,10 @@ struct hook {
 #define WAIT_OF(class_name, method, descriptor)                                                                        \
     BRACKET(class_name, method, descriptor, "aload 0; " ID "call waitBegin (J)V", "call waitEnd ()V")
 
+#define WAIT_OF_FUTURE(method, descriptor)                                                                             \
+    BRACKET(JUC "CompletableFuture", method, descriptor,                                                               \
+            "aload 0; aload 0; " ID "call futureWaitBegin (J)J; putfield . " TASK_FIELD " J", "call waitEnd ()V")
+
 #define PARK_OF(method, descriptor)                                                                                    \
     BRACKET(JUC "locks/LockSupport", method, descriptor, "aload 0; call parkBegin (Ljava/lang/Object;)V",              \
             "call parkEnd ()V")
@@ -198,8 +202,10 @@ static const struct hook hooks[] = {
     TAKE("get", "()Ljava/lang/Object;"),
     TAKE("get", "(JLjava/util/concurrent/TimeUnit;)Ljava/lang/Object;"),
     TAKE("join", "()Ljava/lang/Object;"),
-    WAIT_OF(JUC "CompletableFuture", "waitingGet", "(Z)Ljava/lang/Object;"),
-    WAIT_OF(JUC "CompletableFuture", "timedGet", "(J)Ljava/lang/Object;"),
+    WAIT_OF_FUTURE("waitingGet", "(Z)Ljava/lang/Object;"),
+    WAIT_OF_FUTURE("timedGet", "(J)Ljava/lang/Object;"),
+    // What completes as part of another's completion tells its result here, and never comes to postComplete.
+    {JUC "CompletableFuture", "postFire", NULL, AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
     {JUC "CompletableFuture", "postComplete", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
 
     FORKS(FJT, "fork", NULL, "aload 0; aload 0; " CARRIED(0) "call fork (Ljava/lang/Object;J)J; ", "call spawned ()V"),

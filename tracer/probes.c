@@ -297,6 +297,15 @@ PROBE(void, waitBegin)(JNIEnv *jni, jclass helper, jlong task) {
     begin_wait(jni, (uint64_t)task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
 }
 
+// A future that no executor's task completes gets an id when it is first awaited, by which its result is known, too.
+PROBE(jlong, futureWaitBegin)(JNIEnv *jni, jclass helper, jlong task) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return task;
+    if (!task && state->wait_depth == 0) task = (jlong)task_id_new(state);
+    begin_wait(jni, (uint64_t)task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+    return task;
+}
+
 PROBE(void, terminationBegin)(JNIEnv *jni, jclass helper, jint pool) {
     begin_wait(jni, (uint64_t)pool, pool ? WAIT_FOR_POOL : WAIT_FOR_UNKNOWN);
 }

@@ -41,6 +41,7 @@ public final class Rehype {
 
     // Waits.
     public static native void waitBegin(long task);
+    public static native long futureWaitBegin(long task);
     public static native void waitEnd();
     public static native void taken(long task);
     public static native void takenIfReady(long task, Object result);
