@@ -134,6 +134,10 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
         strand->asleep_ns = strand->lead_ns - strand->edge_compute_ns;
         return strand->edge_compute_ns > 0;
     }
+    if (strand_is_blocked(sim, strand)) {
+        *time_ns = end_of_sleep(sim, v, *time_ns, contention_look_ns(strand));
+        return false;
+    }
     int64_t cause_ns = cause_time(sim, strand);
     if (cause_ns > strand->now_ns + strand->lead_ns || (vertices->rule[v] == RULE_BEGIN && !strand->entered)) {
         *time_ns = end_of_sleep(sim, v, *time_ns, cause_ns);

@@ -333,7 +333,8 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
     } else if (vertices->kind[v] == VERTEX_BARRIER && pool_governs(sim, sim->pool_of_barrier[thread - work->threads])) {
         set_cause(vertices, v, RULE_MAX, last_awaited(sim, source, vertices->time_ns[v]));
     } else {
-        set_cause(vertices, v, rule, cause);
+        bool came_first = rule == RULE_LOCK && cause != DAG_NONE && vertices->time_ns[cause] > vertices->time_ns[v];
+        set_cause(vertices, v, rule, came_first ? DAG_NONE : cause);
     }
 }
 

@@ -494,7 +494,13 @@ static void advance(struct simulation *sim, uint32_t index) {
             stage_wait(sim, index, strand->vertex, time_ns);
             continue;
         }
-        bool known = find_time(sim, index, &time_ns);
+        bool blocked = strand_is_blocked(sim, strand);
+        if (blocked && !has_turn(sim, index, contention_look_ns(strand))) {
+            agenda_put(&sim->agenda, index, contention_look_ns(strand));
+            return;
+        }
+        bool known = blocked ? contention_find_time(sim, index, &time_ns) : find_time(sim, index, &time_ns);
+        if (blocked && !known && strand->awaits == DAG_NONE) continue;
         if (stealing_may_help(sim, index)) {
             int64_t reached_ns = strand->now_ns + strand->lead_ns;
             if (!has_turn(sim, index, reached_ns)) {

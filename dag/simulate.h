@@ -60,7 +60,10 @@
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
-//   Locks. RULE_LOCK.
+//   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
+//     wait is slept. Where the recorded holder only came once the strand had, and isn't there now, the strand waits for
+//     whoever had the lock before that one (if that is not known, as long as it was recorded to), and then gets it
+//     unless the holder has come by then.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
 //     one's bracket and pick-up; every result of a member is there when the group ends.

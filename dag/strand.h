@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
-// a strand runs), regroup.c (groups, parts and stages), workers.c (pools' rules), derive.c (the run as a DAG), stuck.c
-// (why it came to a halt).
+// a strand runs), regroup.c (groups, parts and stages), workers.c (pools' rules), contention.c (locks), derive.c (the
+// run as a DAG), stuck.c (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
-// comes free, a shutdown), and results where stages may await them, wait for their turn in the agenda.
+// comes free, a shutdown), who comes for a lock, and results where stages may await them, wait for their turn in the
+// agenda.
 //
 // A job is what a pool dispatches: a task, by its index, or a part of one that is split, by index beyond all tasks.
 #ifndef REHYPE_DAG_STRAND_H
@@ -88,6 +89,7 @@ struct strand {
     uint32_t frame;                // innermost, DAG_NONE
     uint32_t vertex;               // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
     uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
+    int64_t looks_ns;              // when it looks, or looked last, who has the lock that it asks for
     uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
     uint8_t life;
@@ -356,6 +358,14 @@ int64_t computing_recorded_queue_ns(const struct dag *dag); // all of it
 // Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
 bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
+
+// contention.c
+// Whether what the strand does next is to get a lock that it was blocked for.
+bool strand_is_blocked(const struct simulation *sim, const struct strand *strand);
+int64_t contention_look_ns(const struct strand *strand); // when it looks who has the lock
+// At that time, all that happens until then having happened: when it gets the lock. false: not known yet; it waits for
+// strand->awaits or, if that is DAG_NONE, looks again, later.
+bool contention_find_time(struct simulation *sim, uint32_t strand, int64_t *time_ns);
 
 // derive.c
 bool derive_new(struct simulation *sim);

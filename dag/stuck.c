@@ -87,7 +87,7 @@ void stuck_find(struct simulation *sim) {
     for (uint32_t first = strand; strand != DAG_NONE;) {
         uint32_t awaited = sim->strands[strand].awaits;
         if (awaited == DAG_NONE || !list_task(stuck, task_of_strand(sim, strand))) return;
-        uint32_t task = sim->dag->vertices.task[awaited];
+        uint32_t task = dag_task_of(&sim->dag->vertices, awaited);
         if (!list_task(stuck, task)) return;
         if (is_queued(sim, task)) {
             stuck->pool = sim->dag->tasks[task].pool;

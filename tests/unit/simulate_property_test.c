@@ -185,6 +185,27 @@ static void test_pools_run_everything(void **state) {
     assert_true(dispatched > CASES);
 }
 
+// Where no pool's rules are known only locks are settled anew, and that as they were.
+static void test_locks_replay_as_recorded(void **state) {
+    (void)state;
+    unsigned settled = 0;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct fixture fixture;
+        struct error error = ERROR_INIT;
+        const struct model model = {.kind = MODEL_POOL};
+        fixture_init(&fixture, random_trace(seed));
+        simulation_free(fixture.simulation);
+        for (uint32_t p = 0; p < fixture.dag->pool_count; p++) fixture.dag->pools[p].discipline = DISCIPLINE_UNKNOWN;
+        must((fixture.simulation = simulation_new(fixture.dag, fixture.costs, &error)) != NULL, &error);
+        for (uint32_t v = 0; v < fixture.dag->vertex_count; v++) settled += fixture.dag->vertices.rule[v] == RULE_LOCK;
+        assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
+        assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+        check_same_times(&fixture, seed);
+        fixture_destroy(&fixture);
+    }
+    assert_true(settled > CASES / 10);
+}
+
 static void test_same_input_same_bytes(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < CASES / 10; seed++) {
@@ -281,9 +302,8 @@ static void test_a_run_is_written_as_it_was(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_model_dag_is_dag_propagate),
-        cmocka_unit_test(test_pools_run_everything),
-        cmocka_unit_test(test_same_input_same_bytes),
+        cmocka_unit_test(test_model_dag_is_dag_propagate), cmocka_unit_test(test_pools_run_everything),
+        cmocka_unit_test(test_locks_replay_as_recorded),   cmocka_unit_test(test_same_input_same_bytes),
         cmocka_unit_test(test_a_run_is_written_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
