@@ -8,45 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What there is to do at a vertex, told from its recorded surroundings once: most have none of it.
-enum {
-    STEP_MOVES = 1,  // a task that is inlined comes in or drops out here
-    STEP_LEAVES = 2, // ... or is left
-    STEP_BEGINS = 4, // RULE_BEGIN
-    STEP_AWAITS = 8, // has a cause
-    STEP_DONE = 16,  // in the present run: has its time, or is absent
+// Marks of 64 vertices, a bit each.
+struct dag_marks {
+    uint64_t stop;   // awaits a cause, or begins a thread by RULE_BEGIN
+    uint64_t move;   // a task that is inlined comes in or drops out here, or is left
+    uint64_t done;   // in the present run: has its time, or is absent
+    uint64_t wanted; // ... a chain is parked on it
 };
 
-static bool run_fail(struct dag_run *run, const struct dag *dag, struct error *error) {
-    dag_run_destroy(run);
-    return error_set(error, STATUS_FAILED, "no memory for the times of %u vertices", dag->vertex_count);
+enum { MARKS = 64 };
+
+static inline uint64_t mark_of(uint32_t v) {
+    return UINT64_C(1) << v % MARKS;
 }
 
-static uint8_t step_of(const struct dag_vertices *vertices, uint32_t v) {
-    bool names_task = dag_task_of(vertices, v) != DAG_NONE;
-    uint8_t step = 0;
-    if (names_task && chain_may_move(vertices->kind[v])) step |= STEP_MOVES;
-    if (names_task && vertices->kind[v] == VERTEX_END) step |= STEP_LEAVES;
-    if (vertices->rule[v] == RULE_BEGIN)
-        step |= STEP_BEGINS;
-    else if (dag_awaited_by(vertices, v) != DAG_NONE)
-        step |= STEP_AWAITS;
-    return step;
+static inline bool is_done(const struct dag_run *run, uint32_t v) {
+    return run->marks[v / MARKS].done & mark_of(v);
 }
 
-bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error) {
-    size_t vertices = (size_t)dag->vertex_count + 1, threads = (size_t)dag->thread_count + 1;
-    *run = (struct dag_run){.time_ns = malloc(vertices * sizeof *run->time_ns),
-                            .steps = calloc(vertices + sizeof(uint64_t), sizeof *run->steps),
-                            .parking = calloc(1, sizeof *run->parking),
-                            .walks = malloc(threads * sizeof *run->walks)};
-    if (!run->time_ns || !run->steps || !run->parking || !run->walks) return run_fail(run, dag, error);
-    run->parking->first = malloc(vertices * sizeof *run->parking->first);
-    run->parking->next = malloc(threads * sizeof *run->parking->next);
-    if (!run->parking->first || !run->parking->next) return run_fail(run, dag, error);
-    for (uint32_t v = 0; v < dag->vertex_count; v++) run->parking->first[v] = DAG_NONE;
-    for (uint32_t v = 0; v < dag->vertex_count; v++) run->steps[v] = step_of(&dag->vertices, v);
-    return true;
+// The first vertex from `v` on, but `limit` at most, at which more is to be done than to follow the one before.
+static inline uint32_t next_mark(const struct dag_run *run, uint32_t v, uint32_t limit) {
+    uint32_t word = v / MARKS;
+    uint64_t found = (run->marks[word].stop | run->marks[word].move) & -mark_of(v);
+    while (!found && (word + 1) * MARKS < limit) {
+        word++;
+        found = run->marks[word].stop | run->marks[word].move;
+    }
+    uint32_t mark = found ? word * MARKS + (uint32_t)__builtin_ctzll(found) : limit;
+    return mark < limit ? mark : limit;
 }
 
 void dag_run_destroy(struct dag_run *run) {
@@ -56,22 +45,23 @@ void dag_run_destroy(struct dag_run *run) {
     }
     free(run->parking);
     free(run->time_ns);
-    free(run->steps);
+    free(run->marks);
+    free(run->turns);
     free(run->walks);
     *run = (struct dag_run){0};
 }
 
-// What the edit removes is marked by DAG_ABSENT, and in `steps`.
+// What the edit removes is marked by DAG_ABSENT, and as done.
 struct removal {
     const struct dag *dag;
     int64_t *time_ns;
-    uint8_t *steps; // or NULL
+    struct dag_marks *marks; // or NULL
 };
 
 static void remove_range(const struct removal *removal, uint32_t from, uint32_t to) {
     for (uint32_t v = from; v < to; v++) {
         removal->time_ns[v] = DAG_ABSENT;
-        if (removal->steps) removal->steps[v] |= STEP_DONE;
+        if (removal->marks) removal->marks[v / MARKS].done |= mark_of(v);
     }
 }
 
@@ -141,17 +131,31 @@ struct stand {
     int64_t since_ns;   // recorded time of what it follows
 };
 
-// What the first vertex of a thread awaits, if its rule is RULE_BEGIN. false: that has no time yet.
+// The time of a thread's first vertex, if its rule is RULE_BEGIN. false: what it awaits has none yet.
 static bool time_begin(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, const struct dag_run *run,
                        uint32_t vertex, uint32_t *awaits, int64_t *time_ns) {
     uint32_t cause = dag->vertices.cause[vertex];
-    bool removed = cause != DAG_NONE && run->steps[cause] & STEP_DONE && run->time_ns[cause] == DAG_ABSENT;
+    bool removed = cause != DAG_NONE && is_done(run, cause) && run->time_ns[cause] == DAG_ABSENT;
     struct dag_constraint start = dag_constraint_of_start(dag, edit, vertex, thread, removed);
     *awaits = start.cause;
     *time_ns = dag->vertices.time_ns[vertex];
     if (start.cause == DAG_NONE) return true;
-    if (!(run->steps[start.cause] & STEP_DONE)) return false;
+    if (!is_done(run, start.cause)) return false;
     *time_ns = run->time_ns[start.cause] + start.delay_ns;
+    return true;
+}
+
+// The time of a vertex that may await something. false: that has none yet.
+static inline bool time_stop(const struct dag *dag, const struct dag_edit *edit, uint32_t thread,
+                             const struct dag_run *run, struct stand stand, uint32_t *awaits, int64_t *time_ns) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    unsigned rule = vertices->rule[stand.vertex];
+    if (rule == RULE_BEGIN) return time_begin(dag, edit, thread, run, stand.vertex, awaits, time_ns);
+    uint32_t cause = *awaits = vertices->cause[stand.vertex];
+    if (!is_done(run, cause)) return false;
+    struct reach reach = {stand.reached_ns, 0, stand.since_ns};
+    *time_ns = rule_apply(rule, vertices->time_ns[stand.vertex], reach, run->time_ns[cause], vertices->time_ns[cause],
+                          dag->wakeup_ns);
     return true;
 }
 
@@ -170,89 +174,125 @@ static enum dag_hop hop(struct dag_chain *chain, struct stand *stand, bool visit
     return hop;
 }
 
-// Leaves the chain parked at the vertex, as dag_chain_next would have left it there.
-static void park(struct dag_run *run, uint32_t thread, struct stand stand, uint32_t awaits) {
-    struct dag_walk *walk = &run->walks[thread];
+// Leaves the chain at a vertex, as dag_chain_next would have left it there.
+static void stay(struct dag_walk *walk, struct stand stand, uint32_t awaits) {
     chain_visit(&walk->chain, stand.vertex, false);
     walk->chain.since_ns = stand.since_ns;
     walk->chain.lead_ns = 0;
     walk->reached_ns = stand.reached_ns;
     walk->awaits = awaits;
+}
+
+static void park(struct dag_run *run, uint32_t thread, struct stand stand, uint32_t awaits) {
+    stay(&run->walks[thread], stand, awaits);
+    run->marks[awaits / MARKS].wanted |= mark_of(awaits);
     parking_wait(run->parking, thread, awaits);
 }
 
-// The time of a vertex that may have a cause, without a branch: one that has none takes itself for it.
-static inline int64_t time_vertex(const struct dag *dag, uint32_t v, uint32_t cause, bool awaits, struct stand stand,
-                                  const int64_t *time_ns) {
-    const int64_t *recorded_ns = dag->vertices.time_ns;
-    int64_t cause_ns = awaits ? time_ns[cause] : DAG_ABSENT,
-            recorded_cause_ns = awaits ? recorded_ns[cause] : DAG_ABSENT;
-    unsigned rule = awaits ? dag->vertices.rule[v] : RULE_RUN;
-    struct reach reach = {stand.reached_ns, 0, stand.since_ns};
-    return rule_apply(rule, recorded_ns[v], reach, cause_ns, recorded_cause_ns, dag->wakeup_ns);
+static void release(struct dag_run *run, uint32_t word, uint64_t wanted) {
+    run->marks[word].wanted &= ~wanted;
+    for (; wanted; wanted &= wanted - 1) {
+        parking_release(run->parking, word * MARKS + (uint32_t)__builtin_ctzll(wanted));
+    }
 }
 
-// Takes a chain as far as it goes. Branches are taken by edits, at threads' beginnings, and where chains meet; what
-// else differs from vertex to vertex is arithmetic.
+// Vertices from `from` to before `to` have their times.
+static inline void mark_done(struct dag_run *run, uint32_t from, uint32_t to) {
+    uint64_t these = -mark_of(from);
+    for (uint32_t word = from / MARKS, last = (to - 1) / MARKS; word <= last; word++, these = UINT64_MAX) {
+        if (word == last) these &= mark_of(to - 1) | (mark_of(to - 1) - 1);
+        run->marks[word].done |= these;
+        if (run->marks[word].wanted & these) release(run, word, run->marks[word].wanted & these);
+    }
+}
+
+// Up to where a chain may go from a vertex: on its own thread as far as it is its turn, in bodies that moved here to
+// their ends. (No body that moved here is met at the vertex behind the thread's last but by its start, which is passed
+// at once.)
+static uint32_t limit_at(const struct dag *dag, uint32_t thread, const struct dag_walk *walk, uint32_t vertex) {
+    bool own = vertex >= dag->threads[thread].first && vertex <= walk->chain.end;
+    return own ? walk->due : DAG_NONE;
+}
+
+// Takes a chain as far as it goes in this turn, from mark to mark: what lies between two keeps its recorded distances.
 static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
     struct dag_walk *walk = &run->walks[thread];
     struct stand stand = {walk->chain.vertex, walk->reached_ns, walk->chain.since_ns};
-    const uint32_t end = walk->chain.end, *parked = run->parking->first;
+    const int64_t *recorded_ns = dag->vertices.time_ns;
     int64_t *time_ns = run->time_ns;
-    uint8_t *steps = run->steps;
-    const unsigned moves = edit->inlined_count ? STEP_MOVES | STEP_LEAVES : 0;
-    for (; stand.vertex != end; stand.vertex++) {
-        unsigned step = steps[stand.vertex];
-        bool moved = step & moves && edit->inlined[dag->vertices.task[stand.vertex]];
-        if (moved && step & STEP_MOVES) {
-            if (hop(&walk->chain, &stand, false) == HOP_SKIP) {
-                stand.vertex--;
-                continue;
-            }
-            step = 0; // a body that moved here follows what it replaced
+    uint32_t limit = limit_at(dag, thread, walk, stand.vertex);
+    while (stand.vertex < limit) {
+        const struct dag_marks *marks = &run->marks[stand.vertex / MARKS];
+        bool moves = marks->move & mark_of(stand.vertex), stops = marks->stop & mark_of(stand.vertex);
+        bool leaves = moves && dag->vertices.kind[stand.vertex] == VERTEX_END;
+        if (moves && !leaves) {
+            if (hop(&walk->chain, &stand, false) == HOP_SKIP) continue;
+            limit = DAG_NONE;
+            stops = false; // a body that moved here follows what it replaced
         }
         const uint32_t v = stand.vertex;
-        bool awaits = step & STEP_AWAITS;
-        uint32_t cause = awaits ? dag->vertices.cause[v] : v;
-        if (awaits & !(steps[cause] & STEP_DONE)) return park(run, thread, stand, cause);
-        int64_t now_ns = time_vertex(dag, v, cause, awaits, stand, time_ns);
-        if (step & STEP_BEGINS && !time_begin(dag, edit, thread, run, v, &cause, &now_ns)) {
-            return park(run, thread, stand, cause);
+        int64_t now_ns = stand.reached_ns + (recorded_ns[v] - stand.since_ns);
+        uint32_t awaits;
+        if (stops && !time_stop(dag, edit, thread, run, stand, &awaits, &now_ns)) {
+            return park(run, thread, stand, awaits);
         }
-        time_ns[v] = stand.reached_ns = now_ns;
-        stand.since_ns = dag->vertices.time_ns[v];
-        steps[v] |= STEP_DONE;
-        if (parked[v] != DAG_NONE) parking_release(run->parking, v);
-        if (moved && step & STEP_LEAVES) {
+        uint32_t end = leaves ? v + 1 : next_mark(run, v + 1, limit);
+        time_ns[v] = now_ns;
+        for (uint32_t u = v + 1; u < end; u++) time_ns[u] = now_ns + (recorded_ns[u] - recorded_ns[v]);
+        mark_done(run, v, end);
+        stand = (struct stand){end, time_ns[end - 1], recorded_ns[end - 1]};
+        if (leaves) {
+            stand.vertex = v;
             hop(&walk->chain, &stand, true);
-            stand.vertex--;
+            limit = limit_at(dag, thread, walk, stand.vertex);
         }
     }
-    walk->done = true;
+    stay(walk, stand, DAG_NONE);
+    walk->done = stand.vertex == walk->chain.end;
 }
 
 static void start_walks(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
     run->parking->ready = DAG_NONE;
-    for (uint32_t i = dag->thread_count; i--;) {
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
         struct dag_walk *walk = &run->walks[i];
         uint32_t first = dag->threads[i].first;
         dag_chain_init(&walk->chain, dag, edit);
         dag_chain_start(&walk->chain, i);
-        walk->chain.vertex = walk->chain.next;
-        walk->done = false;
+        walk->chain.vertex = walk->due = walk->chain.next;
+        walk->done = walk->chain.next == walk->chain.end;
         walk->awaits = DAG_NONE;
         walk->reached_ns = dag->vertices.rule[first] == RULE_MAX ? DAG_ABSENT : dag->vertices.time_ns[first];
-        parking_make_ready(run->parking, i);
     }
 }
 
-// Eight at a time; the array has room beyond its last.
-static void forget_done(uint8_t *steps, uint32_t count) {
-    for (uint32_t v = 0; v < count; v += sizeof(uint64_t)) {
-        uint64_t eight;
-        memcpy(&eight, steps + v, sizeof eight);
-        eight &= ~(UINT64_C(0x0101010101010101) * STEP_DONE);
-        memcpy(steps + v, &eight, sizeof eight);
+static void forget_walk(struct dag_run *run, const struct dag *dag) {
+    for (uint32_t word = 0; word <= dag->vertex_count / MARKS; word++) {
+        run->marks[word].move = run->marks[word].done = run->marks[word].wanted = 0;
+    }
+}
+
+static void mark_move(struct dag_run *run, uint32_t v) {
+    run->marks[v / MARKS].move |= mark_of(v);
+}
+
+static void mark_moves(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
+    for (uint32_t t = 0; edit->inlined_count && t < dag->task_count; t++) {
+        if (!edit->inlined[t]) continue;
+        mark_move(run, dag->tasks[t].spawn_begin);
+        mark_move(run, dag->tasks[t].pickup);
+        mark_move(run, dag->tasks[t].end);
+    }
+}
+
+// A chain that waits, where an edit changed what comes when, goes on as soon as it can, as far as turns have come.
+static inline void take_turn(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run,
+                             struct dag_turn turn) {
+    struct dag_walk *walk = &run->walks[turn.thread];
+    walk->due = turn.until;
+    if (walk->awaits == DAG_NONE) advance(dag, edit, turn.thread, run);
+    for (uint32_t i; (i = parking_take_ready(run->parking)) != DAG_NONE;) {
+        run->walks[i].awaits = DAG_NONE;
+        advance(dag, edit, i, run);
     }
 }
 
@@ -263,14 +303,74 @@ static void forget_parked(const struct dag *dag, struct dag_run *run) {
 }
 
 enum dag_outcome dag_propagate(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
-    forget_done(run->steps, dag->vertex_count);
-    remove_edited(&(struct removal){dag, run->time_ns, run->steps}, edit);
+    forget_walk(run, dag);
+    mark_moves(dag, edit, run);
+    remove_edited(&(struct removal){dag, run->time_ns, run->marks}, edit);
     start_walks(dag, edit, run);
     run->deadlock_length = 0;
-    for (uint32_t i; (i = parking_take_ready(run->parking)) != DAG_NONE;) advance(dag, edit, i, run);
+    for (uint32_t i = 0; i < run->turn_count; i++) take_turn(dag, edit, run, run->turns[i]);
     bool stuck = false;
     for (uint32_t i = 0; i < dag->thread_count && !stuck; i++) stuck = !run->walks[i].done;
     if (!stuck) return DAG_OK;
     forget_parked(dag, run);
     return dag_find_deadlock(dag, run) ? DAG_DEADLOCK : DAG_NO_MEMORY;
+}
+
+// ---- making the workspace
+
+static bool is_stop(const struct dag_vertices *vertices, uint32_t v) {
+    return vertices->rule[v] == RULE_BEGIN || dag_awaited_by(vertices, v) != DAG_NONE;
+}
+
+// Returns how many.
+static size_t mark_stops(const struct dag *dag, struct dag_run *run) {
+    size_t count = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (!is_stop(&dag->vertices, v)) continue;
+        run->marks[v / MARKS].stop |= mark_of(v);
+        count++;
+    }
+    return count;
+}
+
+static void note_turn(struct dag_run *run, uint32_t thread, uint32_t from) {
+    uint32_t until = run->walks[thread].chain.vertex;
+    if (until != from) run->turns[run->turn_count++] = (struct dag_turn){thread, until};
+}
+
+// Walks what was recorded, each chain as far as it goes, and notes how it went. A chain waits at a stop once at most,
+// and comes to its end once: so many turns there can be.
+static void schedule(const struct dag *dag, struct dag_run *run) {
+    const struct dag_edit nothing = {0};
+    start_walks(dag, &nothing, run);
+    for (uint32_t i = dag->thread_count; i--;) {
+        run->walks[i].due = run->walks[i].chain.end;
+        parking_make_ready(run->parking, i);
+    }
+    for (uint32_t i; (i = parking_take_ready(run->parking)) != DAG_NONE;) {
+        uint32_t from = run->walks[i].chain.vertex;
+        advance(dag, &nothing, i, run);
+        note_turn(run, i, from);
+    }
+}
+
+static bool run_fail(struct dag_run *run, const struct dag *dag, struct error *error) {
+    dag_run_destroy(run);
+    return error_set(error, STATUS_FAILED, "no memory for the times of %u vertices", dag->vertex_count);
+}
+
+bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error) {
+    size_t vertices = (size_t)dag->vertex_count + 1, threads = (size_t)dag->thread_count + 1;
+    *run = (struct dag_run){.time_ns = malloc(vertices * sizeof *run->time_ns),
+                            .marks = calloc(vertices / MARKS + 1, sizeof *run->marks),
+                            .parking = calloc(1, sizeof *run->parking),
+                            .walks = malloc(threads * sizeof *run->walks)};
+    if (!run->time_ns || !run->marks || !run->parking || !run->walks) return run_fail(run, dag, error);
+    run->parking->first = malloc(vertices * sizeof *run->parking->first);
+    run->parking->next = malloc(threads * sizeof *run->parking->next);
+    run->turns = malloc((mark_stops(dag, run) + threads) * sizeof *run->turns);
+    if (!run->parking->first || !run->parking->next || !run->turns) return run_fail(run, dag, error);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) run->parking->first[v] = DAG_NONE;
+    schedule(dag, run);
+    return true;
 }

@@ -5,6 +5,12 @@
 // Threads' chains are walked side by side: each is advanced until its next vertex has a cause without a time yet, then
 // parked on that cause and taken up again when the cause gets its time. Hence no topological sort, one visit a vertex,
 // and a deadlock is plain to see: chains that are still parked when nothing can advance.
+//
+// Two things make that fast. Only a vertex that has a cause, or at which the edit moves a body, can change its distance
+// to the vertex before: such vertices are marked, and the walk goes from mark to mark, shifting all in between alike.
+// And the order in which the recorded graph was walked once is kept as a list of turns (which thread, up to where). A
+// walk that takes them in order finds each cause done before its effect as long as nothing is edited; where an edit
+// makes a chain wait, the turns that it misses are made up for when it is taken up again.
 #ifndef REHYPE_DAG_PROPAGATE_H
 #define REHYPE_DAG_PROPAGATE_H
 
@@ -15,11 +21,18 @@
 #define DAG_DEADLOCK_TASKS 16
 
 struct parking;
+struct dag_marks;
+
+struct dag_turn {
+    uint32_t thread, until; // vertex before which its chain rests
+};
 
 // Workspace and result, reused from plan to plan. Not shared between threads.
 struct dag_run {
     int64_t *time_ns;                      // a vertex each; DAG_ABSENT where it isn't part of the edited run
-    uint8_t *steps;                        // scratch: a vertex each, what there is to do
+    struct dag_turn *turns;                // order in which the recorded graph can be walked without waiting
+    uint32_t turn_count;                   // one for about every second vertex with a cause
+    struct dag_marks *marks;               // scratch, but for what is recorded: four bits a vertex
     struct parking *parking;               // scratch: chains that wait for another's vertex
     struct dag_walk *walks;                // scratch: where each thread's chain stands
     uint32_t deadlock[DAG_DEADLOCK_TASKS]; // tasks that wait for each other in a ring, when dag_propagate found one

@@ -11,6 +11,7 @@
 struct dag_walk { // a thread's chain on its way
     struct dag_chain chain;
     int64_t reached_ns; // T of the vertex before chain.vertex, and own time since
+    uint32_t due;       // vertex up to which its turns have come
     uint32_t awaits;    // cause that it is parked on, DAG_NONE while it runs
     bool done;
 };
