@@ -308,7 +308,8 @@ static void measure_propagation(struct subject *subject) {
     dag_propagate(dag, &subject->edit, &subject->run);
     BEST_OF(11, seconds, must(dag_propagate(dag, &subject->edit, &subject->run) == DAG_OK, "deadlock"));
     check_exact(subject);
-    print_row("propagation, nothing edited", dag->vertex_count, seconds, 8 + 4 + 4 + 1 + 1 + 8 + 1 + 4);
+    double turns = (double)subject->run.turn_count * sizeof *subject->run.turns / dag->vertex_count;
+    print_row("propagation, nothing edited", dag->vertex_count, seconds, 8 + 4 + 4 + 1 + 1 + 8 + 0.5 + 4 + turns);
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (dag->tasks[t].site != DAG_NONE && dag->tasks[t].site % 4 == 0 && !dag_inline_refusal(dag, t))
             dag_edit_inline(&subject->edit, t);

@@ -26,16 +26,11 @@ static inline bool is_done(const struct dag_run *run, uint32_t v) {
     return run->marks[v / MARKS].done & mark_of(v);
 }
 
-// The first vertex from `v` on, but `limit` at most, at which more is to be done than to follow the one before.
-static inline uint32_t next_mark(const struct dag_run *run, uint32_t v, uint32_t limit) {
-    uint32_t word = v / MARKS;
-    uint64_t found = (run->marks[word].stop | run->marks[word].move) & -mark_of(v);
-    while (!found && (word + 1) * MARKS < limit) {
-        word++;
-        found = run->marks[word].stop | run->marks[word].move;
-    }
-    uint32_t mark = found ? word * MARKS + (uint32_t)__builtin_ctzll(found) : limit;
-    return mark < limit ? mark : limit;
+// The first vertex behind `v` at which more is to be done than to follow the one before; where these marks know of
+// none, the first that they don't know.
+static inline uint32_t next_mark(const struct dag_marks *marks, uint32_t v) {
+    uint64_t behind = (marks->stop | marks->move) & -mark_of(v) << 1;
+    return v / MARKS * MARKS + (behind ? (uint32_t)__builtin_ctzll(behind) : MARKS);
 }
 
 void dag_run_destroy(struct dag_run *run) {
@@ -189,20 +184,14 @@ static void park(struct dag_run *run, uint32_t thread, struct stand stand, uint3
     parking_wait(run->parking, thread, awaits);
 }
 
-static void release(struct dag_run *run, uint32_t word, uint64_t wanted) {
-    run->marks[word].wanted &= ~wanted;
-    for (; wanted; wanted &= wanted - 1) {
-        parking_release(run->parking, word * MARKS + (uint32_t)__builtin_ctzll(wanted));
-    }
-}
-
-// Vertices from `from` to before `to` have their times.
+// Vertices from `from` to before `to`, all of one word of marks, have their times.
 static inline void mark_done(struct dag_run *run, uint32_t from, uint32_t to) {
-    uint64_t these = -mark_of(from);
-    for (uint32_t word = from / MARKS, last = (to - 1) / MARKS; word <= last; word++, these = UINT64_MAX) {
-        if (word == last) these &= mark_of(to - 1) | (mark_of(to - 1) - 1);
-        run->marks[word].done |= these;
-        if (run->marks[word].wanted & these) release(run, word, run->marks[word].wanted & these);
+    struct dag_marks *marks = &run->marks[from / MARKS];
+    uint64_t these = (mark_of(to - 1) << 1) - mark_of(from), wanted = marks->wanted & these;
+    marks->done |= these;
+    marks->wanted ^= wanted;
+    for (; wanted; wanted &= wanted - 1) {
+        parking_release(run->parking, from / MARKS * MARKS + (uint32_t)__builtin_ctzll(wanted));
     }
 }
 
@@ -214,7 +203,21 @@ static uint32_t limit_at(const struct dag *dag, uint32_t thread, const struct da
     return own ? walk->due : DAG_NONE;
 }
 
-// Takes a chain as far as it goes in this turn, from mark to mark: what lies between two keeps its recorded distances.
+// Gives a vertex its time, and those behind it, which keep their recorded distances, theirs.
+static inline struct stand follow(const int64_t *recorded_ns, int64_t *time_ns, uint32_t v, uint32_t end,
+                                  int64_t now_ns) {
+    const int64_t *at = &recorded_ns[v], *last = &recorded_ns[end - 1];
+    int64_t since_ns = *at, *now = &time_ns[v];
+    *now = now_ns;
+    while (at != last) {
+        now_ns += *++at - since_ns;
+        since_ns = *at;
+        *++now = now_ns;
+    }
+    return (struct stand){end, now_ns, since_ns};
+}
+
+// Takes a chain as far as it goes in this turn, from mark to mark.
 static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t thread, struct dag_run *run) {
     struct dag_walk *walk = &run->walks[thread];
     struct stand stand = {walk->chain.vertex, walk->reached_ns, walk->chain.since_ns};
@@ -236,11 +239,10 @@ static void advance(const struct dag *dag, const struct dag_edit *edit, uint32_t
         if (stops && !time_stop(dag, edit, thread, run, stand, &awaits, &now_ns)) {
             return park(run, thread, stand, awaits);
         }
-        uint32_t end = leaves ? v + 1 : next_mark(run, v + 1, limit);
-        time_ns[v] = now_ns;
-        for (uint32_t u = v + 1; u < end; u++) time_ns[u] = now_ns + (recorded_ns[u] - recorded_ns[v]);
+        uint32_t end = leaves ? v + 1 : next_mark(&run->marks[v / MARKS], v);
+        if (end > limit) end = limit;
+        stand = follow(recorded_ns, time_ns, v, end, now_ns);
         mark_done(run, v, end);
-        stand = (struct stand){end, time_ns[end - 1], recorded_ns[end - 1]};
         if (leaves) {
             stand.vertex = v;
             hop(&walk->chain, &stand, true);
@@ -296,6 +298,16 @@ static inline void take_turn(const struct dag *dag, const struct dag_edit *edit,
     }
 }
 
+// Threads' arrays lie far apart, and a turn is too short for the processor to foresee where it leads.
+enum { TURNS_AHEAD = 8 };
+
+static inline void prefetch_turn(const struct dag *dag, const struct dag_run *run, struct dag_turn turn) {
+    __builtin_prefetch(&dag->vertices.time_ns[turn.until]);
+    __builtin_prefetch(&run->time_ns[turn.until], 1);
+    __builtin_prefetch(&dag->vertices.cause[turn.until]);
+    __builtin_prefetch(&dag->vertices.rule[turn.until]);
+}
+
 static void forget_parked(const struct dag *dag, struct dag_run *run) {
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (!run->walks[i].done) run->parking->first[run->walks[i].awaits] = DAG_NONE;
@@ -308,7 +320,10 @@ enum dag_outcome dag_propagate(const struct dag *dag, const struct dag_edit *edi
     remove_edited(&(struct removal){dag, run->time_ns, run->marks}, edit);
     start_walks(dag, edit, run);
     run->deadlock_length = 0;
-    for (uint32_t i = 0; i < run->turn_count; i++) take_turn(dag, edit, run, run->turns[i]);
+    for (uint32_t i = 0; i < run->turn_count; i++) {
+        prefetch_turn(dag, run, run->turns[i + TURNS_AHEAD < run->turn_count ? i + TURNS_AHEAD : i]);
+        take_turn(dag, edit, run, run->turns[i]);
+    }
     bool stuck = false;
     for (uint32_t i = 0; i < dag->thread_count && !stuck; i++) stuck = !run->walks[i].done;
     if (!stuck) return DAG_OK;
@@ -333,13 +348,8 @@ static size_t mark_stops(const struct dag *dag, struct dag_run *run) {
     return count;
 }
 
-static void note_turn(struct dag_run *run, uint32_t thread, uint32_t from) {
-    uint32_t until = run->walks[thread].chain.vertex;
-    if (until != from) run->turns[run->turn_count++] = (struct dag_turn){thread, until};
-}
-
-// Walks what was recorded, each chain as far as it goes, and notes how it went. A chain waits at a stop once at most,
-// and comes to its end once: so many turns there can be.
+// Walks what was recorded, each chain as far as it goes, and notes how. A chain waits at a stop once at most, and comes
+// to its end once: so many turns there can be.
 static void schedule(const struct dag *dag, struct dag_run *run) {
     const struct dag_edit nothing = {0};
     start_walks(dag, &nothing, run);
@@ -350,7 +360,8 @@ static void schedule(const struct dag *dag, struct dag_run *run) {
     for (uint32_t i; (i = parking_take_ready(run->parking)) != DAG_NONE;) {
         uint32_t from = run->walks[i].chain.vertex;
         advance(dag, &nothing, i, run);
-        note_turn(run, i, from);
+        uint32_t until = run->walks[i].chain.vertex;
+        if (until != from) run->turns[run->turn_count++] = (struct dag_turn){i, until};
     }
 }
 

@@ -18,8 +18,8 @@ static inline int64_t rule_later(int64_t a, int64_t b) {
 
 // Of a vertex with a cause (recorded_ns: when that was); RULE_BEGIN apart. An absent cause is at the beginning of time:
 // DAG_ABSENT is the least number. What a vertex takes beyond the later of what it follows and its cause is as recorded,
-// but for waits that sleep now and did not, or the reverse. Written without branches, since what depends on data no
-// processor foresees.
+// but for waits that sleep now and did not, or the reverse. Written without branches, in masks that are
+// all ones or zero, since what depends on data no processor foresees.
 //
 // A result can be seen before the probe that says so reads the clock. By so much a wait may end before its cause, as it
 // did when recorded. What has no cause is as if its cause had always been absent: DAG_ABSENT for both times.
@@ -28,11 +28,11 @@ static inline int64_t rule_apply(unsigned rule, int64_t t, struct reach reach, i
     int64_t lag_ns = recorded_ns > t ? recorded_ns - t : 0;
     int64_t reached_ns = reach.before_ns + reach.lead_ns;
     recorded_ns -= lag_ns;
-    cause_ns -= cause_ns == DAG_ABSENT ? 0 : lag_ns;
+    cause_ns -= lag_ns & -(int64_t)(cause_ns != DAG_ABSENT);
     bool slept = recorded_ns > reach.since_ns, sleeps = cause_ns > reached_ns;
-    int64_t residual_ns = t - rule_later(reach.since_ns, recorded_ns), other_ns = sleeps ? wakeup_ns : 0;
-    residual_ns = ((rule == RULE_WAIT) & (slept != sleeps)) ? other_ns : residual_ns;
-    residual_ns = rule == RULE_MAX ? 0 : residual_ns;
+    int64_t kept_ns = t - rule_later(reach.since_ns, recorded_ns), other_ns = wakeup_ns & -(int64_t)sleeps;
+    int64_t keeps = -(int64_t)((rule != RULE_WAIT) | (slept == sleeps));
+    int64_t residual_ns = ((kept_ns & keeps) | (other_ns & ~keeps)) & -(int64_t)(rule != RULE_MAX);
     return rule_later(reached_ns, cause_ns) + residual_ns;
 }
 
