@@ -241,13 +241,15 @@ static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
     return vertex == from;
 }
 
-// Brackets of bodies that run inside others are gone, and those that made a worker who was made by another task.
+// Brackets of bodies that run inside others are gone, waits of those that became stages, and what made a worker that
+// was made by another task.
 static bool is_gone(const struct rewrite *rewrite, const struct dag_step *step) {
     const struct dag_vertices *vertices = &rewrite->recorded->vertices;
     unsigned kind = vertices->kind[step->source];
     if (rewrite->unmade && rewrite->unmade[step->source]) return true;
-    return step->vertex == DAG_NONE && (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END) &&
-           is_folded(rewrite, vertices->task[step->source]);
+    if (step->vertex != DAG_NONE) return false;
+    if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_WAIT_END) return true;
+    return (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END) && is_folded(rewrite, vertices->task[step->source]);
 }
 
 static uint64_t id_of(const struct rewrite *rewrite, uint32_t task) {
@@ -267,20 +269,23 @@ static void emit_recorded(struct rewrite *rewrite, const struct dag_step *step, 
     emit_vertex(rewrite, event, step->time_ns);
 }
 
-static void emit_step(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
-                      const struct dag_step *next) {
+static void emit_source(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
+                        const struct dag_step *next) {
     const struct dag *recorded = rewrite->recorded;
     uint32_t source = step->source;
     const struct event *event = event_at(rewrite, source);
-    bool begins_wait = is_plain_wait(recorded, source) && next && next->source == source + 1;
-    bool ends_wait = before && before->source + 1 == source && is_plain_wait(recorded, before->source);
-    if (begins_wait)
+    if (is_plain_wait(recorded, source) && next && next->source == source + 1)
         emit_wait(rewrite, step, event);
-    else if (ends_wait)
+    else if (before && before->source + 1 == source && is_plain_wait(recorded, before->source))
         emit_wait_end(rewrite, step, event);
-    else if (!is_gone(rewrite, step) && emits_event(rewrite, source))
+    else if (emits_event(rewrite, source))
         emit_recorded(rewrite, step, *event);
-    if (cpu_at(rewrite, source)) rewrite->readings[rewrite->source].cpu = cpu_at(rewrite, source);
+}
+
+static void emit_step(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
+                      const struct dag_step *next) {
+    if (!is_gone(rewrite, step)) emit_source(rewrite, step, before, next);
+    if (cpu_at(rewrite, step->source)) rewrite->readings[rewrite->source].cpu = cpu_at(rewrite, step->source);
 }
 
 // Whether what was recorded behind a step is left where that was: before a body that comes there now, behind one that

@@ -2,6 +2,7 @@
 // The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
 // the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
 #include "dag/body.h"
+#include "dag/write.h"
 #include "metrics/metrics.h"
 #include "simulate_fixture.h"
 #include "simulate_reference.h"
@@ -436,12 +437,82 @@ static void test_work_is_conserved_and_causes_come_first(void **state) {
     }
 }
 
+// ---- written runs
+
+static struct metrics metrics_of_written(const struct dag *run) {
+    char path[] = "/tmp/rehype-test-XXXXXX";
+    struct error error = ERROR_INIT;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_true(dag_write_run(run, path, &error));
+    struct trace *trace = trace_open(path, false, &error);
+    unlink(path);
+    assert_non_null(trace);
+    struct dag *dag = dag_build(trace, &error);
+    assert_non_null(dag);
+    struct metrics metrics = metrics_of(dag);
+    dag_free(dag);
+    trace_close(trace);
+    return metrics;
+}
+
+// Events at one instant come a ns apart. What was computed between two boundaries is shared out by length when it is
+// read, also where the run knew better: that moves the span.
+static void check_written(const struct simulate_fixture *fixture, uint64_t seed) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    struct metrics now = metrics_of(run), read = metrics_of_written(run);
+    double slack_ns = (double)fixture->trace->event_count, slack = slack_ns / (double)now.wall_ns;
+    const struct {
+        const char *what;
+        double read, now, slack;
+    } figures[] = {
+        {"wall", (double)read.wall_ns, (double)now.wall_ns, slack_ns},
+        {"tasks", (double)read.tasks.count, (double)now.tasks.count, 0},
+        {"granularity", read.tasks.granularity.mean, now.tasks.granularity.mean, slack_ns},
+        {"work", read.tasks.work_ns, now.tasks.work_ns, slack_ns},
+        {"span", read.tasks.span_ns, now.tasks.span_ns, 0.15 * now.tasks.span_ns},
+        {"occupied", read.threads[STATE_OCCUPIED].mean, now.threads[STATE_OCCUPIED].mean, slack},
+        {"active", read.threads[STATE_ACTIVE].mean, now.threads[STATE_ACTIVE].mean, slack},
+        {"waiting", read.threads[STATE_WAITING].mean, now.threads[STATE_WAITING].mean, slack},
+        {"blocked", read.threads[STATE_BLOCKED].mean, now.threads[STATE_BLOCKED].mean, slack},
+        {"unoccupied", read.threads[STATE_UNOCCUPIED].mean, now.threads[STATE_UNOCCUPIED].mean, slack},
+        {"peak of occupied", read.threads[STATE_OCCUPIED].peak, now.threads[STATE_OCCUPIED].peak, 0},
+    };
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        if (isnan(figures[i].read)) continue; // an estimate without any event of a lock can't tell who is blocked
+        if (fabs(figures[i].read - figures[i].now) <= figures[i].slack + 0.001 * fabs(figures[i].now)) continue;
+        fail_msg("seed %lu: %s is %f, written %f; %s", (unsigned long)seed, figures[i].what, figures[i].now,
+                 figures[i].read, edit_text(fixture));
+    }
+}
+
+static void test_runs_are_written_as_they_were(void **state) {
+    (void)state;
+    static const unsigned kinds[EDITS_EACH] = {MERGE | RESIZE, SPLIT, STAGE | INLINE, ALL_EDITS};
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_random(&fixture, seed, seed % 4);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            const struct model model = {.kind = seed % 2 ? MODEL_CPU : MODEL_POOL};
+            random_edit(&fixture, &source, kinds[i]);
+            if (simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) check_written(&fixture, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) cases *= strtoull(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replay_is_exact),         cmocka_unit_test(test_pool_equals_reference),
-        cmocka_unit_test(test_cpu_equals_reference),    cmocka_unit_test(test_null_replay),
-        cmocka_unit_test(test_work_and_span_are_least), cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
+        cmocka_unit_test(test_replay_is_exact),
+        cmocka_unit_test(test_pool_equals_reference),
+        cmocka_unit_test(test_cpu_equals_reference),
+        cmocka_unit_test(test_null_replay),
+        cmocka_unit_test(test_work_and_span_are_least),
+        cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
+        cmocka_unit_test(test_runs_are_written_as_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
