@@ -34,7 +34,7 @@ static void builder_destroy(struct builder *builder) {
     idmap_destroy(&builder->lock_of_id);
     free(builder->other_waits);
     free(builder->shutdowns);
-    idmap_destroy(&builder->sighting_of_id);
+    idpages_destroy(&builder->sighting_of_id);
     idmap_destroy(&builder->contexts);
     idmap_destroy(&builder->sites);
 }

@@ -94,6 +94,13 @@ struct function_stack {
     uint32_t depth, capacity;
 };
 
+// Events of a stream, decoded some ahead: what is known of the tasks that they name is then on its way from memory when
+// they come up.
+struct event_batch {
+    struct event events[32];
+    uint32_t count;
+};
+
 struct builder {
     struct dag *dag;
     const struct trace *trace;
@@ -101,7 +108,7 @@ struct builder {
 
     struct sighting *sightings;
     uint32_t sighting_count, sighting_capacity;
-    struct idmap sighting_of_id;
+    struct idpages sighting_of_id;
     uint32_t *starts; // sightings in order of start, thread by thread
     uint32_t start_count, start_capacity;
     struct stream_facts *streams;
@@ -131,6 +138,7 @@ bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size);
 #define GROW(array, count, capacity) grow_array((void **)&(array), (count), &(capacity), sizeof *(array))
 
 bool scan_trace(struct builder *builder);
+bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch); // false: none left
 struct sighting *find_sighting(struct builder *builder, uint64_t id); // NULL for ids that the scan didn't meet
 
 bool lay_vertices(struct builder *builder);

@@ -2,6 +2,7 @@
 #include "dag/idmap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FIRST_CAPACITY = 64 };
 
@@ -39,4 +40,37 @@ bool idmap_add(struct idmap *map, uint64_t key, uint32_t value) {
 void idmap_destroy(struct idmap *map) {
     free(map->slots);
     *map = (struct idmap){0};
+}
+
+uint32_t idpages_get(const struct idpages *pages, uint64_t id) {
+    uint32_t page = idmap_get(&pages->page_of, id / IDPAGE);
+    return page == IDMAP_NONE ? IDMAP_NONE : pages->pages[page][id % IDPAGE];
+}
+
+static bool add_page(struct idpages *pages, uint64_t key) {
+    if (pages->count == pages->capacity) {
+        uint32_t larger = pages->capacity ? pages->capacity * 2 : 16;
+        void *moved = realloc(pages->pages, larger * sizeof *pages->pages);
+        if (!moved) return false;
+        pages->pages = moved;
+        pages->capacity = larger;
+    }
+    if (!idmap_add(&pages->page_of, key, pages->count)) return false;
+    memset(pages->pages[pages->count++], 0xff, sizeof *pages->pages); // IDMAP_NONE
+    return true;
+}
+
+uint32_t *idpages_at(struct idpages *pages, uint64_t id) {
+    uint32_t page = idmap_get(&pages->page_of, id / IDPAGE);
+    if (page == IDMAP_NONE) {
+        page = pages->count;
+        if (!add_page(pages, id / IDPAGE)) return NULL;
+    }
+    return &pages->pages[page][id % IDPAGE];
+}
+
+void idpages_destroy(struct idpages *pages) {
+    idmap_destroy(&pages->page_of);
+    free(pages->pages);
+    *pages = (struct idpages){0};
 }

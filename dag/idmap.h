@@ -25,4 +25,21 @@ uint32_t idmap_get(const struct idmap *map, uint64_t key); // IDMAP_NONE if it i
 bool idmap_add(struct idmap *map, uint64_t key, uint32_t value);
 void idmap_destroy(struct idmap *map);
 
+// The same for ids that are handed out one after the other, as the tracer's threads do, in pages of consecutive ones:
+// what is near in time is near in memory. An id without such neighbours costs a page. Zero-initialise.
+#define IDPAGE 64
+
+struct idpages {
+    struct idmap page_of; // by id / IDPAGE
+    uint32_t (*pages)[IDPAGE];
+    uint32_t count, capacity;
+};
+
+uint32_t idpages_get(const struct idpages *pages, uint64_t id); // IDMAP_NONE if it isn't there
+
+// Where the id's number stands or, being IDMAP_NONE, is to be put; valid until the next call. NULL when there is no
+// memory.
+uint32_t *idpages_at(struct idpages *pages, uint64_t id);
+void idpages_destroy(struct idpages *pages);
+
 #endif

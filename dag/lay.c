@@ -314,7 +314,7 @@ static bool lay_wait_end(struct lay *lay, const struct event *event) {
         if (wait.id == 0) return true;
         return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .pool = (uint32_t)wait.id});
     }
-    uint32_t target = wait.wait_for == WAIT_FOR_TASK ? idmap_get(&builder->sighting_of_id, wait.id) : IDMAP_NONE;
+    uint32_t target = wait.wait_for == WAIT_FOR_TASK ? idpages_get(&builder->sighting_of_id, wait.id) : IDMAP_NONE;
     if (target == IDMAP_NONE || builder->sightings[target].kind != SIGHTING_WORKER) return true;
     return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .sighting = target});
 }
@@ -442,24 +442,27 @@ static void note_boundary(struct lay *lay, const struct event *event) {
     if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns;
 }
 
-static void extend_window(struct dag *dag, int64_t time_ns) {
-    if (time_ns < dag->first_ns) dag->first_ns = time_ns;
-    if (time_ns > dag->last_ns) dag->last_ns = time_ns;
+static void extend_window(struct dag *dag, const struct event_batch *batch) {
+    int64_t first_ns = (int64_t)batch->events[0].time, last_ns = (int64_t)batch->events[batch->count - 1].time;
+    if (first_ns < dag->first_ns) dag->first_ns = first_ns;
+    if (last_ns > dag->last_ns) dag->last_ns = last_ns;
 }
 
 static bool lay_stream(struct builder *builder, uint32_t stream) {
     struct lay lay = {.builder = builder, .stream = stream};
     bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
     struct trace_cursor cursor;
-    struct event event;
+    struct event_batch batch;
     trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
     builder->open.depth = builder->functions.depth = builder->paths.depth = 0;
-    for (uint64_t ordinal = 0; trace_cursor_next(&cursor, &event, builder->error); ordinal++) {
-        lay.ordinal = ordinal;
-        lay.time_ns = (int64_t)event.time;
-        if (!lay_event(&lay, &event)) return false;
-        note_boundary(&lay, &event);
-        if (counted) extend_window(builder->dag, lay.time_ns);
+    for (uint64_t first = 0; read_batch(builder, &cursor, &batch); first += batch.count) {
+        for (uint32_t i = 0; i < batch.count; i++) {
+            lay.ordinal = first + i;
+            lay.time_ns = (int64_t)batch.events[i].time;
+            if (!lay_event(&lay, &batch.events[i])) return false;
+            note_boundary(&lay, &batch.events[i]);
+        }
+        if (counted) extend_window(builder->dag, &batch);
     }
     return builder->error->status == STATUS_OK && close_above(&lay, 0);
 }

@@ -34,29 +34,31 @@ uint32_t open_find(const struct open_stack *stack, enum open_kind kind, uint64_t
 }
 
 struct sighting *find_sighting(struct builder *builder, uint64_t id) {
-    uint32_t index = idmap_get(&builder->sighting_of_id, id);
+    uint32_t index = idpages_get(&builder->sighting_of_id, id);
     return index == IDMAP_NONE ? NULL : &builder->sightings[index];
 }
 
 // NULL: no memory.
 static struct sighting *sight(struct builder *builder, uint64_t id, uint64_t time_ns) {
-    struct sighting *known = find_sighting(builder, id);
-    if (known) {
+    uint32_t *index = idpages_at(&builder->sighting_of_id, id);
+    if (!index) return NULL;
+    if (*index != IDMAP_NONE) {
+        struct sighting *known = &builder->sightings[*index];
         if (time_ns < known->first_ns) known->first_ns = time_ns;
         return known;
     }
     if (!GROW(builder->sightings, builder->sighting_count, builder->sighting_capacity)) return NULL;
-    if (!idmap_add(&builder->sighting_of_id, id, builder->sighting_count)) return NULL;
-    known = &builder->sightings[builder->sighting_count++];
-    *known = (struct sighting){.id = id,
-                               .first_ns = time_ns,
-                               .created_on = DAG_NONE,
-                               .started_on = DAG_NONE,
-                               .run_on = DAG_NONE,
-                               .enclosing = DAG_NONE,
-                               .task = DAG_NONE,
-                               .spawn_begin = DAG_NONE};
-    return known;
+    *index = builder->sighting_count++;
+    struct sighting *sighting = &builder->sightings[*index];
+    *sighting = (struct sighting){.id = id,
+                                  .first_ns = time_ns,
+                                  .created_on = DAG_NONE,
+                                  .started_on = DAG_NONE,
+                                  .run_on = DAG_NONE,
+                                  .enclosing = DAG_NONE,
+                                  .task = DAG_NONE,
+                                  .spawn_begin = DAG_NONE};
+    return sighting;
 }
 
 static bool scan_open(struct builder *builder, enum open_kind kind, struct sighting *sighting) {
@@ -150,6 +152,33 @@ static bool names_task(const struct event *event) {
     return event->operand[0] != 0;
 }
 
+static void prefetch_sightings(const struct builder *builder, const struct event_batch *batch) {
+    uint32_t found[sizeof batch->events / sizeof *batch->events], count = 0;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->events[i].kind <= EVENT_EXIT_THROW) continue;
+        uint32_t sighting = idpages_get(&builder->sighting_of_id, batch->events[i].operand[0]);
+        if (sighting == IDMAP_NONE) continue;
+        __builtin_prefetch(&builder->sightings[sighting]);
+        found[count++] = sighting;
+    }
+    for (uint32_t i = 0; builder->dag->tasks && i < count; i++) {
+        uint32_t task = builder->sightings[found[i]].task;
+        if (task == DAG_NONE) continue;
+        __builtin_prefetch(&builder->dag->tasks[task].site, 1); // a task takes two lines
+        __builtin_prefetch(&builder->dag->tasks[task].awaited, 1);
+    }
+}
+
+bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch) {
+    batch->count = 0;
+    while (batch->count < sizeof batch->events / sizeof *batch->events &&
+           trace_cursor_next(cursor, &batch->events[batch->count], builder->error)) {
+        batch->count++;
+    }
+    prefetch_sightings(builder, batch);
+    return batch->count > 0;
+}
+
 static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event) {
     struct stream_facts *facts = &builder->streams[stream];
     if (event->kind == EVENT_WORKER_BEGIN) {
@@ -166,11 +195,14 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
 
 static bool scan_stream(struct builder *builder, uint32_t stream) {
     struct trace_cursor cursor;
-    struct event event;
+    struct event_batch batch;
     trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
     builder->open.depth = 0;
-    while (trace_cursor_next(&cursor, &event, builder->error)) {
-        if (event.kind > EVENT_EXIT_THROW && !scan_event(builder, stream, &event)) return false;
+    while (read_batch(builder, &cursor, &batch)) {
+        for (uint32_t i = 0; i < batch.count; i++) {
+            const struct event *event = &batch.events[i];
+            if (event->kind > EVENT_EXIT_THROW && !scan_event(builder, stream, event)) return false;
+        }
     }
     return builder->error->status == STATUS_OK;
 }
