@@ -241,14 +241,15 @@ static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
     return vertex == from;
 }
 
-// Brackets of bodies that run inside others are gone, waits of those that became stages, and what made a worker that
-// was made by another task.
+// Brackets of bodies that run inside others are gone, waits of those that became stages, results of those that share a
+// group's, and what made a worker that was made by another task.
 static bool is_gone(const struct rewrite *rewrite, const struct dag_step *step) {
     const struct dag_vertices *vertices = &rewrite->recorded->vertices;
     unsigned kind = vertices->kind[step->source];
     if (rewrite->unmade && rewrite->unmade[step->source]) return true;
     if (step->vertex != DAG_NONE) return false;
     if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_WAIT_END) return true;
+    if (kind == VERTEX_RESULT) return rewrite->run->tasks[vertices->task[step->source]].result != DAG_NONE;
     return (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END) && is_folded(rewrite, vertices->task[step->source]);
 }
 

@@ -677,9 +677,11 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
     do {
         for (uint32_t strand; (strand = parking_take_ready(&sim->parking)) != DAG_NONE;) advance(sim, strand);
     } while (take_next(sim) && !sim->no_memory);
+    bool stuck = !sim->no_memory && is_stuck(sim);
+    if (stuck) stuck_find(sim);
     forget_waiting(sim);
     if (sim->no_memory) return DAG_NO_MEMORY;
-    return is_stuck(sim) ? DAG_DEADLOCK : DAG_OK;
+    return stuck ? DAG_DEADLOCK : DAG_OK;
 }
 
 // What the run's own computing does not explain of its waiting for cores (it was not alone, or the JVM's own threads
@@ -702,7 +704,6 @@ static void blame_others(struct simulation *sim) {
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     if (model->kind == MODEL_CPU && sim->others_share < 0) blame_others(sim);
     enum dag_outcome outcome = play(sim, edit, model);
-    if (outcome == DAG_DEADLOCK) stuck_find(sim);
     if (outcome != DAG_OK) return outcome;
     pools_end_run(sim);
     if (!derive_run(sim)) return DAG_NO_MEMORY;

@@ -102,12 +102,12 @@ enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_
 
 // The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit
 // left them nothing; workers that were not recorded come after, with the stream of one of their pool's. Tasks keep
-// their index: those that were inlined, staged or merged into another are TASK_NESTED (with `result` where someone
-// awaits it); parts of a split follow at the end.
+// their index: those that were inlined, staged, merged into another or split are TASK_NESTED (with `result` where
+// someone awaits it); every part of a split, the first included, is a task at the end.
 const struct dag *simulation_dag(const struct simulation *simulation);
 
 // Why a run is stuck: tasks that wait for each other (deadlock), or one that waits for another that no worker is left
-// for (starvation), as a chain.
+// for (starvation), as a chain. Coordinators that became stages wait in it like others.
 struct stuck {
     uint32_t tasks[DAG_DEADLOCK_TASKS];
     uint32_t length;

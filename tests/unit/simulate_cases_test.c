@@ -357,6 +357,36 @@ static void test_starvation_is_told(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+// The middle one of a chain of waits becomes stages: it still waits for ever.
+static void test_a_stage_that_waits_for_ever_is_told(void **state) {
+    (void)state;
+    struct program program = {.task_count = 0};
+    struct simulate_fixture fixture;
+    const struct random_pool four = pool_of(4, 0);
+    const struct model model = {.kind = MODEL_POOL};
+    for (uint32_t t = 0; t < 3; t++) {
+        add_step(&program, t, UNIT, ACT_SPAWN, t + 1);
+        add_step(&program, t, UNIT, ACT_WAIT, t + 1);
+        add_step(&program, t, 0, ACT_END, 0);
+    }
+    add_step(&program, 3, 2 * UNIT, ACT_SPAWN, 4);
+    add_step(&program, 3, 0, ACT_WAIT, 4);
+    add_step(&program, 3, 0, ACT_END, 0);
+    add_step(&program, 4, UNIT, ACT_END, 0);
+    simulate_fixture_open(&fixture, program_trace(&program, &four));
+    dag_edit_combine(&fixture.edit, 2);
+    dag_edit_resize(&fixture.edit, 1, 3); // 1 (and the first stage of 2), 3 and 4
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    dag_edit_resize(&fixture.edit, 1, 1); // 1, in which 2 begins; 3 queues behind it
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_DEADLOCK);
+    const struct stuck *stuck = simulation_stuck(fixture.simulation);
+    assert_int_equal(stuck->pool, 1);
+    const uint32_t chain[] = {0, 1, 2, 3};
+    assert_int_equal(stuck->length, 4);
+    assert_memory_equal(stuck->tasks, chain, sizeof chain);
+    simulate_fixture_close(&fixture);
+}
+
 // ---- inlining
 
 // One worker, a spawner that only spawns and then waits for all: inlined, it is the sequential run.
@@ -498,6 +528,7 @@ int main(void) {
         cmocka_unit_test(test_merging_is_foretold),
         cmocka_unit_test(test_splitting_is_foretold),
         cmocka_unit_test(test_starvation_is_told),
+        cmocka_unit_test(test_a_stage_that_waits_for_ever_is_told),
         cmocka_unit_test(test_inlining_all_of_one_worker_is_sequential),
         cmocka_unit_test(test_work_and_span_of_a_recursion),
         cmocka_unit_test(test_a_group_of_all_is_sequential),
