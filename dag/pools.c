@@ -61,18 +61,14 @@ static bool spawns_for_nobody(const struct dag *dag, const struct dag_thread *th
     return false;
 }
 
-// A worker that also served another pool, or nobody known, is not its pool's to dispatch.
-static void look_at_worker(struct dag *dag, const struct dag_thread *thread) {
-    if (thread->pinned && spawns_for_nobody(dag, thread)) distrust(dag, thread->pool);
-    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        if (dag->vertices.kind[v] != VERTEX_START) continue;
-        const struct dag_task *task = &dag->tasks[dag->vertices.task[v]];
-        if (task->pool != thread->pool || task->spawn_begin == DAG_NONE) {
-            distrust(dag, thread->pool);
-            distrust(dag, task->pool);
-        }
-        v = task->tail;
-    }
+// A worker that also served another pool, or nobody known, is not its pool's to dispatch. What runs in other tasks'
+// bodies is theirs.
+static void look_at_task(struct dag *dag, const struct dag_task *task) {
+    if (task->start == DAG_NONE || task->enclosing != DAG_NONE) return;
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    if (!thread->worker || (task->pool == thread->pool && task->spawn_begin != DAG_NONE)) return;
+    distrust(dag, thread->pool);
+    distrust(dag, task->pool);
 }
 
 // How long the worker was idle before it retired of itself, where the trace does not say how long it has to be: workers
@@ -157,12 +153,13 @@ bool describe_pools(struct builder *builder) {
     for (uint32_t p = 1; p < dag->pool_count; p++) describe(&builder->trace->pools[p], &dag->pools[p]);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (!dag->threads[i].worker) continue;
-        look_at_worker(dag, &dag->threads[i]);
+        if (dag->threads[i].pinned && spawns_for_nobody(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
         look_at_retirement(dag, &dag->threads[i]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         struct dag_pool *pool = pool_at(dag, dag->tasks[t].pool);
         if (pool && dag->tasks[t].dispatch == DISPATCH_CALLER) pool->caller_runs = true;
+        look_at_task(dag, &dag->tasks[t]);
     }
     return look_at_order(builder) && count_workers(builder);
 }

@@ -11,12 +11,13 @@
 struct repair {
     struct dag *dag;
     struct parking parking;
-    uint32_t *at; // a thread each: next vertex
+    uint32_t *at;      // a thread each: next vertex
+    uint64_t *settled; // a bit a vertex: its time stands
     uint32_t unfinished;
 };
 
-static bool has_time(const struct repair *repair, uint32_t vertex, const uint32_t *thread_of) {
-    return vertex < repair->at[thread_of[vertex]];
+static bool is_settled(const struct repair *repair, uint32_t vertex) {
+    return repair->settled[vertex / 64] >> vertex % 64 & 1;
 }
 
 // Vertices that stand for one event may share its time.
@@ -40,17 +41,18 @@ static void settle(struct dag *dag, const struct dag_thread *thread, uint32_t v)
     *time_ns = least;
 }
 
-static void advance(struct repair *repair, uint32_t index, const uint32_t *thread_of) {
+static void advance(struct repair *repair, uint32_t index) {
     struct dag *dag = repair->dag;
     const struct dag_thread *thread = &dag->threads[index];
     uint32_t *at = &repair->at[index];
     for (; *at < thread->first + thread->count; ++*at) {
         uint32_t cause = dag->vertices.cause[*at];
-        if (cause != DAG_NONE && !has_time(repair, cause, thread_of)) {
+        if (cause != DAG_NONE && !is_settled(repair, cause)) {
             parking_wait(&repair->parking, index, cause);
             return;
         }
         settle(dag, thread, *at);
+        repair->settled[*at / 64] |= UINT64_C(1) << *at % 64;
         parking_release(&repair->parking, *at);
     }
     repair->unfinished--;
@@ -73,10 +75,10 @@ static void drop_one_cause(struct repair *repair) {
     parking_make_ready(&repair->parking, earliest);
 }
 
-static void walk(struct repair *repair, const uint32_t *thread_of) {
+static void walk(struct repair *repair) {
     for (uint32_t i = repair->dag->thread_count; i--;) parking_make_ready(&repair->parking, i);
     while (repair->unfinished) {
-        for (uint32_t i; (i = parking_take_ready(&repair->parking)) != DAG_NONE;) advance(repair, i, thread_of);
+        for (uint32_t i; (i = parking_take_ready(&repair->parking)) != DAG_NONE;) advance(repair, i);
         if (repair->unfinished) drop_one_cause(repair);
     }
 }
@@ -100,28 +102,21 @@ static void measure_wakeup(struct dag *dag) {
     dag->wakeup_ns = count[which] ? total_ns[which] / count[which] : 0;
 }
 
-static void number_threads(const struct dag *dag, uint32_t *thread_of) {
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        for (uint32_t v = 0; v < dag->threads[i].count; v++) thread_of[dag->threads[i].first + v] = i;
-    }
-}
-
 bool repair_skew(struct builder *builder) {
     struct dag *dag = builder->dag;
     struct repair repair = {.dag = dag, .unfinished = dag->thread_count, .parking.ready = DAG_NONE};
-    uint32_t *thread_of = malloc(((size_t)dag->vertex_count + 1) * sizeof *thread_of);
+    repair.settled = calloc((size_t)dag->vertex_count / 64 + 1, sizeof *repair.settled);
     repair.parking.first = malloc(((size_t)dag->vertex_count + 1) * sizeof *repair.parking.first);
     repair.parking.next = malloc(((size_t)dag->thread_count + 1) * sizeof *repair.parking.next);
     repair.at = malloc(((size_t)dag->thread_count + 1) * sizeof *repair.at);
-    bool ok = thread_of && repair.parking.first && repair.parking.next && repair.at;
+    bool ok = repair.settled && repair.parking.first && repair.parking.next && repair.at;
     if (ok) {
         for (uint32_t v = 0; v < dag->vertex_count; v++) repair.parking.first[v] = DAG_NONE;
         for (uint32_t i = 0; i < dag->thread_count; i++) repair.at[i] = dag->threads[i].first;
-        number_threads(dag, thread_of);
-        walk(&repair, thread_of);
+        walk(&repair);
         measure_wakeup(dag);
     }
-    free(thread_of);
+    free(repair.settled);
     free(repair.parking.first);
     free(repair.parking.next);
     free(repair.at);
