@@ -14,6 +14,13 @@ struct dag_marks {
     uint64_t move;   // a task that is inlined comes in or drops out here, or is left
     uint64_t done;   // in the present run: has its time, or is absent
     uint64_t wanted; // ... a chain is parked on it
+    uint32_t first;  // of their stops, in dag_run's
+};
+
+// What a stop awaits, kept apart from the vertices: a walk reads it, and stops only, in order.
+struct dag_stop {
+    uint32_t cause;
+    uint32_t rule; // enum vertex_rule
 };
 
 enum { MARKS = 64 };
@@ -24,6 +31,18 @@ static inline uint64_t mark_of(uint32_t v) {
 
 static inline bool is_done(const struct dag_run *run, uint32_t v) {
     return run->marks[v / MARKS].done & mark_of(v);
+}
+
+static inline unsigned count_bits(uint64_t word) { // in parallel: twos, fours, bytes, their sum
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return word * 0x0101010101010101 >> 56;
+}
+
+static inline const struct dag_stop *stop_at(const struct dag_run *run, uint32_t v) {
+    const struct dag_marks *marks = &run->marks[v / MARKS];
+    return &run->stops[marks->first + count_bits(marks->stop & (mark_of(v) - 1))];
 }
 
 // The first vertex behind `v` at which more is to be done than to follow the one before; where these marks know of
@@ -41,6 +60,7 @@ void dag_run_destroy(struct dag_run *run) {
     free(run->parking);
     free(run->time_ns);
     free(run->marks);
+    free(run->stops);
     free(run->turns);
     free(run->walks);
     *run = (struct dag_run){0};
@@ -143,13 +163,13 @@ static bool time_begin(const struct dag *dag, const struct dag_edit *edit, uint3
 // The time of a vertex that may await something. false: that has none yet.
 static inline bool time_stop(const struct dag *dag, const struct dag_edit *edit, uint32_t thread,
                              const struct dag_run *run, struct stand stand, uint32_t *awaits, int64_t *time_ns) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    unsigned rule = vertices->rule[stand.vertex];
-    if (rule == RULE_BEGIN) return time_begin(dag, edit, thread, run, stand.vertex, awaits, time_ns);
-    uint32_t cause = *awaits = vertices->cause[stand.vertex];
+    const int64_t *recorded_ns = dag->vertices.time_ns;
+    const struct dag_stop *stop = stop_at(run, stand.vertex);
+    if (stop->rule == RULE_BEGIN) return time_begin(dag, edit, thread, run, stand.vertex, awaits, time_ns);
+    uint32_t cause = *awaits = stop->cause;
     if (!is_done(run, cause)) return false;
     struct reach reach = {stand.reached_ns, 0, stand.since_ns};
-    *time_ns = rule_apply(rule, vertices->time_ns[stand.vertex], reach, run->time_ns[cause], vertices->time_ns[cause],
+    *time_ns = rule_apply(stop->rule, recorded_ns[stand.vertex], reach, run->time_ns[cause], recorded_ns[cause],
                           dag->wakeup_ns);
     return true;
 }
@@ -298,14 +318,18 @@ static inline void take_turn(const struct dag *dag, const struct dag_edit *edit,
     }
 }
 
-// Threads' arrays lie far apart, and a turn is too short for the processor to foresee where it leads.
-enum { TURNS_AHEAD = 8 };
+// Threads' arrays lie far apart, and a turn is too short for the processor to foresee where it leads. What matters most
+// is that lines to be written are there: stores wait for them in order, and soon everything waits for stores.
+enum { TURNS_AHEAD = 8, LINE_VERTICES = 64 / sizeof(int64_t) };
 
-static inline void prefetch_turn(const struct dag *dag, const struct dag_run *run, struct dag_turn turn) {
-    __builtin_prefetch(&dag->vertices.time_ns[turn.until]);
+__attribute__((always_inline)) // or gcc takes it for a function without effect
+static inline void
+prefetch_turn(const struct dag *dag, const struct dag_run *run, struct dag_turn turn) {
+    uint32_t before = turn.until > LINE_VERTICES ? turn.until - LINE_VERTICES : 0;
+    __builtin_prefetch(&run->time_ns[before], 1);
     __builtin_prefetch(&run->time_ns[turn.until], 1);
-    __builtin_prefetch(&dag->vertices.cause[turn.until]);
-    __builtin_prefetch(&dag->vertices.rule[turn.until]);
+    __builtin_prefetch(&dag->vertices.time_ns[turn.until]);
+    __builtin_prefetch(&run->stops[run->marks[turn.until / MARKS].first]);
 }
 
 static void forget_parked(const struct dag *dag, struct dag_run *run) {
@@ -338,14 +362,24 @@ static bool is_stop(const struct dag_vertices *vertices, uint32_t v) {
 }
 
 // Returns how many.
-static size_t mark_stops(const struct dag *dag, struct dag_run *run) {
-    size_t count = 0;
+static uint32_t mark_stops(const struct dag *dag, struct dag_run *run) {
+    uint32_t count = 0;
     for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (v % MARKS == 0) run->marks[v / MARKS].first = count;
         if (!is_stop(&dag->vertices, v)) continue;
         run->marks[v / MARKS].stop |= mark_of(v);
         count++;
     }
     return count;
+}
+
+static void list_stops(const struct dag *dag, struct dag_run *run) {
+    struct dag_stop *stop = run->stops;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (run->marks[v / MARKS].stop & mark_of(v)) {
+            *stop++ = (struct dag_stop){dag->vertices.cause[v], dag->vertices.rule[v]};
+        }
+    }
 }
 
 // Walks what was recorded, each chain as far as it goes, and notes how. A chain waits at a stop once at most, and comes
@@ -379,8 +413,11 @@ bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *erro
     if (!run->time_ns || !run->marks || !run->parking || !run->walks) return run_fail(run, dag, error);
     run->parking->first = malloc(vertices * sizeof *run->parking->first);
     run->parking->next = malloc(threads * sizeof *run->parking->next);
-    run->turns = malloc((mark_stops(dag, run) + threads) * sizeof *run->turns);
-    if (!run->parking->first || !run->parking->next || !run->turns) return run_fail(run, dag, error);
+    run->stop_count = mark_stops(dag, run);
+    run->stops = malloc(((size_t)run->stop_count + 1) * sizeof *run->stops);
+    run->turns = malloc((run->stop_count + threads) * sizeof *run->turns);
+    if (!run->parking->first || !run->parking->next || !run->stops || !run->turns) return run_fail(run, dag, error);
+    list_stops(dag, run);
     for (uint32_t v = 0; v < dag->vertex_count; v++) run->parking->first[v] = DAG_NONE;
     schedule(dag, run);
     return true;

@@ -22,6 +22,7 @@
 
 struct parking;
 struct dag_marks;
+struct dag_stop;
 
 struct dag_turn {
     uint32_t thread, until; // vertex before which its chain rests
@@ -32,7 +33,9 @@ struct dag_run {
     int64_t *time_ns;                      // a vertex each; DAG_ABSENT where it isn't part of the edited run
     struct dag_turn *turns;                // order in which the recorded graph can be walked without waiting
     uint32_t turn_count;                   // one for about every second vertex with a cause
-    struct dag_marks *marks;               // scratch, but for what is recorded: four bits a vertex
+    struct dag_stop *stops;                // what vertices with a cause await, in their order
+    uint32_t stop_count;                   // a fifth of all vertices where tasks are small
+    struct dag_marks *marks;               // scratch, but for what is recorded: five bits a vertex
     struct parking *parking;               // scratch: chains that wait for another's vertex
     struct dag_walk *walks;                // scratch: where each thread's chain stands
     uint32_t deadlock[DAG_DEADLOCK_TASKS]; // tasks that wait for each other in a ring, when dag_propagate found one
