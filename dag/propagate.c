@@ -322,9 +322,9 @@ static inline void take_turn(const struct dag *dag, const struct dag_edit *edit,
 // is that lines to be written are there: stores wait for them in order, and soon everything waits for stores.
 enum { TURNS_AHEAD = 8, LINE_VERTICES = 64 / sizeof(int64_t) };
 
-__attribute__((always_inline)) // or gcc takes it for a function without effect
-static inline void
-prefetch_turn(const struct dag *dag, const struct dag_run *run, struct dag_turn turn) {
+// Inlined early, or gcc takes it for a function without effect and leaves out the call.
+static inline __attribute__((always_inline)) void prefetch_turn(const struct dag *dag, const struct dag_run *run,
+                                                                struct dag_turn turn) {
     uint32_t before = turn.until > LINE_VERTICES ? turn.until - LINE_VERTICES : 0;
     __builtin_prefetch(&run->time_ns[before], 1);
     __builtin_prefetch(&run->time_ns[turn.until], 1);
