@@ -26,14 +26,15 @@ def directions($pair; $of): ($figures | map(select(.pair == $pair))) as $all
    "|---|---|---:|---:|---:|---:|---:|---:|---:|---|",
    ($table[] as $row
     | (models[] as $model | $row.models[$model] as $m
-       | if $m == null then "| \($row.pair) | \($model) | refused: needs dispatch | | | | | | | |"
+       | if $m == null then "| \($row.pair) | \($model) | no estimate | | | | | | | |"
          else directions($row.pair; $model) as $right
          | "| \($row.pair) | \($model) | " + ([keys_shown[] as $key | $m[$key] | percent] | join(" | "))
            + " | \(if $right | length == 0 then "no effect above 2 %" elif $right | all then "right" else "WRONG" end) |" end),
       ("| | noise | " + ([keys_shown[] as $key | $row.noise[$key] | percent] | join(" | ")) + " | |")),
    "",
    "All figures in %: the error of the estimate against the changed program, medians of 15 comparisons; noise: one run of the",
-   "changed program against another, medians of 20. –: undefined, since the changed program has none.",
+   "changed program against another, medians of 20. –: undefined, since the changed program has none. No estimate: the model dag",
+   "refuses what needs dispatch (split, resize-pool), and finds deadlocks where tasks ran in waits of others (ForkTooFine).",
    "",
    ("| model | pairs | median composite error | beyond noise | worst pair | direction wrong | bar |", "|---|---:|---:|---:|---:|---:|---|"),
    (models[] as $model
