@@ -87,6 +87,14 @@ int64_t computing_recorded_queue_ns(const struct dag *dag) {
     return queued_ns;
 }
 
+double computing_others_part(const struct dag *dag) {
+    if (dag->sample_count < 2) return 1;
+    const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
+    double busy_ns = (double)(last->machine_cpu_ns - first->machine_cpu_ns), own_ns = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) own_ns += (double)dag->vertices.compute_ns[v];
+    return busy_ns > own_ns ? (busy_ns - own_ns) / busy_ns : 0;
+}
+
 // What of an edge is neither lead nor such waiting for a core as arises anew. Of pauses that came while the thread
 // might as well have slept, so much was in its way as it computed of the rest.
 static int64_t length_without_queue(const struct simulation *sim, uint32_t v, int64_t since_ns, int64_t compute_ns) {

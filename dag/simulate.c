@@ -10,6 +10,8 @@
 
 // A share below is the accident of the recording.
 #define OTHERS_LEAST 0.05
+// Of the machine's computing: below, there was nobody else to wait for.
+#define OTHERS_PRESENT 0.1
 
 static struct simulation *fail_new(struct simulation *sim, const struct dag *dag, struct error *error) {
     simulation_free(sim);
@@ -693,7 +695,8 @@ static void blame_others(struct simulation *sim) {
     struct dag_edit none;
     struct error error = ERROR_INIT;
     sim->others_share = 0;
-    if (recorded_ns == 0 || !dag_edit_init(&none, sim->dag, &error)) return;
+    bool alone = computing_others_part(sim->dag) < OTHERS_PRESENT; // nobody keeps others waiting without computing
+    if (recorded_ns == 0 || alone || !dag_edit_init(&none, sim->dag, &error)) return;
     for (int step = 0; step < 2 && play(sim, &none, &model) == DAG_OK; step++) {
         double share = 1 - (double)sim->queued_ns / (double)recorded_ns;
         sim->others_share = share > OTHERS_LEAST ? share : 0;

@@ -355,6 +355,8 @@ static inline int64_t computing_kept_ns(const struct simulation *sim, int64_t qu
     return (int64_t)((double)queued_ns * sim->others_share);
 }
 int64_t computing_recorded_queue_ns(const struct dag *dag); // all of it
+// The part of the machine's computing that was not this program's tasks'; 1 where no samples tell.
+double computing_others_part(const struct dag *dag);
 // Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
 bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
