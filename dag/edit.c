@@ -86,10 +86,6 @@ void dag_chain_start(struct dag_chain *chain, uint32_t index) {
     if (dag_edit_removes_thread(chain->dag, chain->edit, index)) chain->next = chain->end;
 }
 
-enum dag_hop dag_chain_hop(struct dag_chain *chain) {
-    return chain_hop(chain);
-}
-
 uint32_t dag_chain_next(struct dag_chain *chain) {
     enum dag_hop hop;
     do {

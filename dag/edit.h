@@ -92,7 +92,7 @@ struct dag_chain {
     bool visited;       // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
 };
 
-// How a chain goes on. Only dag_write needs to see more than the visits.
+// How a chain goes on; dag_chain_next shows the visits only.
 enum dag_hop {
     HOP_VISIT, // to `vertex`
     HOP_LEAVE, // from the end of a body that moved in to behind the bracket that it replaced
@@ -103,6 +103,5 @@ enum dag_hop {
 void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit); // once
 void dag_chain_start(struct dag_chain *chain, uint32_t thread);                                   // then per thread
 uint32_t dag_chain_next(struct dag_chain *chain); // vertex, or DAG_NONE at the end
-enum dag_hop dag_chain_hop(struct dag_chain *chain);
 
 #endif

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A run under an edit, re-enacted in order of time: tasks are dispatched again under each pool's rules, and what they
-// compute shares the cores. The result is a DAG of its own, which metrics and dag_write read as they read a recording.
+// compute shares the cores. The result is a DAG of its own, which metrics read as they read a recording, and
+// dag_write_run writes.
 //
 // Models (SPEC section 5):
 //   MODEL_DAG   threads as recorded: each worker takes up the tasks that it took up, when their spawns and its own past
 //               allow. Times are those of dag_propagate to the nanosecond, where that knows the edit.
 //   MODEL_POOL  tasks of a pool with a known discipline are dispatched again; every edge takes as long as recorded.
 //   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
-//               that time, then sleeps for the rest of it; its queued_ns are left out, since they arise anew. Pauses of
-//               the JVM come when as much has been computed in all as had been when they came, and last as long.
+//               that time, then sleeps for the rest of it; its queued_ns are left out, since they arise anew, but for
+//               what the run's own computing can't explain where others computed, too. Pauses of the JVM come when as
+//               much has been computed in all as had been when they came, and last as long.
 //
 // What happens, precisely. A strand is what runs vertices one after the other: a thread that no discipline governs, or
 // a worker. "Now" is the instant at hand; things at one instant happen strand by strand: recorded threads in their
@@ -97,7 +99,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
 void simulation_free(struct simulation *simulation);
 
 // DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts
-// nor pool sizes. Cost: about 100 ns a vertex.
+// nor pool sizes. Cost: about 200 ns a vertex (bench/analyser).
 enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
 
 // The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit
