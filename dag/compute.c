@@ -3,6 +3,7 @@
 // with cpu) only: what passed between two of them is shared out among the edges between. While laying, the arrays hold
 // what the thread had so far at its boundaries, and 0 elsewhere; here they become each edge's own.
 #include "dag/builder.h"
+#include "dag/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +65,6 @@ static void share_out(const struct dag *dag, const struct stretch *stretch, bool
     }
 }
 
-static int64_t lesser(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static int64_t growth(int64_t from, int64_t to) {
     return to > from ? to - from : 0;
 }
@@ -75,10 +72,10 @@ static int64_t growth(int64_t from, int64_t to) {
 // Computing goes to edges that don't sleep as far as they have room, waiting for a core to those that do: threads wait
 // for one when they wake up. Both together never exceed an edge's length.
 static void divide(struct dag *dag, const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
-    int64_t awake_ns = lesser(compute_ns, stretch->awake_ns);
-    int64_t asleep_ns = lesser(compute_ns - awake_ns, stretch->asleep_ns);
-    int64_t queued_asleep_ns = lesser(queued_ns, stretch->asleep_ns - asleep_ns);
-    int64_t queued_awake_ns = lesser(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
+    int64_t awake_ns = sooner_ns(compute_ns, stretch->awake_ns);
+    int64_t asleep_ns = sooner_ns(compute_ns - awake_ns, stretch->asleep_ns);
+    int64_t queued_asleep_ns = sooner_ns(queued_ns, stretch->asleep_ns - asleep_ns);
+    int64_t queued_awake_ns = sooner_ns(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
     share_out(dag, stretch, false, awake_ns, dag->vertices.compute_ns);
     share_out(dag, stretch, true, asleep_ns, dag->vertices.compute_ns);
     share_out(dag, stretch, false, queued_awake_ns, dag->vertices.queued_ns);
@@ -90,7 +87,7 @@ static void trim(struct dag *dag, uint32_t vertex) {
     struct dag_vertices *vertices = &dag->vertices;
     if (!vertices->queued_ns) return;
     int64_t room_ns = edge_ns(dag, vertex) - vertices->compute_ns[vertex];
-    vertices->queued_ns[vertex] = lesser(vertices->queued_ns[vertex], room_ns);
+    vertices->queued_ns[vertex] = sooner_ns(vertices->queued_ns[vertex], room_ns);
 }
 
 static int64_t in_ns(uint64_t cpu, double per_ns) {

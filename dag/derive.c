@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The run as a DAG of its own: what happened, in order, is sorted by strand, and then threads, bodies and causes are
 // found again, by what is open at each vertex, as dag_build finds them in a recording.
+#include "dag/rules.h"
 #include "dag/strand.h"
 
 #include <stdlib.h>
@@ -157,10 +158,6 @@ static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage
         work->now[source] = at;
 }
 
-static int64_t lesser(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 // A thread's passages lie apart in the log: they are fetched so many ahead. Past a thread's last come the next one's.
 #define FETCHED_AHEAD 16
 
@@ -175,9 +172,9 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t thread, uint32_t nex
         bool left = is_left(sim, passage);
         work->steps[i] = (struct dag_step){passage->time_ns, passage->source, left ? next : DAG_NONE};
         int64_t passed_ns = i > work->first_step[thread] ? passage->time_ns - work->steps[i - 1].time_ns : 0;
-        int64_t computed_ns = lesser(passage->compute_ns, passed_ns);
+        int64_t computed_ns = sooner_ns(passage->compute_ns, passed_ns);
         compute_ns += computed_ns;
-        queued_ns += lesser(passage->queued_ns, passed_ns - computed_ns);
+        queued_ns += sooner_ns(passage->queued_ns, passed_ns - computed_ns);
         if (!left) continue;
         lay_vertex(sim, next, passage);
         if (work->vertices.compute_ns) work->vertices.compute_ns[next] = compute_ns;
