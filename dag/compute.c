@@ -72,10 +72,10 @@ static int64_t growth(int64_t from, int64_t to) {
 // Computing goes to edges that don't sleep as far as they have room, waiting for a core to those that do: threads wait
 // for one when they wake up. Both together never exceed an edge's length.
 static void divide(struct dag *dag, const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
-    int64_t awake_ns = sooner_ns(compute_ns, stretch->awake_ns);
-    int64_t asleep_ns = sooner_ns(compute_ns - awake_ns, stretch->asleep_ns);
-    int64_t queued_asleep_ns = sooner_ns(queued_ns, stretch->asleep_ns - asleep_ns);
-    int64_t queued_awake_ns = sooner_ns(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
+    int64_t awake_ns = min_ns(compute_ns, stretch->awake_ns);
+    int64_t asleep_ns = min_ns(compute_ns - awake_ns, stretch->asleep_ns);
+    int64_t queued_asleep_ns = min_ns(queued_ns, stretch->asleep_ns - asleep_ns);
+    int64_t queued_awake_ns = min_ns(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
     share_out(dag, stretch, false, awake_ns, dag->vertices.compute_ns);
     share_out(dag, stretch, true, asleep_ns, dag->vertices.compute_ns);
     share_out(dag, stretch, false, queued_awake_ns, dag->vertices.queued_ns);
@@ -87,7 +87,7 @@ static void trim(struct dag *dag, uint32_t vertex) {
     struct dag_vertices *vertices = &dag->vertices;
     if (!vertices->queued_ns) return;
     int64_t room_ns = edge_ns(dag, vertex) - vertices->compute_ns[vertex];
-    vertices->queued_ns[vertex] = sooner_ns(vertices->queued_ns[vertex], room_ns);
+    vertices->queued_ns[vertex] = min_ns(vertices->queued_ns[vertex], room_ns);
 }
 
 static int64_t in_ns(uint64_t cpu, double per_ns) {

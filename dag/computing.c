@@ -72,7 +72,7 @@ static int64_t paused_ns(const struct dag *dag, int64_t from_ns, int64_t to_ns) 
     int64_t paused = 0;
     for (uint32_t i = first_pause_from(dag, from_ns); i < dag->pause_count; i++) {
         if (dag->pauses[i].begin_ns >= to_ns) break;
-        paused += sooner_ns(dag->pauses[i].end_ns, to_ns) - dag->pauses[i].begin_ns;
+        paused += min_ns(dag->pauses[i].end_ns, to_ns) - dag->pauses[i].begin_ns;
     }
     return paused;
 }
@@ -98,21 +98,21 @@ static int64_t length_without_queue(const struct simulation *sim, uint32_t v, in
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t length_ns = vertices->time_ns[v] - since_ns;
     if (vertices->queued_ns) {
-        int64_t queued_ns = sooner_ns(vertices->queued_ns[v], length_ns);
+        int64_t queued_ns = min_ns(vertices->queued_ns[v], length_ns);
         length_ns -= queued_ns - computing_kept_ns(sim, queued_ns);
     }
     int64_t pause_ns = dag->pause_count && compute_ns ? paused_ns(dag, since_ns, vertices->time_ns[v]) : 0;
     if (pause_ns == 0) return length_ns;
-    int64_t moving_ns = later_ns(length_ns - pause_ns, compute_ns);
+    int64_t moving_ns = max_ns(length_ns - pause_ns, compute_ns);
     return length_ns -
-           (int64_t)((double)sooner_ns(pause_ns, length_ns - compute_ns) * (double)compute_ns / (double)moving_ns);
+           (int64_t)((double)min_ns(pause_ns, length_ns - compute_ns) * (double)compute_ns / (double)moving_ns);
 }
 
 // Of a vertex that slept for its cause, and now does again: less what it then waited for a core.
 static int64_t end_of_sleep(const struct simulation *sim, uint32_t v, int64_t time_ns, int64_t woken_ns) {
     const int64_t *queued_ns = sim->dag->vertices.queued_ns;
     if (!queued_ns || woken_ns == DAG_ABSENT || time_ns <= woken_ns) return time_ns;
-    int64_t here_ns = sooner_ns(queued_ns[v], time_ns - woken_ns);
+    int64_t here_ns = min_ns(queued_ns[v], time_ns - woken_ns);
     return time_ns - here_ns + computing_kept_ns(sim, here_ns);
 }
 
@@ -134,7 +134,7 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
         return false;
     }
     if (v >= STEP_LEAST) {
-        strand->edge_compute_ns = sooner_ns(strand->compute_ns, strand->lead_ns);
+        strand->edge_compute_ns = min_ns(strand->compute_ns, strand->lead_ns);
         strand->asleep_ns = strand->lead_ns - strand->edge_compute_ns;
         return strand->edge_compute_ns > 0;
     }
@@ -150,7 +150,7 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     int64_t since_ns = sim->frames[strand->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
     int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - strand->now_ns;
     if (edge_ns >= own_ns) edge_ns -= own_ns - length_without_queue(sim, v, since_ns, compute_ns);
-    strand->edge_compute_ns = sooner_ns(strand->compute_ns + compute_ns, edge_ns);
+    strand->edge_compute_ns = min_ns(strand->compute_ns + compute_ns, edge_ns);
     strand->asleep_ns = edge_ns - strand->edge_compute_ns;
     *time_ns = strand->now_ns + edge_ns;
     return strand->edge_compute_ns > 0;

@@ -11,7 +11,7 @@ bool strand_is_blocked(const struct simulation *sim, const struct strand *strand
 }
 
 int64_t contention_look_ns(const struct strand *strand) {
-    return later_ns(strand->looks_ns, strand->now_ns + strand->lead_ns);
+    return max_ns(strand->looks_ns, strand->now_ns + strand->lead_ns);
 }
 
 // Whether the thread of an acquisition had come to ask for the lock by then. Vertex before: its BLOCK_BEGIN.
@@ -31,7 +31,7 @@ static int64_t unknown_release(const struct simulation *sim, const struct strand
 
 // The lock is given up then. Whoever `next` is had it after that: another than the strand itself may have come for it.
 static bool settle(struct strand *strand, uint32_t next, int64_t look_ns, int64_t free_ns, int64_t *time_ns) {
-    *time_ns = later_ns(free_ns, look_ns);
+    *time_ns = max_ns(free_ns, look_ns);
     if (next == strand->vertex || free_ns <= look_ns) return true;
     strand->looks_ns = free_ns;
     return false;
@@ -51,7 +51,7 @@ bool contention_find_time(struct simulation *sim, uint32_t index, int64_t *time_
                 strand->awaits = holder;
                 return false;
             }
-            strand->looks_ns = later_ns(look_ns, since_ns);
+            strand->looks_ns = max_ns(look_ns, since_ns);
             return settle(strand, next, look_ns, since_ns + holds_ns, time_ns);
         }
         bool overtook = vertices->time_ns[holder] > vertices->time_ns[v - 1];

@@ -24,7 +24,7 @@ static int64_t queued_between(const struct dag *dag, uint32_t from, uint32_t to,
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t queued_ns = 0;
     for (uint32_t v = from + 1; vertices->queued_ns && v <= to; v++) {
-        int64_t after_ns = vertices->time_ns[v] - later_ns(vertices->time_ns[v - 1], since_ns);
+        int64_t after_ns = vertices->time_ns[v] - max_ns(vertices->time_ns[v - 1], since_ns);
         int64_t edge_ns = vertices->queued_ns[v];
         if (after_ns > 0) queued_ns += edge_ns < after_ns ? edge_ns : after_ns;
     }
@@ -34,10 +34,10 @@ static int64_t queued_between(const struct dag *dag, uint32_t from, uint32_t to,
 static int64_t pickup_of(const struct dag *dag, const struct dag_task *task) {
     if (task->start == DAG_NONE || task->spawn_begin == DAG_NONE) return 0;
     const int64_t *time_ns = dag->vertices.time_ns;
-    int64_t since_ns = later_ns(time_ns[task->spawn_begin], dag_free_ns(dag, task));
+    int64_t since_ns = max_ns(time_ns[task->spawn_begin], dag_free_ns(dag, task));
     uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
     int64_t pickup_ns = time_ns[task->start] - since_ns;
-    return later_ns(pickup_ns - queued_between(dag, from, task->start, since_ns), 0);
+    return max_ns(pickup_ns - queued_between(dag, from, task->start, since_ns), 0);
 }
 
 // Bodies that lie in the bracket are left out, and the pick-up of its own.
@@ -53,7 +53,7 @@ static int64_t bracket_of(const struct dag *dag, uint32_t index) {
         if (body == index) bracket_ns -= pickup_of(dag, task);
         v = end;
     }
-    return later_ns(bracket_ns, 0);
+    return max_ns(bracket_ns, 0);
 }
 
 // ---- means

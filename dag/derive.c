@@ -172,9 +172,9 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t thread, uint32_t nex
         bool left = is_left(sim, passage);
         work->steps[i] = (struct dag_step){passage->time_ns, passage->source, left ? next : DAG_NONE};
         int64_t passed_ns = i > work->first_step[thread] ? passage->time_ns - work->steps[i - 1].time_ns : 0;
-        int64_t computed_ns = sooner_ns(passage->compute_ns, passed_ns);
+        int64_t computed_ns = min_ns(passage->compute_ns, passed_ns);
         compute_ns += computed_ns;
-        queued_ns += sooner_ns(passage->queued_ns, passed_ns - computed_ns);
+        queued_ns += min_ns(passage->queued_ns, passed_ns - computed_ns);
         if (!left) continue;
         lay_vertex(sim, next, passage);
         if (work->vertices.compute_ns) work->vertices.compute_ns[next] = compute_ns;

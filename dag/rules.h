@@ -12,11 +12,11 @@ struct reach {
     int64_t since_ns;  // recorded time of what it follows
 };
 
-static inline int64_t later_ns(int64_t a, int64_t b) {
+static inline int64_t max_ns(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static inline int64_t sooner_ns(int64_t a, int64_t b) {
+static inline int64_t min_ns(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -34,10 +34,10 @@ static inline int64_t rule_apply(unsigned rule, int64_t t, struct reach reach, i
     recorded_ns -= lag_ns;
     cause_ns -= lag_ns & -(int64_t)(cause_ns != DAG_ABSENT);
     bool slept = recorded_ns > reach.since_ns, sleeps = cause_ns > reached_ns;
-    int64_t kept_ns = t - later_ns(reach.since_ns, recorded_ns), other_ns = wakeup_ns & -(int64_t)sleeps;
+    int64_t kept_ns = t - max_ns(reach.since_ns, recorded_ns), other_ns = wakeup_ns & -(int64_t)sleeps;
     int64_t keeps = -(int64_t)((rule != RULE_WAIT) | (slept == sleeps));
     int64_t residual_ns = ((kept_ns & keeps) | (other_ns & ~keeps)) & -(int64_t)(rule != RULE_MAX);
-    return later_ns(reached_ns, cause_ns) + residual_ns;
+    return max_ns(reached_ns, cause_ns) + residual_ns;
 }
 
 static inline int64_t rule_time(const struct dag *dag, uint32_t v, struct reach reach, int64_t cause_ns) {

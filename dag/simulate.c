@@ -141,7 +141,7 @@ int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch
     if (!is_as_recorded(sim, job, dispatch)) return mean_pickup(sim, job, dispatch);
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t recorded_ns = time_ns[task->start] - later_ns(time_ns[task->spawn_begin], dag_free_ns(sim->dag, task));
+    int64_t recorded_ns = time_ns[task->start] - max_ns(time_ns[task->spawn_begin], dag_free_ns(sim->dag, task));
     if (sim->model != MODEL_CPU) return recorded_ns;
     int64_t own_ns = sim->costs->pickup_ns[job_task(sim, job)];
     return own_ns + computing_kept_ns(sim, recorded_ns - own_ns);

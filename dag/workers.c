@@ -205,7 +205,7 @@ static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_
 static int64_t pass_idle(struct simulation *sim, uint32_t worker, uint32_t idle, uint32_t task, int64_t latest_ns) {
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     int64_t idle_ns = sim->strands[worker].now_ns;
-    if (idle != DAG_NONE) idle_ns = sooner_ns(idle_ns + time_ns[idle] - time_ns[idle - 1], latest_ns);
+    if (idle != DAG_NONE) idle_ns = min_ns(idle_ns + time_ns[idle] - time_ns[idle - 1], latest_ns);
     if (idle != DAG_NONE)
         strand_pass(sim, worker, idle, idle_ns);
     else if (sim->pools[sim->strands[worker].pool].tells_idle)
@@ -221,7 +221,7 @@ void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, i
     uint32_t first = dag->threads[model].first;
     if (dag->vertices.kind[first] != VERTEX_THREAD_START || dag->threads[model].count < 2) return;
     int64_t until_task_ns = dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[first];
-    int64_t birth_ns = later_ns(from_ns, start_ns - until_task_ns);
+    int64_t birth_ns = max_ns(from_ns, start_ns - until_task_ns);
     if (model == worker)
         strand_pass(sim, worker, first, birth_ns);
     else
@@ -236,12 +236,12 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
     const struct dag_task *task = &dag->tasks[index];
     const int64_t *time_ns = dag->vertices.time_ns;
     for (uint32_t v = task->pickup; v < task->start; v++) {
-        int64_t then_ns = later_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v]));
+        int64_t then_ns = max_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v]));
         if (dag->vertices.kind[v] != VERTEX_IDLE || v == dag->threads[task->thread].first) {
             strand_pass(sim, worker, v, then_ns);
             continue;
         }
-        int64_t busy_ns = later_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v + 1]));
+        int64_t busy_ns = max_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v + 1]));
         pass_idle(sim, worker, v, index, busy_ns);
     }
 }
@@ -328,7 +328,7 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
     uint32_t worker = worker_wake(sim, index);
     if (worker == DAG_NONE) return DISPATCH_NONE;
     enum dispatch dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
-    begin_task(sim, worker, task, dispatch, later_ns(now_ns, sim->strands[worker].now_ns));
+    begin_task(sim, worker, task, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
     return dispatch;
 }
 
@@ -359,7 +359,7 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
 // Whoever awaits the pool's end can go on when it is shut down and its last worker has retired.
 static void end_pool(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
-    int64_t end_ns = later_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
+    int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
     for (uint32_t i = 0; i < sim->dag->thread_count; i++) {
         uint32_t barrier = last_vertex(sim->dag, i);
         if (sim->pool_of_barrier[i] == index && sim->time_ns[barrier] == DAG_PENDING)
@@ -393,21 +393,21 @@ static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) 
     struct pool_state *pool = &sim->pools[strand->pool];
     uint32_t own = strand->model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
     uint32_t retirement = own != DAG_NONE ? own : pool->retirement;
-    int64_t gone_ns = later_ns(strand->now_ns, because_ns);
+    int64_t gone_ns = max_ns(strand->now_ns, because_ns);
     if (retirement != DAG_NONE) {
         uint32_t cause = vertices->cause[retirement], before = retirement - 1;
         bool idles = own != DAG_NONE && vertices->kind[before] == VERTEX_IDLE;
         int64_t free_ns = pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
         int64_t since_ns = vertices->time_ns[before];
-        if (cause != DAG_NONE) since_ns = later_ns(since_ns, vertices->time_ns[cause]);
+        if (cause != DAG_NONE) since_ns = max_ns(since_ns, vertices->time_ns[cause]);
         int64_t takes_ns = cause != DAG_NONE ? vertices->time_ns[retirement] - since_ns : 0;
-        gone_ns = later_ns(free_ns, because_ns) + takes_ns;
+        gone_ns = max_ns(free_ns, because_ns) + takes_ns;
         pass_death(sim, worker, retirement, gone_ns);
     }
     strand = &sim->strands[worker];
     strand->life = LIFE_OVER;
     pool->alive--;
-    pool->gone_ns = later_ns(pool->gone_ns, gone_ns);
+    pool->gone_ns = max_ns(pool->gone_ns, gone_ns);
     if (pool->alive == 0 && pool->shutdown != DAG_NONE) end_pool(sim, strand->pool);
 }
 
