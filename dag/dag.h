@@ -51,7 +51,7 @@ enum vertex_rule {
     RULE_BEGIN, // of a thread's start: T(c) + t(v) - t(c), or t(v) without a cause
     RULE_MAX,   // max(T(p), T(c)): barriers
     RULE_LOCK,  // as RULE_RUN in model `dag`; in the others settled anew, in order of time: who holds the lock keeps it
-               // as long as recorded, and who comes first has it first (dag/simulate.h, Locks)
+                // as long as recorded, and who comes first has it first (dag/simulate.h, Locks)
 };
 // The first vertex of a thread that has another rule counts as its own predecessor at its recorded time.
 
