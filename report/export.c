@@ -53,6 +53,8 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_BLOCK_BEGIN] = {OPERAND_LOCK, OPERAND_CPU, OPERAND_CLASS},
     [EVENT_BLOCK_END] = {OPERAND_LOCK, OPERAND_CPU},
     [EVENT_SAMPLE] = {OPERAND_SAMPLE},
+    [EVENT_MOUNT] = {OPERAND_COUNT, OPERAND_CPU},
+    [EVENT_UNMOUNT] = {OPERAND_COUNT, OPERAND_CPU},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.

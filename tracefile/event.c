@@ -31,6 +31,8 @@ static const struct event_kind_info kinds[EVENT_KINDS] = {
     [EVENT_BLOCK_BEGIN] = {"block_begin", 3},
     [EVENT_BLOCK_END] = {"block_end", 2},
     [EVENT_SAMPLE] = {"sample", 3},
+    [EVENT_MOUNT] = {"mount", 2},
+    [EVENT_UNMOUNT] = {"unmount", 2},
 };
 
 const struct event_kind_info *event_kind_info(unsigned kind) {

@@ -40,6 +40,9 @@ enum event_kind {
     EVENT_BLOCK_END = 26,   // it has it                   a = lock, b = cpu
     EVENT_SAMPLE = 27,      // ten a second, on thread 0   a = CPU time of this process so far in ns, b = of the whole
                             //                             machine, all cores, c = the process's context switches so far
+    // Since version 3, of a virtual thread:
+    EVENT_MOUNT = 28,   // it runs on a carrier from here on  a = thread that is the carrier, b = cpu
+    EVENT_UNMOUNT = 29, // ... up to here                     a = ..., b = cpu
     EVENT_KINDS
 };
 
@@ -62,6 +65,8 @@ static inline bool event_has_cpu(unsigned kind) {
     case EVENT_MAIN_BEGIN:
     case EVENT_BLOCK_BEGIN:
     case EVENT_BLOCK_END:
+    case EVENT_MOUNT:
+    case EVENT_UNMOUNT:
         return true;
     default:
         return false;

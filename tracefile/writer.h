@@ -11,7 +11,8 @@
 
 #include <stddef.h>
 
-#define TRACE_VERSION 2 // 2 added the kinds of event from EVENT_RUN_DELAY on
+// 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on.
+#define TRACE_VERSION 3
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v2.msgpack, and out of the good-v1.msgpack
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v3.msgpack, and out of the good-v1.msgpack
 // that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old versions must keep opening; this
 // is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -144,6 +144,12 @@ static void write_good(const char *name) {
         {.time = 1009001, .kind = EVENT_BLOCK_BEGIN, .operand = {3, 7100, 2}},
         {.time = 1009500, .kind = EVENT_RUN_DELAY, .operand = {65000}},
         {.time = 1009501, .kind = EVENT_BLOCK_END, .operand = {3, 7200}}};
+    static const struct event virtual_events[] = {{.time = 1002000, .kind = EVENT_THREAD_START, .operand = {4, 0}},
+                                                  {.time = 1002001, .kind = EVENT_MOUNT, .operand = {2, 0}},
+                                                  {.time = 1003000, .kind = EVENT_UNMOUNT, .operand = {2, 900}},
+                                                  {.time = 1004000, .kind = EVENT_MOUNT, .operand = {1, 900}},
+                                                  {.time = 1004500, .kind = EVENT_UNMOUNT, .operand = {1, 1300}},
+                                                  {.time = 1004501, .kind = EVENT_THREAD_END, .operand = {4, 1300}}};
     static const struct event gc_events[] = {{.time = 1000090, .kind = EVENT_SAMPLE, .operand = {5000, 90000, 12}},
                                              {.time = 1005000, .kind = EVENT_GC_BEGIN},
                                              {.time = 1006000, .kind = EVENT_GC_END},
@@ -156,6 +162,8 @@ static void write_good(const char *name) {
     trace_write_events(writer, 2, more_worker_events, sizeof more_worker_events / sizeof more_worker_events[0]);
     trace_write_classes(writer, 2, &(struct trace_class){"com.acme.Account"}, 1);
     trace_write_events(writer, 2, late_worker_events, sizeof late_worker_events / sizeof late_worker_events[0]);
+    trace_write_thread(writer, 3, &(struct trace_thread){"", THREAD_DAEMON | THREAD_VIRTUAL});
+    trace_write_events(writer, 3, virtual_events, sizeof virtual_events / sizeof virtual_events[0]);
     trace_write_events(writer, 0, gc_events, sizeof gc_events / sizeof gc_events[0]);
     trace_write_thread(writer, 1, &(struct trace_thread){"main", THREAD_DAEMON});
     trace_write_clock(writer, 1010000, 4500);
@@ -287,7 +295,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v2");
+    write_good("good-v3");
     struct bytes good = load("good-v1");
     make_bad(&good);
     return 0;
