@@ -71,16 +71,27 @@ static void scan_close(struct builder *builder, enum open_kind kind, uint64_t id
     if (depth) builder->open.depth = depth - 1;
 }
 
+static uint32_t innermost_body(const struct builder *builder) {
+    for (uint32_t i = builder->open.depth; i--;) {
+        if (builder->open.entries[i].kind == OPEN_BODY) return builder->open.entries[i].sighting;
+    }
+    return DAG_NONE;
+}
+
 static bool scan_start(struct builder *builder, uint32_t stream, struct sighting *sighting) {
     if (!(sighting->seen & (SEEN_START | SEEN_RUN | SEEN_MAIN))) {
         sighting->started_on = stream;
-        for (uint32_t i = builder->open.depth; i-- && sighting->enclosing == DAG_NONE;) {
-            if (builder->open.entries[i].kind == OPEN_BODY) sighting->enclosing = builder->open.entries[i].sighting;
-        }
+        sighting->enclosing = innermost_body(builder);
         if (!GROW(builder->starts, builder->start_count, builder->start_capacity)) return false;
         builder->starts[builder->start_count++] = (uint32_t)(sighting - builder->sightings);
     }
     return scan_open(builder, OPEN_BODY, sighting);
+}
+
+// A FutureTask that a body makes, runs and asks for its result is that body's own code, wherever it is moved.
+static bool takes_its_own(const struct builder *builder, uint32_t stream, const struct sighting *sighting) {
+    return sighting->created_on == stream && sighting->started_on == stream && !(sighting->seen & SEEN_SPAWN) &&
+           sighting->enclosing == innermost_body(builder);
 }
 
 // A thread that is made while a task is being handed over is made for that task, by its pool: its run() is no task.
@@ -124,8 +135,10 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
         sighting->seen |= SEEN_RESULT;
         break;
     case EVENT_WAIT_BEGIN:
-    case EVENT_TAKEN:
         sighting->awaited++;
+        break;
+    case EVENT_TAKEN:
+        sighting->awaited += !takes_its_own(builder, stream, sighting);
         break;
     default:
         break;

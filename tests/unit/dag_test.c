@@ -505,6 +505,28 @@ static void test_nested_and_handed_over(void **state) {
     end(&f);
 }
 
+// A body that makes a FutureTask, runs it and takes its result waits for nobody: it can be split.
+static void test_takes_its_own(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    uint32_t class = tb_class(f.tb, "Main$Job");
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
+    tb_event(f.tb, MAIN, 20, EVENT_SPAWN_END, 7);
+    tb_event(f.tb, MAIN, 600, EVENT_THREAD_END);
+    tb_event(f.tb, WORKER, 100, EVENT_TASK_START, 7);
+    tb_event(f.tb, WORKER, 110, EVENT_TASK_CREATED, 8, class);
+    tb_event(f.tb, WORKER, 120, EVENT_TASK_START, 8);
+    tb_event(f.tb, WORKER, 200, EVENT_RESULT, 8);
+    tb_event(f.tb, WORKER, 210, EVENT_TASK_END, 8);
+    tb_event(f.tb, WORKER, 220, EVENT_TAKEN, 8);
+    tb_event(f.tb, WORKER, 500, EVENT_TASK_END, 7);
+    build(&f);
+    assert_int_equal(f.dag->task_count, 2);
+    assert_null(dag_split_refusal(f.dag, task_index(f.dag, 7)));
+    end(&f);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     struct fixture f = begin();
@@ -914,6 +936,7 @@ int main(void) {
         cmocka_unit_test(test_skew),
         cmocka_unit_test(test_pool_termination),
         cmocka_unit_test(test_nested_and_handed_over),
+        cmocka_unit_test(test_takes_its_own),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_workers_that_others_depend_on),
         cmocka_unit_test(test_contexts_and_sites),
