@@ -98,7 +98,8 @@ static int64_t length_without_queue(const struct simulation *sim, uint32_t v, in
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t length_ns = vertices->time_ns[v] - since_ns;
     if (vertices->queued_ns) {
-        int64_t queued_ns = min_ns(vertices->queued_ns[v], length_ns);
+        int64_t before_ns = vertices->kind[v] == VERTEX_WAIT_END ? since_ns - vertices->time_ns[v - 1] : 0; // held up
+        int64_t queued_ns = min_ns(max_ns(vertices->queued_ns[v] - before_ns, 0), length_ns);
         length_ns -= queued_ns - computing_kept_ns(sim, queued_ns);
     }
     int64_t pause_ns = dag->pause_count && compute_ns ? paused_ns(dag, since_ns, vertices->time_ns[v]) : 0;

@@ -175,6 +175,37 @@ static struct cost measure_wakeup(const struct dag *dag, int64_t *values) {
     return trimmed_mean(values, count);
 }
 
+static bool is_stolen(const struct dag *dag, const struct dag_task *task) {
+    return task->dispatch == DISPATCH_HELPED && dag_thread_of(dag, task->spawn_begin) != task->thread;
+}
+
+// Waiters' pick-ups of what they had to take from others. Where they never had to, any of theirs.
+static struct cost measure_stolen(const struct dag *dag, const struct costs *costs, uint32_t pool, int64_t *values) {
+    size_t count = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->pool == pool && is_stolen(dag, task)) values[count++] = costs->pickup_ns[t];
+    }
+    struct cost stolen = trimmed_mean(values, count);
+    if (!count) stolen.mean_ns = costs->pools[pool].pickup[DISPATCH_HELPED].mean_ns;
+    return stolen;
+}
+
+static struct cost measure_looking(const struct dag *dag, uint32_t pool, int64_t *values) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    size_t count = 0;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        if (!thread->worker || thread->pool != pool) continue;
+        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+            if (vertices->kind[v] != VERTEX_IDLE) continue;
+            int64_t since_ns = vertices->time_ns[v - 1];
+            values[count++] = vertices->time_ns[v] - since_ns - queued_between(dag, v - 1, v, since_ns);
+        }
+    }
+    return trimmed_mean(values, count);
+}
+
 static bool measure(const struct dag *dag, struct costs *costs, struct samples *samples) {
     size_t most = dag->vertex_count > dag->task_count ? dag->vertex_count : dag->task_count;
     samples->values = malloc((most + 1) * sizeof *samples->values);
@@ -192,6 +223,11 @@ static bool measure(const struct dag *dag, struct costs *costs, struct samples *
     sort_samples(dag, costs->pickup_ns, samples);
     measure_means(costs, COST_PICKUP, samples);
     costs->wakeup = measure_wakeup(dag, samples->values);
+    for (uint32_t p = 1; p < costs->pool_count; p++) {
+        if (dag->pools[p].discipline != DISCIPLINE_STEALING) continue;
+        costs->pools[p].stolen = measure_stolen(dag, costs, p, samples->values);
+        costs->pools[p].looking = measure_looking(dag, p, samples->values);
+    }
     return true;
 }
 

@@ -16,8 +16,11 @@ struct cost {
     double mean_ns;
 };
 
-struct pool_costs { // of a pool; by how the task is dispatched
-    struct cost bracket[DISPATCH_KINDS], pickup[DISPATCH_KINDS];
+struct pool_costs {
+    struct cost bracket[DISPATCH_KINDS], pickup[DISPATCH_KINDS]; // by how the task is dispatched
+    // Of a pool whose workers steal:
+    struct cost stolen;  // pick-ups, by waiters that helped, of what other threads had spawned
+    struct cost looking; // how long a worker that finds no task looks around before it goes idle
 };
 
 struct costs {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a strand runs: ranges of recorded vertices that nest, with what moved in put in and what moved out left out.
 #include "dag/chain.h"
+#include "dag/rules.h"
 #include "dag/strand.h"
 
 #include <stdlib.h>
@@ -68,6 +69,26 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
     frame->next = last + 1;
 }
 
+// What a waiter waited for a core before its cause came, at the least: all that had no room after that. If it did so
+// for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
+// whatever it waited for.
+static int64_t held_up_ns(const struct dag_vertices *vertices, uint32_t v) {
+    int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
+    int64_t after_ns = max_ns(vertices->time_ns[v] - vertices->time_ns[vertices->cause[v]], 0);
+    int64_t before_ns = max_ns(queued_ns - after_ns, 0), asleep_ns = length_ns - vertices->compute_ns[v] - queued_ns;
+    return before_ns > asleep_ns ? queued_ns : before_ns;
+}
+
+// It comes to its wait, and looks for a result or for help, so much later.
+static void hold_up(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    bool begins = frame->since_ns == vertices->time_ns[v - 1];
+    if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
+    int64_t held_ns = held_up_ns(vertices, v);
+    strand->lead_ns += sim->shares ? computing_kept_ns(sim, held_ns) : held_ns;
+    frame->since_ns += held_ns;
+}
+
 static uint32_t step_of(const struct frame *frame) {
     if (frame->kind == FRAME_PART) return frame->next ? STEP_PART_END : STEP_PART_START;
     return frame->begun ? STEP_SPAWNED : STEP_SPAWN;
@@ -95,6 +116,7 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
             continue;
         }
         strand->entered = own && vertices->kind[v] == VERTEX_START;
+        if (vertices->kind[v] == VERTEX_WAIT_END && sim->model != MODEL_DAG) hold_up(sim, strand, frame, v);
         return v;
     }
     return DAG_NONE;

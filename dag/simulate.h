@@ -49,18 +49,23 @@
 //     makes one while there are fewer than the parallelism or none runs. Who comes takes what it then finds, or goes
 //     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake up
 //     where one was idle and called for at that spawn, or as the recorded worker that it is took from its making; else
-//     the pool's mean. A bracket stays as recorded unless only one of the recorded and this one made a worker.
-//     A worker that waits for a task of its pool that is not done runs it if it is in its own deque, else the oldest of
-//     the worker with the most among those who work for it: who stole what they run from it, or from one who did (three
-//     steps at most). Helping anybody else could bury a task under one that waits for it. If it finds nothing it sleeps
-//     until the result comes, and does not count as running. An idle worker is woken in its place; a spare is made if
-//     nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not sleep
-//     when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where several
-//     tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs its own
-//     newest that was helped with. A thread that is no worker of the pool runs what it waits for if it is in the shared
-//     queue and ran HELPED in the recording.
+//     the pool's mean. A worker that has been idle for no longer than its pool's take to look around before they go
+//     idle finds the task as one that queued. A bracket stays as recorded unless only one of the recorded and this one
+//     made a worker. A worker that waits for a task of its pool that is not done runs it if it is in its own deque,
+//     else the oldest of the worker with the most among those who work for it: who stole what they run from it, or from
+//     one who did (three steps at most). Helping anybody else could bury a task under one that waits for it. What it
+//     took from others costs the mean of what waiters took from others, unless it was recorded so. If it finds nothing
+//     it sleeps until the result comes, and does not count as running. An idle worker is woken in its place; a spare is
+//     made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not
+//     sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where
+//     several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs
+//     its own newest that was helped with. A thread that is no worker of the pool runs what it waits for if it is in
+//     the shared queue and ran HELPED in the recording.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
-//   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. Where the wait for a
+//   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. In POOL and CPU the
+//   time
+//     in which the thread was kept from a core before that came holds it up in any run: what it waited for one beyond
+//     what can lie after its cause, or all of it where that is more than it slept before. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
 //   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
 //     wait is slept. Where the recorded holder only came once the strand had, and isn't there now, the strand waits for

@@ -266,6 +266,12 @@ static int64_t time_to_come(const struct simulation *sim, uint32_t task, enum di
     return waking_ns < 0 ? mean_pickup(sim, task, dispatch) : waking_ns;
 }
 
+// Who found nothing still looks around for a while before he goes idle, and finds what comes then as if it had queued.
+static enum dispatch dispatch_to_idle(const struct simulation *sim, uint32_t index, uint32_t worker, int64_t now_ns) {
+    bool looks = now_ns - sim->strands[worker].now_ns < (int64_t)sim->costs->pools[index].looking.mean_ns;
+    return looks ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+}
+
 // A task was spawned: returns whether that made a worker.
 static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
@@ -277,7 +283,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     if (makes)
         worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
     else if (worker != DAG_NONE)
-        dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
+        dispatch = dispatch_to_idle(sim, index, worker, now_ns);
     if (worker == DAG_NONE) return false;
     int64_t takes_ns = makes ? time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
     send_for(sim, worker, dispatch, now_ns, takes_ns);
@@ -376,13 +382,23 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t
     return result_ns < reached_ns(strand) + wakeup_ns ? 0 : wakeup_ns;
 }
 
+// What the waiter took from somebody else costs what that did, unless it did so when recorded.
+static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t stolen_from) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    bool stolen = stolen_from != DAG_NONE;
+    bool was_stolen = sim->helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
+    if (stolen == was_stolen) return cost_of_pickup(sim, job, DISPATCH_HELPED);
+    const struct pool_costs *costs = &sim->costs->pools[task->pool];
+    return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
+}
+
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
     struct strand *strand = &sim->strands[index];
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen_from = strand->stolen_from;
     strand->now_ns = reached_ns(strand);
     strand->lead_ns = 0;
-    strand_lead(sim, index, cost_of_pickup(sim, task, DISPATCH_HELPED), true);
+    strand_lead(sim, index, cost_of_help(sim, task, stolen_from), true);
     strand->vertex = strand->awaits = DAG_NONE;
     if (stolen_from != DAG_NONE) strand->stolen_from = stolen_from;
     sim->dispatch[task] = DISPATCH_HELPED;

@@ -266,6 +266,93 @@ static void test_who_is_called_comes_as_late_as_it_did(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+static void add_cpu(struct story *story, uint32_t thread, uint64_t time_ns, uint64_t kind, uint64_t id,
+                    uint64_t cpu_ns) {
+    bool wait = kind == EVENT_WAIT_BEGIN;
+    tb_event(story->tb, thread, time_ns, kind, id, cpu_ns, wait ? tb_wait(WAIT_FOR_TASK, story->site) : 0);
+}
+
+// A thief came by as the waiter lost its core, before it could see that what it waited for was still there.
+static void test_who_lost_its_core_does_not_find_its_task(void **state) {
+    (void)state;
+    struct story story = begin_story(2);
+    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
+    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
+    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
+    add_cpu(&story, SECOND, 60, EVENT_TASK_START, TASK_D, 1000);
+    add_cpu(&story, SECOND, 500, EVENT_TASK_END, TASK_D, 1440);
+    add_cpu(&story, SECOND, 510, EVENT_TASK_START, TASK_B, 1450);
+    add_cpu(&story, SECOND, 610, EVENT_TASK_END, TASK_B, 1550);
+    add_cpu(&story, FIRST, 40, EVENT_TASK_START, TASK_A, 1000);
+    spawn(&story, FIRST, 100, 102, TASK_B);
+    add_cpu(&story, FIRST, 150, EVENT_WAIT_BEGIN, TASK_B, 1110);
+    tb_event(story.tb, FIRST, 1149, EVENT_RUN_DELAY, 985);
+    add_cpu(&story, FIRST, 1150, EVENT_WAIT_END, TASK_B, 1120);
+    add_cpu(&story, FIRST, 1200, EVENT_TASK_END, TASK_A, 1170);
+    struct simulate_fixture fixture;
+    const struct dag *run = replay(&fixture, &story);
+    check_task(run, TASK_B, SECOND, 510, 610, DISPATCH_QUEUED);
+    check_task(run, TASK_A, FIRST, 40, 1200, DISPATCH_NEW);
+    simulate_fixture_close(&fixture);
+}
+
+// A worker that was long asleep when a task was spawned comes when somebody came in the recording, and no sooner.
+static void test_who_sleeps_does_not_look_around(void **state) {
+    (void)state;
+    struct story story = begin_story(2);
+    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
+    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
+    tb_event(story.tb, MAIN, 5000, EVENT_THREAD_END, 1);
+    start(&story, SECOND, 60, TASK_D);
+    end(&story, SECOND, 62, TASK_D);
+    tb_event(story.tb, SECOND, 72, EVENT_IDLE, story.pool);
+    tb_event(story.tb, SECOND, 3020, EVENT_BUSY, story.pool);
+    start(&story, SECOND, 3030, TASK_C);
+    end(&story, SECOND, 3100, TASK_C);
+    start(&story, FIRST, 40, TASK_A);
+    spawn(&story, FIRST, 90, 92, TASK_B);
+    begin_wait(&story, FIRST, 300, TASK_B);
+    start(&story, FIRST, 305, TASK_B);
+    end(&story, FIRST, 405, TASK_B);
+    end_wait(&story, FIRST, 410, TASK_B);
+    spawn(&story, FIRST, 1000, 1800, TASK_C); // waking took long, and waking the worker at 90 would have, too
+    begin_wait(&story, FIRST, 1900, TASK_C);
+    end_wait(&story, FIRST, 3110, TASK_C);
+    end(&story, FIRST, 3200, TASK_A);
+    struct simulate_fixture fixture;
+    const struct dag *run = replay(&fixture, &story);
+    check_task(run, TASK_B, FIRST, 305, 405, DISPATCH_HELPED);
+    simulate_fixture_close(&fixture);
+}
+
+// One that it spawned itself took a waiter 5 ns to take up, one that it stole 20 ns.
+static void test_stealing_takes_longer(void **state) {
+    (void)state;
+    struct story story = begin_story(2);
+    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
+    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
+    start(&story, FIRST, 40, TASK_A);
+    spawn_with_worker(&story, FIRST, 50, 60, TASK_B, SECOND, RUN_OF_SECOND);
+    begin_wait(&story, FIRST, 500, TASK_B);
+    start(&story, FIRST, 520, TASK_C);
+    end(&story, FIRST, 720, TASK_C);
+    end_wait(&story, FIRST, 1230, TASK_B);
+    end(&story, FIRST, 1300, TASK_A);
+    start(&story, SECOND, 100, TASK_B);
+    spawn(&story, SECOND, 150, 155, TASK_C);
+    spawn(&story, SECOND, 160, 165, TASK_D);
+    begin_wait(&story, SECOND, 1005, TASK_D);
+    start(&story, SECOND, 1010, TASK_D);
+    end(&story, SECOND, 1110, TASK_D);
+    end_wait(&story, SECOND, 1115, TASK_D);
+    end(&story, SECOND, 1210, TASK_B);
+    struct simulate_fixture fixture;
+    const struct dag *run = replay(&fixture, &story);
+    check_task(run, TASK_C, FIRST, 520, 720, DISPATCH_HELPED);
+    check_task(run, TASK_D, FIRST, 740, 840, DISPATCH_HELPED);
+    simulate_fixture_close(&fixture);
+}
+
 static void test_main_runs_what_it_waits_for(void **state) {
     (void)state;
     struct story story = begin_story(1);
@@ -359,6 +446,9 @@ int main(void) {
         cmocka_unit_test(test_a_spare_is_made_for_a_waiter),
         cmocka_unit_test(test_a_waiter_runs_parts),
         cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
+        cmocka_unit_test(test_who_lost_its_core_does_not_find_its_task),
+        cmocka_unit_test(test_who_sleeps_does_not_look_around),
+        cmocka_unit_test(test_stealing_takes_longer),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
         cmocka_unit_test(test_random_programs_end),
         cmocka_unit_test(test_any_recording_is_replayed),
