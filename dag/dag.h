@@ -108,9 +108,9 @@ struct dag_task {
     uint32_t tail;                   // last vertex of what its worker did for it after the body (its result); else end
     uint32_t result;                 // vertex that sets its result: RESULT, else end; DAG_NONE if it never came
     uint32_t path;                   // index into paths
-    uint8_t flags, outcome;          // enum task_outcome
-    uint8_t dispatch;                // enum dispatch, as recorded
-    uint32_t awaited;                // how many waits (taken included) name it
+    uint8_t flags, outcome; // enum task_outcome; TASK_CANCELLED also of one that never started, but has a result
+    uint8_t dispatch;       // enum dispatch, as recorded
+    uint32_t awaited;       // how many waits (taken included) name it
 };
 
 struct dag_thread {

@@ -257,11 +257,19 @@ static bool lay_spawn_begin(struct lay *lay, const struct event *event, struct s
         lay, (struct open_entry){.kind = OPEN_BRACKET, .id = sighting->id, .task = task ? sighting->task : DAG_NONE});
 }
 
+// What had been accepted, and then gave way to another.
+static bool lay_discarded(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
+    bool is_task = sighting && sighting->own_task && sighting->task != DAG_NONE;
+    if (is_task && event->operand[1] == SPAWN_REJECTED) task_at(lay, sighting->task)->flags |= TASK_REJECTED;
+    return true;
+}
+
 static bool lay_spawn_end(struct lay *lay, const struct event *event) {
     struct open_entry bracket;
     bool open = open_find(&lay->builder->open, OPEN_BRACKET, event->operand[0]);
     if (!pop(lay, OPEN_BRACKET, event->operand[0], &bracket)) return false;
-    if (!open) return true;
+    if (!open) return lay_discarded(lay, event);
     if (!put(lay, VERTEX_SPAWN_END, bracket.task)) return false;
     struct dag_task *task = task_at(lay, bracket.task);
     if (!task) return true;
@@ -476,6 +484,7 @@ static void finish_tasks(struct dag *dag) {
             task->flags &= (uint8_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
         } else if (!(task->flags & TASK_REJECTED)) {
             task->flags |= TASK_UNFINISHED;
+            if (task->result != DAG_NONE) task->outcome = TASK_CANCELLED;
         }
         if (task->result == DAG_NONE && !(task->flags & TASK_UNFINISHED)) task->result = task->end;
     }

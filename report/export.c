@@ -288,6 +288,13 @@ static void write_time(FILE *file, const struct dag *dag, uint32_t vertex) {
         fprintf(file, ", %" PRId64, dag->vertices.time_ns[vertex]);
 }
 
+// Of what never began: whether it was rejected or cancelled before. NULL: unknown.
+static const char *outcome_of_task(const struct dag_task *task) {
+    if (task->flags & TASK_REJECTED) return "rejected";
+    bool cancelled = task->start == DAG_NONE && task->outcome == TASK_CANCELLED;
+    return task->flags & TASK_UNFINISHED && !cancelled ? NULL : task_outcome_name(task->outcome);
+}
+
 // [id, class, pool, spawner's id, spawn, spawned, start, result, end, outcome]
 static void write_task(FILE *file, const struct dag *dag, const struct dag_task *task) {
     bool ended = !(task->flags & TASK_UNFINISHED);
@@ -301,8 +308,9 @@ static void write_task(FILE *file, const struct dag *dag, const struct dag_task 
     write_time(file, dag, task->start);
     write_time(file, dag, task->result);
     write_time(file, dag, ended ? task->end : DAG_NONE);
-    if (ended && task_outcome_name(task->outcome))
-        fprintf(file, ", \"%s\"]", task_outcome_name(task->outcome));
+    const char *outcome = outcome_of_task(task);
+    if (outcome)
+        fprintf(file, ", \"%s\"]", outcome);
     else
         fputs(", null]", file);
 }

@@ -19,7 +19,7 @@ struct field {
 
 static const struct field fields[] = {
     {JUC "FutureTask", TASK_FIELD, "J"},         {JUC "CompletableFuture", TASK_FIELD, "J"},
-    {JUC "ForkJoinTask", TASK_FIELD, "J"}, // AsyncSupply and AsyncRun inherit it
+    {JUC "ForkJoinTask", TASK_FIELD, "J"}, // CompletableFuture's stages inherit it
     {JUC "ThreadPoolExecutor", POOL_FIELD, "I"}, {JUC "ForkJoinPool", POOL_FIELD, "I"},
 };
 
@@ -64,17 +64,15 @@ struct hook {
         class_name, "run", "()V", AT_THROW, "int -1; call end (I)V", NULL                                              \
     }
 
-#define STAGE_SPAWN(method)                                                                                            \
-    {JUC "CompletableFuture", method, NULL, AT_ENTRY, "call spawnOpen ()V", NULL},                                     \
-        {JUC "CompletableFuture",                                                                                      \
-         method,                                                                                                       \
-         NULL,                                                                                                         \
-         BEFORE_CALL,                                                                                                  \
-         "dup2; call spawnStage (Ljava/lang/Object;Ljava/lang/Object;)V",                                              \
+// A method that hands a stage to its executor.
+#define STAGE_SPAWN(class_name, method)                                                                                \
+    {class_name, method, NULL, AT_ENTRY, "call spawnOpen ()V", NULL},                                                  \
+        {class_name, method, NULL, BEFORE_CALL, "dup2; call spawnStage (Ljava/lang/Object;Ljava/lang/Object;)V",       \
          "execute"},                                                                                                   \
-        {JUC "CompletableFuture", method, NULL, AT_RETURN, "call spawned ()V", NULL}, {                                \
-        JUC "CompletableFuture", method, NULL, AT_THROW, "call rejected ()V", NULL                                     \
+        {class_name, method, NULL, AT_RETURN, "call spawned ()V", NULL}, {                                             \
+        class_name, method, NULL, AT_THROW, "call rejected ()V", NULL                                                  \
     }
+#define CF_SPAWN(method) STAGE_SPAWN(JUC "CompletableFuture", method)
 
 // Both get and join look at `result` first, and wait only where it is null.
 #define TAKE(method, descriptor)                                                                                       \
@@ -83,6 +81,9 @@ struct hook {
             "aload 0; " ID "aload 0; getfield . result Ljava/lang/Object;; call takenIfReady (JLjava/lang/Object;)V",  \
             NULL                                                                                                       \
     }
+
+#define SCHEDULES                                                                                                      \
+    "aload 1; aload 0; getfield " JUC "ThreadPoolExecutor " POOL_FIELD " I; call schedule (Ljava/lang/Object;I)V"
 
 #define RUNS_RAW(class_name, method)                                                                                   \
     {class_name, method, NULL, BEFORE_CALL, "dup; call startObject (Ljava/lang/Object;)V", "run"}, {                   \
@@ -94,6 +95,8 @@ struct hook {
 
 #define OF_TASK(local, field) "aload " #local "; getfield " FJT " " field "; "
 #define STATUS(local)         OF_TASK(local, "status I")
+
+#define TIMER_QUEUE           "getfield . queue Ljava/util/TaskQueue;; "
 
 // The local that holds the task, in any method of the package.
 #define CARRIED(local) OF_TASK(local, TASK_FIELD " J")
@@ -138,13 +141,16 @@ struct hook {
 static const struct hook hooks[] = {
     {JUC "FutureTask", "<init>", "(Ljava/util/concurrent/Callable;)V", AT_RETURN, CREATED("aload 1"), NULL},
     {JUC "FutureTask", "<init>", "(Ljava/lang/Runnable;Ljava/lang/Object;)V", AT_RETURN, CREATED("aload 1"), NULL},
-    {JUC "FutureTask", "run", "()V", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},
+    {JUC "FutureTask", "run", "()V", AT_ENTRY, "aload 0; " ID "aload 0; getfield . state I; call startFuture (JI)V",
+     NULL},
     {JUC "FutureTask", "run", "()V", AT_RETURN, "aload 0; getfield . state I; call end (I)V", NULL},
     {JUC "FutureTask", "run", "()V", AT_THROW, "int -1; call end (I)V", NULL},
-    {JUC "FutureTask", "runAndReset", "()Z", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},
+    {JUC "FutureTask", "runAndReset", "()Z", AT_ENTRY,
+     "aload 0; " ID "aload 0; getfield . state I; call startFuture (JI)V", NULL},
     {JUC "FutureTask", "runAndReset", "()Z", AT_RETURN,
-     "aload 0; getfield . state I; call end (I)V; aload 0; aload 0; call renewed (Ljava/lang/Object;)J; putfield "
-     ". " TASK_FIELD " J",
+     "aload 0; getfield . state I; call end (I)V; aload 0; aload 0; aload 0; " ID "aload 0; getfield . state I; "
+     "aload 0; getfield . callable Ljava/util/concurrent/Callable;; "
+     "call renewed (Ljava/lang/Object;JILjava/lang/Object;)J; putfield . " TASK_FIELD " J",
      NULL},
     {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "int -1; call end (I)V", NULL},
     {JUC "FutureTask", "finishCompletion", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
@@ -170,7 +176,11 @@ static const struct hook hooks[] = {
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_THROW, "call rejected ()V", NULL},
     {JUC "ThreadPoolExecutor", "runWorker", NULL, AT_ENTRY, "aload 0; " POOL "call worker (I)V", NULL},
     RUNS_RAW(JUC "ThreadPoolExecutor", "runWorker"),
+    {JUC "ThreadPoolExecutor", "reject", NULL, AT_ENTRY, "call turnedDown ()V", NULL},
     RUNS_RAW(JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution"),
+    {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, AT_THROW, "call threwObject ()V", NULL},
+    {JUC "ThreadPoolExecutor$DiscardOldestPolicy", "rejectedExecution", NULL, AFTER_CALL,
+     "dup; call discarded (Ljava/lang/Object;)V", "poll"},
     {JUC "ThreadPoolExecutor", "getTask", "()Ljava/lang/Runnable;", AT_ENTRY, "aload 0; " POOL "call idle (I)V", NULL},
     {JUC "ThreadPoolExecutor", "getTask", "()Ljava/lang/Runnable;", AT_RETURN, "dup; call busy (Ljava/lang/Object;)V",
      NULL},
@@ -182,20 +192,35 @@ static const struct hook hooks[] = {
             "call waitEnd ()V"),
 
     // A ScheduledThreadPoolExecutor hands over by a way of its own.
-    {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_ENTRY,
-     "aload 1; aload 0; getfield " JUC "ThreadPoolExecutor " POOL_FIELD " I; call spawn (Ljava/lang/Object;I)V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_ENTRY, SCHEDULES, NULL},
     {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_RETURN, "call spawned ()V", NULL},
     {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_THROW, "call rejected ()V", NULL},
-    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AT_ENTRY,
-     "aload 1; aload 0; getfield " JUC "ThreadPoolExecutor " POOL_FIELD " I; call spawn (Ljava/lang/Object;I)V", NULL},
-    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AT_RETURN, "call spawned ()V", NULL},
-    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AT_THROW, "call rejected ()V", NULL},
+    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, BEFORE_CALL, SCHEDULES, "add"},
+    {JUC "ScheduledThreadPoolExecutor", "reExecutePeriodic", NULL, AFTER_CALL, "call spawned ()V", "add"},
 
     STAGE(JUC "CompletableFuture$AsyncSupply",
           "(Ljava/util/concurrent/CompletableFuture;Ljava/util/function/Supplier;)V"),
     STAGE(JUC "CompletableFuture$AsyncRun", "(Ljava/util/concurrent/CompletableFuture;Ljava/lang/Runnable;)V"),
-    STAGE_SPAWN("asyncSupplyStage"),
-    STAGE_SPAWN("asyncRunStage"),
+    CF_SPAWN("asyncSupplyStage"),
+    CF_SPAWN("asyncRunStage"),
+    CF_SPAWN("completeAsync"), // 9 to 25
+    // What a stage depends on is there already (9 to 25), or has just come.
+    CF_SPAWN("uniApplyNow"),
+    CF_SPAWN("uniAcceptNow"),
+    CF_SPAWN("uniRunNow"),
+    CF_SPAWN("uniHandleStage"),
+    CF_SPAWN("uniWhenCompleteStage"),
+    CF_SPAWN("uniExceptionallyStage"),
+    CF_SPAWN("uniComposeStage"),
+    CF_SPAWN("uniComposeExceptionallyStage"),
+    CF_SPAWN("biApplyStage"),
+    CF_SPAWN("biAcceptStage"),
+    CF_SPAWN("biRunStage"),
+    STAGE_SPAWN(JUC "CompletableFuture$UniCompletion", "claim"),
+    {JUC "CompletableFuture$Completion", "run", "()V", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},
+    {JUC "CompletableFuture$Completion", "run", "()V", AT_RETURN, "int 2; call end (I)V", NULL},
+    {JUC "CompletableFuture$Completion", "run", "()V", AT_THROW, "int -1; call end (I)V", NULL},
+    {JUC "CompletableFuture", "completeThrowable", NULL, AT_ENTRY, "aload 0; " ID "call threw (J)V", NULL},
     {JUC "CompletableFuture$UniCompletion", "<init>", NULL, AT_RETURN,
      "aload 0; aload 1; aload 2; call stage (Ljava/lang/Object;Ljava/lang/Object;)J; putfield . " TASK_FIELD " J",
      NULL},
@@ -209,7 +234,8 @@ static const struct hook hooks[] = {
     {JUC "CompletableFuture", "postComplete", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
 
     FORKS(FJT, "fork", NULL, "aload 0; aload 0; " CARRIED(0) "call fork (Ljava/lang/Object;J)J; ", "call spawned ()V"),
-    {FJT, "doExec", NULL, AT_ENTRY, "aload 0; " CARRIED(0) "call forkBegin (J)J; putfield . " TASK_FIELD " J", NULL},
+    {FJT, "doExec", NULL, AT_ENTRY,
+     "aload 0; " CARRIED(0) STATUS(0) "call forkBegin (JI)J; putfield . " TASK_FIELD " J", NULL},
     {FJT, "doExec", NULL, AT_RETURN, STATUS(0) "call forkEnd (I)V", NULL},
     {FJT, "doExec", NULL, AT_THROW, "int -1; call forkEnd (I)V", NULL},
     {FJT, "reinitialize", "()V", AT_ENTRY, "aload 0; lconst_0; putfield . " TASK_FIELD " J", NULL},
@@ -253,6 +279,20 @@ static const struct hook hooks[] = {
     BRACKET(FJP, "close", "()V", "aload 0; " POOL "call terminationBegin (I)V", "call waitEnd ()V"),
     BRACKET(FJP, "awaitTermination", NULL, "aload 0; " POOL "call terminationBegin (I)V", "call waitEnd ()V"),
 
+    // A timer is a pool of one thread, known by its queue.
+    {"java/util/Timer", "sched", NULL, AT_ENTRY,
+     "aload 1; aload 0; " TIMER_QUEUE "call timerSpawn (Ljava/lang/Object;Ljava/lang/Object;)V", NULL},
+    {"java/util/Timer", "sched", NULL, AT_RETURN, "call spawned ()V", NULL},
+    {"java/util/Timer", "sched", NULL, AT_THROW, "call rejected ()V", NULL},
+    {"java/util/TimerTask", "cancel", NULL, AT_ENTRY,
+     "aload 0; aload 0; getfield . state I; call timerCancelled (Ljava/lang/Object;I)V", NULL},
+    {"java/util/TimerThread", "mainLoop", NULL, AT_ENTRY,
+     "aload 0; " TIMER_QUEUE "call timerBegin (Ljava/lang/Object;)V", NULL},
+    {"java/util/TimerThread", "mainLoop", NULL, BEFORE_CALL,
+     "dup; dup; getfield java/util/TimerTask period J; call timerRuns (Ljava/lang/Object;J)V", "run"},
+    {"java/util/TimerThread", "mainLoop", NULL, AFTER_CALL, "call timerRan ()V", "run"},
+    {"java/util/TimerThread", "mainLoop", NULL, AT_RETURN, "call timerEnd ()V", NULL},
+    {"java/util/TimerThread", "mainLoop", NULL, AT_THROW, "call timerEnd ()V", NULL},
     BRACKET("java/lang/Thread", "start", "()V", "aload 0; call threadSpawn (Ljava/lang/Object;)V",
             "call threadSpawned ()V"),
     BRACKET("java/lang/Thread", "start", "(Ljdk/internal/vm/ThreadContainer;)V",
@@ -271,7 +311,7 @@ const char *const hooks_early_classes[] = {"java/lang/Thread", JUC "locks/LockSu
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 
 bool hooks_concern(const char *internal_class) {
-    static const char *const prefixes[] = {JUC, "java/lang/Thread", "sun/launcher/LauncherHelper"};
+    static const char *const prefixes[] = {JUC, "java/lang/Thread", "java/util/Timer", "sun/launcher/LauncherHelper"};
     bool likely = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !likely; i++) {
         likely = strncmp(internal_class, prefixes[i], strlen(prefixes[i])) == 0;

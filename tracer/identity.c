@@ -10,7 +10,9 @@
 #include <string.h>
 
 static jclass worker_class, pool_class, future_task, fork_join_task;
-static jfieldID future_task_id, fork_join_task_id, fork_join_status, pool_id;
+static jfieldID future_task_id, future_task_state, fork_join_task_id, fork_join_status, pool_id;
+static jclass adapter; // Executors.RunnableAdapter
+static jfieldID adapted;
 static jfieldID worker_pool;
 static jfieldID thread_target;              // JDK 8 to 18
 static jfieldID thread_holder, holder_task; // JDK 19 and later
@@ -41,6 +43,9 @@ bool identity_init(JNIEnv *jni) {
     worker_class = identity_global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
     pool_class = identity_global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
     future_task_id = identity_field(jni, future_task, TASK_FIELD, "J");
+    future_task_state = identity_field(jni, future_task, "state", "I");
+    adapter = identity_global_class(jni, "java/util/concurrent/Executors$RunnableAdapter");
+    adapted = identity_field(jni, adapter, "task", "Ljava/lang/Runnable;");
     fork_join_task_id = identity_field(jni, fork_join_task, TASK_FIELD, "J");
     fork_join_status = identity_field(jni, fork_join_task, "status", "I");
     pool_id = identity_field(jni, pool_class, POOL_FIELD, "I");
@@ -53,12 +58,28 @@ bool identity_init(JNIEnv *jni) {
     return tracer.runnable && tracer.callable && tracer.thread_class;
 }
 
+static bool is_future(JNIEnv *jni, jobject task) {
+    return future_task_id && (*jni)->IsInstanceOf(jni, task, future_task);
+}
+
+uint64_t identity_get_future(JNIEnv *jni, jobject task) {
+    return is_future(jni, task) ? (uint64_t)(*jni)->GetLongField(jni, task, future_task_id) : 0;
+}
+
+void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried) {
+    if (is_future(jni, task)) (*jni)->SetLongField(jni, task, future_task_id, (jlong)carried);
+}
+
 uint64_t identity_carried(JNIEnv *jni, jobject object) {
     if (!object) return 0;
-    if (future_task_id && (*jni)->IsInstanceOf(jni, object, future_task)) {
-        return (uint64_t)(*jni)->GetLongField(jni, object, future_task_id);
-    }
-    return identity_is_fork(jni, object) ? identity_get_carried(jni, object) & CARRIED_ID : 0;
+    uint64_t carried =
+        identity_is_fork(jni, object) ? identity_get_carried(jni, object) : identity_get_future(jni, object);
+    return carried & CARRIED_ID;
+}
+
+jobject identity_callable(JNIEnv *jni, jobject callable) {
+    bool adapts = callable && adapted && (*jni)->IsInstanceOf(jni, callable, adapter);
+    return adapts ? (*jni)->GetObjectField(jni, callable, adapted) : callable;
 }
 
 bool identity_is_fork(JNIEnv *jni, jobject task) {
@@ -84,12 +105,17 @@ void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried) {
 }
 
 bool identity_is_done(JNIEnv *jni, jobject task) {
+    enum { NEW = 0 }; // FutureTask.state, JDK 8 to 25
+    if (future_task_state && is_future(jni, task)) {
+        return (*jni)->GetIntField(jni, task, future_task_state) != NEW;
+    }
     return fork_join_status && (*jni)->IsInstanceOf(jni, task, fork_join_task) &&
            (*jni)->GetIntField(jni, task, fork_join_status) < 0;
 }
 
-// What a tag means, in its two low bits. A queue is a pointer, so its low bits are free.
-enum { TAG_CREATED = 1, TAG_PENDING = 2, TAG_QUEUE = 3, TAG_KIND = 3 };
+// What a tag means, in its two low bits. A queue is a pointer, so its low bits are free. Above an id there may be a
+// site.
+enum { TAG_CREATED = 1, TAG_PENDING = 2, TAG_QUEUE = 3, TAG_KIND = 3, TAG_SITE_AT = 42 };
 
 struct pending_queue { // ids of one object handed over several times
     size_t head, count, capacity;
@@ -109,8 +135,16 @@ static void set_tag(jobject object, uint64_t tag) {
     (*tracer.jvmti)->SetTag(tracer.jvmti, object, (jlong)tag);
 }
 
+static uint64_t id_in(uint64_t tag) {
+    return tag >> 2 & CARRIED_ID;
+}
+
 void identity_created(jobject object, uint64_t id) {
     set_tag(object, id << 2 | TAG_CREATED);
+}
+
+static struct pending_queue *queue_in(uint64_t tag) {
+    return (struct pending_queue *)(uintptr_t)(tag & ~(uint64_t)TAG_KIND);
 }
 
 static bool queue_push(struct pending_queue *queue, uint64_t id) {
@@ -130,11 +164,11 @@ static bool queue_push(struct pending_queue *queue, uint64_t id) {
 }
 
 static void add_pending(jobject object, uint64_t tag, uint64_t id) {
-    struct pending_queue *queue = (struct pending_queue *)(uintptr_t)(tag & ~(uint64_t)TAG_KIND);
+    struct pending_queue *queue = queue_in(tag);
     if ((tag & TAG_KIND) != TAG_QUEUE) {
         queue = calloc(1, sizeof *queue);
         if (!queue) return;
-        if (!queue_push(queue, tag >> 2)) {
+        if (!queue_push(queue, id_in(tag))) {
             free(queue);
             return;
         }
@@ -145,7 +179,7 @@ static void add_pending(jobject object, uint64_t tag, uint64_t id) {
 
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new) {
     pthread_mutex_lock(&lock);
-    uint64_t tag = tag_of(object), id = tag >> 2;
+    uint64_t tag = tag_of(object), id = id_in(tag);
     *is_new = (tag & TAG_KIND) != TAG_CREATED;
     if (*is_new) id = task_id_new(state);
     if (tag == 0 || !*is_new) {
@@ -158,7 +192,7 @@ uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new
 }
 
 static uint64_t take_pending(jobject object, uint64_t tag) {
-    struct pending_queue *queue = (struct pending_queue *)(uintptr_t)(tag & ~(uint64_t)TAG_KIND);
+    struct pending_queue *queue = queue_in(tag);
     uint64_t id = queue->ids[queue->head++];
     if (--queue->count == 0) {
         free(queue->ids);
@@ -170,11 +204,24 @@ static uint64_t take_pending(jobject object, uint64_t tag) {
 
 uint64_t identity_begin(jobject object) {
     pthread_mutex_lock(&lock);
-    uint64_t tag = tag_of(object), id = tag >> 2;
+    uint64_t tag = tag_of(object), id = id_in(tag);
     if ((tag & TAG_KIND) == TAG_QUEUE) {
         id = take_pending(object, tag);
     } else if (tag != 0) {
         set_tag(object, 0);
+    }
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+uint64_t identity_last_pending(jobject object) {
+    pthread_mutex_lock(&lock);
+    uint64_t tag = tag_of(object), id = 0;
+    if ((tag & TAG_KIND) == TAG_QUEUE) {
+        const struct pending_queue *queue = queue_in(tag);
+        id = queue->ids[queue->head + queue->count - 1];
+    } else if ((tag & TAG_KIND) == TAG_PENDING) {
+        id = id_in(tag);
     }
     pthread_mutex_unlock(&lock);
     return id;
@@ -186,7 +233,24 @@ uint64_t identity_take_created(jobject object) {
     bool created = (tag & TAG_KIND) == TAG_CREATED;
     if (created) set_tag(object, 0);
     pthread_mutex_unlock(&lock);
-    return created ? tag >> 2 : 0;
+    return created ? id_in(tag) : 0;
+}
+
+void identity_set_pending(jobject object, uint64_t id, uint32_t site) {
+    uint64_t kept = site <= CARRIED_SITE_MAX ? site : 0;
+    pthread_mutex_lock(&lock);
+    set_tag(object, kept << TAG_SITE_AT | id << 2 | TAG_PENDING);
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t identity_take_pending(jobject object, uint32_t *site) {
+    pthread_mutex_lock(&lock);
+    uint64_t tag = tag_of(object);
+    bool pending = (tag & TAG_KIND) == TAG_PENDING;
+    if (pending) set_tag(object, 0);
+    pthread_mutex_unlock(&lock);
+    *site = pending ? (uint32_t)(tag >> TAG_SITE_AT) : 0;
+    return pending ? id_in(tag) : 0;
 }
 
 jobject identity_thread_target(JNIEnv *jni, jobject thread) {
@@ -196,7 +260,7 @@ jobject identity_thread_target(JNIEnv *jni, jobject thread) {
 }
 
 uint64_t identity_of_thread(jobject thread) {
-    return tag_of(thread) >> 2;
+    return id_in(tag_of(thread));
 }
 
 void identity_set_thread(jobject thread, uint64_t id) {
@@ -221,6 +285,7 @@ enum { CLASS_WRAPS_AT = 40 };
 
 static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
+                                           "java.util.concurrent.ForkJoinPool$InvokeAnyTask",
                                            "java.util.concurrent.CompletableFuture$"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
@@ -290,13 +355,30 @@ struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobjec
     };
 }
 
-static uint32_t register_executor(JNIEnv *jni, jobject executor) {
+static uint32_t tagged_pool(jobject object, const struct trace_pool *pool) {
+    uint64_t id = id_in(tag_of(object));
+    if (id) return (uint32_t)id;
+    id = registry_pool(pool);
+    set_tag(object, id << 2 | TAG_PENDING);
+    return (uint32_t)id;
+}
+
+uint32_t identity_timer(jobject queue) {
+    return tagged_pool(queue, &(struct trace_pool){.kind = "java.util.Timer",
+                                                   .queue = "java.util.TaskQueue",
+                                                   .core = 1,
+                                                   .maximum = 1,
+                                                   .capacity = -1,
+                                                   .keep_alive_ns = -1});
+}
+
+static uint32_t other_executor(JNIEnv *jni, jobject executor) {
     char name[1024];
     jclass class = (*jni)->GetObjectClass(jni, executor);
     identity_class_name(class, name, sizeof name);
     (*jni)->DeleteLocalRef(jni, class);
-    return registry_pool(
-        &(struct trace_pool){.kind = name, .core = -1, .maximum = -1, .capacity = -1, .keep_alive_ns = -1});
+    return tagged_pool(
+        executor, &(struct trace_pool){.kind = name, .core = -1, .maximum = -1, .capacity = -1, .keep_alive_ns = -1});
 }
 
 // ForkJoinPool's class is looked up when it is in use already: to do so earlier would initialise it, and make the
@@ -359,12 +441,8 @@ uint32_t identity_executor(JNIEnv *jni, jobject executor) {
     if (known && (*jni)->IsInstanceOf(jni, executor, known->class)) {
         return (uint32_t)(*jni)->GetIntField(jni, executor, known->id);
     }
-    uint64_t id = tag_of(executor) >> 2;
-    if (id == 0) {
-        id = register_executor(jni, executor);
-        set_tag(executor, id << 2 | TAG_PENDING);
-    }
-    return (uint32_t)id;
+    uint64_t id = id_in(tag_of(executor));
+    return id ? (uint32_t)id : other_executor(jni, executor);
 }
 
 bool identity_is_worker(JNIEnv *jni, jobject thread) {

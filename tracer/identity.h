@@ -18,7 +18,8 @@ jclass identity_global_class(JNIEnv *jni, const char *name);
 // NULL where this JDK hasn't it (or the class, NULL), or the class was defined before the weaver could add it.
 jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor);
 
-// What a ForkJoinTask's field holds: its id; the site of its fork; whether its id was reserved before anyone handed it
+// What the field holds: the task's id; of a ForkJoinTask, or a FutureTask that a ScheduledThreadPoolExecutor has, the
+// site of its hand-over; of a ForkJoinTask also whether its id was reserved before anyone handed it
 // over, so that its creation is yet to be recorded; and whether its body has begun: who hands it over after that hands
 // over another task (akka's mailboxes run again and again).
 #define CARRIED_ID       (((uint64_t)1 << 40) - 1)
@@ -30,11 +31,23 @@ jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char 
 // Id that a FutureTask or ForkJoinTask carries; 0 if it is neither or has none.
 uint64_t identity_carried(JNIEnv *jni, jobject object);
 
+// Of a FutureTask, the whole field. 0, and nothing, for another object.
+uint64_t identity_get_future(JNIEnv *jni, jobject task);
+void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried);
+
+// What a FutureTask's callable was made from: the Runnable that it adapts, or itself.
+jobject identity_callable(JNIEnv *jni, jobject callable);
+
 // A raw Runnable was made (its id is reserved), is handed over (gives its id; the same object may be pending many
 // times, first in first out), or begins to run. begin gives 0 when the object was never seen.
 void identity_created(jobject object, uint64_t id);
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new);
 uint64_t identity_begin(jobject object);
+uint64_t identity_last_pending(jobject object); // the id that was given last and has not begun; 0: none
+
+// The same for an object that can be pending only once; `site` is that of its hand-over.
+void identity_set_pending(jobject object, uint64_t id, uint32_t site);
+uint64_t identity_take_pending(jobject object, uint32_t *site);
 
 // The id of an object that was made but not handed over, which then becomes the taker's; else 0.
 uint64_t identity_take_created(jobject object);
@@ -58,7 +71,7 @@ void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried);
 // Makes the id that of a CompletableFuture's result, too.
 void identity_set_future(JNIEnv *jni, jobject future, uint64_t id);
 
-// Whether it is a ForkJoinTask that is complete.
+// Whether it is a ForkJoinTask or FutureTask that is complete, or about to be: to run it does nothing.
 bool identity_is_done(JNIEnv *jni, jobject task);
 
 // The same of a ForkJoinTask, and what it wraps if the JDK made it: the payload of ForkJoinPool.submit(Runnable) and
@@ -74,6 +87,9 @@ char *identity_class_name(jclass class, char *text, size_t size);
 
 // Id of an Executor: of a ThreadPoolExecutor or ForkJoinPool by its field, of any other by its tag.
 uint32_t identity_executor(JNIEnv *jni, jobject executor);
+
+// Id of a java.util.Timer, known by its queue.
+uint32_t identity_timer(jobject queue);
 
 // The common ForkJoinPool's id.
 uint32_t identity_common_pool(JNIEnv *jni);

@@ -62,13 +62,16 @@ PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload)
     return (jlong)id;
 }
 
-// A periodic task that will run again is another task by then.
-PROBE(jlong, renewed)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = thread_state_get();
-    if (!state) return 0;
+// A periodic task that will run again is another task by then, handed over at the same site.
+PROBE(jlong, renewed)
+(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint future_task_state, jobject callable) {
+    enum { NEW = 0 };
+    struct thread_state *state = future_task_state == NEW ? thread_state_get() : NULL;
+    if (!state) return carried;
     uint64_t id = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
-    return (jlong)id;
+    jobject payload = identity_callable(jni, callable);
+    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload ? payload : task), 0);
+    return (jlong)(id | ((uint64_t)carried & ~CARRIED_ID));
 }
 
 PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
@@ -80,6 +83,9 @@ PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
 }
 
 // Hand-over ---------------------------------------------------------------------------------------------------------
+
+// On the spawn stack, of a task: whoever was to take it up has refused.
+static const uint64_t TURNED_DOWN = (uint64_t)1 << 63;
 
 static void push_spawn(struct thread_state *state, uint64_t task) {
     if (state->spawns < SPAWN_STACK) state->spawn[state->spawns] = task;
@@ -94,7 +100,7 @@ static uint64_t pop_spawn(struct thread_state *state) {
 
 static bool being_spawned(const struct thread_state *state, uint64_t task) {
     for (uint32_t i = 0; i < state->spawns && i < SPAWN_STACK; i++) {
-        if (state->spawn[i] == task) return true;
+        if ((state->spawn[i] & ~TURNED_DOWN) == task) return true;
     }
     return false;
 }
@@ -138,22 +144,63 @@ static void record_spawn(JNIEnv *jni, struct thread_state *state, uint64_t task,
     record3(state, EVENT_SPAWN_BEGIN, task, site_of_spawn(jni, state), pool);
 }
 
+// What is refused further in, where it is not recorded, is refused.
+static void turn_down(struct thread_state *state) {
+    uint32_t i = state->spawns < SPAWN_STACK ? state->spawns : SPAWN_STACK;
+    while (i > 0 && state->spawn[i - 1] == 0) i--;
+    if (i > 0) state->spawn[i - 1] |= TURNED_DOWN;
+}
+
 static void end_spawn(enum spawn_outcome outcome) {
     struct thread_state *state = thread_state_get();
-    uint64_t task = state ? pop_spawn(state) : 0;
-    if (task) record3(state, EVENT_SPAWN_END, task, outcome, 0);
+    uint64_t entry = state ? pop_spawn(state) : 0, task = entry & ~TURNED_DOWN;
+    if (task) {
+        record3(state, EVENT_SPAWN_END, task, entry & TURNED_DOWN ? SPAWN_REJECTED : outcome, 0);
+    } else if (state && outcome == SPAWN_REJECTED) {
+        turn_down(state);
+    }
+}
+
+// Gives the task's id, or 0 if it is being handed over already.
+static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task) {
+    uint64_t id = identity_carried(jni, task);
+    uint64_t known = id || !task || state->spawns == 0 ? id : identity_last_pending(task);
+    bool inner = !task || (known && being_spawned(state, known));
+    if (!inner) id = task_of(jni, state, task, id);
+    push_spawn(state, inner ? 0 : id);
+    return inner ? 0 : id;
 }
 
 PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     struct thread_state *state = thread_state_get();
+    uint64_t id = state ? open_spawn(jni, state, task) : 0;
+    if (id) record_spawn(jni, state, id, (uint32_t)pool);
+}
+
+// What a ScheduledThreadPoolExecutor hands over once more, it does so on a worker, out of sight of the application: the
+// site is that of the first time.
+PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
+    struct thread_state *state = thread_state_get();
+    uint64_t id = state ? open_spawn(jni, state, task) : 0;
+    if (!id) return;
+    uint64_t site = site_of_spawn(jni, state);
+    if (!site) site = identity_get_future(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
+    record3(state, EVENT_SPAWN_BEGIN, id, site, (uint32_t)pool);
+    if (site <= CARRIED_SITE_MAX) identity_set_future_task(jni, task, id | site << CARRIED_SITE_AT);
+}
+
+PROBE(void, turnedDown)(JNIEnv *jni, jclass helper) {
+    struct thread_state *state = thread_state_get();
+    if (state) turn_down(state);
+}
+
+// What had been accepted gives way to another.
+PROBE(void, discarded)(JNIEnv *jni, jclass helper, jobject task) {
+    struct thread_state *state = task ? thread_state_get() : NULL;
     if (!state) return;
     uint64_t id = identity_carried(jni, task);
-    bool inner = !task || (id && being_spawned(state, id));
-    if (!inner) {
-        id = task_of(jni, state, task, id);
-        record_spawn(jni, state, id, (uint32_t)pool);
-    }
-    push_spawn(state, inner ? 0 : id);
+    if (!id) id = identity_begin(task);
+    if (id) record3(state, EVENT_SPAWN_END, id, SPAWN_REJECTED, 0);
 }
 
 // CompletableFuture's async stages: the bracket opens before the stage exists, since only here are both its ends seen.
@@ -165,8 +212,7 @@ PROBE(void, spawnOpen)(JNIEnv *jni, jclass helper) {
 PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject task) {
     struct thread_state *state = thread_state_get();
     if (!state || state->spawns == 0 || state->spawns > SPAWN_STACK) return;
-    uint64_t id = identity_carried(jni, task);
-    if (!id) return;
+    uint64_t id = task_of(jni, state, task, identity_carried(jni, task));
     state->spawn[state->spawns - 1] = id;
     record_spawn(jni, state, id, identity_executor(jni, executor));
 }
@@ -203,6 +249,11 @@ static void begin(struct thread_state *state, uint64_t task, unsigned kind) {
     if (thread_state_enter(state, task)) record_boundary(state, kind, task, 0);
 }
 
+// What is asked to run, but is done already: nothing begins.
+static void begin_nothing(struct thread_state *state) {
+    thread_state_enter(state, 0);
+}
+
 static void close_top(struct thread_state *state, const struct task_frame *frame) {
     if (frame->task) record_boundary(state, EVENT_TASK_END, frame->task, frame->outcome);
     thread_state_leave(state);
@@ -234,12 +285,32 @@ PROBE(void, start)(JNIEnv *jni, jclass helper, jlong task) {
     if (state) begin(state, (uint64_t)task & CARRIED_ID, EVENT_TASK_START);
 }
 
+PROBE(void, startFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_task_state) {
+    enum { NEW = 0 };
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    if (future_task_state == NEW)
+        begin(state, (uint64_t)task & CARRIED_ID, EVENT_TASK_START);
+    else
+        begin_nothing(state);
+}
+
+static void note_outcome(struct task_frame *frame, enum task_outcome outcome) {
+    if (frame && outcome != TASK_RETURNED) frame->outcome = outcome;
+}
+
 PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
-    struct task_frame *frame = top(state);
-    if (frame) frame->outcome = outcome_of(future_task_state);
+    note_outcome(top(state), outcome_of(future_task_state));
     end(state);
+}
+
+// A stage's future is completed by an exception: within its body, by what that threw.
+PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
+    struct thread_state *state = task ? thread_state_get() : NULL;
+    struct task_frame *frame = state ? top(state) : NULL;
+    if (frame && frame->task == ((uint64_t)task & CARRIED_ID)) frame->outcome = TASK_THREW;
 }
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
@@ -248,12 +319,27 @@ PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
     uint64_t id = identity_carried(jni, task);
     if (!id) id = identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
-    begin(state, id, EVENT_TASK_START);
+    if (identity_is_done(jni, task))
+        begin_nothing(state);
+    else
+        begin(state, id, EVENT_TASK_START);
 }
 
 PROBE(void, endObject)(JNIEnv *jni, jclass helper) {
     struct thread_state *state = thread_state_get();
     if (state) end(state);
+}
+
+// An exception leaves the innermost body; what was only nested in a task is no outcome of it.
+static void end_by_exception(struct thread_state *state) {
+    struct task_frame *frame = top(state);
+    if (frame && frame->nested == 0) frame->outcome = TASK_THREW;
+    end(state);
+}
+
+PROBE(void, threwObject)(JNIEnv *jni, jclass helper) {
+    struct thread_state *state = thread_state_get();
+    if (state) end_by_exception(state);
 }
 
 // A body whose class is a task's by its type. Inside a submitted task it is that task's, or nested in it; only a thread
@@ -272,13 +358,19 @@ PROBE(void, bodyEnd)(JNIEnv *jni, jclass helper) {
     if (state) end(state);
 }
 
-PROBE(void, result)(JNIEnv *jni, jclass helper, jlong task) {
+PROBE(void, bodyThrew)(JNIEnv *jni, jclass helper) {
+    struct thread_state *state = thread_state_get();
+    if (state) end_by_exception(state);
+}
+
+PROBE(void, result)(JNIEnv *jni, jclass helper, jlong carried) {
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
     struct thread_state *state = task ? thread_state_get() : NULL;
     if (!state) return;
     // CompletableFuture.waitingGet helps to complete what depends on the result that it has just seen: no result of its
     // own.
-    bool seen = state->wait_depth > 0 && state->awaiting == (uint64_t)task;
-    if (!seen) record1(state, EVENT_RESULT, (uint64_t)task);
+    bool seen = state->wait_depth > 0 && state->awaiting == task;
+    if (!seen) record1(state, EVENT_RESULT, task);
 }
 
 // Waits -------------------------------------------------------------------------------------------------------------
@@ -293,8 +385,9 @@ static void begin_wait(JNIEnv *jni, uint64_t target, enum wait_for what) {
     record_boundary(state, EVENT_WAIT_BEGIN, target, (uint64_t)what << 32 | site);
 }
 
-PROBE(void, waitBegin)(JNIEnv *jni, jclass helper, jlong task) {
-    begin_wait(jni, (uint64_t)task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+PROBE(void, waitBegin)(JNIEnv *jni, jclass helper, jlong carried) {
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
+    begin_wait(jni, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
 }
 
 // A future that no executor's task completes gets an id when it is first awaited, by which its result is known, too.
@@ -330,10 +423,11 @@ PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
     locks_park_end();
 }
 
-PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong task) {
+PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong carried) {
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
     struct thread_state *state = task ? thread_state_get() : NULL;
     if (!state) return;
-    if (state->waited != (uint64_t)task) record1(state, EVENT_TAKEN, (uint64_t)task);
+    if (state->waited != task) record1(state, EVENT_TAKEN, task);
     state->waited = 0;
 }
 
@@ -383,9 +477,13 @@ PROBE(void, forkedTo)(JNIEnv *jni, jclass helper, jint pool) {
     if (pool) end_spawn(SPAWN_ACCEPTED);
 }
 
-PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried) {
+PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
     struct thread_state *state = thread_state_get();
     if (!state) return carried;
+    if (status < 0) { // it is done already, and won't be executed
+        begin_nothing(state);
+        return carried;
+    }
     uint64_t id = carried & (jlong)CARRIED_BEGUN ? 0 : (uint64_t)carried & CARRIED_ID;
     const struct task_frame *around = top(state);
     uint32_t inherited = around ? around->forked_from : 0;
@@ -414,7 +512,7 @@ PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
     struct task_frame *frame = top(state);
     if (frame) {
         frame->nested = 0;
-        frame->outcome = outcome_of_fork(jni, (uint32_t)status);
+        note_outcome(frame, outcome_of_fork(jni, (uint32_t)status));
     }
     end(state);
 }
@@ -509,13 +607,17 @@ PROBE(void, poolChanged)
     registry_change_pool((uint32_t)pool, &rules);
 }
 
-PROBE(void, worker)(JNIEnv *jni, jclass helper, jint pool) {
-    struct thread_state *state = thread_state_get();
-    if (!state) return;
+static void begin_work(struct thread_state *state, uint32_t pool) {
     state->worker = true;
     state->tasks = 0; // its own run() is no task
-    thread_state_name_pool((uint32_t)pool);
-    record1(state, EVENT_WORKER_BEGIN, (uint32_t)pool);
+    state->idle_pool = pool;
+    thread_state_name_pool(pool);
+    record1(state, EVENT_WORKER_BEGIN, pool);
+}
+
+PROBE(void, worker)(JNIEnv *jni, jclass helper, jint pool) {
+    struct thread_state *state = thread_state_get();
+    if (state) begin_work(state, (uint32_t)pool);
 }
 
 // The pool of the JVM's carriers of virtual threads: what it is handed are their continuations, and no tasks.
@@ -561,12 +663,15 @@ static void close_tasks(struct thread_state *state) {
     }
 }
 
+static void become_idle(struct thread_state *state, uint32_t pool) {
+    close_tasks(state);
+    state->idle_pool = pool;
+    record1(state, EVENT_IDLE, pool);
+}
+
 PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
     struct thread_state *state = thread_state_get();
-    if (!state) return;
-    close_tasks(state);
-    state->idle_pool = (uint32_t)pool;
-    record1(state, EVENT_IDLE, (uint32_t)pool);
+    if (state) become_idle(state, (uint32_t)pool);
 }
 
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {
@@ -582,6 +687,68 @@ PROBE(void, leave)(JNIEnv *jni, jclass helper) {
 PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
     struct thread_state *state = thread_state_get();
     if (state) record1(state, EVENT_POOL_SHUTDOWN, (uint32_t)pool);
+}
+
+// java.util.Timer ---------------------------------------------------------------------------------------------------
+
+enum { TIMER_TASK_SCHEDULED = 1 }; // TimerTask.state, JDK 8 to 25
+
+PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
+    uint64_t id = task ? task_of(jni, state, task, 0) : 0;
+    if (id) {
+        identity_set_pending(task, id, site);
+        record3(state, EVENT_SPAWN_BEGIN, id, site, pool);
+    }
+    push_spawn(state, id);
+}
+
+// Cancelled before it began, or between two of its times.
+PROBE(void, timerCancelled)(JNIEnv *jni, jclass helper, jobject task, jint timer_task_state) {
+    struct thread_state *state = timer_task_state == TIMER_TASK_SCHEDULED ? thread_state_get() : NULL;
+    uint32_t site;
+    uint64_t id = state ? identity_take_pending(task, &site) : 0;
+    if (id) record1(state, EVENT_RESULT, id);
+}
+
+PROBE(void, timerBegin)(JNIEnv *jni, jclass helper, jobject queue) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    begin_work(state, identity_timer(queue));
+    become_idle(state, state->idle_pool);
+}
+
+// The next time is handed over before this one is run.
+PROBE(void, timerRuns)(JNIEnv *jni, jclass helper, jobject task, jlong period) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    record1(state, EVENT_BUSY, state->idle_pool);
+    uint32_t site;
+    uint64_t id = identity_take_pending(task, &site);
+    if (period != 0) {
+        uint64_t next = task_id_new(state);
+        record3(state, EVENT_TASK_CREATED, next, identity_class(jni, state, task), 0);
+        record3(state, EVENT_SPAWN_BEGIN, next, site, state->idle_pool);
+        record3(state, EVENT_SPAWN_END, next, SPAWN_ACCEPTED, 0);
+        identity_set_pending(task, next, site);
+    }
+    begin(state, id ? id : task_id_new(state), EVENT_TASK_START);
+}
+
+PROBE(void, timerRan)(JNIEnv *jni, jclass helper) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    end(state);
+    become_idle(state, state->idle_pool);
+}
+
+PROBE(void, timerEnd)(JNIEnv *jni, jclass helper) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    close_tasks(state);
+    record1(state, EVENT_RETIRE, state->idle_pool);
 }
 
 // Threads -----------------------------------------------------------------------------------------------------------

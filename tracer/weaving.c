@@ -158,7 +158,7 @@ static void weave_task_type(JNIEnv *jni, jobject loader, const struct subject *s
         if (is_body(&class->methods[m])) {
             insert(subject, m, INSERT_ENTRY, 0, "aload 0; call bodyBegin (Ljava/lang/Object;)V");
             insert(subject, m, INSERT_BEFORE_RETURN, 0, "call bodyEnd ()V");
-            catch_all(subject, m, "call bodyEnd ()V");
+            catch_all(subject, m, "call bodyThrew ()V");
         } else if (utf8_is(class->methods[m].name, "<init>") && !types.inherits_it) {
             insert(subject, m, INSERT_BEFORE_RETURN, 0, "aload 0; call bodyCreated (Ljava/lang/Object;)V");
         }

@@ -39,6 +39,69 @@ skip() {
     echo "SKIP $1"
 }
 
+# Of the build folder `build` with its agent `agent`, the JDK at `jdk`, classes at `classes`, and checks that begin with
+# `label`; the trace goes to `trace_file`.
+
+# Runs a program alone and leaves plain.out, plain.err, plain.status.
+run_alone() { # PROGRAM ARGUMENTS...
+    local status=0
+    "$jdk/bin/java" "${strict[@]}" -cp "$classes" "$@" >"$work/plain.out" 2>"$work/plain.err" || status=$?
+    echo $status >"$work/plain.status"
+}
+
+# The same with the JVM options in `jvm`, by the command in `pinned`, and no traces of before. Leaves traced.out,
+# traced.err, traced.status.
+pinned=()
+run_with() { # PROGRAM ARGUMENTS...
+    local status=0
+    rm -rf "$work/traces"
+    mkdir "$work/traces"
+    (
+        cd "$work/traces"
+        if [ -n "${file_blocks:-}" ]; then ulimit -f "$file_blocks"; fi
+        "${pinned[@]}" "$jdk/bin/java" "${strict[@]}" "${jvm[@]}" -cp "$classes" "$@"
+    ) >"$work/traced.out" 2>"$work/traced.err" || status=$?
+    echo $status >"$work/traced.status"
+}
+
+# Both, with the agent's options $1, and the checks that go for every program. The trace is then in $work/dump and its
+# counts in $work/counts.
+trace() { # OPTIONS PROGRAM ARGUMENTS...
+    local name="$label $2${3:+ $3}${1:+ ($1)}"
+    run_alone "${@:2}"
+    jvm=("-agentpath:$agent=out=$trace_file${1:+,$1}")
+    run_with "${@:2}"
+    expect "$name: runs as it does alone" same_run
+    expect "$name: the trace is whole" dump "$trace_file"
+}
+
+same_run() {
+    local part
+    for part in status out err; do
+        diff "$work/plain.$part" "$work/traced.$part" || return 1
+    done
+    ! grep -E 'WARNING in native method|FATAL ERROR|VerifyError' "$work/traced.out" "$work/traced.err"
+}
+
+dump() { # TRACE
+    "$build/trace_dump" "$1" >"$work/dump" && "$build/trace_dump" --count "$1" >"$work/counts" &&
+        [ "$(count_of whole)" = yes ] && [ "$(count_of stopped_because)" = - ] || {
+        head -20 "$work/counts"
+        return 1
+    }
+}
+
+count_of() { # KEY
+    awk -F'\t' -v key="$1" '$1 == key {print $2}' "$work/counts"
+}
+
+counts_are() { # KEY NUMBER [KEY NUMBER]...
+    while [ $# -gt 0 ]; do
+        [ "$(count_of "$1")" = "$2" ] || { echo "$1: $2 expected, $(count_of "$1") found" && return 1; }
+        shift 2
+    done
+}
+
 # Prints the closing line and ends the script.
 finish() {
     echo "$1: $passed passed, $failed failed, $skipped skipped"

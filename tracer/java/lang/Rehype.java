@@ -19,7 +19,7 @@ public final class Rehype {
 
     // Task objects.
     public static native long created(Object task, Object payload);
-    public static native long renewed(Object task);
+    public static native long renewed(Object task, long carried, int state, Object callable);
     public static native void bodyCreated(Object task);
 
     // Hand-over.
@@ -27,16 +27,23 @@ public final class Rehype {
     public static native void spawnOpen();
     public static native void spawnStage(Object executor, Object task);
     public static native long stage(Object executor, Object dependent);
+    public static native void schedule(Object task, int pool);
     public static native void spawned();
     public static native void rejected();
+    public static native void turnedDown();
+    public static native void discarded(Object task);
 
     // Execution.
     public static native void start(long task);
+    public static native void startFuture(long task, int state);
     public static native void end(int state);
+    public static native void threw(long task);
     public static native void startObject(Object task);
     public static native void endObject();
+    public static native void threwObject();
     public static native void bodyBegin(Object task);
     public static native void bodyEnd();
+    public static native void bodyThrew();
     public static native void result(long task);
 
     // Waits.
@@ -54,7 +61,7 @@ public final class Rehype {
     public static native long fork(Object task, long carried);
     public static native long forkTo(Object task, long carried, int pool);
     public static native void forkedTo(int pool);
-    public static native long forkBegin(long carried);
+    public static native long forkBegin(long carried, int status);
     public static native void forkEnd(int status);
     public static native void forkResult(long carried, int status);
     public static native void joinTask(Object task, long carried, int status);
@@ -73,6 +80,14 @@ public final class Rehype {
     public static native void awake(int result, int mask, int retires);
     public static native void leave();
     public static native void shutdown(int pool);
+
+    // java.util.Timer.
+    public static native void timerSpawn(Object task, Object queue);
+    public static native void timerCancelled(Object task, int state);
+    public static native void timerBegin(Object queue);
+    public static native void timerRuns(Object task, long period);
+    public static native void timerRan();
+    public static native void timerEnd();
 
     // Threads.
     public static native void threadSpawn(Object thread);
