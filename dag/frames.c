@@ -63,7 +63,10 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     bool found = sim->helped[index] && stealing_governs(sim, task->pool);
-    if (task->enclosing != DAG_NONE && !found) strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+    if (found)
+        strand->lead_ns += stealing_held_ns(sim, task);
+    else if (task->enclosing != DAG_NONE)
+        strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
     uint32_t last = frame_last_of_body(sim, index);
     frame->since_ns = time_ns[last];
     frame->next = last + 1;

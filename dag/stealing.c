@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pools whose workers have deques of their own (java.util.concurrent.ForkJoinPool's rules): who takes up which task,
 // who helps while he waits, and when workers are woken, made, and replaced by spares.
+#include "dag/rules.h"
 #include "dag/strand.h"
 
 #include <stdlib.h>
@@ -382,12 +383,31 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t
     return result_ns < reached_ns(strand) + wakeup_ns ? 0 : wakeup_ns;
 }
 
+static int64_t queued_before(const struct simulation *sim, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    bool first = vertices->kind[task->start - 1] == VERTEX_WAIT_BEGIN;
+    return first && vertices->queued_ns ? vertices->queued_ns[task->start] : 0;
+}
+
+int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task) {
+    int64_t queued_ns = queued_before(sim, task);
+    return sim->shares ? computing_kept_ns(sim, queued_ns) : queued_ns;
+}
+
+// As recorded, but for what held the waiter up.
+static int64_t own_cost_of_help(const struct simulation *sim, uint32_t job) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    int64_t pickup_ns = cost_of_pickup(sim, job, DISPATCH_HELPED), queued_ns = queued_before(sim, task);
+    return queued_ns ? min_ns(pickup_ns, time_ns[task->start] - time_ns[task->start - 1] - queued_ns) : pickup_ns;
+}
+
 // What the waiter took from somebody else costs what that did, unless it did so when recorded.
 static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t stolen_from) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     bool stolen = stolen_from != DAG_NONE;
     bool was_stolen = sim->helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
-    if (stolen == was_stolen) return cost_of_pickup(sim, job, DISPATCH_HELPED);
+    if (stolen == was_stolen) return own_cost_of_help(sim, job);
     const struct pool_costs *costs = &sim->costs->pools[task->pool];
     return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
 }

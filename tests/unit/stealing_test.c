@@ -296,6 +296,35 @@ static void test_who_lost_its_core_does_not_find_its_task(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+// The same, but as it got its core back there was something else to help with.
+static void test_who_lost_its_core_helps_later(void **state) {
+    (void)state;
+    struct story story = begin_story(2);
+    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
+    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
+    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
+    add_cpu(&story, SECOND, 60, EVENT_TASK_START, TASK_D, 1000);
+    add_cpu(&story, SECOND, 500, EVENT_TASK_END, TASK_D, 1440);
+    add_cpu(&story, SECOND, 510, EVENT_TASK_START, TASK_B, 1450);
+    spawn(&story, SECOND, 520, 525, TASK_C);
+    tb_event(story.tb, SECOND, 1400, EVENT_TAKEN, TASK_C);
+    add_cpu(&story, SECOND, 1410, EVENT_TASK_END, TASK_B, 2350);
+    add_cpu(&story, FIRST, 40, EVENT_TASK_START, TASK_A, 1000);
+    spawn(&story, FIRST, 100, 102, TASK_B);
+    add_cpu(&story, FIRST, 150, EVENT_WAIT_BEGIN, TASK_B, 1110);
+    tb_event(story.tb, FIRST, 1149, EVENT_RUN_DELAY, 985);
+    add_cpu(&story, FIRST, 1150, EVENT_TASK_START, TASK_C, 1120);
+    add_cpu(&story, FIRST, 1250, EVENT_TASK_END, TASK_C, 1220);
+    add_cpu(&story, FIRST, 1420, EVENT_WAIT_END, TASK_B, 1230);
+    add_cpu(&story, FIRST, 1470, EVENT_TASK_END, TASK_A, 1280);
+    struct simulate_fixture fixture;
+    const struct dag *run = replay(&fixture, &story);
+    check_task(run, TASK_C, FIRST, 1150, 1250, DISPATCH_HELPED);
+    check_task(run, TASK_B, SECOND, 510, 1410, DISPATCH_QUEUED);
+    check_task(run, TASK_A, FIRST, 40, 1470, DISPATCH_NEW);
+    simulate_fixture_close(&fixture);
+}
+
 // A worker that was long asleep when a task was spawned comes when somebody came in the recording, and no sooner.
 static void test_who_sleeps_does_not_look_around(void **state) {
     (void)state;
@@ -447,6 +476,7 @@ int main(void) {
         cmocka_unit_test(test_a_waiter_runs_parts),
         cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
         cmocka_unit_test(test_who_lost_its_core_does_not_find_its_task),
+        cmocka_unit_test(test_who_lost_its_core_helps_later),
         cmocka_unit_test(test_who_sleeps_does_not_look_around),
         cmocka_unit_test(test_stealing_takes_longer),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
