@@ -4,6 +4,7 @@
 //     bench_analyser make tasks|functions EVENTS FILE
 //     bench_analyser kernels FILE     tab-separated: what, events, events a second, bytes an event or 0
 //     bench_analyser analyse FILE     the same, and peak memory
+#include "dag/segments.h"
 #include "dag/simulate.h"
 #include "metrics/metrics.h"
 #include "tracefile/writer.h"
@@ -308,11 +309,12 @@ static void measure_propagation(struct subject *subject) {
     dag_propagate(dag, &subject->edit, &subject->run);
     BEST_OF(11, seconds, must(dag_propagate(dag, &subject->edit, &subject->run) == DAG_OK, "deadlock"));
     check_exact(subject);
-    // time, task, kind; time, place to wait, marks; and what is listed
     const struct dag_run *run = &subject->run;
-    double listed = (double)run->turn_count * sizeof *run->turns + (double)run->stop_count * 8;
-    print_row("propagation, nothing edited", dag->vertex_count, seconds,
-              8 + 4 + 1 + 8 + 4 + 5.0 / 8 + listed / dag->vertex_count);
+    const struct dag_segments *segments = run->segments;
+    double bytes = (double)dag->vertex_count * (8 + 8) + (double)run->turn_count * sizeof *run->turns +
+                   (double)(dag->vertex_count / MARKS) * sizeof *segments->marks +
+                   (double)segments->count * (sizeof *segments->list + sizeof *segments->links + 8 + 4);
+    print_row("propagation, nothing edited", dag->vertex_count, seconds, bytes / dag->vertex_count);
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (dag->tasks[t].site != DAG_NONE && dag->tasks[t].site % 4 == 0 && !dag_inline_refusal(dag, t))
             dag_edit_inline(&subject->edit, t);

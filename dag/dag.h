@@ -12,8 +12,8 @@
 // A run that was simulated under an edit (dag/simulate.h) is a dag too: its times are the estimated ones, and `source`
 // says which recorded vertex each of its vertices stands for.
 //
-// A dag is read-only after dag_build and may be shared by threads. Hot arrays of a propagation: 13 bytes a vertex here,
-// 15 in a dag_run.
+// A dag is read-only after dag_build and may be shared by threads. Hot arrays of a propagation: 8 bytes a vertex here,
+// 17 in a dag_run.
 #ifndef REHYPE_DAG_DAG_H
 #define REHYPE_DAG_DAG_H
 

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who waits for whom, when no chain can go on. Each chain waits for a vertex that lies ahead on a chain that waits too,
 // so following them from any chain runs into a ring.
-#include "dag/walk.h"
+#include "dag/segments.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+static uint32_t next_vertex(const struct dag_run *run, uint32_t thread) {
+    return run->segments->list[run->walks[thread].segment].begin;
+}
+
 // The thread on whose chain each vertex still to come lies.
-static uint32_t *find_owners(const struct dag *dag, const struct dag_run *run) {
+static uint32_t *find_owners(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run) {
     uint32_t *owner = malloc(((size_t)dag->vertex_count + 1) * sizeof *owner);
     for (uint32_t v = 0; owner && v < dag->vertex_count; v++) owner[v] = DAG_NONE;
     for (uint32_t i = 0; owner && i < dag->thread_count; i++) {
         if (run->walks[i].done) continue;
-        struct dag_chain chain = run->walks[i].chain;
+        struct dag_chain chain;
+        dag_chain_init(&chain, dag, edit);
+        dag_chain_resume(&chain, i, next_vertex(run, i));
         for (uint32_t v = chain.vertex; v != DAG_NONE; v = dag_chain_next(&chain)) owner[v] = i;
     }
     return owner;
@@ -49,12 +55,12 @@ static void list_task(struct dag_run *run, uint32_t task) {
     run->deadlock[run->deadlock_length++] = task;
 }
 
-bool dag_find_deadlock(const struct dag *dag, struct dag_run *run) {
-    uint32_t *owner = find_owners(dag, run);
+bool dag_find_deadlock(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run) {
+    uint32_t *owner = find_owners(dag, edit, run);
     if (!owner) return false;
     uint32_t first = chain_on_ring(dag, run, owner), chain = first;
     do {
-        list_task(run, task_around(dag, run->walks[chain].chain.vertex));
+        list_task(run, task_around(dag, next_vertex(run, chain)));
         list_task(run, dag->vertices.task[run->walks[chain].awaits]);
         chain = next_chain(run, owner, chain);
     } while (chain != first);

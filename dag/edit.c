@@ -86,6 +86,11 @@ void dag_chain_start(struct dag_chain *chain, uint32_t index) {
     if (dag_edit_removes_thread(chain->dag, chain->edit, index)) chain->next = chain->end;
 }
 
+void dag_chain_resume(struct dag_chain *chain, uint32_t index, uint32_t vertex) {
+    dag_chain_start(chain, index);
+    chain_visit(chain, vertex, false);
+}
+
 uint32_t dag_chain_next(struct dag_chain *chain) {
     enum dag_hop hop;
     do {

@@ -102,6 +102,7 @@ enum dag_hop {
 
 void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit); // once
 void dag_chain_start(struct dag_chain *chain, uint32_t thread);                                   // then per thread
+void dag_chain_resume(struct dag_chain *chain, uint32_t thread, uint32_t vertex);                 // or from a visit on
 uint32_t dag_chain_next(struct dag_chain *chain); // vertex, or DAG_NONE at the end
 
 #endif

@@ -8,12 +8,13 @@
 
 #define DAG_PENDING INT64_MAX // time of a vertex that has none yet
 
-struct dag_walk { // a thread's chain on its way
-    struct dag_chain chain;
-    int64_t reached_ns; // T of the vertex before chain.vertex, and own time since
-    uint32_t due;       // vertex up to which its turns have come
-    uint32_t awaits;    // cause that it is parked on, DAG_NONE while it runs
+struct dag_walk {        // a thread's chain on its way, from segment to segment (dag/segments.h)
+    uint32_t first, end; // segments of its thread, up to before `end`
+    uint32_t segment;    // next: on its thread, or of a body that moved there
+    uint32_t due;        // segment up to which its turns have come
+    uint32_t awaits;     // vertex that it is parked on, DAG_NONE while it runs
     bool done;
+    int64_t shift_ns; // T - t of the vertex before
 };
 
 // What a vertex has to await under an edit, where its recorded cause holds or is replaced (see dag_propagate).
@@ -30,6 +31,6 @@ struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struc
 void dag_mark_absent(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns);
 
 // Fills run->deadlock from walks that can not go on. false: no memory.
-bool dag_find_deadlock(const struct dag *dag, struct dag_run *run);
+bool dag_find_deadlock(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run);
 
 #endif
