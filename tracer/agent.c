@@ -9,7 +9,9 @@
 #include "tracer/identity.h"
 #include "tracer/locks.h"
 #include "tracer/registry.h"
+#include "tracer/sites.h"
 #include "tracer/tracer.h"
+#include "tracer/virtual.h"
 #include "tracer/weaving.h"
 
 #include <dlfcn.h>
@@ -154,10 +156,24 @@ static jobject parent_of_system_loader(JNIEnv *jni) {
     return platform ? (*jni)->NewGlobalRef(jni, platform) : NULL;
 }
 
+// Looks a class of the JDK up, but does not initialise it as FindClass would. NULL where this JDK hasn't it.
+static jclass look_up(JNIEnv *jni, const char *name) {
+    char dotted[128];
+    jclass class_class = (*jni)->FindClass(jni, "java/lang/Class");
+    jmethodID for_name = (*jni)->GetStaticMethodID(jni, class_class, "forName",
+                                                   "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+    jstring text = (*jni)->NewStringUTF(jni, dotted_name(name, strlen(name), dotted, sizeof dotted));
+    jclass class = text ? (*jni)->CallStaticObjectMethod(jni, class_class, for_name, text, JNI_FALSE, NULL) : NULL;
+    bool failed = (*jni)->ExceptionCheck(jni);
+    (*jni)->ExceptionClear(jni);
+    (*jni)->DeleteLocalRef(jni, text);
+    (*jni)->DeleteLocalRef(jni, class_class);
+    return failed ? NULL : class;
+}
+
 static void retransform_early_classes(JNIEnv *jni) {
     for (const char *const *name = hooks_early_classes; *name; name++) {
-        jclass class = (*jni)->FindClass(jni, *name);
-        (*jni)->ExceptionClear(jni);
+        jclass class = look_up(jni, *name);
         if (!class) continue;
         jvmtiError failed = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, 1, &class);
         if (failed != JVMTI_ERROR_NONE) registry_skip(*name, "the JVM refuses to retransform it");
@@ -187,7 +203,9 @@ static void begin_thread(JNIEnv *jni, jthread thread) {
 static void begin_run(JNIEnv *jni, jthread thread) {
     struct thread_state *state = thread_state;
     if (!state) return;
-    if (identity_is_worker(jni, thread)) {
+    if (state->is_carrier) {
+        state->worker = true;
+    } else if (identity_is_worker(jni, thread)) {
         state->worker = true;
         state->worker_pool = identity_worker_pool(jni, thread);
         thread_state_name_pool(state->worker_pool);
@@ -225,6 +243,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
         error_set(&startup_error, STATUS_FAILED, "the JVM's classes are not as the tracer expects them");
     }
     locks_init(jni);
+    virtual_init(jni);
     tracer.platform_loader = parent_of_system_loader(jni);
     if (!start_recording()) {
         atomic_store_explicit(&tracer.stopped, true, memory_order_relaxed);
@@ -236,6 +255,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     begin_thread(jni, main_thread);
     enable(JVMTI_ENABLE, running_events, RUNNING_EVENTS);
     locks_listen(JVMTI_ENABLE);
+    virtual_listen(JVMTI_ENABLE);
 }
 
 static void stop(void) {
@@ -247,6 +267,7 @@ static void stop(void) {
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {
     enable(JVMTI_DISABLE, running_events, RUNNING_EVENTS);
     locks_listen(JVMTI_DISABLE);
+    virtual_listen(JVMTI_DISABLE);
     stop();
 }
 
@@ -308,6 +329,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
         error_set(&startup_error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
     }
     locks_ask(vm);
+    virtual_ask(vm);
     if (startup_error.status == STATUS_OK && tracer.options.children) pass_on_to_children(options);
     listen();
     return JNI_OK;

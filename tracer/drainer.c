@@ -2,6 +2,7 @@
 #include "tracer/drainer.h"
 
 #include "tracer/clock.h"
+#include "tracer/parting.h"
 #include "tracer/registry.h"
 #include "tracer/sampler.h"
 
@@ -16,7 +17,9 @@ enum {
     SHORTEST_PAUSE_NS = 500000,
     LONGEST_PAUSE_NS = 8000000,
     CLOCK_PERIOD_NS = 1000000000,
-    KEPT_CHANNELS = 64, // ended ones whose rings are kept mapped for the next threads
+    PARTS_PERIOD_NS = 200000000,
+    PARTS_MOST_EVENTS = 1 << 18, // some 10 MiB
+    KEPT_CHANNELS = 64,          // ended ones whose rings are kept mapped for the next threads
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and stopping; never held while writing
@@ -29,7 +32,8 @@ static _Atomic(bool) running;
 static pthread_t thread;
 static struct trace_writer *writer;
 static struct event *batch;
-static uint64_t clock_written_ns, sample_due_ns;
+static struct parting parting;
+static uint64_t clock_written_ns, sample_due_ns, parts_written_ns;
 
 bool drainer_running(void) {
     return atomic_load_explicit(&running, memory_order_relaxed);
@@ -52,6 +56,7 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
         }
     }
     channel->thread = thread_id;
+    channel->owner = 0;
     atomic_init(&channel->ended, false);
     pthread_mutex_lock(&lock);
     channel->next = live;
@@ -79,12 +84,15 @@ static bool write_last_loss(struct channel *channel) {
 // Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
 static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     *gone = atomic_load_explicit(&channel->ended, memory_order_acquire); // before draining: then all of it is visible
-    size_t count;
+    size_t drained = 0, count;
     do {
         count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
-        *seen += count;
-        if (!write_batch(channel, count)) return false;
-    } while (count == BATCH_EVENTS);
+        drained += count;
+        size_t own = count;
+        if (!parting_take(&parting, &channel->owner, batch, &own)) return false;
+        if (!write_batch(channel, own)) return false;
+    } while (count == BATCH_EVENTS && drained < 2 * (size_t)channel->ring.capacity); // more came while it was drained
+    *seen += drained;
     return !*gone || write_last_loss(channel);
 }
 
@@ -111,6 +119,14 @@ static void unlink_channel(struct channel *channel) {
     pthread_mutex_unlock(&lock);
 }
 
+// The longer they are kept, the fewer and larger a virtual thread's blocks.
+static bool write_due_parts(void) {
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (now_ns - parts_written_ns < PARTS_PERIOD_NS && parting.event_count < PARTS_MOST_EVENTS) return true;
+    parts_written_ns = now_ns;
+    return parting_write(&parting, writer, false);
+}
+
 // One round over all rings. Channels are only ever added at the head, and only this thread unlinks: walking from a
 // snapshot of the head needs no lock.
 static bool drain_all(size_t *seen) {
@@ -127,7 +143,8 @@ static bool drain_all(size_t *seen) {
         }
         channel = next;
     }
-    return registry_flush(writer);
+    parting_round(&parting);
+    return registry_flush(writer) && write_due_parts();
 }
 
 static struct channel *jvm_channel(void) {
@@ -203,14 +220,16 @@ static bool drain_the_rest(void) {
     for (struct channel *channel = live; channel; channel = channel->next) {
         if (!write_last_loss(channel)) return false;
     }
-    return write_sample() && write_clock(0);
+    return parting_write(&parting, writer, true) && write_sample() && write_clock(0);
 }
 
 static void *run(void *unused) {
     (void)unused;
-    if (drain_while_running()) drain_the_rest();
-    atomic_store_explicit(&running, false, memory_order_relaxed);
     struct trace_end end = {0};
+    bool good = drain_while_running() && drain_the_rest();
+    if (!good && !trace_writer_error(writer)) end.stopped_because = "no memory for the events of virtual threads";
+    atomic_store_explicit(&running, false, memory_order_relaxed);
+    parting_destroy(&parting);
     registry_end(&end);
     struct error error = ERROR_INIT;
     trace_writer_close(writer, &end, &error); // says itself, in the file, what went wrong

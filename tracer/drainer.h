@@ -11,10 +11,12 @@
 #include "tracefile/writer.h"
 #include "tracer/ring.h"
 
-// One producer's end: the ring and which thread of the trace it belongs to.
+// One producer's end: the ring and which thread of the trace it belongs to. A carrier's holds events of virtual
+// threads, too.
 struct channel {
     struct ring ring;
     uint32_t thread;      // id in the trace; set before the first event
+    uint64_t owner;       // the drainer's: of the events that come next (tracer/parting.h)
     _Atomic(bool) ended;  // by the producer, after its last event; then the channel is the drainer's
     struct channel *next; // the drainer's list
 };

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JUC  "java/util/concurrent/"
-#define ID   "getfield . " TASK_FIELD " J; "
-#define POOL "getfield . " POOL_FIELD " I; "
+#define JUC     "java/util/concurrent/"
+#define ID      "getfield . " TASK_FIELD " J; "
+#define POOL    "getfield . " POOL_FIELD " I; "
+
+#define VIRTUAL "java/lang/VirtualThread"
 
 enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
 
@@ -297,6 +299,11 @@ static const struct hook hooks[] = {
             "call threadSpawned ()V"),
     BRACKET("java/lang/Thread", "start", "(Ljdk/internal/vm/ThreadContainer;)V",
             "aload 0; call threadSpawn (Ljava/lang/Object;)V", "call threadSpawned ()V"),
+    BRACKET(VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", "aload 0; call threadSpawn (Ljava/lang/Object;)V",
+            "call threadSpawned ()V"),
+    BRACKET(VIRTUAL, "joinNanos", "(J)Z", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
+    BRACKET(VIRTUAL, "scheduleUnpark", NULL, "call hide ()V", "call show ()V"), // 21
+    BRACKET(VIRTUAL, "schedule", NULL, "call hide ()V", "call show ()V"),       // 25
     BRACKET("java/lang/Thread", "join", "(J)V", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
 
     PARK_OF("park", "(Ljava/lang/Object;)V"),
@@ -306,12 +313,13 @@ static const struct hook hooks[] = {
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
-const char *const hooks_early_classes[] = {"java/lang/Thread", JUC "locks/LockSupport", NULL};
+const char *const hooks_early_classes[] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport", NULL};
 
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 
 bool hooks_concern(const char *internal_class) {
-    static const char *const prefixes[] = {JUC, "java/lang/Thread", "java/util/Timer", "sun/launcher/LauncherHelper"};
+    static const char *const prefixes[] = {JUC, "java/lang/Thread", VIRTUAL, "java/util/Timer",
+                                           "sun/launcher/LauncherHelper"};
     bool likely = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !likely; i++) {
         likely = strncmp(internal_class, prefixes[i], strlen(prefixes[i])) == 0;

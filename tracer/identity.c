@@ -4,6 +4,7 @@
 #include "tracer/lambda.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
+#include "tracer/virtual.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -256,7 +257,7 @@ uint64_t identity_take_pending(jobject object, uint32_t *site) {
 jobject identity_thread_target(JNIEnv *jni, jobject thread) {
     if (thread_target) return (*jni)->GetObjectField(jni, thread, thread_target);
     jobject holder = thread_holder ? (*jni)->GetObjectField(jni, thread, thread_holder) : NULL;
-    return holder ? (*jni)->GetObjectField(jni, holder, holder_task) : NULL;
+    return holder ? (*jni)->GetObjectField(jni, holder, holder_task) : virtual_target(jni, thread);
 }
 
 uint64_t identity_of_thread(jobject thread) {
@@ -319,7 +320,7 @@ static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
 }
 
 static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *state, jclass class) {
-    struct class_at_hand *hand = &state->classes[state->next_class++ % CLASSES_AT_HAND];
+    struct class_at_hand *hand = &state->native->classes[state->native->next_class++ % CLASSES_AT_HAND];
     if (hand->class) (*jni)->DeleteWeakGlobalRef(jni, hand->class);
     uint64_t tag = class_tag(class);
     *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag};
@@ -334,7 +335,7 @@ static const struct class_at_hand *class_of(JNIEnv *jni, struct thread_state *st
     jclass class = (*jni)->GetObjectClass(jni, object);
     const struct class_at_hand *found = NULL;
     for (size_t i = 0; i < CLASSES_AT_HAND && !found; i++) {
-        const struct class_at_hand *hand = &state->classes[i];
+        const struct class_at_hand *hand = &state->native->classes[i];
         if (hand->class && (*jni)->IsSameObject(jni, class, hand->class)) found = hand;
     }
     if (!found) found = take_class(jni, state, class);

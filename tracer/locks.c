@@ -8,7 +8,6 @@
 
 static jvmtiEnv *env; // NULL: no locks
 static jclass ownable, read_write_sync;
-static jclass virtual_thread; // JDK 21 and later
 static jfieldID owner;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of tags: to read one and to set it is one step
@@ -23,10 +22,6 @@ static uint64_t id_of(struct thread_state *state, jobject object) {
     }
     pthread_mutex_unlock(&lock);
     return (uint64_t)tag;
-}
-
-static bool is_virtual(JNIEnv *jni, jthread thread) {
-    return virtual_thread && (*jni)->IsInstanceOf(jni, thread, virtual_thread);
 }
 
 static void begin_block(JNIEnv *jni, jobject object) {
@@ -44,7 +39,7 @@ static void end_block(void) {
 }
 
 static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
-    if (!is_virtual(jni, thread)) begin_block(jni, monitor);
+    begin_block(jni, monitor);
 }
 
 static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
@@ -60,10 +55,7 @@ static bool is_held_lock(JNIEnv *jni, jobject blocker) {
 }
 
 void locks_park_begin(JNIEnv *jni, jobject blocker) {
-    jthread thread;
-    if (!is_held_lock(jni, blocker)) return;
-    if ((*env)->GetCurrentThread(env, &thread) != JVMTI_ERROR_NONE || is_virtual(jni, thread)) return;
-    begin_block(jni, blocker);
+    if (is_held_lock(jni, blocker)) begin_block(jni, blocker);
 }
 
 void locks_park_end(void) {
@@ -88,7 +80,6 @@ void locks_ask(JavaVM *vm) {
 
 void locks_init(JNIEnv *jni) {
     if (!env) return;
-    virtual_thread = identity_global_class(jni, "java/lang/BaseVirtualThread");
     read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
     ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");

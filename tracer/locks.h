@@ -3,7 +3,7 @@
 // for one. A lock that nobody waits for costs nothing.
 //
 // Locks are known by tags of an environment of its own: any object may be a monitor, also one that has a tag as a task,
-// a thread or a class. Virtual threads are left out: they may wake on another carrier than they fell asleep on.
+// a thread or a class.
 #ifndef REHYPE_TRACER_LOCKS_H
 #define REHYPE_TRACER_LOCKS_H
 

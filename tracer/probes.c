@@ -648,7 +648,8 @@ PROBE(jint, forkJoinPool)
 // A ForkJoinPool's worker woke: to look for tasks, or, if the bits of `retires` are in the result, to end.
 PROBE(void, awake)(JNIEnv *jni, jclass helper, jint result, jint mask, jint retires) {
     struct thread_state *state = thread_state_get();
-    if (state) record1(state, (result & mask) == retires ? EVENT_RETIRE : EVENT_BUSY, state->idle_pool);
+    if (state && !state->is_carrier)
+        record1(state, (result & mask) == retires ? EVENT_RETIRE : EVENT_BUSY, state->idle_pool);
 }
 
 // A raw Runnable that threw left no other trace.
@@ -671,7 +672,7 @@ static void become_idle(struct thread_state *state, uint32_t pool) {
 
 PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
     struct thread_state *state = thread_state_get();
-    if (state) become_idle(state, (uint32_t)pool);
+    if (state && !state->is_carrier) become_idle(state, (uint32_t)pool);
 }
 
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {
@@ -778,6 +779,15 @@ PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
 
 PROBE(void, threadSpawned)(JNIEnv *jni, jclass helper) {
     end_spawn(SPAWN_ACCEPTED);
+}
+
+// The JVM's own use of what is woven, on a thread of the program's.
+PROBE(void, hide)(JNIEnv *jni, jclass helper) {
+    thread_state_hide();
+}
+
+PROBE(void, show)(JNIEnv *jni, jclass helper) {
+    thread_state_show();
 }
 
 PROBE(void, mainBegin)(JNIEnv *jni, jclass helper) {

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An append-only table. Entries [0, written) are in the file.
+// An append-only table. Entries [0, written) are in the file, entries [0, gone) are no longer here.
 struct table {
     void *entries;
-    uint32_t count, capacity, written;
+    uint32_t count, capacity, written, gone;
+    bool lets_go; // of entries once they are written: a program may have more threads than memory has room for
     size_t entry_size;
     size_t string[5]; // offsets of an entry's strings, which are copied
     size_t string_count;
@@ -37,14 +38,14 @@ static struct table pools = {
     .string = {AT(trace_pool, kind), AT(trace_pool, queue), AT(trace_pool, name), AT(trace_pool, rejection)},
     .string_count = 4};
 static struct table threads = {
-    .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
+    .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table skips = {.entry_size = sizeof(struct trace_skip),
                              .string = {AT(trace_skip, method), AT(trace_skip, why)},
                              .string_count = 2};
 static uint64_t methods_woven, classes_woven;
 
 static bool has_room(struct table *table) {
-    if (table->count < table->capacity) return true;
+    if (table->count - table->gone < table->capacity) return true;
     uint32_t capacity = table->capacity ? table->capacity * 2 : 64;
     void *grown = realloc(table->entries, capacity * table->entry_size);
     if (!grown) return false;
@@ -56,7 +57,10 @@ static bool has_room(struct table *table) {
 static void copy_strings(const struct table *table, char *entry) {
     for (size_t i = 0; i < table->string_count; i++) {
         const char **string = (const char **)(entry + table->string[i]);
-        if (*string) *string = arena_string(&strings, *string, strlen(*string));
+        if (*string && !**string)
+            *string = "";
+        else if (*string)
+            *string = table->lets_go ? strdup(*string) : arena_string(&strings, *string, strlen(*string));
     }
 }
 
@@ -64,7 +68,7 @@ static uint32_t append(struct table *table, const void *entry) {
     uint32_t id = 0;
     pthread_mutex_lock(&lock);
     if (has_room(table)) {
-        char *place = (char *)table->entries + table->count * table->entry_size;
+        char *place = (char *)table->entries + (table->count - table->gone) * table->entry_size;
         memcpy(place, entry, table->entry_size);
         copy_strings(table, place);
         id = ++table->count;
@@ -163,9 +167,11 @@ static void *take_new(struct table *table, uint32_t *first, size_t *count) {
     pthread_mutex_lock(&lock);
     *count = table->count - table->written;
     if (*count && (taken = malloc(*count * table->entry_size))) {
-        memcpy(taken, (char *)table->entries + table->written * table->entry_size, *count * table->entry_size);
+        size_t at = (table->written - table->gone) * table->entry_size;
+        memcpy(taken, (char *)table->entries + at, *count * table->entry_size);
         *first = table->written + 1;
         table->written = table->count;
+        if (table->lets_go) table->gone = table->count;
     }
     pthread_mutex_unlock(&lock);
     return taken;
@@ -195,10 +201,12 @@ static bool write_pools(struct trace_writer *writer, uint32_t first, const void 
 
 static bool write_threads(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
     const struct trace_thread *thread = entries;
+    bool good = true;
     for (size_t i = 0; i < count; i++) {
-        if (!trace_write_thread(writer, first + (uint32_t)i, &thread[i])) return false;
+        good = good && trace_write_thread(writer, first + (uint32_t)i, &thread[i]);
+        if (thread[i].name && *thread[i].name) free((char *)thread[i].name);
     }
-    return true;
+    return good;
 }
 
 bool registry_flush(struct trace_writer *writer) {

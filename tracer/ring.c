@@ -22,6 +22,8 @@ bool ring_init(struct ring *ring, uint32_t capacity) {
 
 void ring_reset(struct ring *ring) {
     ring->filling = ring->draining = 0;
+    ring->owner = 0;
+    ring->announced = true;
     atomic_init(&ring->unreported, 0);
     ring->limit = ring->half[0] + ring->capacity;
     ring->read = ring->half[0];
@@ -34,18 +36,11 @@ void ring_destroy(struct ring *ring) {
     munmap(ring->half[0], mapped_bytes(ring->capacity));
 }
 
-static struct ring_record *drop(struct ring *ring, struct ring_record *at) {
-    ring->limit = at; // smaller events, too, come here until the pair has room: EVENT_LOST must be first
-    // One writer: a load and a store, not a locked increment; atomic only for the consumer's last look.
-    uint64_t dropped = atomic_load_explicit(&ring->unreported, memory_order_relaxed);
-    atomic_store_explicit(&ring->unreported, dropped + 1, memory_order_relaxed);
-    return NULL;
-}
-
-struct ring_record *ring_swap(struct ring *ring, uint64_t ticks) {
-    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+// The first record of the other half, or NULL if the consumer still has that.
+static struct ring_record *change_halves(struct ring *ring) {
     unsigned other = ring->filling ^ 1u;
-    if (atomic_load_explicit(&ring->sealed[other], memory_order_acquire) != 0) return drop(ring, at);
+    if (atomic_load_explicit(&ring->sealed[other], memory_order_acquire) != 0) return NULL;
+    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
     uint32_t count = (uint32_t)(at - ring->half[ring->filling]);
     // The cursor leaves the old half before the seal is published: a consumer that sees neither the seal nor a cursor
     // in its half just comes again (ring_drain).
@@ -53,16 +48,47 @@ struct ring_record *ring_swap(struct ring *ring, uint64_t ticks) {
     atomic_store_explicit(&ring->cursor, ring->half[other], memory_order_release);
     atomic_store_explicit(&ring->sealed[ring->filling], count, memory_order_release);
     ring->filling = other;
-    at = ring->half[other];
+    return ring->half[other];
+}
+
+static struct ring_record *put(struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {
+    at->first = ticks;
+    at->second = a << 8 | kind;
+    return at + 1;
+}
+
+// What found no room until now comes before all else. A loss that spans owners is told of the ring's own thread.
+static struct ring_record *catch_up(struct ring *ring, struct ring_record *at, uint64_t ticks) {
     uint64_t dropped = atomic_load_explicit(&ring->unreported, memory_order_relaxed);
-    if (dropped) {
-        at->first = ticks;
-        at->second = dropped << 8 | EVENT_LOST;
-        atomic_store_explicit(&ring->unreported, 0, memory_order_relaxed);
-        at++;
-        atomic_store_explicit(&ring->cursor, at, memory_order_release);
-    }
+    if (dropped && !ring->announced) at = put(at, ticks, RING_SWITCH, 0);
+    if (dropped) at = put(at, ticks, EVENT_LOST, dropped);
+    if (!ring->announced) at = put(at, ticks, RING_SWITCH, ring->owner);
+    atomic_store_explicit(&ring->unreported, 0, memory_order_relaxed);
+    ring->announced = true;
+    atomic_store_explicit(&ring->cursor, at, memory_order_release);
     return at;
+}
+
+struct ring_record *ring_swap(struct ring *ring, uint64_t ticks) {
+    struct ring_record *at = change_halves(ring);
+    // One writer: a load and a store, not a locked increment; atomic only for the consumer's last look.
+    uint64_t dropped = atomic_load_explicit(&ring->unreported, memory_order_relaxed);
+    if (at) return dropped || !ring->announced ? catch_up(ring, at, ticks) : at;
+    // Smaller events, too, come here until the pair has room: EVENT_LOST must be first.
+    ring->limit = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    atomic_store_explicit(&ring->unreported, dropped + 1, memory_order_relaxed);
+    return NULL;
+}
+
+void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner) {
+    ring->owner = owner;
+    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    if (at == ring->limit && !(at = change_halves(ring))) {
+        ring->announced = false;
+        return;
+    }
+    ring->announced = false;
+    catch_up(ring, at, ticks);
 }
 
 // First record past what may be read of the half being drained.
@@ -81,7 +107,7 @@ static const struct ring_record *decode(const struct ring_record *at, struct eve
     event->time = at->first;
     event->kind = (uint8_t)at->second;
     event->operand[0] = at->second >> 8;
-    if (event_kind_info(event->kind)->operands <= 1) return at + 1;
+    if (event->kind == RING_SWITCH || event_kind_info(event->kind)->operands <= 1) return at + 1;
     event->operand[1] = at[1].first;
     event->operand[2] = at[1].second;
     return at + 2;

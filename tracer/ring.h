@@ -10,6 +10,9 @@
 // consumer's acquire load in ring_drain. A sealed half is handed over by the release store of its `sealed` count and
 // given back by the consumer's release store of 0; each pairs with the other side's acquire load. So the consumer can
 // also take what stands in a half that isn't full yet, which is how a killed run still has its last events.
+//
+// A carrier's ring holds the events of the virtual threads that it carried, too: a RING_SWITCH says whose the events
+// after it are. Where it finds no room, it is put before the next event that does.
 #ifndef REHYPE_TRACER_RING_H
 #define REHYPE_TRACER_RING_H
 
@@ -25,6 +28,10 @@
 #define RING_MOST_RECORDS    (1u << 24)
 #define RING_OPERAND_BITS    56 // of a first operand; ids stay far below
 
+// No event, and never in a file. Operand a: the owner of what follows, 0 being whose the ring is.
+#define RING_SWITCH 255
+_Static_assert(EVENT_KINDS <= RING_SWITCH, "no event has the number of a switch");
+
 // An event is one record, or two when its kind has more than one operand: the second holds operands b and c.
 struct ring_record {
     uint64_t first;  // ticks; operand b
@@ -38,6 +45,8 @@ struct ring {
     struct ring_record *limit;    // end of the half being filled
     unsigned filling;             // which half that is
     _Atomic(uint64_t) unreported; // dropped since the last EVENT_LOST
+    uint64_t owner;               // of what is put
+    bool announced;               // whether the last record of it that fit says so
     // Shared, written once in a half's life by each side.
     _Alignas(64) _Atomic(uint32_t) sealed[2]; // records in a half that awaits draining; 0: the producer's
     // The consumer's line.
@@ -76,8 +85,11 @@ static inline void ring_put3(struct ring *ring, uint64_t ticks, unsigned kind, u
     atomic_store_explicit(&ring->cursor, at + 2, memory_order_release);
 }
 
-// Consumer: decodes what is published into `events`, at most `capacity` of them, and gives drained halves back.
-// Returns how many; less than capacity means that nothing more was there.
+// Producer: what is put from here on is `owner`'s. Cost: as ring_put1 and a call.
+void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner);
+
+// Consumer: decodes what is published into `events`, RING_SWITCH among them, at most `capacity` of them, and gives
+// drained halves back. Returns how many; less than capacity means that nothing more was there.
 size_t ring_drain(struct ring *ring, struct event *events, size_t capacity);
 
 // Consumer: how many were dropped after the last EVENT_LOST; exact once the producer has ended.

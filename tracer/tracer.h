@@ -50,27 +50,37 @@ struct class_at_hand {
     uint32_t id;
 };
 
-// A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares.
+// What belongs to a thread of the operating system, whichever virtual thread it carries.
+struct native_thread {
+    struct cpu_meter meter;
+    uint64_t next_task, task_limit; // ids reserved for it
+    struct class_at_hand classes[CLASSES_AT_HAND];
+    uint32_t next_class; // the one to be replaced
+};
+
+// A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares. A virtual
+// thread has its own, and while it is mounted its carrier's channel (tracer/virtual.h).
 struct thread_state {
     struct channel *channel;
-    struct cpu_meter meter;
-    uint32_t thread;                // id in the trace
-    uint32_t site;                  // set by woven call sites; 0: look at the stack
-    uint64_t next_task, task_limit; // ids reserved for this thread
-    uint64_t run_task;              // of its run() or main
-    uint64_t waited;                // task whose wait just ended: taking its result now is not one more event
-    uint64_t awaiting;              // target of the wait under way
-    uint64_t blocked_on;            // lock that it sleeps for; 0: none
-    uint32_t wait_depth;            // waits under way inside each other; only the outermost is recorded
-    uint32_t tasks, spawns;         // depth of the stacks; more than fits is counted, not kept
+    struct native_thread *native;
+    uint32_t thread;   // id in the trace
+    uint32_t site;     // set by woven call sites; 0: look at the stack
+    uint64_t run_task; // of its run() or main
+    // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
+    uint64_t cpu_offset, delay_offset;
+    uint64_t waited;        // task whose wait just ended: taking its result now is not one more event
+    uint64_t awaiting;      // target of the wait under way
+    uint64_t blocked_on;    // lock that it sleeps for; 0: none
+    uint32_t wait_depth;    // waits under way inside each other; only the outermost is recorded
+    uint32_t tasks, spawns; // depth of the stacks; more than fits is counted, not kept
     uint32_t task_capacity;
     struct task_frame *task;
-    struct class_at_hand classes[CLASSES_AT_HAND];
-    uint32_t next_class;         // the one to be replaced
     uint32_t worker_pool;        // of a ForkJoinPool's worker; 0: none
     uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
     uint32_t idle_pool;          // whose queue it asks
     bool worker;
+    bool is_carrier; // of virtual threads
+    bool is_virtual;
 };
 
 // NULL until the thread's first event, and for good when it can't be traced.
@@ -88,6 +98,10 @@ static inline struct thread_state *thread_state_get(void) {
 
 // Names a pool after the calling thread, its worker.
 void thread_state_name_pool(uint32_t pool);
+
+// What the calling thread does until it is shown again is the JVM's own, and not traced. Pairs may nest.
+void thread_state_hide(void);
+void thread_state_show(void);
 
 void thread_state_end(void); // at the thread's end: its channel becomes the drainer's
 
@@ -108,11 +122,19 @@ static inline void record3(struct thread_state *state, unsigned kind, uint64_t a
 
 // Of a boundary: with the thread's computing so far as operand b, and before it, where that has grown, the time that
 // the thread has waited for a core.
-static inline void record_boundary(struct thread_state *state, unsigned kind, uint64_t a, uint64_t c) {
-    uint64_t ticks = clock_ticks(), cpu = cpu_meter_read(&state->meter, ticks);
-    uint64_t delay_ns = cpu_meter_new_delay(&state->meter);
-    if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns); // the writer parts their times
+// Returns that operand.
+static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t ticks, unsigned kind, uint64_t a,
+                                          uint64_t c) {
+    uint64_t cpu = cpu_meter_read(&state->native->meter, ticks) + state->cpu_offset;
+    uint64_t delay_ns = cpu_meter_new_delay(&state->native->meter);
+    // The writer parts their times.
+    if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns + state->delay_offset);
     ring_put3(&state->channel->ring, ticks, kind, a, cpu, c);
+    return cpu;
+}
+
+static inline void record_boundary(struct thread_state *state, unsigned kind, uint64_t a, uint64_t c) {
+    record_boundary_at(state, clock_ticks(), kind, a, c);
 }
 
 #endif

@@ -41,9 +41,9 @@ static void print_counts(const struct trace *trace) {
 static void print_tables(const struct trace *trace) {
     for (uint32_t i = 0; i < trace->stream_count; i++) {
         const struct trace_stream *stream = &trace->streams[i];
-        printf("thread\t%" PRIu32 "\t%s\t%s%s\t%" PRIu64 "\t%" PRIu64 "\n", stream->id, text(stream->thread.name),
+        printf("thread\t%" PRIu32 "\t%s\t%s%s%s\t%" PRIu64 "\t%" PRIu64 "\n", stream->id, text(stream->thread.name),
                stream->thread.flags & THREAD_DAEMON ? "d" : "-", stream->thread.flags & THREAD_SYSTEM ? "s" : "-",
-               stream->event_count, stream->lost_events);
+               stream->thread.flags & THREAD_VIRTUAL ? "v" : "-", stream->event_count, stream->lost_events);
     }
     for (uint32_t id = 1; id < trace->pool_count; id++) {
         const struct trace_pool *pool = &trace->pools[id];

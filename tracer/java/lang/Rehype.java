@@ -92,5 +92,7 @@ public final class Rehype {
     // Threads.
     public static native void threadSpawn(Object thread);
     public static native void threadSpawned();
+    public static native void hide();
+    public static native void show();
     public static native void mainBegin();
 }
