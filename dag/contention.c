@@ -5,11 +5,6 @@
 #include "dag/rules.h"
 #include "dag/strand.h"
 
-bool strand_is_blocked(const struct simulation *sim, const struct strand *strand) {
-    return sim->model != MODEL_DAG && strand->vertex < STEP_LEAST &&
-           sim->dag->vertices.rule[strand->vertex] == RULE_LOCK;
-}
-
 int64_t contention_look_ns(const struct strand *strand) {
     return max_ns(strand->looks_ns, strand->now_ns + strand->lead_ns);
 }

@@ -60,7 +60,7 @@ struct dag_vertices { // parallel arrays, vertex_count long
     uint32_t *cause;  // vertex or DAG_NONE
     uint32_t *task;   // index into tasks or DAG_NONE; of IDLE and BUSY the task that ends the idling; of BLOCK_BEGIN
                       // and BLOCK_END an index into locks
-    uint64_t *event;  // ordinal in its stream of the event it stands for
+    uint64_t *event;  // ordinal in its stream of the event it stands for; NULL in a simulated run
     uint8_t *kind, *rule;
     // Of the time from the vertex before on the thread; NULL where the trace measures none. At boundaries (events with
     // cpu) both are measured; between two, each edge has its share by its length, where edges that sleep (in waits, for
@@ -156,12 +156,12 @@ struct dag_sample { // so far, at that time
     uint64_t context_switches;
 };
 
-// Of a simulated run: what a thread passed. Not all of it is a vertex: where bodies run inside others their starts,
-// ends and brackets are none.
-struct dag_step {
+// Of a simulated run: what a thread passed that is no vertex of it. Where bodies run inside others their starts, ends
+// and brackets are none.
+struct dag_aside {
     int64_t time_ns;
     uint32_t source; // vertex of the recorded DAG, or DAG_NONE for what is new
-    uint32_t vertex; // of this run, or DAG_NONE
+    uint32_t before; // the thread's next vertex, or where that would be
 };
 
 // How a pool takes tasks up.
@@ -206,18 +206,18 @@ struct dag {
     struct dag_sample *samples; // rising
     uint32_t sample_count;
     struct dag_pool *pools;
-    uint32_t pool_count;          // with [0]
-    const struct dag *origin;     // of a simulated run: what was recorded; NULL: this is it
-    const uint32_t *source;       // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
-    bool redispatched;            // of a simulated run: by pools' rules, so that threads' waits for cores are its own
-    const uint32_t *part_of;      // of a simulated run, by task beyond those of `origin`: the one that it is a part of
-    const struct dag_step *steps; // of a simulated run: those of all threads, side by side
-    const uint32_t *first_step;   // a thread each, and one more
-    double cores;                 // of a simulated run, other than those recorded; 0: as the trace's header says
-    double cycles_per_ns;         // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
-    int64_t first_ns, last_ns;    // of the counted threads' events
-    int64_t wakeup_ns;            // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
-    uint64_t skew_fixed;          // effects found before their causes and moved
+    uint32_t pool_count;      // with [0]
+    const struct dag *origin; // of a simulated run: what was recorded; NULL: this is it
+    const uint32_t *source;   // of a simulated run, a vertex each: vertex of `origin`, or DAG_NONE for what is new
+    bool redispatched;        // of a simulated run: by pools' rules, so that threads' waits for cores are its own
+    const uint32_t *part_of;  // of a simulated run, by task beyond those of `origin`: the one that it is a part of
+    const struct dag_aside *asides; // of a simulated run: those of all threads, side by side
+    const uint32_t *first_aside;    // a thread each, and one more
+    double cores;                   // of a simulated run, other than those recorded; 0: as the trace's header says
+    double cycles_per_ns;      // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
+    int64_t first_ns, last_ns; // of the counted threads' events
+    int64_t wakeup_ns;         // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
+    uint64_t skew_fixed;       // effects found before their causes and moved
     int64_t skew_worst_ns;
     struct arena arena;
 };

@@ -110,16 +110,14 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
         }
         strand->entered = false;
         if (frame->kind >= FRAME_PART) return step_of(frame);
-        uint32_t v = frame->next, task = dag_task_of(vertices, v);
-        bool own = task != DAG_NONE && task == frame->task;
-        bool is_bracket = vertices->kind[v] == VERTEX_SPAWN_BEGIN;
-        bool may_go = task != DAG_NONE && !own && !is_bracket && chain_may_move(vertices->kind[v]);
-        if (may_go && sim->fate[task] != FATE_RECORDED) {
+        uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
+        if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) hold_up(sim, strand, frame, v);
+        if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;
+        if (task != frame->task && sim->fate[task] != FATE_RECORDED) {
             skip(sim, strand, frame, task);
             continue;
         }
-        strand->entered = own && vertices->kind[v] == VERTEX_START;
-        if (vertices->kind[v] == VERTEX_WAIT_END && sim->model != MODEL_DAG) hold_up(sim, strand, frame, v);
+        strand->entered = task == frame->task && kind == VERTEX_START;
         return v;
     }
     return DAG_NONE;

@@ -10,6 +10,13 @@
 
 #include <stdlib.h>
 
+// What a thread passes: its vertices, and what is none in this run.
+struct step {
+    int64_t time_ns;
+    uint32_t source; // vertex of the recording, or DAG_NONE for what is new
+    uint32_t vertex; // of this run, or DAG_NONE
+};
+
 // ---- emitting
 
 static bool more(struct rewrite *rewrite) {
@@ -196,7 +203,7 @@ static bool is_plain_wait(const struct dag *dag, uint32_t begin) {
 }
 
 // A wait is written by whether it sleeps now, whatever it did.
-static void emit_wait(struct rewrite *rewrite, const struct dag_step *begin, const struct event *begin_event) {
+static void emit_wait(struct rewrite *rewrite, const struct step *begin, const struct event *begin_event) {
     bool sleeps = begin[1].time_ns > begin->time_ns, was_taken = begin_event->kind == EVENT_TAKEN;
     struct event event = *begin_event;
     if (was_taken && sleeps) {
@@ -208,7 +215,7 @@ static void emit_wait(struct rewrite *rewrite, const struct dag_step *begin, con
     emit_vertex(rewrite, event, begin->time_ns);
 }
 
-static void emit_wait_end(struct rewrite *rewrite, const struct dag_step *end, const struct event *end_event) {
+static void emit_wait_end(struct rewrite *rewrite, const struct step *end, const struct event *end_event) {
     struct event event = *end_event;
     if (event.kind == EVENT_TAKEN) {
         event.kind = EVENT_WAIT_END;
@@ -243,7 +250,7 @@ static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
 
 // Brackets of bodies that run inside others are gone, waits of those that became stages, results of those that share a
 // group's, and what made a worker that was made by another task.
-static bool is_gone(const struct rewrite *rewrite, const struct dag_step *step) {
+static bool is_gone(const struct rewrite *rewrite, const struct step *step) {
     const struct dag_vertices *vertices = &rewrite->recorded->vertices;
     unsigned kind = vertices->kind[step->source];
     if (rewrite->unmade && rewrite->unmade[step->source]) return true;
@@ -258,7 +265,7 @@ static uint64_t id_of(const struct rewrite *rewrite, uint32_t task) {
     return task < recorded ? rewrite->recorded->tasks[task].id : rewrite->part_ids[task - recorded];
 }
 
-static void emit_recorded(struct rewrite *rewrite, const struct dag_step *step, struct event event) {
+static void emit_recorded(struct rewrite *rewrite, const struct step *step, struct event event) {
     uint32_t task = dag_task_of(&rewrite->recorded->vertices, step->source);
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
@@ -270,8 +277,8 @@ static void emit_recorded(struct rewrite *rewrite, const struct dag_step *step, 
     emit_vertex(rewrite, event, step->time_ns);
 }
 
-static void emit_source(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
-                        const struct dag_step *next) {
+static void emit_source(struct rewrite *rewrite, const struct step *step, const struct step *before,
+                        const struct step *next) {
     const struct dag *recorded = rewrite->recorded;
     uint32_t source = step->source;
     const struct event *event = event_at(rewrite, source);
@@ -283,8 +290,8 @@ static void emit_source(struct rewrite *rewrite, const struct dag_step *step, co
         emit_recorded(rewrite, step, *event);
 }
 
-static void emit_step(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
-                      const struct dag_step *next) {
+static void emit_step(struct rewrite *rewrite, const struct step *step, const struct step *before,
+                      const struct step *next) {
     if (!is_gone(rewrite, step)) emit_source(rewrite, step, before, next);
     if (cpu_at(rewrite, step->source)) rewrite->readings[rewrite->source].cpu = cpu_at(rewrite, step->source);
 }
@@ -297,8 +304,8 @@ static bool leaves_behind(const struct rewrite *rewrite, uint32_t source) {
     return (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_END) && is_folded(rewrite, vertices->task[source]);
 }
 
-static void pass_recorded(struct rewrite *rewrite, const struct dag_step *step, const struct dag_step *before,
-                          const struct dag_step *next) {
+static void pass_recorded(struct rewrite *rewrite, const struct step *step, const struct step *before,
+                          const struct step *next) {
     const struct dag *recorded = rewrite->recorded;
     if (leads_to(rewrite, step->source))
         read_on(rewrite, step->source);
@@ -369,7 +376,7 @@ static struct event event_of_new(const struct rewrite *rewrite, uint32_t vertex)
 }
 
 // Of a vertex that was not recorded; kinds that a simulation makes. Results that nobody awaits are no vertices.
-static void pass_new(struct rewrite *rewrite, const struct dag_step *step) {
+static void pass_new(struct rewrite *rewrite, const struct step *step) {
     if (step->vertex == DAG_NONE) return;
     struct event event = event_of_new(rewrite, step->vertex);
     emit_vertex(rewrite, event, step->time_ns);
@@ -380,7 +387,7 @@ static void pass_new(struct rewrite *rewrite, const struct dag_step *step) {
 // ---- threads
 
 // What was recorded before a thread's first vertex keeps its distance to the first step.
-static void begin(struct rewrite *rewrite, uint32_t thread, const struct dag_step *first) {
+static void begin(struct rewrite *rewrite, uint32_t thread, const struct step *first) {
     const struct dag *recorded = rewrite->recorded;
     rewrite->count = rewrite->settled = 0;
     rewrite->thread = thread;
@@ -401,11 +408,33 @@ static void begin(struct rewrite *rewrite, uint32_t thread, const struct dag_ste
     }
 }
 
-static struct dag_step step_at(const struct rewrite *rewrite, uint32_t thread, uint32_t index) {
-    const struct dag *run = rewrite->run;
-    if (run->origin) return run->steps[run->first_step[thread] + index];
-    uint32_t vertex = run->threads[thread].first + index;
-    return (struct dag_step){run->vertices.time_ns[vertex], vertex, vertex};
+// Where a thread's steps have been read up to.
+struct progress {
+    uint32_t vertex, end; // of this run
+    uint32_t aside, asides_end;
+};
+
+static struct progress progress_on(const struct dag *run, uint32_t thread) {
+    const struct dag_thread *of = &run->threads[thread];
+    struct progress progress = {.vertex = of->first, .end = of->first + of->count};
+    if (!run->origin) return progress;
+    progress.aside = run->first_aside[thread];
+    progress.asides_end = run->first_aside[thread + 1];
+    return progress;
+}
+
+static bool next_step(const struct dag *run, struct progress *progress, struct step *step) {
+    const struct dag_aside *aside = progress->aside < progress->asides_end ? &run->asides[progress->aside] : NULL;
+    if (aside && aside->before == progress->vertex) {
+        *step = (struct step){aside->time_ns, aside->source, DAG_NONE};
+        progress->aside++;
+        return true;
+    }
+    uint32_t v = progress->vertex;
+    if (v == progress->end) return false;
+    *step = (struct step){run->vertices.time_ns[v], run->origin ? run->source[v] : v, v};
+    progress->vertex++;
+    return true;
 }
 
 static void compute_up_to(struct rewrite *rewrite, uint32_t vertex) {
@@ -419,19 +448,20 @@ static void compute_up_to(struct rewrite *rewrite, uint32_t vertex) {
 
 bool rewrite_thread(struct rewrite *rewrite, uint32_t thread) {
     const struct dag *run = rewrite->run;
-    uint32_t count = run->origin ? run->first_step[thread + 1] - run->first_step[thread] : run->threads[thread].count;
+    struct progress progress = progress_on(run, thread);
+    struct step steps[3] = {{0}}; // before, this one, next
+    bool first = true, more_follow = next_step(run, &progress, &steps[1]);
     rewrite->count = 0;
-    struct dag_step steps[3] = {{0}}; // before, this one, next
-    for (uint32_t i = 0; i < count && !rewrite->no_memory; i++) {
-        steps[1] = i ? steps[2] : step_at(rewrite, thread, 0);
-        if (i + 1 < count) steps[2] = step_at(rewrite, thread, i + 1);
-        if (i == 0) begin(rewrite, thread, &steps[1]);
+    if (more_follow) begin(rewrite, thread, &steps[1]);
+    for (; more_follow && !rewrite->no_memory; first = false) {
+        more_follow = next_step(run, &progress, &steps[2]);
         compute_up_to(rewrite, steps[1].vertex);
         if (steps[1].source == DAG_NONE)
             pass_new(rewrite, &steps[1]);
         else
-            pass_recorded(rewrite, &steps[1], i ? &steps[0] : NULL, i + 1 < count ? &steps[2] : NULL);
+            pass_recorded(rewrite, &steps[1], first ? NULL : &steps[0], more_follow ? &steps[2] : NULL);
         steps[0] = steps[1];
+        steps[1] = steps[2];
     }
     if (!rewrite->no_memory) settle(rewrite, INT64_MAX);
     return !rewrite->no_memory;

@@ -12,6 +12,7 @@
 #define OTHERS_LEAST 0.05
 // Of the machine's computing: below, there was nobody else to wait for.
 #define OTHERS_PRESENT 0.1
+#define FETCHED_AHEAD  32
 
 static struct simulation *fail_new(struct simulation *sim, const struct dag *dag, struct error *error) {
     simulation_free(sim);
@@ -34,7 +35,11 @@ static bool reserve_strands(struct simulation *sim, uint32_t count) {
     if (strands) sim->strands = strands;
     uint32_t *next = realloc(sim->parking.next, larger * sizeof *next);
     if (next) sim->parking.next = next;
-    if (!strands || !next || !agenda_reserve(&sim->agenda, larger) || !cores_reserve(&sim->cores, larger)) return false;
+    struct passages *log = realloc(sim->log, larger * sizeof *log);
+    if (log) sim->log = log;
+    if (!strands || !next || !log) return false;
+    if (!agenda_reserve(&sim->agenda, larger) || !cores_reserve(&sim->cores, larger)) return false;
+    for (uint32_t i = sim->strand_capacity; i < larger; i++) log[i] = (struct passages){0};
     sim->strand_capacity = larger;
     return true;
 }
@@ -55,6 +60,30 @@ static bool reserve_jobs(struct simulation *sim, uint32_t count) {
     return true;
 }
 
+// ---- what does not change from run to run
+
+static bool is_plain_kind(enum vertex_kind kind) {
+    return 1u << kind & (1u << VERTEX_SPAWN_END | 1u << VERTEX_END | 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN |
+                         1u << VERTEX_WAIT_END | 1u << VERTEX_THREAD_END | 1u << VERTEX_BLOCK_BEGIN);
+}
+
+static bool find_traits(struct simulation *sim) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    sim->traits = calloc((size_t)sim->dag->vertex_count + 1, 1);
+    if (!sim->traits) return false;
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) {
+        uint32_t cause = vertices->cause[v], kind = vertices->kind[v];
+        if (cause != DAG_NONE) sim->traits[cause] |= TRAIT_AWAITED;
+        if (cause != DAG_NONE && kind == VERTEX_WAIT_END && vertices->task[v] != DAG_NONE)
+            sim->traits[v] |= TRAIT_WAITS;
+        if (kind == VERTEX_SPAWN_BEGIN) sim->traits[v] |= TRAIT_AWAITED; // by a thread's start
+        if (cause != DAG_NONE || vertices->rule[v] != RULE_RUN || !is_plain_kind(kind)) continue;
+        bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
+        sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
+    }
+    return true;
+}
+
 struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error) {
     struct simulation *sim = calloc(1, sizeof *sim);
     size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
@@ -66,11 +95,9 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
-    sim->log_capacity = dag->vertex_count + 64;
-    sim->log = malloc(sim->log_capacity * sizeof *sim->log);
-    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals || !sim->log ||
+    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !regroup_new(sim) || !computing_new(sim) || !derive_new(sim)) {
+        !find_traits(sim) || !regroup_new(sim) || !computing_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -92,11 +119,13 @@ void simulation_free(struct simulation *sim) {
     free(sim->time_ns);
     free(sim->fate);
     free(sim->arrivals);
+    free(sim->traits);
     free(sim->dispatch);
     free(sim->queue.key);
     free(sim->queue.left);
     free(sim->queue.right);
     free(sim->queue.holder);
+    for (uint32_t i = 0; i < sim->strand_capacity; i++) free(sim->log[i].items);
     free(sim->log);
     free(sim);
 }
@@ -170,40 +199,45 @@ void strand_make_ready(struct simulation *sim, uint32_t strand) {
     parking_make_ready(&sim->parking, strand);
 }
 
-static void log_passage(struct simulation *sim, struct passage passage) {
-    if (sim->log_count == sim->log_capacity) {
-        struct passage *moved = realloc(sim->log, 2 * (size_t)sim->log_capacity * sizeof *moved);
-        if (!moved) {
-            sim->no_memory = true;
-            return;
-        }
-        sim->log = moved;
-        sim->log_capacity *= 2;
-    }
-    sim->log[sim->log_count++] = passage;
+static bool log_grow(struct passages *log) {
+    uint32_t larger = log->capacity ? 2 * log->capacity : 8;
+    struct passage *moved = realloc(log->items, larger * sizeof *moved);
+    if (!moved) return false;
+    log->items = moved;
+    log->capacity = larger;
+    return true;
 }
 
 static void release(struct simulation *sim, uint32_t vertex) {
     if (sim->parking.first[vertex] != DAG_NONE) parking_release(&sim->parking, vertex);
 }
 
-static void pass(struct simulation *sim, uint32_t index, struct passage passage) {
+static void pass(struct simulation *sim, uint32_t index, uint32_t source, uint32_t task, unsigned kind, int64_t time_ns,
+                 bool dropped) {
     struct strand *strand = &sim->strands[index];
-    passage.strand = index;
-    passage.compute_ns = strand->compute_ns;
-    passage.queued_ns = strand->queued_ns;
+    struct passages *log = &sim->log[index];
+    if (log->count == log->capacity && !log_grow(log)) {
+        sim->no_memory = true;
+        return;
+    }
+    struct passage *passage = &log->items[log->count++];
+    passage->time_ns = time_ns;
+    passage->compute_ns = strand->compute_ns;
+    passage->queued_ns = strand->queued_ns;
+    passage->has_edge = strand->has_edge;
+    passage->source = source;
+    passage->count = 1;
+    passage->task = task;
+    passage->kind = (uint8_t)kind;
+    passage->dropped = dropped;
     strand->compute_ns = strand->queued_ns = 0;
-    log_passage(sim, passage);
+    strand->has_edge = false;
+    sim->passed++;
 }
 
 void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    pass(sim, strand,
-         (struct passage){.time_ns = time_ns,
-                          .source = vertex,
-                          .task = vertices->task[vertex],
-                          .kind = vertices->kind[vertex],
-                          .dropped = dropped});
+    pass(sim, strand, vertex, vertices->task[vertex], vertices->kind[vertex], time_ns, dropped);
 }
 
 // Stages that awaited the vertex go on where it was brought about. They are kept newest first.
@@ -217,13 +251,13 @@ static void take_stages(struct simulation *sim, uint32_t strand, uint32_t vertex
 
 void vertex_set(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
     sim->time_ns[vertex] = time_ns;
+    if (!(sim->traits[vertex] & TRAIT_AWAITED)) return;
     release(sim, vertex);
-    if (sim->first_stage[vertex] != DAG_NONE) take_stages(sim, strand, vertex);
+    if (sim->stages_left && sim->first_stage[vertex] != DAG_NONE) take_stages(sim, strand, vertex);
 }
 
 void strand_pass_as(struct simulation *sim, uint32_t strand, uint32_t vertex, uint32_t job, int64_t time_ns) {
-    pass(sim, strand,
-         (struct passage){.time_ns = time_ns, .source = vertex, .task = job, .kind = sim->dag->vertices.kind[vertex]});
+    pass(sim, strand, vertex, job, sim->dag->vertices.kind[vertex], time_ns, false);
     vertex_set(sim, strand, vertex, time_ns);
 }
 
@@ -233,7 +267,7 @@ void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64
 }
 
 void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t job, int64_t time_ns) {
-    pass(sim, strand, (struct passage){.time_ns = time_ns, .source = DAG_NONE, .task = job, .kind = (uint8_t)kind});
+    pass(sim, strand, DAG_NONE, job, kind, time_ns, false);
 }
 
 void strand_lead(struct simulation *sim, uint32_t index, int64_t lead_ns, bool computes) {
@@ -276,8 +310,10 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     } else if (cause != DAG_NONE && !strand->entered) {
         strand->awaits = cause;
         if (sim->time_ns[cause] == DAG_PENDING) return false;
-        *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, sim->time_ns[cause],
-                              dag->vertices.time_ns[cause], stealing_wakeup_ns(sim, index, sim->time_ns[cause]));
+        int64_t cause_ns = sim->time_ns[cause];
+        int64_t wakeup_ns = strand->blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
+        *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,
+                              dag->vertices.time_ns[cause], wakeup_ns);
     } else {
         *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns);
     }
@@ -349,7 +385,24 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
     if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
 }
 
+// Who takes a task up reads it elsewhere than what it read last; the next to be spawned mostly comes next.
+static void fetch(const struct simulation *sim, uint32_t task) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t start = sim->dag->tasks[task].start;
+    __builtin_prefetch(&sim->dag->tasks[task + FETCHED_AHEAD]);
+    __builtin_prefetch(&sim->dag->tasks[task + FETCHED_AHEAD].pickup);
+    if (start == DAG_NONE) return;
+    __builtin_prefetch(&vertices->time_ns[start]);
+    __builtin_prefetch(&vertices->task[start]);
+    __builtin_prefetch(&vertices->cause[start]);
+    __builtin_prefetch(&vertices->kind[start]);
+    __builtin_prefetch(&vertices->rule[start]);
+    __builtin_prefetch(&sim->traits[start]);
+    __builtin_prefetch(&sim->time_ns[start], 1);
+}
+
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
+    fetch(sim, task);
     enum dispatch dispatch = pool_offer(sim, strand, task, now_ns);
     sim->dispatch[task] = (uint8_t)dispatch; // who awaits one that is rejected waits for ever
     if (dispatch != sim->dag->tasks[task].dispatch)
@@ -398,6 +451,36 @@ static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint
         strand_pass(sim, index, v, time_ns);
 }
 
+static bool is_plain(const struct simulation *sim, uint32_t v) {
+    unsigned traits = sim->traits[v];
+    if (!(traits & TRAIT_OF_TASK)) return traits & TRAIT_PLAIN;
+    uint32_t task = sim->dag->vertices.task[v];
+    return !job_has_moved(sim, task) && !ends_group(sim, task);
+}
+
+// Passes the plain vertices behind one that the strand has just passed, all with that one's shift.
+static void skim(struct simulation *sim, uint32_t index) {
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    struct strand *strand = &sim->strands[index];
+    struct frame *frame = &sim->frames[strand->frame];
+    struct passages *log = &sim->log[index];
+    struct passage *last = log->count ? &log->items[log->count - 1] : NULL;
+    uint32_t first = frame->next, v = first;
+    bool behind = last && passage_is_left(sim, last) && last->source + last->count == first;
+    if (!behind || strand->lead_ns != 0) return;
+    int64_t shift_ns = strand->now_ns - frame->since_ns;
+    for (; v < frame->end && is_plain(sim, v); v++) {
+        sim->time_ns[v] = time_ns[v] + shift_ns;
+        if (sim->traits[v] & TRAIT_AWAITED) release(sim, v);
+    }
+    if (v == first) return;
+    last->count += v - first;
+    sim->passed += v - first;
+    frame->next = v;
+    frame->since_ns = time_ns[v - 1];
+    strand->now_ns = frame->since_ns + shift_ns;
+}
+
 static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     struct frame *frame = &sim->frames[sim->strands[index].frame];
@@ -428,6 +511,7 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     default:
         break;
     }
+    if (sim->skims) skim(sim, index);
 }
 
 static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
@@ -438,7 +522,7 @@ static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
         strand->compute_ns = strand->edge_compute_ns;
         sim->queued_ns += strand->queued_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
-        strand_compute(sim, strand, v, sim->frames[strand->frame].since_ns);
+        strand->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[strand->frame].since_ns;
     }
     strand->edge = EDGE_AHEAD;
     strand->now_ns = time_ns;
@@ -478,6 +562,10 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
     cores_join(&sim->cores, index, strand->now_ns, strand->edge_compute_ns);
 }
 
+static bool waits(const struct simulation *sim, const struct strand *strand) {
+    return strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & TRAIT_WAITS;
+}
+
 // Takes a strand as far as it goes.
 static void advance(struct simulation *sim, uint32_t index) {
     while (!sim->no_memory) {
@@ -503,7 +591,7 @@ static void advance(struct simulation *sim, uint32_t index) {
         }
         bool known = blocked ? contention_find_time(sim, index, &time_ns) : find_time(sim, index, &time_ns);
         if (blocked && !known && strand->awaits == DAG_NONE) continue;
-        if (stealing_may_help(sim, index)) {
+        if (waits(sim, strand) && stealing_may_help(sim, index)) {
             int64_t reached_ns = strand->now_ns + strand->lead_ns;
             if (!has_turn(sim, index, reached_ns)) {
                 agenda_put(&sim->agenda, index, reached_ns);
@@ -638,13 +726,15 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->edit = edit;
     sim->model = model->kind;
     sim->no_memory = false;
-    sim->log_count = sim->running = 0;
+    sim->passed = sim->running = 0;
+    for (uint32_t i = 0; i < sim->strand_capacity; i++) sim->log[i].count = 0;
     sim->stuck = (struct stuck){0};
     sim->strand_count = dag->thread_count;
     sim->parking.ready = DAG_NONE;
     agenda_clear(&sim->agenda);
     computing_begin_run(sim, model);
     find_arrivals(sim, model);
+    sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0;
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     bring_back_tails(sim);

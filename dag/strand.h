@@ -26,6 +26,15 @@ enum fate {        // of a task in this run
     FATE_DISPATCHED, // by its pool
 };
 
+// Of a vertex that comes as long after the one before as recorded, whatever happens elsewhere.
+enum trait {
+    TRAIT_PLAIN = 1,
+    TRAIT_OF_TASK = 2, // plain as long as its task is what it was
+    // Of any vertex:
+    TRAIT_AWAITED = 4, // others may wait for its time
+    TRAIT_WAITS = 8,   // it ends a wait for a task whose end is known
+};
+
 enum frame_kind {
     FRAME_THREAD,  // a recorded thread, from its first vertex to its last
     FRAME_INLINED, // a body in its spawn's place
@@ -92,6 +101,7 @@ struct strand {
     int64_t looks_ns;              // when it looks, or looked last, who has the lock that it asks for
     uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
+    bool has_edge;                 // as in struct passage
     uint8_t life;
     uint8_t edge; // enum edge; with what it computes, when that was done, and what it sleeps then
     int64_t edge_compute_ns, computed_ns, asleep_ns;
@@ -109,14 +119,22 @@ struct strand {
     uint32_t blocked;      // it waits for a task of this pool and found nothing to help with; else 0
 };
 
-struct passage { // what happened
+// What a strand passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
+// they did when recorded, with what they computed and waited then.
+struct passage {
     int64_t time_ns;
-    int64_t compute_ns, queued_ns; // since the passage before on the strand
-    uint32_t strand;
-    uint32_t source; // vertex, or DAG_NONE
-    uint32_t task;   // job
-    uint8_t kind;    // enum vertex_kind
-    bool dropped;    // no vertex of this run
+    int64_t compute_ns, queued_ns; // since the passage before on the strand, beside what `has_edge` says
+    uint32_t source;               // vertex, or DAG_NONE
+    uint32_t count;                // of vertices, from `source`
+    uint32_t task;                 // job
+    uint8_t kind;                  // enum vertex_kind
+    bool has_edge;                 // it computes and waits what the edge to `source` did
+    bool dropped;                  // no vertex of this run
+};
+
+struct passages { // of one strand, in order
+    struct passage *items;
+    uint32_t count, capacity;
 };
 
 struct task_queue {         // all pools' queues, since a task is in one at most
@@ -205,8 +223,10 @@ struct simulation {
 
     uint32_t running; // strands that are neither idle nor over
 
-    struct passage *log;
-    uint32_t log_count, log_capacity;
+    uint8_t *traits;      // a vertex each: enum trait, in all runs the same
+    bool skims;           // plain vertices can be passed without a look at them
+    struct passages *log; // a strand each
+    uint32_t passed;      // vertices in it
     bool no_memory;
 
     struct dag derived;
@@ -225,6 +245,20 @@ static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
 
 static inline bool job_is_part(const struct simulation *sim, uint32_t job) {
     return job >= sim->dag->task_count;
+}
+
+// Whether it runs as another's part in this run, or in parts.
+static inline bool job_has_moved(const struct simulation *sim, uint32_t job) {
+    if (job_is_part(sim, job)) return false;
+    return sim->fate[job] != FATE_RECORDED && sim->fate[job] != FATE_DISPATCHED;
+}
+
+// Inlined bodies are no bodies any more; only what they bring about is left of them, where someone awaits it.
+static inline bool passage_is_left(const struct simulation *sim, const struct passage *passage) {
+    if (passage->dropped) return false;
+    if (passage->task == DAG_NONE || passage->kind > VERTEX_RESULT || !job_has_moved(sim, passage->task)) return true;
+    const struct dag_task *task = &sim->dag->tasks[passage->task];
+    return task->awaited > 0 && (passage->kind == VERTEX_RESULT || passage->source == task->result);
 }
 
 static inline bool ends_group(const struct simulation *sim, uint32_t task) {
@@ -250,15 +284,6 @@ static inline struct frame frame_of_body(const struct simulation *sim, uint32_t 
 static inline struct frame frame_of_job(const struct simulation *sim, uint32_t job, enum frame_kind kind) {
     if (!job_is_part(sim, job)) return frame_of_body(sim, job, kind);
     return (struct frame){.task = job, .next = 0, .end = 2, .link = DAG_NONE, .kind = FRAME_PART};
-}
-
-// What the strand computes, and waits for cores, between what a vertex follows and the vertex.
-static inline void strand_compute(const struct simulation *sim, struct strand *strand, uint32_t vertex,
-                                  int64_t since_ns) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (!vertices->compute_ns || vertices->time_ns[vertex] == since_ns) return;
-    strand->compute_ns += vertices->compute_ns[vertex];
-    if (vertices->queued_ns) strand->queued_ns += vertices->queued_ns[vertex];
 }
 
 // frames.c
@@ -366,7 +391,10 @@ bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
 
 // contention.c
 // Whether what the strand does next is to get a lock that it was blocked for.
-bool strand_is_blocked(const struct simulation *sim, const struct strand *strand);
+static inline bool strand_is_blocked(const struct simulation *sim, const struct strand *strand) {
+    return strand->vertex < STEP_LEAST && sim->dag->vertices.rule[strand->vertex] == RULE_LOCK &&
+           sim->model != MODEL_DAG;
+}
 int64_t contention_look_ns(const struct strand *strand); // when it looks who has the lock
 // At that time, all that happens until then having happened: when it gets the lock. false: not known yet; it waits for
 // strand->awaits or, if that is DAG_NONE, looks again, later.
