@@ -2,14 +2,15 @@
 import java.util.Arrays;
 
 /**
- * What the tracer adds to a call, beside what the machine itself asks for. Run under the agent with the functions of
- * TracerBench$Traced included; the argument is the path of the library made of floor.c. Prints a line for each variant:
- * its name and the median, over rounds in which all variants take turns, of nanoseconds a call, less the loop around it.
+ * What a tracer adds to a call, beside what the machine itself asks for. Run under a tracer that records the functions of
+ * TracerBench$Traced; the first argument is the path of the library made of floor.c, the second, if any, the name of a
+ * Runnable that makes CALLS traced calls by itself. Prints a line for each variant: its name and the median, over rounds
+ * in which all variants take turns, of nanoseconds a call, less the loop around it.
  */
 public final class TracerBench {
     private static final int ROUNDS = 61;
     private static final int WARM_UP = 40;
-    private static final int CALLS = 20_000; // 40,000 events: less than a buffer's half, so nothing can be lost
+    static final int CALLS = 20_000; // 40,000 events: less than a buffer's half, so nothing can be lost
     private static final int DRAIN_MS = 25;
 
     private static int sum;
@@ -33,10 +34,6 @@ public final class TracerBench {
         static int add(int i) {
             return sum += i;
         }
-    }
-
-    private interface Loop {
-        void run();
     }
 
     private static void loopPlain() {
@@ -70,10 +67,10 @@ public final class TracerBench {
     }
 
     private static final String[] NAMES = {"loop", "counter", "empty", "floor", "nanoTime", "pair"};
-    private static final Loop[] LOOPS = {TracerBench::loopPlain, () -> readCounter(CALLS), TracerBench::loopEmpty,
+    private static final Runnable[] LOOPS = {TracerBench::loopPlain, () -> readCounter(CALLS), TracerBench::loopEmpty,
         TracerBench::loopFloor, TracerBench::loopNanoTime, TracerBench::loopTraced};
 
-    private static double nsPerCall(Loop loop) {
+    private static double nsPerCall(Runnable loop) {
         long begin = System.nanoTime();
         loop.run();
         return (double) (System.nanoTime() - begin) / CALLS;
@@ -85,8 +82,11 @@ public final class TracerBench {
         return sorted[sorted.length / 2];
     }
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws ReflectiveOperationException, InterruptedException {
         System.load(args[0]);
+        if (args.length > 1) {
+            LOOPS[LOOPS.length - 1] = (Runnable) Class.forName(args[1]).getDeclaredConstructor().newInstance();
+        }
         double[][] ns = new double[LOOPS.length][ROUNDS];
         for (int round = -WARM_UP; round < ROUNDS; round++) {
             for (int i = 0; i < LOOPS.length; i++) {
