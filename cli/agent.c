@@ -48,16 +48,20 @@ static void write_globs(FILE *file, const char *key, const struct text_list *glo
     }
 }
 
+void agent_write_options(FILE *file, const struct agent_options *options) {
+    write_option(file, "out", options->out);
+    write_globs(file, "include", &options->include);
+    write_globs(file, "exclude", &options->exclude);
+    if (options->buffer) fprintf(file, ",buffer=%" PRIu64, options->buffer);
+}
+
 char *agent_argument(const char *library, const struct agent_options *options, bool direct, struct arena *arena) {
     char *text = NULL;
     size_t length = 0;
     FILE *file = open_memstream(&text, &length);
     if (!file) return NULL;
     fprintf(file, "-agentpath:%s=", library);
-    write_option(file, "out", options->out);
-    write_globs(file, "include", &options->include);
-    write_globs(file, "exclude", &options->exclude);
-    if (options->buffer) fprintf(file, ",buffer=%" PRIu64, options->buffer);
+    agent_write_options(file, options);
     fputs(direct ? ",children=1" : ",claim=1", file);
     char *argument = fclose(file) == 0 ? arena_string(arena, text, length) : NULL;
     free(text);

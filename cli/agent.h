@@ -17,6 +17,9 @@ struct agent_options {
     uint64_t buffer; // events of each half of a thread's buffer, 0: the tracer's default
 };
 
+// The options as the agent takes them: "out=...,include=...".
+void agent_write_options(FILE *file, const struct agent_options *options);
+
 // "-agentpath:LIBRARY=OPTIONS". `direct`: for the java launcher itself, whose JVM then passes the tracer on to the JVMs
 // that it starts; else for JAVA_TOOL_OPTIONS, where several JVMs must share one file name. NULL when memory is short.
 char *agent_argument(const char *library, const struct agent_options *options, bool direct, struct arena *arena);

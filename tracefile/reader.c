@@ -407,6 +407,14 @@ static bool read_thread(struct opening *opening, struct unpack *unpack, struct e
     return true;
 }
 
+static bool read_running(struct opening *opening, struct unpack *unpack, struct error *error) {
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    uint64_t *task = unpack->state == UNPACK_GOOD ? LIST_ADD(&opening->file->running, uint64_t, count) : NULL;
+    if (task == NULL) return unpack->state == UNPACK_GOOD && no_memory(error);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++) *task++ = unpack_unsigned(unpack, UINT64_MAX);
+    return true;
+}
+
 static bool read_clock(struct opening *opening, struct unpack *unpack, struct error *error) {
     struct clock_pair pair;
     pair.ticks = unpack_unsigned(unpack, UINT64_MAX);
@@ -447,16 +455,10 @@ static const struct block_kind {
     uint64_t elements; // between the kind and the checksum
     read_block *read;
 } block_kinds[] = {
-    {"events", 8, read_events},
-    {"methods", 2, read_methods},
-    {"sites", 2, read_sites},
-    {"classes", 2, read_classes},
-    {"pool", 7, read_pool},
-    {"thread", 3, read_thread},
-    {"pool_rules", 4, read_pool_rules},
-    {"clock", 2, read_clock},
-    {"skips", 2, read_skips},
-    {"end", 3, read_end},
+    {"events", 8, read_events},         {"methods", 2, read_methods}, {"sites", 2, read_sites},
+    {"classes", 2, read_classes},       {"pool", 7, read_pool},       {"thread", 3, read_thread},
+    {"pool_rules", 4, read_pool_rules}, {"running", 1, read_running}, {"clock", 2, read_clock},
+    {"skips", 2, read_skips},           {"end", 3, read_end},
 };
 
 // The contents of a block whose checksum is right. A kind that isn't known is passed over: later writers may add some.
@@ -684,6 +686,11 @@ static void set_operand_rules(struct trace_file *file) {
     }
 }
 
+static int compare_tasks(const void *left_, const void *right_) {
+    const uint64_t *left = left_, *right = right_;
+    return *left < *right ? -1 : *left > *right;
+}
+
 static void publish_tables(struct trace_file *file) {
     struct trace *trace = &file->trace;
     trace->methods = file->methods.items;
@@ -694,6 +701,9 @@ static void publish_tables(struct trace_file *file) {
     trace->class_count = (uint32_t)file->classes.count;
     trace->pools = file->pools.items;
     trace->pool_count = (uint32_t)file->pools.count;
+    sort(&file->running, sizeof(uint64_t), compare_tasks);
+    trace->running = file->running.items;
+    trace->running_count = file->running.count;
     trace->end.skips = (const struct trace_skip *)file->skips.items + 1;
     trace->end.skip_count = file->skips.count - 1;
     sort(&file->damage, sizeof(struct trace_damage), compare_damage);
@@ -788,8 +798,8 @@ void trace_close(struct trace *trace) {
     if (trace == NULL) return;
     struct trace_file *file = (struct trace_file *)trace;
     if (file->mapped) munmap((void *)file->bytes, trace->bytes);
-    struct list *lists[] = {&file->damage, &file->methods, &file->sites,  &file->classes,
-                            &file->pools,  &file->skips,   &file->streams};
+    struct list *lists[] = {&file->damage, &file->methods, &file->sites,   &file->classes,
+                            &file->pools,  &file->skips,   &file->running, &file->streams};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

@@ -49,6 +49,9 @@ struct trace {
     const struct trace_pool *pools;
     uint32_t method_count, site_count, class_count, pool_count; // highest id + 1
 
+    const uint64_t *running; // tasks that had begun before recording did, in rising order
+    size_t running_count;
+
     const struct trace_stream *streams; // in order of id
     uint32_t stream_count;
     uint64_t event_count, lost_events;

@@ -28,7 +28,7 @@ struct trace_file {
     struct tick_scale scale;
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
-    struct list damage, methods, sites, classes, pools, skips, streams;
+    struct list damage, methods, sites, classes, pools, skips, running, streams;
     struct arena arena;
 };
 

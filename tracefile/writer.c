@@ -367,6 +367,20 @@ bool trace_write_thread(struct trace_writer *writer, uint32_t id, const struct t
     return block_write(writer);
 }
 
+bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, size_t count) {
+    const size_t MOST = 65536; // a block's
+    while (count > 0 && !stopped(writer)) {
+        size_t part = count < MOST ? count : MOST;
+        msgpack_packer *pk = block_begin(writer, "running", 1);
+        msgpack_pack_array(pk, part);
+        for (size_t i = 0; i < part; i++) msgpack_pack_uint64(pk, tasks[i]);
+        block_write(writer);
+        tasks += part;
+        count -= part;
+    }
+    return !stopped(writer);
+}
+
 bool trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t ns) {
     if (stopped(writer)) return false;
     msgpack_packer *pk = block_begin(writer, "clock", 2);

@@ -58,6 +58,9 @@ bool trace_write_classes(struct trace_writer *, uint32_t first, const struct tra
 bool trace_write_pool(struct trace_writer *, uint32_t id, const struct trace_pool *);
 bool trace_write_thread(struct trace_writer *, uint32_t id, const struct trace_thread *);
 
+// Tasks that had begun before recording did: their start in the trace is no start.
+bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t count);
+
 // Two clocks read together: the reader interpolates ticks to ns over these. Write one early, one last.
 bool trace_write_clock(struct trace_writer *, uint64_t ticks, uint64_t ns);
 

@@ -103,7 +103,8 @@ static void read_delay(struct cpu_meter *meter) {
     if (!delays_accounted) return;
     int fd = meter->delay_fd >= 0 ? meter->delay_fd : open_schedstat();
     uint64_t waited_ns;
-    if (fd >= 0 && read_schedstat(fd, &waited_ns) && waited_ns > meter->delay_ns) meter->delay_ns = waited_ns;
+    if (fd >= 0 && read_schedstat(fd, &waited_ns) && waited_ns - meter->delay_from_ns > meter->delay_ns)
+        meter->delay_ns = waited_ns - meter->delay_from_ns;
     if (fd >= 0 && meter->delay_fd < 0) close(fd);
 }
 
@@ -133,6 +134,10 @@ struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s) {
     }
 }
 
+bool cpu_meter_counts_ns(void) {
+    return source != SOURCE_RDPMC;
+}
+
 void cpu_meter_open(struct cpu_meter *meter) {
     memset(meter, 0, sizeof *meter);
     meter->fd = -1;
@@ -141,6 +146,11 @@ void cpu_meter_open(struct cpu_meter *meter) {
     if (source != SOURCE_RDPMC) re_anchor(meter);
     open_delays(meter);
     read_delay(meter);
+}
+
+void cpu_meter_delays_from_here(struct cpu_meter *meter) {
+    meter->delay_from_ns += meter->delay_ns;
+    meter->delay_ns = meter->told_delay_ns = 0;
 }
 
 void cpu_meter_close(struct cpu_meter *meter) {

@@ -26,6 +26,7 @@ struct cpu_meter {
     uint64_t anchor_ticks, anchor_ns;  // CPU time anchor_ns was read at anchor_ticks
     uint64_t last_ns;                  // what the last read gave
     uint64_t delay_ns, told_delay_ns;  // waited for a core so far; as the last cpu_meter_new_delay said
+    uint64_t delay_from_ns;            // waited before delays were counted
     int fd;                            // -1, but for rdpmc (whose page needs the event open)
     int delay_fd;                      // -1: to be opened for each read
 };
@@ -38,8 +39,13 @@ struct cpu_meter_kind {
 // Tries what this process may use; decides for all threads. `ticks_per_s` is the tracer's clock's.
 struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s);
 
+// Whether what a meter gives is the thread's CPU time since it began, and not cycles since the meter was opened.
+bool cpu_meter_counts_ns(void);
+
 // By the thread itself, at its first event. Falls back by itself where the kernel refuses (locked-memory limit).
 void cpu_meter_open(struct cpu_meter *meter);
+// After cpu_meter_open, for a thread that began before it was traced: what it has waited so far does not count.
+void cpu_meter_delays_from_here(struct cpu_meter *meter);
 void cpu_meter_close(struct cpu_meter *meter);
 
 // By the thread itself; never less than before. `ticks` is the clock as just read. Cost: 3 ns if the thread stayed on

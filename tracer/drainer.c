@@ -27,6 +27,7 @@ static pthread_cond_t wake;
 static struct channel *live, *spare;
 static unsigned spare_count;
 static bool joinable, stopping;
+static uint32_t recording; // number of the one under way, or of the last; changes only while there is none
 static _Atomic(bool) running;
 
 static pthread_t thread;
@@ -57,6 +58,7 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
     }
     channel->thread = thread_id;
     channel->owner = 0;
+    channel->recording = recording;
     atomic_init(&channel->ended, false);
     pthread_mutex_lock(&lock);
     channel->next = live;
@@ -84,16 +86,18 @@ static bool write_last_loss(struct channel *channel) {
 // Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
 static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     *gone = atomic_load_explicit(&channel->ended, memory_order_acquire); // before draining: then all of it is visible
+    bool ours = channel->recording == recording; // what a thread still had of an earlier recording is no one's
     size_t drained = 0, count;
     do {
         count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
         drained += count;
         size_t own = count;
+        if (!ours) continue;
         if (!parting_take(&parting, &channel->owner, batch, &own)) return false;
         if (!write_batch(channel, own)) return false;
     } while (count == BATCH_EVENTS && drained < 2 * (size_t)channel->ring.capacity); // more came while it was drained
     *seen += drained;
-    return !*gone || write_last_loss(channel);
+    return !ours || !*gone || write_last_loss(channel);
 }
 
 static void retire(struct channel *channel) {
@@ -151,7 +155,7 @@ static struct channel *jvm_channel(void) {
     pthread_mutex_lock(&lock);
     struct channel *channel = live;
     pthread_mutex_unlock(&lock);
-    while (channel && channel->thread != 0) channel = channel->next;
+    while (channel && (channel->thread != 0 || channel->recording != recording)) channel = channel->next;
     return channel;
 }
 
@@ -218,7 +222,7 @@ static bool drain_the_rest(void) {
     size_t seen = 0;
     if (!drain_all(&seen)) return false;
     for (struct channel *channel = live; channel; channel = channel->next) {
-        if (!write_last_loss(channel)) return false;
+        if (channel->recording == recording && !write_last_loss(channel)) return false;
     }
     return parting_write(&parting, writer, true) && write_sample() && write_clock(0);
 }
@@ -237,9 +241,12 @@ static void *run(void *unused) {
 }
 
 bool drainer_start(struct trace_writer *open_writer, struct error *error) {
-    writer = open_writer;
-    batch = malloc(BATCH_EVENTS * sizeof *batch);
+    if (!batch) batch = malloc(BATCH_EVENTS * sizeof *batch);
     if (!batch) return error_set(error, STATUS_FAILED, "no memory for the drainer");
+    writer = open_writer;
+    recording++;
+    stopping = false;
+    clock_written_ns = sample_due_ns = parts_written_ns = 0;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -17,12 +17,14 @@ struct channel {
     struct ring ring;
     uint32_t thread;      // id in the trace; set before the first event
     uint64_t owner;       // the drainer's: of the events that come next (tracer/parting.h)
+    uint32_t recording;   // which one it belongs to
     _Atomic(bool) ended;  // by the producer, after its last event; then the channel is the drainer's
     struct channel *next; // the drainer's list
 };
 
 // Takes the open writer over; it is closed by drainer_stop. false and *error when no thread could be made (the writer
-// is then still the caller's).
+// is then still the caller's). May be called again after drainer_stop: producers of the recording before write nothing
+// into this one.
 bool drainer_start(struct trace_writer *writer, struct error *error);
 
 // Whether events still reach a file: from drainer_start until it stops, by itself or told to. Any thread.

@@ -330,6 +330,49 @@ bool hooks_concern(const char *internal_class) {
     return false;
 }
 
+// In place of fields -------------------------------------------------------------------------------------------------
+
+// What reads and writes the fields where there are some, with the same effect on the stack.
+static const struct {
+    const char *access, *field, *call;
+} in_place[] = {
+    {"getfield", TASK_FIELD, "call carried (Ljava/lang/Object;)J"},
+    {"putfield", TASK_FIELD, "call carry (Ljava/lang/Object;J)V"},
+    {"getfield", POOL_FIELD, "call poolOf (Ljava/lang/Object;)I"},
+    {"putfield", POOL_FIELD, "call becomePool (Ljava/lang/Object;I)V"},
+};
+
+// Length of the instruction at `at`, to its ';' (none of those that end descriptors is followed by a blank); *call:
+// what stands in its place, or NULL.
+static size_t read_instruction(const char *at, const char **call) {
+    char access[16], field[64];
+    *call = NULL;
+    const char *end = strstr(at, "; ");
+    size_t length = end ? (size_t)(end - at) : strlen(at);
+    if (sscanf(at, " %15s %*s %63s", access, field) != 2) return length;
+    for (size_t i = 0; i < sizeof in_place / sizeof *in_place; i++) {
+        if (strcmp(access, in_place[i].access) == 0 && strcmp(field, in_place[i].field) == 0) *call = in_place[i].call;
+    }
+    return length;
+}
+
+static const char *without_fields(const char *snippet, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *at = snippet; *at && used < size;) {
+        const char *call;
+        size_t length = read_instruction(at, &call);
+        int written = snprintf(text + used, size - used, "%s%.*s", used ? "; " : "",
+                               call ? (int)strlen(call) : (int)length, call ? call : at);
+        used += (size_t)written;
+        at += length;
+        at += strspn(at, "; ");
+    }
+    return text;
+}
+
+// Weaving -------------------------------------------------------------------------------------------------------------
+
 static bool insert_at_calls(struct weaver *weaver, uint16_t method, const struct hook *hook, struct error *error) {
     const struct call_site *sites;
     size_t count = weaver_call_sites(weaver, method, &sites);
@@ -360,8 +403,11 @@ static void report_failure(const struct hook *hook, const struct error *error) {
     registry_skip(method, error_text(error, why, sizeof why));
 }
 
-static void weave_hook(struct weaver *weaver, const struct hook *hook) {
+static void weave_hook(struct weaver *weaver, const struct hook *from_table) {
     const struct class_file *class = weaver_class(weaver);
+    char text[1024];
+    struct hook own = *from_table, *hook = &own;
+    if (tracer.attached) own.snippet = without_fields(own.snippet, text, sizeof text);
     for (uint16_t m = 0; m < class->method_count; m++) {
         const struct class_method *method = &class->methods[m];
         if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
@@ -374,7 +420,7 @@ static void weave_hook(struct weaver *weaver, const struct hook *hook) {
 void hooks_weave(struct weaver *weaver, bool redefining) {
     const struct class_file *class = weaver_class(weaver);
     struct error error = ERROR_INIT;
-    for (size_t i = 0; i < FIELDS && !redefining; i++) {
+    for (size_t i = 0; i < FIELDS && !redefining && !tracer.attached; i++) {
         if (!utf8_is(class->name, fields[i].class_name)) continue;
         if (!weaver_add_field(weaver, fields[i].name, fields[i].descriptor, ACC_TRANSIENT_SYNTHETIC, &error)) return;
     }

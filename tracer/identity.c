@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/identity.h"
 
+#include "tracer/kept.h"
 #include "tracer/lambda.h"
+#include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/virtual.h"
@@ -49,7 +51,7 @@ bool identity_init(JNIEnv *jni) {
     adapted = identity_field(jni, adapter, "task", "Ljava/lang/Runnable;");
     fork_join_task_id = identity_field(jni, fork_join_task, TASK_FIELD, "J");
     fork_join_status = identity_field(jni, fork_join_task, "status", "I");
-    pool_id = identity_field(jni, pool_class, POOL_FIELD, "I");
+    pool_id = identity_field(jni, pool_class, POOL_FIELD, "I"); // none of the fields is there in a running JVM
     worker_pool = identity_field(jni, worker_class, "pool", "Ljava/util/concurrent/ForkJoinPool;");
     thread_target = identity_field(jni, tracer.thread_class, "target", "Ljava/lang/Runnable;");
     thread_holder = identity_field(jni, tracer.thread_class, "holder", "Ljava/lang/Thread$FieldHolder;");
@@ -59,16 +61,32 @@ bool identity_init(JNIEnv *jni) {
     return tracer.runnable && tracer.callable && tracer.thread_class;
 }
 
+// What an object of such a class carries is in its field, or, where it could not be added, kept.
+static bool carries(JNIEnv *jni, jobject object, jclass class, jfieldID field) {
+    return (field || tracer.attached) && class && (*jni)->IsInstanceOf(jni, object, class);
+}
+
+static uint64_t get_carried(JNIEnv *jni, jobject object, jfieldID field) {
+    return field ? (uint64_t)(*jni)->GetLongField(jni, object, field) : kept_get(object);
+}
+
+static void set_carried(JNIEnv *jni, jobject object, jfieldID field, uint64_t carried) {
+    if (field)
+        (*jni)->SetLongField(jni, object, field, (jlong)carried);
+    else if (tracer.attached)
+        kept_set(object, carried);
+}
+
 static bool is_future(JNIEnv *jni, jobject task) {
-    return future_task_id && (*jni)->IsInstanceOf(jni, task, future_task);
+    return carries(jni, task, future_task, future_task_id);
 }
 
 uint64_t identity_get_future(JNIEnv *jni, jobject task) {
-    return is_future(jni, task) ? (uint64_t)(*jni)->GetLongField(jni, task, future_task_id) : 0;
+    return is_future(jni, task) ? get_carried(jni, task, future_task_id) : 0;
 }
 
 void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried) {
-    if (is_future(jni, task)) (*jni)->SetLongField(jni, task, future_task_id, (jlong)carried);
+    if (is_future(jni, task)) set_carried(jni, task, future_task_id, carried);
 }
 
 uint64_t identity_carried(JNIEnv *jni, jobject object) {
@@ -84,25 +102,25 @@ jobject identity_callable(JNIEnv *jni, jobject callable) {
 }
 
 bool identity_is_fork(JNIEnv *jni, jobject task) {
-    return fork_join_task_id && (*jni)->IsInstanceOf(jni, task, fork_join_task);
+    return carries(jni, task, fork_join_task, fork_join_task_id);
 }
 
 uint64_t identity_get_carried(JNIEnv *jni, jobject task) {
-    return (uint64_t)(*jni)->GetLongField(jni, task, fork_join_task_id);
+    return get_carried(jni, task, fork_join_task_id);
 }
 
 void identity_set_future(JNIEnv *jni, jobject future, uint64_t id) {
     static _Atomic(jfieldID) field; // of CompletableFuture, not looked up before it is in use, as ForkJoinPool below
     jfieldID known = atomic_load_explicit(&field, memory_order_relaxed);
-    if (!known) {
+    if (!known && !tracer.attached) {
         known = identity_field(jni, (*jni)->GetObjectClass(jni, future), TASK_FIELD, "J");
         atomic_store_explicit(&field, known, memory_order_relaxed);
     }
-    if (known) (*jni)->SetLongField(jni, future, known, (jlong)id);
+    set_carried(jni, future, known, id);
 }
 
 void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried) {
-    if (fork_join_task_id) (*jni)->SetLongField(jni, task, fork_join_task_id, (jlong)carried);
+    set_carried(jni, task, fork_join_task_id, carried);
 }
 
 bool identity_is_done(JNIEnv *jni, jobject task) {
@@ -395,7 +413,7 @@ static _Atomic(struct fork_join_pool *) fork_join_pool;
 static bool look_up(JNIEnv *jni, struct fork_join_pool *pool) {
     pool->class = identity_global_class(jni, "java/util/concurrent/ForkJoinPool");
     pool->id = identity_field(jni, pool->class, POOL_FIELD, "I");
-    if (!pool->id) return false;
+    if (!pool->id && !tracer.attached) return false;
     pool->common = (*jni)->GetStaticFieldID(jni, pool->class, "common", "Ljava/util/concurrent/ForkJoinPool;");
     pool->parallelism = pool->common ? (*jni)->GetMethodID(jni, pool->class, "getParallelism", "()I") : NULL;
     (*jni)->ExceptionClear(jni);
@@ -427,7 +445,7 @@ uint32_t identity_common_pool(JNIEnv *jni) {
     const struct fork_join_pool *known = pool ? NULL : know_fork_join_pool(jni);
     jobject common = known ? (*jni)->GetStaticObjectField(jni, known->class, known->common) : NULL;
     if (!common) return pool;
-    pool = (uint32_t)(*jni)->GetIntField(jni, common, known->id);
+    pool = known->id ? (uint32_t)(*jni)->GetIntField(jni, common, known->id) : pools_id(jni, common);
     (*jni)->DeleteLocalRef(jni, common);
     atomic_store_explicit(&id, pool, memory_order_relaxed);
     return pool;
@@ -435,6 +453,7 @@ uint32_t identity_common_pool(JNIEnv *jni) {
 
 uint32_t identity_executor(JNIEnv *jni, jobject executor) {
     if (!executor) return 0;
+    if (tracer.attached && pools_is_pool(jni, executor)) return pools_id(jni, executor);
     if (pool_id && (*jni)->IsInstanceOf(jni, executor, pool_class)) {
         return (uint32_t)(*jni)->GetIntField(jni, executor, pool_id);
     }

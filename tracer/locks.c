@@ -32,7 +32,7 @@ static void begin_block(JNIEnv *jni, jobject object) {
 }
 
 static void end_block(void) {
-    struct thread_state *state = thread_state;
+    struct thread_state *state = thread_state_here();
     if (!state || !state->blocked_on) return;
     record_boundary(state, EVENT_BLOCK_END, state->blocked_on, 0);
     state->blocked_on = 0;
@@ -63,6 +63,7 @@ void locks_park_end(void) {
 }
 
 void locks_ask(JavaVM *vm) {
+    if (env) return;
     if ((*vm)->GetEnv(vm, (void **)&env, JVMTI_VERSION_1_2) != JNI_OK) env = NULL;
     if (!env) return;
     jvmtiCapabilities wanted = {0};

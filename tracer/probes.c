@@ -6,7 +6,9 @@
 // submitted task, only nests. The spawn stack tells a pool's own thread start, or an executor inside an executor, from
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
 #include "tracer/identity.h"
+#include "tracer/kept.h"
 #include "tracer/locks.h"
+#include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/tracer.h"
@@ -16,6 +18,28 @@
 #include <string.h>
 
 #define PROBE(result, name) JNIEXPORT result JNICALL Java_java_lang_Rehype_##name
+
+// The agent itself ---------------------------------------------------------------------------------------------------
+
+PROBE(jlong, agent)(JNIEnv *jni, jclass helper) {
+    return (jlong)(uintptr_t)&tracer;
+}
+
+PROBE(jlong, carried)(JNIEnv *jni, jclass helper, jobject task) {
+    return thread_state_get() ? (jlong)kept_get(task) : 0;
+}
+
+PROBE(void, carry)(JNIEnv *jni, jclass helper, jobject task, jlong carried) {
+    if (thread_state_get()) kept_set(task, (uint64_t)carried);
+}
+
+PROBE(jint, poolOf)(JNIEnv *jni, jclass helper, jobject executor) {
+    return thread_state_get() ? (jint)pools_id(jni, executor) : 0;
+}
+
+PROBE(void, becomePool)(JNIEnv *jni, jclass helper, jobject executor, jint pool) {
+    if (thread_state_get()) pools_set_id(executor, (uint32_t)pool);
+}
 
 // Functions ---------------------------------------------------------------------------------------------------------
 
@@ -280,9 +304,14 @@ static enum task_outcome outcome_of(jint future_task_state) {
     return future_task_state >= CANCELLED ? TASK_CANCELLED : TASK_RETURNED;
 }
 
+static void begin_carried(struct thread_state *state, uint64_t id) {
+    if (!id && tracer.attached && state->tasks == 0) id = task_id_new(state); // handed over before the tracer came
+    begin(state, id, EVENT_TASK_START);
+}
+
 PROBE(void, start)(JNIEnv *jni, jclass helper, jlong task) {
     struct thread_state *state = thread_state_get();
-    if (state) begin(state, (uint64_t)task & CARRIED_ID, EVENT_TASK_START);
+    if (state) begin_carried(state, (uint64_t)task & CARRIED_ID);
 }
 
 PROBE(void, startFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_task_state) {
@@ -290,7 +319,7 @@ PROBE(void, startFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_tas
     struct thread_state *state = thread_state_get();
     if (!state) return;
     if (future_task_state == NEW)
-        begin(state, (uint64_t)task & CARRIED_ID, EVENT_TASK_START);
+        begin_carried(state, (uint64_t)task & CARRIED_ID);
     else
         begin_nothing(state);
 }
@@ -313,9 +342,7 @@ PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
     if (frame && frame->task == ((uint64_t)task & CARRIED_ID)) frame->outcome = TASK_THREW;
 }
 
-PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = thread_state_get();
-    if (!state) return;
+static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) {
     uint64_t id = identity_carried(jni, task);
     if (!id) id = identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
@@ -323,6 +350,11 @@ PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
         begin_nothing(state);
     else
         begin(state, id, EVENT_TASK_START);
+}
+
+PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
+    struct thread_state *state = thread_state_get();
+    if (state) start_object(jni, state, task);
 }
 
 PROBE(void, endObject)(JNIEnv *jni, jclass helper) {
@@ -477,6 +509,15 @@ PROBE(void, forkedTo)(JNIEnv *jni, jclass helper, jint pool) {
     if (pool) end_spawn(SPAWN_ACCEPTED);
 }
 
+// What was under way on a ForkJoinPool's worker when recording began ends unseen, at the latest where the worker begins
+// its next task.
+static void close_begun_before(struct thread_state *state) {
+    struct task_frame *frame = top(state);
+    if (!frame || !frame->begun_before || !state->worker_pool || state->wait_depth > 0) return;
+    frame->nested = 0;
+    end(state);
+}
+
 PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
     struct thread_state *state = thread_state_get();
     if (!state) return carried;
@@ -485,6 +526,11 @@ PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) 
         return carried;
     }
     uint64_t id = carried & (jlong)CARRIED_BEGUN ? 0 : (uint64_t)carried & CARRIED_ID;
+    close_begun_before(state);
+    if (!carried && tracer.attached && state->worker_pool && state->tasks == 0) {
+        id = task_id_new(state); // handed over before the tracer came
+        carried = (jlong)id;
+    }
     const struct task_frame *around = top(state);
     uint32_t inherited = around ? around->forked_from : 0;
     struct task_frame *frame = thread_state_enter(state, id);
@@ -565,46 +611,18 @@ PROBE(void, joinedAll)(JNIEnv *jni, jclass helper, jobjectArray tasks) {
 
 // Pools -------------------------------------------------------------------------------------------------------------
 
-static jlong remaining_capacity(JNIEnv *jni, jobject queue, jclass class) {
-    jmethodID method = (*jni)->GetMethodID(jni, class, "remainingCapacity", "()I");
-    jint capacity = method ? (*jni)->CallIntMethod(jni, queue, method) : -1;
-    if ((*jni)->ExceptionCheck(jni)) {
-        (*jni)->ExceptionClear(jni);
-        return -1;
-    }
-    return capacity == INT32_MAX ? -1 : capacity;
-}
-
 PROBE(jint, pool)
 (JNIEnv *jni, jclass helper, jobject executor, jint core, jint maximum, jobject queue, jlong keep_alive_ns,
  jobject handler) {
     if (!thread_state_get() || !executor || !queue || !handler) return 0;
-    char kind[512], queue_name[512], rejection[512];
-    jclass executor_class = (*jni)->GetObjectClass(jni, executor), queue_class = (*jni)->GetObjectClass(jni, queue);
-    struct trace_pool pool = {
-        .kind = identity_class_name(executor_class, kind, sizeof kind),
-        .queue = identity_class_name(queue_class, queue_name, sizeof queue_name),
-        .core = core,
-        .maximum = maximum,
-        .capacity = remaining_capacity(jni, queue, queue_class),
-        .keep_alive_ns = keep_alive_ns,
-        .rejection = identity_class_name((*jni)->GetObjectClass(jni, handler), rejection, sizeof rejection)};
-    return (jint)registry_pool(&pool);
+    return (jint)pools_thread_pool(jni, executor, core, maximum, queue, keep_alive_ns, handler);
 }
 
 // Whoever changes one rule has all of them recorded again.
 PROBE(void, poolChanged)
 (JNIEnv *jni, jclass helper, jint pool, jint core, jint maximum, jlong keep_alive_ns, jobject handler,
  jboolean core_times_out) {
-    if (!pool || !handler) return;
-    char rejection[512];
-    struct trace_pool rules = {
-        .core = core,
-        .maximum = maximum,
-        .keep_alive_ns = keep_alive_ns,
-        .rejection = identity_class_name((*jni)->GetObjectClass(jni, handler), rejection, sizeof rejection),
-        .flags = core_times_out ? POOL_CORE_TIMES_OUT : 0};
-    registry_change_pool((uint32_t)pool, &rules);
+    if (pool && handler) pools_changed(jni, (uint32_t)pool, core, maximum, keep_alive_ns, handler, core_times_out);
 }
 
 static void begin_work(struct thread_state *state, uint32_t pool) {
@@ -620,29 +638,10 @@ PROBE(void, worker)(JNIEnv *jni, jclass helper, jint pool) {
     if (state) begin_work(state, (uint32_t)pool);
 }
 
-// The pool of the JVM's carriers of virtual threads: what it is handed are their continuations, and no tasks.
-static bool is_for_virtual_threads(const char *factory) {
-    static const char OWNER[] = "java.lang.VirtualThread";
-    return strncmp(factory, OWNER, sizeof OWNER - 1) == 0;
-}
-
 PROBE(jint, forkJoinPool)
 (JNIEnv *jni, jclass helper, jobject executor, jobject factory, jint maximum, jint async, jlong keep_alive_ms) {
-    char kind[512], factory_name[512] = "";
     if (!thread_state_get()) return 0;
-    if (factory) identity_class_name((*jni)->GetObjectClass(jni, factory), factory_name, sizeof factory_name);
-    if (is_for_virtual_threads(factory_name)) return 0;
-    static const char QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue";
-    static const char FIFO_QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue async";
-    struct trace_pool pool = {
-        .kind = identity_class_name((*jni)->GetObjectClass(jni, executor), kind, sizeof kind),
-        .queue = async ? FIFO_QUEUE : QUEUE,
-        .core = identity_parallelism(jni, executor),
-        .maximum = maximum,
-        .capacity = -1,
-        .keep_alive_ns = keep_alive_ms < 0 ? -1 : keep_alive_ms * 1000000,
-    };
-    return (jint)registry_pool(&pool);
+    return (jint)pools_fork_join_pool(jni, executor, factory, maximum, async, keep_alive_ms);
 }
 
 // A ForkJoinPool's worker woke: to look for tasks, or, if the bits of `retires` are in the result, to end.
@@ -652,37 +651,43 @@ PROBE(void, awake)(JNIEnv *jni, jclass helper, jint result, jint mask, jint reti
         record1(state, (result & mask) == retires ? EVENT_RETIRE : EVENT_BUSY, state->idle_pool);
 }
 
-// A raw Runnable that threw left no other trace.
-static void close_tasks(struct thread_state *state) {
+static void close_tasks(struct thread_state *state, bool threw) {
     while (state->tasks > 0) {
         struct task_frame *frame = top(state);
         if (frame) {
             frame->nested = 0;
-            frame->outcome = TASK_THREW;
+            if (threw && !frame->begun_before) frame->outcome = TASK_THREW;
         }
         end(state);
     }
 }
 
 static void become_idle(struct thread_state *state, uint32_t pool) {
-    close_tasks(state);
+    close_tasks(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
     state->idle_pool = pool;
     record1(state, EVENT_IDLE, pool);
 }
 
 PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
     struct thread_state *state = thread_state_get();
-    if (state && !state->is_carrier) become_idle(state, (uint32_t)pool);
+    if (!state || state->is_carrier) return;
+    if (tracer.attached && pool && !state->worker) {
+        begin_work(state, (uint32_t)pool);
+        state->loop_unseen = true;
+    }
+    become_idle(state, (uint32_t)pool);
 }
 
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {
     struct thread_state *state = thread_state_get();
-    if (state) record1(state, task ? EVENT_BUSY : EVENT_RETIRE, state->idle_pool);
+    if (!state) return;
+    record1(state, task ? EVENT_BUSY : EVENT_RETIRE, state->idle_pool);
+    if (task && state->loop_unseen) start_object(jni, state, task);
 }
 
 PROBE(void, leave)(JNIEnv *jni, jclass helper) {
     struct thread_state *state = thread_state_get();
-    if (state) close_tasks(state);
+    if (state) close_tasks(state, true);
 }
 
 PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
@@ -748,7 +753,7 @@ PROBE(void, timerRan)(JNIEnv *jni, jclass helper) {
 PROBE(void, timerEnd)(JNIEnv *jni, jclass helper) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
-    close_tasks(state);
+    close_tasks(state, true);
     record1(state, EVENT_RETIRE, state->idle_pool);
 }
 

@@ -39,6 +39,7 @@ static struct table pools = {
     .string_count = 4};
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
+static struct table running = {.lets_go = true, .entry_size = sizeof(uint64_t)};
 static struct table skips = {.entry_size = sizeof(struct trace_skip),
                              .string = {AT(trace_skip, method), AT(trace_skip, why)},
                              .string_count = 2};
@@ -61,6 +62,14 @@ static void copy_strings(const struct table *table, char *entry) {
             *string = "";
         else if (*string)
             *string = table->lets_go ? strdup(*string) : arena_string(&strings, *string, strlen(*string));
+    }
+}
+
+// The strings of an entry of a table that lets go.
+static void let_go(const struct table *table, char *entry) {
+    for (size_t i = 0; i < table->string_count; i++) {
+        char *string = *(char **)(entry + table->string[i]);
+        if (string && *string) free(string);
     }
 }
 
@@ -95,6 +104,28 @@ uint32_t registry_pool(const struct trace_pool *pool) {
 
 uint32_t registry_thread(const struct trace_thread *thread) {
     return append(&threads, thread);
+}
+
+void registry_running(uint64_t task) {
+    append(&running, &task);
+}
+
+// What was not written won't be.
+static void pass_over(struct table *table) {
+    for (uint32_t i = table->gone; i < table->count; i++)
+        let_go(table, (char *)table->entries + (i - table->gone) * table->entry_size);
+    table->written = table->gone = table->count;
+}
+
+void registry_restart(void) {
+    pthread_mutex_lock(&lock);
+    struct table *const again[] = {&methods, &sites, &classes, &pools};
+    for (size_t i = 0; i < sizeof again / sizeof *again; i++) again[i]->written = 0;
+    pass_over(&threads);
+    pass_over(&running);
+    skips.count = 0;
+    methods_woven = classes_woven = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 void registry_skip(const char *method, const char *why) {
@@ -204,20 +235,22 @@ static bool write_threads(struct trace_writer *writer, uint32_t first, const voi
     bool good = true;
     for (size_t i = 0; i < count; i++) {
         good = good && trace_write_thread(writer, first + (uint32_t)i, &thread[i]);
-        if (thread[i].name && *thread[i].name) free((char *)thread[i].name);
+        let_go(&threads, (char *)entries + i * sizeof *thread);
     }
     return good;
+}
+
+static bool write_running(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    (void)first;
+    return trace_write_running(writer, entries, count);
 }
 
 bool registry_flush(struct trace_writer *writer) {
     static const struct {
         struct table *table;
         write_entries *write;
-    } all[] = {{&methods, write_methods},
-               {&sites, write_sites},
-               {&classes, write_classes},
-               {&pools, write_pools},
-               {&threads, write_threads}};
+    } all[] = {{&methods, write_methods}, {&sites, write_sites},     {&classes, write_classes},
+               {&pools, write_pools},     {&threads, write_threads}, {&running, write_running}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         uint32_t first;
         size_t count;

@@ -19,6 +19,13 @@ uint32_t registry_thread(const struct trace_thread *thread);
 // Replaces what may change of a pool while it lives; its kind, queue and name stay.
 void registry_change_pool(uint32_t pool, const struct trace_pool *rules);
 
+// A new trace begins: what is known already will be written into it as well, since code woven for an earlier one may
+// still run; but for threads, which register again, and what was skipped.
+void registry_restart(void);
+
+// A task that had begun before recording did.
+void registry_running(uint64_t task);
+
 // A pool is named after its first worker ("pool-1-thread-3" -> "pool-1"). Later calls change nothing.
 void registry_name_pool(uint32_t pool, const char *thread_name);
 

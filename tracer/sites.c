@@ -140,6 +140,13 @@ static void release(char *text) {
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)text);
 }
 
+// A frame that was entered before its method was woven runs the code that the method had then.
+static bool is_obsolete(jmethodID method) {
+    jboolean obsolete = JNI_FALSE;
+    (*tracer.jvmti)->IsMethodObsolete(tracer.jvmti, method, &obsolete);
+    return obsolete;
+}
+
 static uint32_t describe(jclass declaring, jmethodID method, jlocation bci) {
     char *signature = NULL, *name = NULL, *descriptor = NULL, *file = NULL;
     uint32_t id = 0;
@@ -154,7 +161,7 @@ static uint32_t describe(jclass declaring, jmethodID method, jlocation bci) {
                                   descriptor,
                                   file,
                                   line_of(method, bci),
-                                  (int32_t)original_bci(key, bci)};
+                                  (int32_t)(is_obsolete(method) ? bci : original_bci(key, bci))};
         id = registry_site(&site);
     }
     release(signature);
@@ -206,6 +213,20 @@ static uint32_t site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     }
     pthread_mutex_unlock(&lock);
     return site;
+}
+
+void sites_restart(void) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < woven_capacity; i++) {
+        free(woven[i].key);
+        free(woven[i].shifts);
+    }
+    free(woven);
+    free(frames);
+    woven = NULL;
+    frames = NULL;
+    woven_count = woven_capacity = frame_count = frame_capacity = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 uint32_t site_of_wait(JNIEnv *jni) {

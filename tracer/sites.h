@@ -20,4 +20,7 @@ void site_remember_shifts(const struct class_file *class, const struct class_met
 // "com.acme.Main" of "com/acme/Main" of the given length; in `text`, cut to `size`.
 char *dotted_name(const char *internal, size_t length, char *text, size_t size);
 
+// Before a recording: where code stood in an earlier one says nothing.
+void sites_restart(void);
+
 #endif

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/registry.h"
+#include "tracer/running.h"
 #include "tracer/tracer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 __thread struct thread_state *thread_state __attribute__((tls_model("initial-exec")));
 __thread struct ring *thread_ring __attribute__((tls_model("initial-exec")));
 static __thread bool untraceable __attribute__((tls_model("initial-exec"))); // no second try, no recursion
+// The thread's own, which stays when a recording ends and thread_state is cleared.
+static __thread struct thread_state *own __attribute__((tls_model("initial-exec")));
 
 enum { IDS_AT_A_TIME = 4096 };
 
@@ -72,18 +76,32 @@ static bool is_unparker(const char *name) {
     return name && strncmp(name, NAME, sizeof NAME - 1) == 0;
 }
 
+static void forget_info(JNIEnv *jni, const jvmtiThreadInfo *info) {
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info->name);
+    if (info->thread_group) (*jni)->DeleteLocalRef(jni, info->thread_group);
+    if (info->context_class_loader) (*jni)->DeleteLocalRef(jni, info->context_class_loader);
+}
+
+bool thread_is_system(JNIEnv *jni, jthread thread) {
+    jvmtiThreadInfo info = {0};
+    bool is_carrier;
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, thread, &info) != JVMTI_ERROR_NONE) return true; // it has ended
+    bool system = is_system(jni, &info, &is_carrier) || is_unparker(info.name);
+    forget_info(jni, &info);
+    return system;
+}
+
 // 0: it isn't to be traced.
-static uint32_t register_thread(JNIEnv *jni, bool *is_carrier) {
+static uint32_t register_thread(JNIEnv *jni, jthread jvm_thread, bool *is_carrier) {
     jvmtiThreadInfo info = {0};
     struct trace_thread thread = {0};
-    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, NULL, &info) != JVMTI_ERROR_NONE) return registry_thread(&thread);
+    if ((*tracer.jvmti)->GetThreadInfo(tracer.jvmti, jvm_thread, &info) != JVMTI_ERROR_NONE)
+        return registry_thread(&thread);
     thread.name = info.name;
     if (is_system(jni, &info, is_carrier)) thread.flags |= THREAD_SYSTEM;
     if (info.is_daemon) thread.flags |= THREAD_DAEMON;
     uint32_t id = is_unparker(info.name) ? 0 : registry_thread(&thread);
-    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
-    if (info.thread_group) (*jni)->DeleteLocalRef(jni, info.thread_group);
-    if (info.context_class_loader) (*jni)->DeleteLocalRef(jni, info.context_class_loader);
+    forget_info(jni, &info);
     return id;
 }
 
@@ -94,36 +112,68 @@ void thread_state_name_pool(uint32_t pool) {
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
 }
 
+// A thread's life
+// --------------------------------------------------------------------------------------------------------
+
+static __thread struct thread_state *hidden __attribute__((tls_model("initial-exec")));
+static __thread uint32_t times_hidden __attribute__((tls_model("initial-exec")));
+
 struct platform_thread {
     struct thread_state state; // first: freed by this
     struct native_thread native;
 };
 
-static struct thread_state *make(void) {
-    JNIEnv *jni;
-    if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return NULL;
+// All threads that have a state, under the lock, so that their pointers to it can be cleared.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct native_thread *all;
+
+static void join_all(struct native_thread *native) {
+    pthread_mutex_lock(&lock);
+    native->pointer = &thread_state;
+    native->ring_pointer = &thread_ring;
+    native->next = all;
+    if (all) all->link = &native->next;
+    native->link = &all;
+    all = native;
+    pthread_mutex_unlock(&lock);
+}
+
+static void leave_all(struct native_thread *native) {
+    pthread_mutex_lock(&lock);
+    *native->link = native->next;
+    if (native->next) native->next->link = native->link;
+    pthread_mutex_unlock(&lock);
+}
+
+void thread_states_drop(void) {
+    pthread_mutex_lock(&lock);
+    for (struct native_thread *native = all; native; native = native->next) {
+        __atomic_store_n(native->pointer, NULL, __ATOMIC_RELAXED);
+        __atomic_store_n(native->ring_pointer, NULL, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+struct thread_state *thread_state_new(JNIEnv *jni, jthread jvm_thread) {
     struct platform_thread *thread = calloc(1, sizeof *thread);
     if (!thread) return NULL;
     struct thread_state *state = &thread->state;
     state->native = &thread->native;
-    state->thread = register_thread(jni, &state->is_carrier);
+    state->session = atomic_load_explicit(&tracer.session, memory_order_relaxed);
+    state->thread = register_thread(jni, jvm_thread, &state->is_carrier);
     state->channel = state->thread ? drainer_open(state->thread, tracer.options.buffer_records) : NULL;
-    if (!state->channel) {
-        free(state);
-        return NULL;
-    }
-    cpu_meter_open(&state->native->meter);
-    return state;
+    if (state->channel) return state;
+    free(state);
+    return NULL;
 }
 
-struct thread_state *thread_state_make(void) {
-    if (thread_state || untraceable || !drainer_running()) return thread_state;
-    untraceable = true;
-    thread_state = make();
-    if (thread_state) thread_ring = &thread_state->channel->ring;
-    return thread_state;
+void thread_state_free(struct thread_state *state) {
+    drainer_close(state->channel);
+    free(state->task);
+    free(state);
 }
 
+// Classes at hand are weak references: of a thread that the JVM has let go already they stay, 32 bytes of the JVM's.
 static void forget_classes(struct thread_state *state) {
     JNIEnv *jni;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return;
@@ -133,9 +183,62 @@ static void forget_classes(struct thread_state *state) {
     }
 }
 
-// Nothing makes a state anew meanwhile, since the thread had its try.
-static __thread struct thread_state *hidden __attribute__((tls_model("initial-exec")));
-static __thread uint32_t times_hidden __attribute__((tls_model("initial-exec")));
+static void give_up_own(void) {
+    struct thread_state *state = own;
+    own = hidden = NULL;
+    leave_all(state->native);
+    thread_state = NULL;
+    thread_ring = NULL;
+    forget_classes(state);
+    cpu_meter_close(&state->native->meter);
+    thread_state_free(state);
+}
+
+// Of a thread that ends after the recording has: nobody else tells.
+static void on_thread_exit(void *unused) {
+    (void)unused;
+    if (own) give_up_own();
+}
+
+static pthread_key_t exit_key;
+
+static void make_exit_key(void) {
+    pthread_key_create(&exit_key, on_thread_exit);
+}
+
+static void make_own(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    JNIEnv *jni;
+    if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return;
+    struct thread_state *state = tracer.attached ? running_take(jni) : NULL;
+    if (!state) state = thread_state_new(jni, NULL);
+    if (!state) return;
+    pthread_once(&once, make_exit_key);
+    pthread_setspecific(exit_key, state);
+    cpu_meter_open(&state->native->meter);
+    if (tracer.attached) {
+        cpu_meter_delays_from_here(&state->native->meter);
+        state->worker |= state->is_carrier;
+    }
+    own = state;
+    join_all(state->native);
+    thread_ring = &state->channel->ring;
+    thread_state = state;
+}
+
+struct thread_state *thread_state_make(void) {
+    uint32_t session = atomic_load_explicit(&tracer.session, memory_order_acquire);
+    if (thread_state || untraceable || times_hidden > 0 || !session || !drainer_running()) return thread_state;
+    untraceable = true;
+    if (own) give_up_own(); // of an earlier recording
+    make_own();
+    untraceable = !thread_state;
+    return thread_state;
+}
+
+void thread_state_refuse(void) {
+    untraceable = true;
+}
 
 void thread_state_hide(void) {
     if (times_hidden++ > 0 || !thread_state) return;
@@ -146,20 +249,14 @@ void thread_state_hide(void) {
 
 void thread_state_show(void) {
     if (times_hidden == 0 || --times_hidden > 0 || !hidden) return;
-    thread_state = hidden;
-    thread_ring = &hidden->channel->ring;
+    if (hidden->session == atomic_load_explicit(&tracer.session, memory_order_relaxed)) {
+        thread_state = hidden;
+        thread_ring = &hidden->channel->ring;
+    }
     hidden = NULL;
 }
 
 void thread_state_end(void) {
-    struct thread_state *state = thread_state;
-    if (!state) return;
-    forget_classes(state);
-    thread_state = NULL;
-    thread_ring = NULL;
+    if (own) give_up_own();
     untraceable = true; // what the dying thread may still call isn't the program's
-    cpu_meter_close(&state->native->meter);
-    drainer_close(state->channel);
-    free(state->task);
-    free(state);
 }

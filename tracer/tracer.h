@@ -20,8 +20,10 @@ struct tracer {
     jvmtiEnv *jvmti;
     struct options options;
     struct arena arena;                      // options and what start-up makes; grows only on the starting thread
+    _Atomic(uint32_t) session;               // number of the recording under way; 0: none, probes do nothing
+    bool attached;                           // came to a running JVM: fields can't be added (kept.h)
     _Atomic(bool) tracing;                   // recording was started (it may have stopped: drainer_running)
-    _Atomic(bool) linkable;                  // the helper class exists, so woven code can link
+    _Atomic(bool) linkable;                  // the helper class exists, so woven code can link; else none is woven
     _Atomic(bool) stopped;                   // recording did not start, or the JVM ends: nothing more is worth weaving
     jobject platform_loader;                 // global reference; NULL where there is none
     jclass runnable, callable, thread_class; // global references
@@ -38,6 +40,7 @@ struct task_frame {
     uint32_t wait_depth;  // ...
     uint32_t site;        // ...
     uint32_t forked_from; // site of the task's own fork; 0: unknown
+    bool begun_before;    // under way when recording began: nobody tells when it ends (running.h)
     uint32_t nested;      // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
     uint32_t outcome;     // enum task_outcome so far
 };
@@ -55,7 +58,10 @@ struct native_thread {
     struct cpu_meter meter;
     uint64_t next_task, task_limit; // ids reserved for it
     struct class_at_hand classes[CLASSES_AT_HAND];
-    uint32_t next_class; // the one to be replaced
+    uint32_t next_class;           // the one to be replaced
+    struct thread_state **pointer; // its `thread_state` and `thread_ring`
+    struct ring **ring_pointer;
+    struct native_thread *next, **link; // of all
 };
 
 // A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares. A virtual
@@ -64,6 +70,7 @@ struct thread_state {
     struct channel *channel;
     struct native_thread *native;
     uint32_t thread;   // id in the trace
+    uint32_t session;  // of tracer.session; it serves no other
     uint32_t site;     // set by woven call sites; 0: look at the stack
     uint64_t run_task; // of its run() or main
     // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
@@ -81,9 +88,10 @@ struct thread_state {
     bool worker;
     bool is_carrier; // of virtual threads
     bool is_virtual;
+    bool loop_unseen; // a ThreadPoolExecutor's worker, begun before the tracer came: a task lies between busy and idle
 };
 
-// NULL until the thread's first event, and for good when it can't be traced.
+// NULL until the thread's first event, for good when it can't be traced, and again between two recordings.
 extern __thread struct thread_state *thread_state __attribute__((tls_model("initial-exec")));
 
 // Its ring, by itself: functions need no more, and each load on their path is 4 cycles.
@@ -92,9 +100,32 @@ extern __thread struct ring *thread_ring __attribute__((tls_model("initial-exec"
 // Makes the calling thread's state at its first event. NULL: not traced. Cold: asks the JVM for the thread's name.
 struct thread_state *thread_state_make(void);
 
-static inline struct thread_state *thread_state_get(void) {
-    return __builtin_expect(thread_state != NULL, 1) ? thread_state : thread_state_make();
+// The load is atomic because thread_states_drop clears the pointer from another thread.
+static inline struct thread_state *thread_state_here(void) {
+    return __atomic_load_n(&thread_state, __ATOMIC_RELAXED);
 }
+
+static inline struct thread_state *thread_state_get(void) {
+    struct thread_state *state = thread_state_here();
+    return __builtin_expect(state != NULL, 1) ? state : thread_state_make();
+}
+
+// State with a channel and an id in the trace for a thread that is not the calling one, or (thread NULL) for it. The
+// meter is not open yet. NULL without memory.
+struct thread_state *thread_state_new(JNIEnv *jni, jthread thread);
+
+// Gives back what thread_state_new made and no thread took up.
+void thread_state_free(struct thread_state *state);
+
+// Whether the JVM itself made the thread: it is in the group "system", or in the cleaners'.
+bool thread_is_system(JNIEnv *jni, jthread thread);
+
+// The calling thread is the tracer's own: never traced.
+void thread_state_refuse(void);
+
+// When a recording has ended: no thread finds its state any more, and each makes a new one at its first event of the
+// next recording. A probe under way may still write into its ring.
+void thread_states_drop(void);
 
 // Names a pool after the calling thread, its worker.
 void thread_state_name_pool(uint32_t pool);

@@ -110,6 +110,7 @@ static struct virtual_thread *make(JNIEnv *jni, struct thread_state *carrier, jt
     if (!made) return NULL;
     made->tid = tid;
     made->state.is_virtual = true;
+    made->state.session = carrier->session;
     made->state.thread = register_virtual(jni, thread);
     made->state.run_task = identity_of_thread(thread);
     if (!made->state.run_task) identity_set_thread(thread, made->state.run_task = task_id_new(carrier));
@@ -270,6 +271,23 @@ void virtual_init(JNIEnv *jni) {
     if (virtual_class && tid_field && name_field && set_callbacks()) return;
     (*env)->DisposeEnvironment(env);
     env = NULL;
+}
+
+void virtual_restart(void) {
+    for (uint32_t s = 0; s < SHARDS; s++) {
+        struct shard *shard = &shards[s];
+        pthread_mutex_lock(&shard->lock);
+        for (uint32_t i = 0; i < shard->room; i++) {
+            for (struct virtual_thread *at = shard->buckets[i], *next; at; at = next) {
+                next = at->next;
+                release(at);
+            }
+        }
+        free(shard->buckets);
+        shard->buckets = NULL;
+        shard->room = shard->count = 0;
+        pthread_mutex_unlock(&shard->lock);
+    }
 }
 
 void virtual_listen(jvmtiEventMode mode) {

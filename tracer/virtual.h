@@ -18,6 +18,9 @@ void virtual_init(JNIEnv *jni);
 // Whether events come; off before recording ends.
 void virtual_listen(jvmtiEventMode mode);
 
+// Before another recording: forgets the threads of the one before.
+void virtual_restart(void);
+
 // What a virtual thread was made to run; NULL when that is not known, or it is none.
 jobject virtual_target(JNIEnv *jni, jobject thread);
 

@@ -2,14 +2,17 @@
 #include "tracer/weaving.h"
 
 #include "tracer/hooks.h"
+#include "tracer/names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/supertypes.h"
 #include "tracer/tracer.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { NAME_BYTES = 1024, ACC_STATIC = 0x0008, ACC_INTERFACE = 0x0200 };
 
@@ -169,6 +172,25 @@ static void weave_task_type(JNIEnv *jni, jobject loader, const struct subject *s
     }
 }
 
+// What was woven, to be undone ----------------------------------------------------------------------------------------
+
+static pthread_mutex_t woven_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct names woven_names;    // internal; a name stands for the classes of all loaders that have it
+static _Atomic(uint32_t) under_way; // calls of weaving_class_loads
+
+static void remember_woven(struct utf8 name) {
+    pthread_mutex_lock(&woven_lock);
+    names_add(&woven_names, name.bytes, name.length);
+    pthread_mutex_unlock(&woven_lock);
+}
+
+static bool was_woven(const char *name, size_t length) {
+    pthread_mutex_lock(&woven_lock);
+    bool woven = names_have(&woven_names, name, length);
+    pthread_mutex_unlock(&woven_lock);
+    return woven;
+}
+
 // One class -----------------------------------------------------------------------------------------------------------
 
 static bool hand_over(jvmtiEnv *jvmti, const uint8_t *woven, size_t length, jint *new_length,
@@ -195,6 +217,7 @@ static void finish(jvmtiEnv *jvmti, const struct subject *subject, jint *new_len
     for (size_t i = 0; i < skip_count; i++) skip(subject, &subject->class->methods[skips[i].method], skips[i].why);
     if (!woven || !hand_over(jvmti, woven, length, new_length, new_bytes)) return;
     registry_woven(methods);
+    if (tracer.attached) remember_woven(subject->class->name);
     for (uint16_t m = 0; m < subject->class->method_count; m++) {
         const struct bci_shift *shifts;
         size_t count = weaver_shifts(subject->weaver, m, &shifts);
@@ -245,11 +268,8 @@ static bool concerns(JNIEnv *jni, jobject loader, const char *name, const char *
     return is_worthwhile() && (is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
 }
 
-void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
-                                 jobject domain, jint length, const unsigned char *bytes, jint *new_length,
-                                 unsigned char **new_bytes) {
-    // JDK 8 calls in its primordial phase with no JNI and for hidden classes with no name; neither can be woven.
-    if (!jni || !name || !atomic_load_explicit(&tracer.linkable, memory_order_acquire)) return;
+static void weave_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name, jint length,
+                        const unsigned char *bytes, jint *new_length, unsigned char **new_bytes) {
     struct subject subject;
     dotted_name(name, strlen(name), subject.dotted, sizeof subject.dotted);
     if (!concerns(jni, loader, name, subject.dotted)) return;
@@ -263,4 +283,108 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
     subject.class = weaver_class(subject.weaver);
     weave(jvmti, jni, loader, &subject, redefined != NULL, new_length, new_bytes);
     weaver_close(subject.weaver);
+}
+
+void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
+                                 jobject domain, jint length, const unsigned char *bytes, jint *new_length,
+                                 unsigned char **new_bytes) {
+    // JDK 8 calls in its primordial phase with no JNI and for hidden classes with no name; neither can be woven.
+    if (!jni || !name) return;
+    atomic_fetch_add(&under_way, 1); // before the look at linkable: weaving_undo waits for who saw it true
+    if (atomic_load(&tracer.linkable))
+        weave_class(jvmti, jni, redefined, loader, name, length, bytes, new_length, new_bytes);
+    atomic_fetch_sub(&under_way, 1);
+}
+
+// Classes that are loaded ---------------------------------------------------------------------------------------------
+
+enum { BATCH_CLASSES = 16, MORE_REFERENCES = 64 };
+
+typedef bool wanted_class(JNIEnv *jni, jclass class, const char *name, size_t length);
+
+static void name_skip(jclass class, jvmtiError failed) {
+    char *signature = NULL, dotted[NAME_BYTES], why[64];
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return;
+    dotted_name(signature + 1, strlen(signature) - 2, dotted, sizeof dotted);
+    snprintf(why, sizeof why, "the JVM refuses to retransform it (error %d)", (int)failed);
+    registry_skip(dotted, why);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+}
+
+// All or, where one of them is refused, each by itself.
+static void retransform(const jclass *classes, jint count) {
+    if (count == 0 || (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE) return;
+    for (jint i = 0; i < count; i++) {
+        jvmtiError failed = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, 1, &classes[i]);
+        if (failed != JVMTI_ERROR_NONE) name_skip(classes[i], failed);
+    }
+}
+
+static bool is_wanted(JNIEnv *jni, jclass class, wanted_class *wanted) {
+    char *signature;
+    jboolean modifiable = JNI_FALSE;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    size_t length = strlen(signature);
+    bool is = length > 2 && signature[0] == 'L';
+    if (is) signature[length - 1] = '\0'; // Lcom/acme/Main;
+    is = is && wanted(jni, class, signature + 1, length - 2) &&
+         (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, class, &modifiable) == JVMTI_ERROR_NONE && modifiable;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+    return is;
+}
+
+static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
+    jclass *classes;
+    jint count, found = 0;
+    if ((*tracer.jvmti)->GetLoadedClasses(tracer.jvmti, &count, &classes) != JVMTI_ERROR_NONE) return;
+    (*jni)->EnsureLocalCapacity(jni, count + MORE_REFERENCES); // after the fact: a checking JVM would complain
+    for (jint i = 0; i < count; i++) {
+        if (is_wanted(jni, classes[i], wanted))
+            classes[found++] = classes[i];
+        else
+            (*jni)->DeleteLocalRef(jni, classes[i]);
+    }
+    for (jint i = 0; i < found; i += BATCH_CLASSES) {
+        retransform(classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
+    }
+    for (jint i = 0; i < found; i++) (*jni)->DeleteLocalRef(jni, classes[i]);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)classes);
+}
+
+static jobject loader_of(jclass class) {
+    jobject loader = NULL;
+    (*tracer.jvmti)->GetClassLoader(tracer.jvmti, class, &loader);
+    return loader;
+}
+
+// Spawn sites of classes that are loaded are found on the stack (sites.h), so of the application's only tasks by their
+// type and included functions are worth the JVM's stop.
+static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_t length) {
+    char dotted[NAME_BYTES];
+    jobject loader = loader_of(class);
+    bool concerned = !loader && hooks_concern(name);
+    if (!concerned) {
+        dotted_name(name, length, dotted, sizeof dotted);
+        concerned = options_trace_class(&tracer.options, dotted);
+    }
+    if (!concerned && loader && is_application(jni, loader)) {
+        concerned = (*jni)->IsAssignableFrom(jni, class, tracer.runnable) ||
+                    (*jni)->IsAssignableFrom(jni, class, tracer.callable);
+    }
+    if (loader) (*jni)->DeleteLocalRef(jni, loader);
+    return concerned;
+}
+
+void weaving_begin(JNIEnv *jni) {
+    retransform_all(jni, concerns_attached);
+}
+
+static bool is_woven(JNIEnv *jni, jclass class, const char *name, size_t length) {
+    return was_woven(name, length);
+}
+
+void weaving_undo(JNIEnv *jni) {
+    while (atomic_load(&under_way) > 0) usleep(1000);
+    retransform_all(jni, is_woven);
+    names_clear(&woven_names);
 }

@@ -14,4 +14,11 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
                                  jobject domain, jint length, const unsigned char *bytes, jint *new_length,
                                  unsigned char **new_bytes);
 
+// Retransforms what is loaded and concerns the tracer, so that it is woven: for a JVM that ran before. The rest is
+// woven as it loads. In batches, each of which stops the JVM for some milliseconds.
+void weaving_begin(JNIEnv *jni);
+
+// When weaving has been turned off (tracer.linkable): retransforms what was woven, so that every class is as it was.
+void weaving_undo(JNIEnv *jni);
+
 #endif

@@ -9,6 +9,15 @@ package java.lang;
 public final class Rehype {
     private Rehype() {}
 
+    // Tells which copy of the agent the natives are bound to, and whether they can be yet.
+    public static native long agent();
+
+    // In place of fields, where none could be added.
+    public static native long carried(Object task);
+    public static native void carry(Object task, long carried);
+    public static native int poolOf(Object executor);
+    public static native void becomePool(Object executor, int pool);
+
     // Functions of included classes.
     public static native void enter(int method);
     public static native void exit(int method);

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/run.h"
+
+#include "tracer/identity.h"
+#include "tracer/locks.h"
+#include "tracer/registry.h"
+#include "tracer/tracer.h"
+#include "tracer/virtual.h"
+#include "tracer/weaving.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct tracer tracer;
+
+// The JVM's own stream. It has one producer at a time, because collections don't overlap.
+static struct channel *gc_channel;
+
+extern const unsigned char helper_class_bytes[];
+extern const size_t helper_class_length;
+
+// Trace file ----------------------------------------------------------------------------------------------------------
+
+static char *system_property(const char *name) {
+    char *value = NULL;
+    if ((*tracer.jvmti)->GetSystemProperty(tracer.jvmti, name, &value) != JVMTI_ERROR_NONE) return NULL;
+    char *copy = arena_string(&tracer.arena, value, strlen(value));
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)value);
+    return copy;
+}
+
+static const char *jvm_text(void) {
+    const char *name = system_property("java.vm.name"), *version = system_property("java.vm.version");
+    size_t size = 256;
+    char *text = arena_alloc(&tracer.arena, size, 1);
+    if (text) snprintf(text, size, "%s %s", version ? version : "?", name ? name : "?");
+    return text;
+}
+
+// Appends one argument as a shell would take it, so that command_without_secrets sees it as one word.
+static size_t append_word(char *text, size_t used, size_t size, const char *word) {
+    if (used && used + 1 < size) text[used++] = ' ';
+    for (; *word && used + 2 < size; word++) {
+        if (strchr(" \t\n\"'\\", *word)) text[used++] = '\\';
+        text[used++] = *word;
+    }
+    return used;
+}
+
+// This process's command line without secrets, and without the option that names the tracer itself.
+static const char *command_text(void) {
+    enum { SIZE = 16 << 10 };
+    static const char OPTION[] = "-agentpath:", LIBRARY[] = "librehype-agent";
+    char words[SIZE];
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, words, SIZE - 1);
+    if (fd >= 0) close(fd);
+    char *text = length > 0 ? arena_alloc(&tracer.arena, SIZE, 1) : NULL;
+    if (!text) return NULL;
+    words[length] = '\0';
+    size_t used = 0;
+    for (const char *word = words; word < words + length; word += strlen(word) + 1) {
+        bool ours = strncmp(word, OPTION, sizeof OPTION - 1) == 0 && strstr(word, LIBRARY);
+        if (!ours) used = append_word(text, used, SIZE, word);
+    }
+    command_without_secrets(text);
+    return text;
+}
+
+static struct trace_writer *open_trace(const struct trace_header *header, struct error *error) {
+    bool exists = false;
+    const char *path = tracer.options.out;
+    struct trace_writer *writer = trace_writer_open(path, header, tracer.options.claim, &exists, error);
+    if (!writer && exists && (path = options_out_with_pid(path, &tracer.arena))) {
+        writer = trace_writer_open(path, header, false, NULL, error);
+    }
+    return writer;
+}
+
+static struct trace_header describe_run(void) {
+    struct clock_source clock = clock_init();
+    struct cpu_meter_kind meter = cpu_meter_choose(clock.ticks_per_s);
+    int64_t skew = clock_uses_counter ? clock_skew_ticks() : 0;
+    return (struct trace_header){
+        .jvm = jvm_text(),
+        .command = command_text(),
+        .options = tracer.options.text,
+        .clock = clock.name,
+        .ticks_per_s = clock.ticks_per_s,
+        .start_unix_ns = clock_ns(CLOCK_REALTIME),
+        .cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+        .pid = (uint32_t)getpid(),
+        .cycle_unit = meter.unit,
+        .cycle_source = meter.source,
+        .clock_skew_ns = skew < 0 ? -1 : (int64_t)((double)skew * 1e9 / (double)clock.ticks_per_s),
+        .origin = "recorded",
+    };
+}
+
+static void write_why_not(struct trace_writer *writer, const struct error *why_not) {
+    char why[ERROR_CAUSE_BYTES];
+    struct trace_end end = {.stopped_because = error_text(why_not, why, sizeof why)};
+    struct error ignored = ERROR_INIT;
+    trace_writer_close(writer, &end, &ignored);
+}
+
+bool run_start(const struct error *why_not, struct error *error) {
+    static uint32_t sessions; // one starts at a time
+    struct trace_header header = describe_run();
+    struct trace_writer *writer = open_trace(&header, error);
+    if (!writer) return false;
+    if (why_not->status == STATUS_OK && drainer_start(writer, error)) {
+        thread_states_drop(); // once more: one that was unmounted just then may have found its carrier's again
+        gc_channel = drainer_open(0, RING_LEAST_RECORDS * 64);
+        atomic_store_explicit(&tracer.session, ++sessions, memory_order_release);
+        return true;
+    }
+    write_why_not(writer, why_not->status == STATUS_OK ? error : why_not);
+    return false;
+}
+
+void run_stop(void) {
+    if (atomic_exchange(&tracer.session, 0) == 0) return;
+    thread_states_drop();
+    drainer_stop();
+    if (gc_channel) drainer_close(gc_channel);
+    gc_channel = NULL;
+}
+
+// What is needed of the JVM -------------------------------------------------------------------------------------------
+
+bool run_define_helper(JNIEnv *jni, struct error *error) {
+    jclass helper = (*jni)->FindClass(jni, HELPER_CLASS);
+    (*jni)->ExceptionClear(jni);
+    if (!helper)
+        helper =
+            (*jni)->DefineClass(jni, HELPER_CLASS, NULL, (const jbyte *)helper_class_bytes, (jsize)helper_class_length);
+    if (helper) {
+        (*jni)->DeleteLocalRef(jni, helper);
+        return true;
+    }
+    (*jni)->ExceptionClear(jni);
+    return error_set(error, STATUS_FAILED, "the JVM does not take the tracer's helper class " HELPER_CLASS);
+}
+
+static jobject parent_of_system_loader(JNIEnv *jni) {
+    jobject platform = NULL;
+    jclass loader_class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+    jmethodID system_loader =
+        loader_class ? (*jni)->GetStaticMethodID(jni, loader_class, "getSystemClassLoader", "()Ljava/lang/ClassLoader;")
+                     : NULL;
+    jmethodID parent =
+        system_loader ? (*jni)->GetMethodID(jni, loader_class, "getParent", "()Ljava/lang/ClassLoader;") : NULL;
+    jobject loader = parent ? (*jni)->CallStaticObjectMethod(jni, loader_class, system_loader) : NULL;
+    if (loader && !(*jni)->ExceptionCheck(jni)) platform = (*jni)->CallObjectMethod(jni, loader, parent);
+    (*jni)->ExceptionClear(jni);
+    return platform ? (*jni)->NewGlobalRef(jni, platform) : NULL;
+}
+
+bool run_know_classes(JNIEnv *jni, struct error *error) {
+    if (!identity_init(jni)) {
+        return error_set(error, STATUS_FAILED, "the JVM's classes are not as the tracer expects them");
+    }
+    locks_init(jni);
+    virtual_init(jni);
+    tracer.platform_loader = parent_of_system_loader(jni);
+    return true;
+}
+
+static bool ask_for_capabilities(void) {
+    jvmtiCapabilities wanted = {0};
+    wanted.can_generate_all_class_hook_events = 1;
+    wanted.can_retransform_classes = 1;
+    wanted.can_tag_objects = 1;
+    wanted.can_generate_garbage_collection_events = 1;
+    wanted.can_get_constant_pool = 1;
+    wanted.can_get_line_numbers = 1;
+    wanted.can_get_source_file_name = 1;
+    return (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
+}
+
+bool run_ask(JavaVM *vm, struct error *error) {
+    tracer.vm = vm;
+    if ((*vm)->GetEnv(vm, (void **)&tracer.jvmti, JVMTI_VERSION_1_2) != JNI_OK) {
+        tracer.jvmti = NULL;
+        return error_set(error, STATUS_FAILED, "the JVM has no interface for tools (JVMTI 1.2)");
+    }
+    if (!ask_for_capabilities()) {
+        return error_set(error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
+    }
+    locks_ask(vm);
+    virtual_ask(vm);
+    return true;
+}
+
+// Events --------------------------------------------------------------------------------------------------------------
+
+static void enable(jvmtiEventMode mode, const jvmtiEvent *events, size_t count) {
+    for (size_t i = 0; i < count; i++) (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, mode, events[i], NULL);
+}
+
+static const jvmtiEvent own_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+                                        JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
+enum { OWN_EVENTS = sizeof own_events / sizeof *own_events };
+
+void run_begin_thread(JNIEnv *jni, jthread thread) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    state->run_task = identity_of_thread(thread);
+    if (!state->run_task) state->run_task = task_id_new(state);
+    identity_set_thread(thread, state->run_task);
+    record_boundary(state, EVENT_THREAD_START, state->run_task, 0);
+}
+
+// What a thread that the JVM has just started runs: a pool's loop, or a task, its run().
+static void begin_run(JNIEnv *jni, jthread thread) {
+    struct thread_state *state = thread_state_here();
+    if (!state) return;
+    if (state->is_carrier) {
+        state->worker = true;
+    } else if (identity_is_worker(jni, thread)) {
+        state->worker = true;
+        state->worker_pool = identity_worker_pool(jni, thread);
+        thread_state_name_pool(state->worker_pool);
+        record1(state, EVENT_WORKER_BEGIN, state->worker_pool);
+    } else {
+        thread_state_enter(state, state->run_task);
+    }
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    struct thread_state *state = thread_state_get();
+    if (state && state->run_task) return; // main: VMInit told of it already; running.h did of others
+    run_begin_thread(jni, thread);
+    begin_run(jni, thread);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
+    struct thread_state *state = tracer.attached ? thread_state_get() : thread_state_here();
+    if (state) record_boundary(state, EVENT_THREAD_END, state->run_task, 0);
+    thread_state_end();
+}
+
+// At a safepoint, on whatever thread collects: no JNI here, and no state of the thread's.
+static void JNICALL on_gc_start(jvmtiEnv *jvmti) {
+    if (gc_channel) ring_put1(&gc_channel->ring, clock_ticks(), EVENT_GC_BEGIN, 0);
+}
+
+static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
+    if (gc_channel) ring_put1(&gc_channel->ring, clock_ticks(), EVENT_GC_END, 0);
+}
+
+void run_listen(jvmtiEventCallbacks *callbacks) {
+    callbacks->ClassFileLoadHook = weaving_class_loads;
+    callbacks->ThreadStart = on_thread_start;
+    callbacks->ThreadEnd = on_thread_end;
+    callbacks->GarbageCollectionStart = on_gc_start;
+    callbacks->GarbageCollectionFinish = on_gc_finish;
+}
+
+void run_hear(jvmtiEventMode mode) {
+    enable(mode, own_events, OWN_EVENTS);
+    locks_listen(mode);
+    virtual_listen(mode);
+}

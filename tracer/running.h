@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that ran before the tracer came. When a recording begins in a running JVM each of them gets its place in the
+// trace: a beginning, the pool that it works for, and the task that it is at, by what stands on its stack. The tasks,
+// its run() or main included, are listed as begun before (registry_running).
+//
+// What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
+// worker next asks for one. A wait that was under way is not told at all.
+#ifndef REHYPE_TRACER_RUNNING_H
+#define REHYPE_TRACER_RUNNING_H
+
+#include <jni.h>
+
+struct thread_state;
+
+// By the starting thread, which must be refused itself (thread_state_refuse), after new threads have begun to tell of
+// themselves and before any class is retransformed. Some 20 us a thread.
+void running_begin(JNIEnv *jni);
+
+// By a thread at its first event: what running_begin made for it; NULL if that was nothing. The thread's own from here
+// on.
+struct thread_state *running_take(JNIEnv *jni);
+
+// When the recording has ended: gives back what no thread took.
+void running_end(void);
+
+#endif
