@@ -34,7 +34,7 @@ def directions($pair; $of): ($figures | map(select(.pair == $pair))) as $all
    "",
    "All figures in %: the error of the estimate against the changed program, medians of 15 comparisons; noise: one run of the",
    "changed program against another, medians of 20. –: undefined, since the changed program has none. No estimate: the model dag",
-   "refuses what needs dispatch (split, resize-pool), and finds deadlocks where tasks ran in waits of others (ForkTooFine).",
+   "refuses what needs dispatch (split, resize-pool).",
    "",
    ("| model | pairs | median composite error | beyond noise | worst pair | direction wrong | bar |", "|---|---:|---:|---:|---:|---:|---|"),
    (models[] as $model

@@ -44,6 +44,20 @@ bool dag_edit_only_inlines(const struct dag_edit *edit);
 const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_inline(struct dag_edit *edit, uint32_t task);
 
+// Bodies that a waiter ran (helping joins) are no part of the waiter's task, but lie in its wait: they stay in it, and
+// go along where the waiter is inlined. If what was awaited is inlined itself, that wait sleeps no more, and comes
+// after the inlined body, which may wait for the helped one. Where so the times would close a ring, helped bodies sink:
+// into the inlined body, to where that waits for the child of its that the helped task is or comes from; if that child
+// is inlined as well, or runs in that very wait, into the child's body, and so on. Their thread stays the same. This
+// closes no ring of its own in programs whose tasks wait for all that they spawned: whatever comes behind that wait
+// then waits for the helped task anyway, and all that comes before it on the thread is the helped task's ancestors', up
+// to waits of theirs for other children, which have nothing of it to wait for.
+//
+// Where the wait begins that a helped body sinks to; DAG_NONE for those that stay, as there is no such wait. Cost: the
+// vertices of the bodies that it passes.
+uint32_t dag_edit_sinks_to(const struct dag *dag, const struct dag_edit *edit, uint32_t task);
+bool dag_edit_sinks_any(const struct dag *dag, const struct dag_edit *edit);
+
 // Merge (T 5.2): dag_inline_refusal. `tasks` are those of a site, or of a site and context, in any order; none of them
 // is in a group yet. Groups are runs of up to `factor` (2 or more) consecutive ones that one spawner hands to one pool
 // in one context. They end early where a wait for a member lies on the spawner's thread before the next member's spawn,

@@ -92,6 +92,19 @@ static void hold_up(struct simulation *sim, struct strand *strand, struct frame 
     frame->since_ns += held_ns;
 }
 
+// A body that has sunk to a wait runs there as it would have where it was recorded: it has to await its spawn.
+static bool push_sunk(struct simulation *sim, uint32_t strand, const struct frame *frame) {
+    bool in_wait = frame->next > 0 && sim->dag->vertices.kind[frame->next - 1] == VERTEX_WAIT_BEGIN;
+    uint32_t task = in_wait ? sunk_take(sim, frame->next - 1) : DAG_NONE;
+    if (task == DAG_NONE) return false;
+    struct frame body = frame_of_body(sim, task, FRAME_SUNK);
+    body.task = DAG_NONE;
+    body.link = task;
+    body.next = sim->dag->tasks[task].pickup;
+    body.since_ns = sim->dag->vertices.time_ns[body.next - 1];
+    return frame_push(sim, strand, body);
+}
+
 static uint32_t step_of(const struct frame *frame) {
     if (frame->kind == FRAME_PART) return frame->next ? STEP_PART_END : STEP_PART_START;
     return frame->begun ? STEP_SPAWNED : STEP_SPAWN;
@@ -110,10 +123,12 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
         }
         strand->entered = false;
         if (frame->kind >= FRAME_PART) return step_of(frame);
+        if (sim->sunk_count && push_sunk(sim, index, frame)) continue;
         uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
         if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) hold_up(sim, strand, frame, v);
         if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;
-        if (task != frame->task && sim->fate[task] != FATE_RECORDED) {
+        bool sank = sim->sunk_count && sim->sinks[task] && !(frame->kind == FRAME_SUNK && frame->link == task);
+        if (sank || (task != frame->task && sim->fate[task] != FATE_RECORDED)) {
             skip(sim, strand, frame, task);
             continue;
         }

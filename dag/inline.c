@@ -4,8 +4,9 @@
 // the end, with the delays that they had. The bracket's vertices go, and with them the hand-over edge to the pick-up,
 // which goes as well; the worker's edges into the pick-up and out of the end are stitched into one. Edges from the
 // result to waiters stay, so whoever awaits the task finds it done. Sound when the body can run at its spawn: it has
-// both ends recorded, began after its spawn, and shares its bracket with nobody else's work. One that waits for its
-// spawner, or for what only that can bring about, closes a ring, which is found when the times are worked out.
+// both ends recorded, began after its spawn, and shares its bracket with nobody else's work. Bodies that lie in its
+// waits go along; those that lay in waits for it go where they are needed (helping.c). One that waits for its spawner,
+// or for what only that can bring about, closes a ring, which is found when the times are worked out.
 #include "dag/edit.h"
 
 // Whether the bracket holds vertices of other tasks: what is done there must not vanish. A body of the task's own

@@ -97,7 +97,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !regroup_new(sim) || !computing_new(sim) || !derive_new(sim)) {
+        !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !computing_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -107,6 +107,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
 void simulation_free(struct simulation *sim) {
     if (!sim) return;
     pools_free(sim);
+    sunk_free(sim);
     regroup_free(sim);
     derive_free(sim);
     agenda_destroy(&sim->agenda);
@@ -734,7 +735,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     agenda_clear(&sim->agenda);
     computing_begin_run(sim, model);
     find_arrivals(sim, model);
-    sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0;
+    sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->sunk_count == 0;
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     bring_back_tails(sim);
@@ -795,8 +796,11 @@ static void blame_others(struct simulation *sim) {
 }
 
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
+    sunk_forget(sim);
     if (model->kind == MODEL_CPU && sim->others_share < 0) blame_others(sim);
     enum dag_outcome outcome = play(sim, edit, model);
+    if (outcome == DAG_DEADLOCK && model->kind == MODEL_DAG && sunk_find(sim)) outcome = play(sim, edit, model);
+    if (sim->no_memory) return DAG_NO_MEMORY;
     if (outcome != DAG_OK) return outcome;
     pools_end_run(sim);
     if (!derive_run(sim)) return DAG_NO_MEMORY;

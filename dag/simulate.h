@@ -5,7 +5,8 @@
 //
 // Models (SPEC section 5):
 //   MODEL_DAG   threads as recorded: each worker takes up the tasks that it took up, when their spawns and its own past
-//               allow. Times are those of dag_propagate to the nanosecond, where that knows the edit.
+//               allow. Times are those of dag_propagate to the nanosecond, where that knows the edit. Where that
+//               finds a deadlock, helped bodies sink (dag/edit.h).
 //   MODEL_POOL  tasks of a pool with a known discipline are dispatched again; every edge takes as long as recorded.
 //   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
 //               that time, then sleeps for the rest of it; its queued_ns are left out, since they arise anew, but for

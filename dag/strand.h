@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
-// a strand runs), regroup.c (groups, parts and stages), workers.c (pools' rules), contention.c (locks), derive.c (the
-// run as a DAG), stuck.c (why it came to a halt).
+// a strand runs), regroup.c (groups, parts and stages), sunk.c (helped bodies that moved), workers.c (pools' rules),
+// contention.c (locks), derive.c (the run as a DAG), stuck.c (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
@@ -41,6 +41,7 @@ enum frame_kind {
     FRAME_TASK,    // a worker's
     FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
     FRAME_HELPED,  // a body in another's wait
+    FRAME_SUNK,    // a body that sank to another's wait, pick-up and all: `link` says which
     FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the strand where it would wait
     FRAME_MEMBER,  // a body in a group
     FRAME_GROUP,   // on a recorded thread, the body that ends a group
@@ -51,7 +52,7 @@ enum frame_kind {
 // Vertices that a strand runs; frames nest.
 struct frame {
     uint32_t outer; // DAG_NONE: the outermost; of unused frames the next unused one
-    uint32_t task;  // job; DAG_NONE of threads
+    uint32_t task;  // job; DAG_NONE of threads, and where the strand does not begin the job
     uint32_t next, end;
     uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
     int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
@@ -176,6 +177,11 @@ struct worker_shift {
     bool comes;            // it woke up
 };
 
+struct sunk { // a body that sinks (dag/edit.h)
+    uint32_t wait, task;
+    bool begun;
+};
+
 struct arrivals {         // spawns, by a thread in nobody's name or main's, of what comes at another rate
     uint32_t first, last; // vertices; DAG_NONE: there are none
 };
@@ -220,6 +226,11 @@ struct simulation {
     bool *helped;                // a task each: in a wait, by a worker or another thread, as recorded
     struct worker_shift *shifts; // by pool, then time
     uint32_t shift_count;
+
+    // Where the run would come to a halt otherwise:
+    bool *sinks;       // a flag a task
+    struct sunk *sunk; // by wait, then by where they were recorded
+    uint32_t sunk_count;
 
     uint32_t running; // strands that are neither idle nor over
 
@@ -268,7 +279,7 @@ static inline bool ends_group(const struct simulation *sim, uint32_t task) {
 // The last vertex that goes where a task's body goes. What a thread that no pool governs did behind it, stays there.
 static inline uint32_t frame_last_of_body(const struct simulation *sim, uint32_t task) {
     const struct dag_task *of = &sim->dag->tasks[task];
-    return pool_governs(sim, of->pool) ? of->tail : of->end;
+    return pool_governs(sim, of->pool) || sim->sinks[task] ? of->tail : of->end;
 }
 
 static inline struct frame frame_of_body(const struct simulation *sim, uint32_t task, enum frame_kind kind) {
@@ -292,6 +303,14 @@ bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame);
 // one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
 void frames_clear(struct simulation *sim);
+
+// sunk.c
+bool sunk_new(struct simulation *sim);
+void sunk_free(struct simulation *sim);
+void sunk_forget(struct simulation *sim);
+bool sunk_find(struct simulation *sim); // which bodies sink under the edit; false: none
+// One that has sunk to this wait and is still to run, DAG_NONE; from now on it is not any more.
+uint32_t sunk_take(struct simulation *sim, uint32_t wait);
 
 // simulate.c
 uint32_t strand_add(struct simulation *sim);                            // DAG_NONE: no memory

@@ -36,12 +36,13 @@ static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, str
 }
 
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error) {
-    enum dag_outcome outcome;
+    enum dag_outcome outcome = DAG_DEADLOCK;
     estimator->simulated = needs_simulation(estimator);
-    if (!estimator->simulated)
+    if (!estimator->simulated) {
         outcome = dag_propagate(estimator->dag, &estimator->edit, &estimator->run);
-    else if (!simulate(estimator, &outcome, error))
-        return false;
+        estimator->simulated = outcome == DAG_DEADLOCK && dag_edit_sinks_any(estimator->dag, &estimator->edit);
+    }
+    if (estimator->simulated && !simulate(estimator, &outcome, error)) return false;
     *stuck = outcome == DAG_DEADLOCK;
     return outcome != DAG_NO_MEMORY || error_set(error, STATUS_FAILED, "no memory for an estimate");
 }

@@ -175,6 +175,76 @@ static void rewrite(struct graph *graph) {
     free(had_body);
 }
 
+// ---- helped bodies that sink (dag/edit.h)
+
+// The wait, in the body around, in which a helped body lies; DAG_NONE: in none. Found from that body's start on.
+static uint32_t wait_with(const struct dag *dag, const struct dag_task *task) {
+    uint32_t open = DAG_NONE;
+    if (task->dispatch != DISPATCH_HELPED) return DAG_NONE;
+    for (uint32_t v = dag->tasks[task->enclosing].start + 1; v < task->pickup; v++) {
+        if (dag->vertices.kind[v] == VERTEX_START)
+            v = dag->tasks[dag->vertices.task[v]].end;
+        else if (dag->vertices.kind[v] == VERTEX_WAIT_BEGIN)
+            open = v;
+        else if (dag->vertices.kind[v] == VERTEX_WAIT_END)
+            open = DAG_NONE;
+    }
+    return open;
+}
+
+static bool comes_from(const struct dag *dag, uint32_t task, uint32_t ancestor) {
+    return task != DAG_NONE && (task == ancestor || comes_from(dag, dag->tasks[task].spawner, ancestor));
+}
+
+// Where a body that lies in `waiter`'s wait for what is inlined, or runs in that wait, goes from there; DAG_NONE: it
+// stays where it was.
+static uint32_t deeper(const struct dag *dag, const struct dag_edit *edit, uint32_t sinking, uint32_t waiter,
+                       uint32_t wait) {
+    uint32_t awaited = dag->vertices.task[wait], inner = DAG_NONE;
+    if (awaited == sinking || (!edit->inlined[awaited] && wait_with(dag, &dag->tasks[awaited]) != wait)) return wait;
+    if (dag->tasks[awaited].spawner != waiter) return DAG_NONE;
+    uint32_t start = dag->tasks[awaited].start, end = dag->tasks[awaited].end;
+    for (uint32_t v = end; v-- > start + 1;) {
+        bool own = dag->vertices.kind[v] == VERTEX_WAIT_BEGIN && dag->vertices.task[v] != DAG_NONE;
+        for (uint32_t u = start + 1; own && u <= v; u++) {
+            if (dag->vertices.kind[u] != VERTEX_START) continue;
+            own = dag->tasks[dag->vertices.task[u]].end < v;
+            u = dag->tasks[dag->vertices.task[u]].end;
+        }
+        uint32_t child = own ? dag->vertices.task[v] : DAG_NONE;
+        if (child == DAG_NONE || dag->tasks[child].spawner != awaited) continue;
+        if (comes_from(dag, sinking, child)) inner = v;
+    }
+    return inner == DAG_NONE ? DAG_NONE : deeper(dag, edit, sinking, awaited, inner);
+}
+
+static void sink(struct graph *graph, const struct dag_task *task, uint32_t wait, uint32_t *last_of_wait) {
+    uint32_t v = graph->before[task->pickup], w = graph->after[task->tail];
+    uint32_t before = last_of_wait[wait] == DAG_NONE ? wait : last_of_wait[wait], then = graph->after[before];
+    link(graph, v, w);
+    if (w != DAG_NONE) graph->lead_ns[w] += delay(graph, task->pickup);
+    graph->lead_ns[task->pickup] = 0;
+    link(graph, before, task->pickup);
+    link(graph, task->tail, then == task->pickup ? w : then);
+    last_of_wait[wait] = task->tail;
+}
+
+static void sink_all(struct graph *graph) {
+    const struct dag *dag = graph->dag;
+    uint32_t *last_of_wait = malloc((dag->vertex_count + 1) * sizeof *last_of_wait);
+    if (!last_of_wait) abort();
+    for (uint32_t v = 0; v < dag->vertex_count; v++) last_of_wait[v] = DAG_NONE;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) { // in the order of their starts
+        if (dag->vertices.kind[v] != VERTEX_START) continue;
+        uint32_t t = dag->vertices.task[v], wait = wait_with(dag, &dag->tasks[t]);
+        uint32_t awaited = wait == DAG_NONE ? DAG_NONE : dag->vertices.task[wait];
+        if (awaited == DAG_NONE || graph->edit->inlined[t] || !graph->edit->inlined[awaited]) continue;
+        uint32_t target = deeper(dag, graph->edit, t, dag->tasks[t].enclosing, wait);
+        if (target != DAG_NONE) sink(graph, &dag->tasks[t], target, last_of_wait);
+    }
+    free(last_of_wait);
+}
+
 static void graph_init(struct graph *graph, const struct dag *dag, const struct dag_edit *edit) {
     size_t nodes = (size_t)dag->vertex_count + dag->thread_count + 1;
     *graph = (struct graph){.dag = dag,
@@ -207,10 +277,11 @@ static void graph_destroy(struct graph *graph) {
     free(graph->time_ns);
 }
 
-bool reference_propagate(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns) {
+bool reference_propagate(const struct dag *dag, const struct dag_edit *edit, bool sinks, int64_t *time_ns) {
     struct graph graph;
     graph_init(&graph, dag, edit);
     rewrite(&graph);
+    if (sinks) sink_all(&graph);
     while (relax(&graph)) {
     }
     bool all_known = true;

@@ -6,7 +6,8 @@
 
 #include "dag/propagate.h"
 
-// Fills time_ns (a vertex each; DAG_ABSENT where removed). false when some vertices can never have a time.
-bool reference_propagate(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns);
+// Fills time_ns (a vertex each; DAG_ABSENT where removed). false when some vertices can never have a time. `sinks`:
+// helped bodies whose wait is for what is inlined are moved to where they are needed.
+bool reference_propagate(const struct dag *dag, const struct dag_edit *edit, bool sinks, int64_t *time_ns);
 
 #endif

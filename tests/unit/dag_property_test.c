@@ -163,7 +163,7 @@ static void check_work(const struct fixture *fixture, uint64_t seed) {
 
 static void check_edit(struct fixture *fixture, uint64_t seed, int64_t *expected, unsigned *deadlocks) {
     struct error error = ERROR_INIT;
-    bool possible = reference_propagate(fixture->dag, &fixture->edit, expected), acyclic;
+    bool possible = reference_propagate(fixture->dag, &fixture->edit, false, expected), acyclic;
     enum dag_outcome outcome = dag_propagate(fixture->dag, &fixture->edit, &fixture->run);
     must(graph_is_acyclic(fixture->dag, &fixture->edit, &acyclic, &error), &error);
     if (possible != (outcome == DAG_OK)) fail_msg("seed %lu: outcome %d, not so", (unsigned long)seed, (int)outcome);

@@ -200,6 +200,39 @@ static void test_deadlock(void **state) {
     tb_free(tb);
 }
 
+// main helps with what the task that it waits for spawned, and awaits: with that task inlined, main does so sooner.
+static void test_help_goes_along(void **state) {
+    struct trace_builder *tb = tb_new();
+    uint32_t pool = tb_pool(tb, "pool-1", 1);
+    uint32_t outer = tb_site(tb, "Main", "main", 10), inner = tb_site(tb, "Main", "main", 20);
+    tb_thread(tb, 1, "main", 0);
+    tb_thread(tb, 2, "worker", 0);
+    tb_event(tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(tb, 2, 2, EVENT_THREAD_START, 1002);
+    tb_event(tb, 2, 4, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, 1, 10, EVENT_SPAWN_BEGIN, 1, outer, pool);
+    tb_event(tb, 1, 12, EVENT_SPAWN_END, 1);
+    tb_event(tb, 1, 13, EVENT_WAIT_BEGIN, 1, 0, tb_wait(WAIT_FOR_TASK, outer));
+    tb_event(tb, 2, 14, EVENT_TASK_START, 1);
+    tb_event(tb, 2, 20, EVENT_SPAWN_BEGIN, 2, inner, pool);
+    tb_event(tb, 2, 22, EVENT_SPAWN_END, 2);
+    tb_event(tb, 1, 24, EVENT_TASK_START, 2);
+    tb_event(tb, 2, 26, EVENT_WAIT_BEGIN, 2, 0, tb_wait(WAIT_FOR_TASK, inner));
+    tb_event(tb, 1, 54, EVENT_TASK_END, 2);
+    tb_event(tb, 2, 57, EVENT_WAIT_END, 2);
+    tb_event(tb, 2, 60, EVENT_TASK_END, 1);
+    tb_event(tb, 1, 64, EVENT_WAIT_END, 1);
+    tb_event(tb, 1, 100, EVENT_THREAD_END, MAIN);
+    struct fixture f;
+    open_built(&f, tb, MODEL_DAG);
+    inline_line(&f, 10);
+    struct metrics metrics = estimate(&f);
+    // 10 to the spawn and 12 from the body's start to its wait; 4 to find help and 30 of it; 3 to the body's end; then
+    // 1 to main's wait, the 11 before it helped there, and 36 to the end.
+    assert_int_equal(metrics.wall_ns, 107);
+    close_fixture(&f);
+}
+
 static void test_intervals(void **state) {
     for (int kind = MODEL_DAG; kind <= MODEL_POOL; kind++) {
         struct fixture f;
@@ -225,6 +258,7 @@ int main(void) {
         cmocka_unit_test(test_replay_is_without_wishes),
         cmocka_unit_test(test_starvation),
         cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_help_goes_along),
         cmocka_unit_test(test_intervals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
