@@ -7,11 +7,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JUC     "java/util/concurrent/"
-#define ID      "getfield . " TASK_FIELD " J; "
-#define POOL    "getfield . " POOL_FIELD " I; "
+#define JUC  "java/util/concurrent/"
+#define ID   "getfield . " TASK_FIELD " J; "
+#define POOL "getfield . " POOL_FIELD " I; "
 
-#define VIRTUAL "java/lang/VirtualThread"
+// JDK 21 and later.
+#define STARTS_IN_CONTAINER(class_name)                                                                                \
+    {class_name,                                                                                                       \
+     "start",                                                                                                          \
+     "(Ljdk/internal/vm/ThreadContainer;)V",                                                                           \
+     AT_ENTRY,                                                                                                         \
+     "aload 0; aload 1; call threadSpawnIn (Ljava/lang/Object;Ljava/lang/Object;)V",                                   \
+     NULL},                                                                                                            \
+        {class_name, "start", "(Ljdk/internal/vm/ThreadContainer;)V", AT_RETURN, "call threadSpawned ()V", NULL}, {    \
+        class_name, "start", "(Ljdk/internal/vm/ThreadContainer;)V", AT_THROW, "call threadRefused ()V", NULL          \
+    }
+
+#define AWAITS_ALL(class_name, method, container)                                                                      \
+    BRACKET(class_name, method, NULL, "aload 0; " container "call containerBegin (Ljava/lang/Object;)V",               \
+            "call waitEnd ()V")
+
+#define FLOCK           "jdk/internal/misc/ThreadFlock"
+#define FLOCK_CONTAINER "getfield . container Ljdk/internal/misc/ThreadFlock$ThreadContainerImpl;; "
+#define VIRTUAL         "java/lang/VirtualThread"
 
 enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
 
@@ -297,10 +315,11 @@ static const struct hook hooks[] = {
     {"java/util/TimerThread", "mainLoop", NULL, AT_THROW, "call timerEnd ()V", NULL},
     BRACKET("java/lang/Thread", "start", "()V", "aload 0; call threadSpawn (Ljava/lang/Object;)V",
             "call threadSpawned ()V"),
-    BRACKET("java/lang/Thread", "start", "(Ljdk/internal/vm/ThreadContainer;)V",
-            "aload 0; call threadSpawn (Ljava/lang/Object;)V", "call threadSpawned ()V"),
-    BRACKET(VIRTUAL, "start", "(Ljdk/internal/vm/ThreadContainer;)V", "aload 0; call threadSpawn (Ljava/lang/Object;)V",
-            "call threadSpawned ()V"),
+    STARTS_IN_CONTAINER("java/lang/Thread"),
+    STARTS_IN_CONTAINER(VIRTUAL),
+    AWAITS_ALL(JUC "ThreadPerTaskExecutor", "awaitTermination", ""),
+    AWAITS_ALL(FLOCK, "awaitAll", FLOCK_CONTAINER),
+    AWAITS_ALL(FLOCK, "close", FLOCK_CONTAINER),
     BRACKET(VIRTUAL, "joinNanos", "(J)Z", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
     BRACKET(VIRTUAL, "scheduleUnpark", NULL, "call hide ()V", "call show ()V"), // 21
     BRACKET(VIRTUAL, "schedule", NULL, "call hide ()V", "call show ()V"),       // 25
@@ -318,8 +337,8 @@ const char *const hooks_early_classes[] = {"java/lang/Thread", VIRTUAL, JUC "loc
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 
 bool hooks_concern(const char *internal_class) {
-    static const char *const prefixes[] = {JUC, "java/lang/Thread", VIRTUAL, "java/util/Timer",
-                                           "sun/launcher/LauncherHelper"};
+    static const char *const prefixes[] = {JUC,   "java/lang/Thread", VIRTUAL,
+                                           FLOCK, "java/util/Timer",  "sun/launcher/LauncherHelper"};
     bool likely = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !likely; i++) {
         likely = strncmp(internal_class, prefixes[i], strlen(prefixes[i])) == 0;

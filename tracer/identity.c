@@ -304,6 +304,7 @@ enum { CLASS_WRAPS_AT = 40 };
 
 static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
+                                           "java.util.concurrent.StructuredTaskScope",
                                            "java.util.concurrent.ForkJoinPool$InvokeAnyTask",
                                            "java.util.concurrent.CompletableFuture$"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -326,9 +327,13 @@ static uint64_t class_tag(jclass class) {
 static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
     static const struct {
         const char *name, *descriptor;
-    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},     {"callable", "Ljava/util/concurrent/Callable;"},
-                  {"fn", "Ljava/util/function/Function;"},  {"fn", "Ljava/util/function/BiFunction;"},
-                  {"fn", "Ljava/util/function/Consumer;"},  {"fn", "Ljava/lang/Runnable;"},
+    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},
+                  {"callable", "Ljava/util/concurrent/Callable;"},
+                  {"task", "Ljava/util/concurrent/Callable;"},
+                  {"fn", "Ljava/util/function/Function;"},
+                  {"fn", "Ljava/util/function/BiFunction;"},
+                  {"fn", "Ljava/util/function/Consumer;"},
+                  {"fn", "Ljava/lang/Runnable;"},
                   {"fn", "Ljava/util/function/BiConsumer;"}};
     jfieldID field = NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !field; i++) {

@@ -5,6 +5,7 @@
 // The task stack tells wrappers apart from tasks: beginning the task that is on top already, or a body inside a
 // submitted task, only nests. The spawn stack tells a pool's own thread start, or an executor inside an executor, from
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
+#include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/locks.h"
@@ -767,12 +768,14 @@ static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject 
     if (task) return task;
     task = task_id_new(state);
     // A thread that is made while something is handed over serves that: its run() is a pool's loop, and no task.
-    if (state->spawns == 0 && !identity_is_worker(jni, thread))
-        record3(state, EVENT_TASK_CREATED, task, identity_class(jni, state, target ? target : thread), 0);
+    if (state->spawns > 0 || identity_is_worker(jni, thread)) return task;
+    struct fork_parts parts = identity_parts(jni, state, target ? target : thread);
+    uint32_t class = parts.payload ? identity_class(jni, state, parts.payload) : parts.class;
+    record3(state, EVENT_TASK_CREATED, task, class, 0);
     return task;
 }
 
-PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
+static void spawn_thread(JNIEnv *jni, jobject thread) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
     uint64_t task = task_of_thread(jni, state, thread);
@@ -780,6 +783,36 @@ PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
     identity_set_thread(thread, task);
     if (!inner) record_spawn(jni, state, task, 0);
     push_spawn(state, inner ? 0 : task);
+}
+
+PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
+    spawn_thread(jni, thread);
+}
+
+// The same of one that starts in a container; closed by threadSpawned or threadRefused.
+PROBE(void, threadSpawnIn)(JNIEnv *jni, jclass helper, jobject thread, jobject container) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    container_enter(state->started_in = container_number(jni, container));
+    spawn_thread(jni, thread);
+}
+
+PROBE(void, threadRefused)(JNIEnv *jni, jclass helper) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    container_leave(state->started_in);
+    end_spawn(SPAWN_REJECTED);
+}
+
+PROBE(void, containerBegin)(JNIEnv *jni, jclass helper, jobject container) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    uint64_t end_of_all = state->wait_depth == 0 ? container_await(state, container_number(jni, container)) : 0;
+    if (end_of_all) {
+        begin_wait(jni, end_of_all, WAIT_FOR_TASK);
+    } else if (state->wait_depth++ == 0) {
+        state->awaiting = NO_WAIT;
+    }
 }
 
 PROBE(void, threadSpawned)(JNIEnv *jni, jclass helper) {

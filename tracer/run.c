@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/run.h"
 
+#include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/locks.h"
 #include "tracer/registry.h"
@@ -192,7 +193,7 @@ bool run_ask(JavaVM *vm, struct error *error) {
         return error_set(error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
     }
     locks_ask(vm);
-    virtual_ask(vm);
+    if (virtual_ask(vm)) container_ask(vm);
     return true;
 }
 
@@ -210,7 +211,10 @@ void run_begin_thread(JNIEnv *jni, jthread thread) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
     state->run_task = identity_of_thread(thread);
-    if (!state->run_task) state->run_task = task_id_new(state);
+    if (state->run_task)
+        state->container = container_of_thread(jni, thread); // its start was seen
+    else
+        state->run_task = task_id_new(state);
     identity_set_thread(thread, state->run_task);
     record_boundary(state, EVENT_THREAD_START, state->run_task, 0);
 }
@@ -240,6 +244,8 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     struct thread_state *state = tracer.attached ? thread_state_get() : thread_state_here();
+    uint64_t awaited = state ? container_leave(state->container) : 0;
+    if (awaited) record1(state, EVENT_RESULT, awaited); // of all the container's threads: it is the last
     if (state) record_boundary(state, EVENT_THREAD_END, state->run_task, 0);
     thread_state_end();
 }

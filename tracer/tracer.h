@@ -82,9 +82,10 @@ struct thread_state {
     uint32_t tasks, spawns; // depth of the stacks; more than fits is counted, not kept
     uint32_t task_capacity;
     struct task_frame *task;
-    uint32_t worker_pool;        // of a ForkJoinPool's worker; 0: none
-    uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
-    uint32_t idle_pool;          // whose queue it asks
+    uint32_t worker_pool;           // of a ForkJoinPool's worker; 0: none
+    uint64_t spawn[SPAWN_STACK];    // task of each open hand-over; 0 for one that is not recorded
+    uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
+    uint32_t idle_pool;             // whose queue it asks
     bool worker;
     bool is_carrier; // of virtual threads
     bool is_virtual;

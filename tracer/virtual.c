@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/virtual.h"
 
+#include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
@@ -113,7 +114,10 @@ static struct virtual_thread *make(JNIEnv *jni, struct thread_state *carrier, jt
     made->state.session = carrier->session;
     made->state.thread = register_virtual(jni, thread);
     made->state.run_task = identity_of_thread(thread);
-    if (!made->state.run_task) identity_set_thread(thread, made->state.run_task = task_id_new(carrier));
+    if (made->state.run_task) // its start was seen
+        made->state.container = container_of_thread(jni, thread);
+    else
+        identity_set_thread(thread, made->state.run_task = task_id_new(carrier));
     if (made->state.thread && add(made)) return made;
     release(made);
     return NULL;
@@ -182,9 +186,11 @@ static void JNICALL on_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     unmount_whatever_is();
     struct thread_state *carrier = thread_state;
     struct virtual_thread *ended = find(tid_of(jni, thread), true);
+    uint64_t awaited = ended ? container_leave(ended->state.container) : 0;
     if (ended && carrier) {
         uint64_t ticks = clock_ticks();
         begin_turn(ended, carrier, ticks);
+        if (awaited) ring_put1(&carrier->channel->ring, ticks, EVENT_RESULT, awaited); // the last of them all
         ring_put3(&carrier->channel->ring, ticks, EVENT_THREAD_END, ended->state.run_task, ended->cpu, 0);
         ring_switch(&carrier->channel->ring, ticks, 0);
     }
@@ -256,11 +262,12 @@ static bool set_callbacks(void) {
            (*env)->SetExtensionEventCallback(env, unmount_event, (jvmtiExtensionEvent)on_unmount) == JVMTI_ERROR_NONE;
 }
 
-void virtual_ask(JavaVM *vm) {
+bool virtual_ask(JavaVM *vm) {
     if ((*vm)->GetEnv(vm, (void **)&env, JVMTI_VERSION_1_2) != JNI_OK) env = NULL;
-    if (!env || (ask_for_capability() && find_events())) return;
-    (*env)->DisposeEnvironment(env);
+    if (env && ask_for_capability() && find_events()) return true;
+    if (env) (*env)->DisposeEnvironment(env);
     env = NULL;
+    return false;
 }
 
 void virtual_init(JNIEnv *jni) {
@@ -268,12 +275,14 @@ void virtual_init(JNIEnv *jni) {
     virtual_class = identity_global_class(jni, "java/lang/BaseVirtualThread");
     tid_field = identity_field(jni, tracer.thread_class, "tid", "J");
     name_field = identity_field(jni, tracer.thread_class, "name", "Ljava/lang/String;");
+    container_init(jni);
     if (virtual_class && tid_field && name_field && set_callbacks()) return;
     (*env)->DisposeEnvironment(env);
     env = NULL;
 }
 
 void virtual_restart(void) {
+    container_restart();
     for (uint32_t s = 0; s < SHARDS; s++) {
         struct shard *shard = &shards[s];
         pthread_mutex_lock(&shard->lock);

@@ -9,8 +9,8 @@
 
 #include "tracer/tracer.h"
 
-// At the agent's start: asks for the events.
-void virtual_ask(JavaVM *vm);
+// At the agent's start: asks for the events. Whether there may be any.
+bool virtual_ask(JavaVM *vm);
 
 // When the JVM's classes can be had.
 void virtual_init(JNIEnv *jni);

@@ -106,6 +106,17 @@ public final class VirtualThreads {
         System.out.println("query: tasks=" + EACH);
     }
 
+    /** Nobody awaits a task: whoever closes the executor awaits them all. */
+    private static void closing() {
+        ThreadFactory factory = Thread.ofVirtual().name("closing-", 0).factory();
+        try (ExecutorService executor = Executors.newThreadPerTaskExecutor(factory)) {
+            for (int i = 0; i < EACH; i++) {
+                executor.execute(VirtualThreads::sleepy);
+            }
+        }
+        System.out.println("closing: tasks=" + EACH);
+    }
+
     /** Threads that contend for a lock and for a monitor, which keeps them on their carriers up to JDK 23. */
     private static void locks() throws InterruptedException {
         ReentrantLock lock = new ReentrantLock();
@@ -142,6 +153,7 @@ public final class VirtualThreads {
         factory();
         unnamed();
         executor();
+        closing();
         locks();
         throwing();
     }

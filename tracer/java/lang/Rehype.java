@@ -62,6 +62,7 @@ public final class Rehype {
     public static native void taken(long task);
     public static native void takenIfReady(long task, Object result);
     public static native void joinBegin(Object thread);
+    public static native void containerBegin(Object container);
     public static native void terminationBegin(int pool);
     public static native void parkBegin(Object blocker);
     public static native void parkEnd();
@@ -100,6 +101,8 @@ public final class Rehype {
 
     // Threads.
     public static native void threadSpawn(Object thread);
+    public static native void threadSpawnIn(Object thread, Object container);
+    public static native void threadRefused();
     public static native void threadSpawned();
     public static native void hide();
     public static native void show();
