@@ -37,8 +37,8 @@ static inline uint8_t *varint_put(uint8_t *at, uint64_t value) {
     return at;
 }
 
-// false, with *at anywhere up to end, when the bytes stop short or say more than 64 bits.
-static inline bool varint_get(const uint8_t **at, const uint8_t *end, uint64_t *value) {
+// Of any length, byte by byte.
+static inline bool varint_get_long(const uint8_t **at, const uint8_t *end, uint64_t *value) {
     uint64_t sum = 0;
     for (unsigned shift = 0; shift < 64 && *at < end; shift += 7) {
         uint8_t byte = *(*at)++;
@@ -50,6 +50,30 @@ static inline bool varint_get(const uint8_t **at, const uint8_t *end, uint64_t *
         }
     }
     return false;
+}
+
+// false, with *at anywhere up to end, when the bytes stop short or say more than 64 bits. Most are of up to three
+// bytes: to branch on how many beats arithmetic on all, since the next number's place then needn't wait for this one's
+// bytes.
+static inline bool varint_get(const uint8_t **at, const uint8_t *end, uint64_t *value) {
+    const uint8_t *bytes = *at;
+    if (end - bytes < 3) return varint_get_long(at, end, value);
+    if (bytes[0] < 0x80) {
+        *value = bytes[0];
+        *at = bytes + 1;
+        return true;
+    }
+    if (bytes[1] < 0x80) {
+        *value = (bytes[0] & 0x7fu) | (unsigned)bytes[1] << 7;
+        *at = bytes + 2;
+        return true;
+    }
+    if (bytes[2] < 0x80) {
+        *value = (bytes[0] & 0x7fu) | (bytes[1] & 0x7fu) << 7 | (unsigned)bytes[2] << 14;
+        *at = bytes + 3;
+        return true;
+    }
+    return varint_get_long(at, end, value);
 }
 
 // Small differences of either sign become small numbers. Differences are modulo 2^64, so any two operands have one.
