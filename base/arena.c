@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/arena.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ static struct arena_chunk *chunk_new(struct arena *arena, size_t least) {
     struct arena_chunk *chunk =
         calloc(1, sizeof(struct arena_chunk) + size); // calloc: large chunks come zeroed for free
     if (!chunk) return NULL;
+    pages_prefer_huge(chunk, size);
     chunk->older = arena->chunk;
     chunk->size = size;
     arena->chunk = chunk;

@@ -98,6 +98,7 @@ struct function_stack {
 // they come up.
 struct event_batch {
     struct event events[32];
+    uint32_t sightings[32]; // what is known of the task that each names, or IDMAP_NONE; of function events nothing
     uint32_t count;
 };
 
@@ -139,7 +140,6 @@ bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size);
 
 bool scan_trace(struct builder *builder);
 bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch); // false: none left
-struct sighting *find_sighting(struct builder *builder, uint64_t id); // NULL for ids that the scan didn't meet
 
 bool lay_vertices(struct builder *builder);
 bool add_thread(struct builder *builder, uint32_t stream); // that following vertices belong to

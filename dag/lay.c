@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second decode: lays down the vertices of each thread in recorded order, and with them bodies, brackets and
 // contexts.
+#include "base/pages.h"
 #include "dag/builder.h"
 
 #include <stdlib.h>
@@ -17,7 +18,16 @@ static bool resize(void *array, size_t count, size_t size) {
     void **pointer = array;
     void *moved = realloc(*pointer, count * size);
     if (moved) *pointer = moved;
+    pages_prefer_huge(moved, count * size);
     return moved != NULL;
+}
+
+// No more than that by far, as a rule: an event is one vertex at most, but for TAKEN, which is two. What is not filled
+// takes no memory.
+static uint32_t expected_vertices(const struct trace *trace) {
+    uint64_t count = 1024 + trace->event_count + trace->events_of_kind[EVENT_TAKEN];
+    for (unsigned kind = EVENT_ENTER; kind <= EVENT_EXIT_THROW; kind++) count -= trace->events_of_kind[kind];
+    return count < DAG_NONE / 2 ? (uint32_t)count : DAG_NONE / 2;
 }
 
 static bool reserve_vertex(struct builder *builder) {
@@ -27,7 +37,7 @@ static bool reserve_vertex(struct builder *builder) {
         return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
                          DAG_NONE / 2);
     }
-    uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : 1024;
+    uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : expected_vertices(builder->trace);
     bool ok = resize(&vertices->time_ns, larger, sizeof *vertices->time_ns) &&
               resize(&vertices->cause, larger, sizeof *vertices->cause) &&
               resize(&vertices->task, larger, sizeof *vertices->task) &&
@@ -62,6 +72,7 @@ struct lay {
     struct builder *builder;
     uint32_t stream;
     uint64_t ordinal;          // of the event in hand
+    uint32_t sighting;         // of the task that it names, or IDMAP_NONE
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
     uint32_t body;             // entries of the open stack up to the innermost body of a task in its own right, or less
 };
@@ -89,6 +100,10 @@ static bool put(struct lay *lay, enum vertex_kind kind, uint32_t task) {
 
 static uint32_t last_vertex(const struct lay *lay) {
     return lay->builder->dag->vertex_count - 1;
+}
+
+static struct sighting *named(const struct lay *lay) { // NULL for ids that the scan didn't meet
+    return lay->sighting == IDMAP_NONE ? NULL : &lay->builder->sightings[lay->sighting];
 }
 
 static struct dag_task *task_at(const struct lay *lay, uint32_t task) {
@@ -259,7 +274,7 @@ static bool lay_spawn_begin(struct lay *lay, const struct event *event, struct s
 
 // What had been accepted, and then gave way to another.
 static bool lay_discarded(struct lay *lay, const struct event *event) {
-    const struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
+    const struct sighting *sighting = named(lay);
     bool is_task = sighting && sighting->own_task && sighting->task != DAG_NONE;
     if (is_task && event->operand[1] == SPAWN_REJECTED) task_at(lay, sighting->task)->flags |= TASK_REJECTED;
     return true;
@@ -291,7 +306,7 @@ static bool lay_task_end(struct lay *lay, const struct event *event) {
     struct open_entry body;
     if (!pop(lay, OPEN_BODY, event->operand[0], &body)) return false;
     if (body.task != DAG_NONE) return end_body(lay, &body, true, (uint8_t)event->operand[2]);
-    const struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
+    const struct sighting *sighting = named(lay);
     bool sets_result = sighting && !sighting->own_task && !(sighting->seen & SEEN_RESULT);
     return !sets_result || lay_result(lay, sighting); // without RESULT waiters see the result at the end
 }
@@ -304,7 +319,7 @@ static bool note_other_wait(struct builder *builder, struct other_wait wait) {
 
 static bool lay_wait_begin(struct lay *lay, const struct event *event) {
     uint8_t wait_for = (uint8_t)(event->operand[2] >> 32);
-    const struct sighting *target = wait_for == WAIT_FOR_TASK ? find_sighting(lay->builder, event->operand[0]) : NULL;
+    const struct sighting *target = wait_for == WAIT_FOR_TASK ? named(lay) : NULL;
     uint32_t task = target ? target->task : DAG_NONE;
     if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
     return push(lay,
@@ -322,7 +337,7 @@ static bool lay_wait_end(struct lay *lay, const struct event *event) {
         if (wait.id == 0) return true;
         return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .pool = (uint32_t)wait.id});
     }
-    uint32_t target = wait.wait_for == WAIT_FOR_TASK ? idpages_get(&builder->sighting_of_id, wait.id) : IDMAP_NONE;
+    uint32_t target = wait.wait_for == WAIT_FOR_TASK ? lay->sighting : IDMAP_NONE;
     if (target == IDMAP_NONE || builder->sightings[target].kind != SIGHTING_WORKER) return true;
     return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .sighting = target});
 }
@@ -367,7 +382,7 @@ static bool lay_block_end(struct lay *lay, const struct event *event) {
 }
 
 static bool lay_task_event(struct lay *lay, const struct event *event) {
-    struct sighting *sighting = find_sighting(lay->builder, event->operand[0]);
+    struct sighting *sighting = named(lay);
     if (event->kind == EVENT_THREAD_START) return lay_thread_start(lay, sighting);
     if (!sighting) return true;
     switch (event->kind) {
@@ -466,6 +481,7 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
     for (uint64_t first = 0; read_batch(builder, &cursor, &batch); first += batch.count) {
         for (uint32_t i = 0; i < batch.count; i++) {
             lay.ordinal = first + i;
+            lay.sighting = batch.sightings[i];
             lay.time_ns = (int64_t)batch.events[i].time;
             if (!lay_event(&lay, &batch.events[i])) return false;
             note_boundary(&lay, &batch.events[i]);

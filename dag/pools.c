@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The rules of each pool: what the trace's table says of it, and what its workers were seen to do.
 #include "dag/builder.h"
+#include "dag/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,13 +86,6 @@ static void look_at_retirement(struct dag *dag, const struct dag_thread *thread)
     }
 }
 
-static int by_start(const void *a, const void *b, void *context) {
-    const struct dag *dag = context;
-    const struct dag_task *x = &dag->tasks[*(const uint32_t *)a], *y = &dag->tasks[*(const uint32_t *)b];
-    int64_t x_ns = dag->vertices.time_ns[x->start], y_ns = dag->vertices.time_ns[y->start];
-    return x_ns != y_ns ? (x_ns > y_ns) - (x_ns < y_ns) : (x->start > y->start) - (x->start < y->start);
-}
-
 static void vote(const struct dag *dag, const struct dag_task *first, const struct dag_task *then,
                  struct order_votes *votes) {
     const int64_t *time_ns = dag->vertices.time_ns;
@@ -105,19 +99,22 @@ static void vote(const struct dag *dag, const struct dag_task *first, const stru
 // Takes the order in which queued tasks were taken for the discipline where it clearly is newest first.
 static bool look_at_order(struct builder *builder) {
     struct dag *dag = builder->dag;
-    uint32_t *queued = malloc(((size_t)dag->task_count + 1) * sizeof *queued), count = 0;
+    struct order_key *queued = malloc(((size_t)dag->task_count + 1) * sizeof *queued);
+    uint32_t count = 0;
     struct order_votes *votes = calloc(dag->pool_count, sizeof *votes);
     uint32_t *before = malloc(dag->pool_count * sizeof *before); // task of the pool that was taken last
     bool ok = queued && votes && before;
     for (uint32_t t = 0; ok && t < dag->task_count; t++) {
-        if (dag->tasks[t].dispatch == DISPATCH_QUEUED && pool_at(dag, dag->tasks[t].pool)) queued[count++] = t;
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->dispatch != DISPATCH_QUEUED || !pool_at(dag, task->pool)) continue;
+        queued[count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
     }
     for (uint32_t p = 0; ok && p < dag->pool_count; p++) before[p] = DAG_NONE;
-    if (ok) qsort_r(queued, count, sizeof *queued, by_start, dag);
+    ok = ok && order_sort(queued, count);
     for (uint32_t i = 0; ok && i < count; i++) {
-        const struct dag_task *task = &dag->tasks[queued[i]];
+        const struct dag_task *task = &dag->tasks[queued[i].item];
         if (before[task->pool] != DAG_NONE) vote(dag, &dag->tasks[before[task->pool]], task, &votes[task->pool]);
-        before[task->pool] = queued[i];
+        before[task->pool] = queued[i].item;
     }
     for (uint32_t p = 1; ok && p < dag->pool_count; p++) {
         bool newest_first = votes[p].newest >= 3 && votes[p].newest > 4 * votes[p].oldest;

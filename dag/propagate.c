@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/propagate.h"
 
+#include "base/pages.h"
 #include "dag/chain.h"
 #include "dag/rules.h"
 #include "dag/segments.h"
@@ -497,6 +498,7 @@ static bool allocate(struct dag_run *run, const struct dag *dag) {
                             .parking = calloc(1, sizeof *run->parking),
                             .walks = malloc(threads * sizeof *run->walks)};
     if (!run->time_ns || !run->segments || !run->parking || !run->walks) return false;
+    pages_prefer_huge(run->time_ns, vertices * sizeof *run->time_ns);
     if (!dag_segments_init(run->segments, dag)) return false;
     size_t segments = (size_t)run->segments->count + 1;
     run->parking->first = malloc(segments * sizeof *run->parking->first);

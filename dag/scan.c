@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The first decode: which ids are tasks of their own, which are folded into others, which threads are workers. All of
 // it can depend on any other thread's events, so it must be known before the first vertex is laid.
+#include "base/pages.h"
 #include "dag/builder.h"
+#include "dag/order.h"
 
 #include <stdlib.h>
 
@@ -16,6 +18,7 @@ bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size) {
     uint32_t larger = *capacity ? *capacity * 2 : 64;
     void *moved = realloc(*array, larger * size);
     if (!moved) return false;
+    pages_prefer_huge(moved, larger * size);
     *array = moved;
     *capacity = larger;
     return true;
@@ -33,20 +36,18 @@ uint32_t open_find(const struct open_stack *stack, enum open_kind kind, uint64_t
     return depth;
 }
 
-struct sighting *find_sighting(struct builder *builder, uint64_t id) {
-    uint32_t index = idpages_get(&builder->sighting_of_id, id);
-    return index == IDMAP_NONE ? NULL : &builder->sightings[index];
+static struct sighting *sight_again(struct builder *builder, uint32_t index, uint64_t time_ns) {
+    struct sighting *known = &builder->sightings[index];
+    if (time_ns < known->first_ns) known->first_ns = time_ns;
+    return known;
 }
 
-// NULL: no memory.
-static struct sighting *sight(struct builder *builder, uint64_t id, uint64_t time_ns) {
+// `known`: what the batch found, which may have come up since. NULL: no memory.
+static struct sighting *sight(struct builder *builder, uint64_t id, uint32_t known, uint64_t time_ns) {
+    if (known != IDMAP_NONE) return sight_again(builder, known, time_ns);
     uint32_t *index = idpages_at(&builder->sighting_of_id, id);
     if (!index) return NULL;
-    if (*index != IDMAP_NONE) {
-        struct sighting *known = &builder->sightings[*index];
-        if (time_ns < known->first_ns) known->first_ns = time_ns;
-        return known;
-    }
+    if (*index != IDMAP_NONE) return sight_again(builder, *index, time_ns);
     if (!GROW(builder->sightings, builder->sighting_count, builder->sighting_capacity)) return NULL;
     *index = builder->sighting_count++;
     struct sighting *sighting = &builder->sightings[*index];
@@ -165,20 +166,24 @@ static bool names_task(const struct event *event) {
     return event->operand[0] != 0;
 }
 
-static void prefetch_sightings(const struct builder *builder, const struct event_batch *batch) {
-    uint32_t found[sizeof batch->events / sizeof *batch->events], count = 0;
+// Inlined early, or gcc takes it for a function without effect and leaves out the call.
+static inline __attribute__((always_inline)) void prefetch_tasks(const struct builder *builder,
+                                                                 const struct event_batch *batch) {
     for (uint32_t i = 0; i < batch->count; i++) {
-        if (batch->events[i].kind <= EVENT_EXIT_THROW) continue;
-        uint32_t sighting = idpages_get(&builder->sighting_of_id, batch->events[i].operand[0]);
-        if (sighting == IDMAP_NONE) continue;
-        __builtin_prefetch(&builder->sightings[sighting]);
-        found[count++] = sighting;
-    }
-    for (uint32_t i = 0; builder->dag->tasks && i < count; i++) {
-        uint32_t task = builder->sightings[found[i]].task;
+        if (batch->sightings[i] == IDMAP_NONE) continue;
+        uint32_t task = builder->sightings[batch->sightings[i]].task;
         if (task == DAG_NONE) continue;
         __builtin_prefetch(&builder->dag->tasks[task].site, 1); // a task takes two lines
         __builtin_prefetch(&builder->dag->tasks[task].awaited, 1);
+    }
+}
+
+static void find_sightings(const struct builder *builder, struct event_batch *batch) {
+    for (uint32_t i = 0; i < batch->count; i++) {
+        batch->sightings[i] = IDMAP_NONE;
+        if (batch->events[i].kind <= EVENT_EXIT_THROW) continue;
+        uint32_t sighting = batch->sightings[i] = idpages_get(&builder->sighting_of_id, batch->events[i].operand[0]);
+        if (sighting != IDMAP_NONE) __builtin_prefetch(&builder->sightings[sighting]);
     }
 }
 
@@ -188,11 +193,12 @@ bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct eve
            trace_cursor_next(cursor, &batch->events[batch->count], builder->error)) {
         batch->count++;
     }
-    prefetch_sightings(builder, batch);
+    find_sightings(builder, batch);
+    if (builder->dag->tasks) prefetch_tasks(builder, batch);
     return batch->count > 0;
 }
 
-static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event) {
+static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known) {
     struct stream_facts *facts = &builder->streams[stream];
     if (event->kind == EVENT_WORKER_BEGIN) {
         if (!facts->is_worker) facts->pool = (uint32_t)event->operand[0];
@@ -201,7 +207,7 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
     if (event->kind == EVENT_TASK_END) scan_close(builder, OPEN_BODY, event->operand[0]);
     if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);
     if (!names_task(event)) return true;
-    struct sighting *sighting = sight(builder, event->operand[0], event->time);
+    struct sighting *sighting = sight(builder, event->operand[0], known, event->time);
     if (!sighting || !scan_sighting(builder, stream, event, sighting)) return no_memory(builder);
     return true;
 }
@@ -214,7 +220,8 @@ static bool scan_stream(struct builder *builder, uint32_t stream) {
     while (read_batch(builder, &cursor, &batch)) {
         for (uint32_t i = 0; i < batch.count; i++) {
             const struct event *event = &batch.events[i];
-            if (event->kind > EVENT_EXIT_THROW && !scan_event(builder, stream, event)) return false;
+            if (event->kind <= EVENT_EXIT_THROW) continue;
+            if (!scan_event(builder, stream, event, batch.sightings[i])) return false;
         }
     }
     return builder->error->status == STATUS_OK;
@@ -281,13 +288,6 @@ static void classify(struct builder *builder) {
     }
 }
 
-static int by_first_mention(const void *a, const void *b, void *context) {
-    const struct sighting *sightings = context;
-    const struct sighting *x = &sightings[*(const uint32_t *)a], *y = &sightings[*(const uint32_t *)b];
-    if (x->first_ns != y->first_ns) return x->first_ns < y->first_ns ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 static uint8_t first_flags(const struct sighting *sighting) {
     if (!sighting->own_task) return TASK_NESTED;
     if (sighting->seen & SEEN_MAIN) return TASK_MAIN;
@@ -314,17 +314,20 @@ static void make_task(const struct sighting *sighting, struct dag_task *task) {
 }
 
 static bool make_tasks(struct builder *builder) {
-    uint32_t *order = malloc(((size_t)builder->sighting_count + 1) * sizeof *order), count = 0;
+    struct order_key *order = malloc(((size_t)builder->sighting_count + 1) * sizeof *order);
+    uint32_t count = 0;
     if (!order) return no_memory(builder);
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
-        if (builder->sightings[i].kind == SIGHTING_TASK) order[count++] = i;
+        const struct sighting *sighting = &builder->sightings[i];
+        if (sighting->kind != SIGHTING_TASK) continue;
+        order[count++] = (struct order_key){(int64_t)sighting->first_ns, sighting->id, i};
     }
-    qsort_r(order, count, sizeof *order, by_first_mention, builder->sightings);
     struct dag *dag = builder->dag;
-    dag->tasks = ARENA_NEW(&dag->arena, struct dag_task, (size_t)count + 1);
+    bool ok = order_sort(order, count);
+    if (ok) dag->tasks = ARENA_NEW(&dag->arena, struct dag_task, (size_t)count + 1);
     for (uint32_t i = 0; dag->tasks && i < count; i++) {
-        builder->sightings[order[i]].task = i;
-        make_task(&builder->sightings[order[i]], &dag->tasks[i]);
+        builder->sightings[order[i].item].task = i;
+        make_task(&builder->sightings[order[i].item], &dag->tasks[i]);
     }
     dag->task_count = count;
     free(order);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/segments.h"
 
+#include "base/pages.h"
 #include "dag/rules.h"
 
 #include <stdlib.h>
@@ -108,6 +109,9 @@ bool dag_segments_init(struct dag_segments *segments, const struct dag *dag) {
     segments->links = malloc((count + 1) * sizeof *segments->links);
     segments->shift_ns = malloc((count + 2) * sizeof *segments->shift_ns);
     if (!segments->list || !segments->links || !segments->shift_ns) return false;
+    pages_prefer_huge(segments->list, (count + 1) * sizeof *segments->list);
+    pages_prefer_huge(segments->links, (count + 1) * sizeof *segments->links);
+    pages_prefer_huge(segments->shift_ns, (count + 2) * sizeof *segments->shift_ns);
     list_segments(segments, dag);
     find_links(segments, dag);
     segments->shift_ns[SEGMENT_STILL(segments)] = 0;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/pages.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+// Whole huge pages within the array only, since it may share its first and last with others.
+void pages_prefer_huge(void *array, size_t bytes) {
+    uintptr_t begin = ((uintptr_t)array + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+    uintptr_t end = ((uintptr_t)array + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
+    if (array && begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
