@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FETCHED_AHEAD 8 // passages, or vertices
+#define FETCHED_AHEAD 16 // vertices
 
 // Where a job is in this run: vertices, a thread and jobs, DAG_NONE for none.
 struct place {
@@ -267,18 +267,6 @@ static int64_t end_of_passage(const struct simulation *sim, const struct passage
     return passage->time_ns + time_ns[passage->source + passage->count - 1] - time_ns[passage->source];
 }
 
-// Bodies lie where they were recorded: what of one is read, and where it is now, is fetched ahead.
-static void fetch(const struct simulation *sim, const struct passage *passage) {
-    const struct dag_vertices *recorded = &sim->dag->vertices;
-    uint32_t source = passage->source;
-    if (source == DAG_NONE) return;
-    __builtin_prefetch(&recorded->time_ns[source]);
-    __builtin_prefetch(&recorded->cause[source]);
-    __builtin_prefetch(&recorded->task[source]);
-    if (recorded->compute_ns) __builtin_prefetch(&recorded->compute_ns[source]);
-    __builtin_prefetch(&sim->derive->now[source], 1);
-}
-
 // What one thread passed. What is computed up to what is no vertex belongs to the next that is one.
 static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next) {
     struct derive_work *work = sim->derive;
@@ -291,7 +279,6 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next
     for (uint32_t i = 0; i < log->count; i++) {
         const struct passage *passage = &log->items[i];
         struct effort effort = effort_of(sim, passage, passage->time_ns - before_ns);
-        if (i + FETCHED_AHEAD < log->count) fetch(sim, &log->items[i + FETCHED_AHEAD]);
         carried.compute_ns += effort.compute_ns;
         carried.queued_ns += effort.queued_ns;
         before_ns = end_of_passage(sim, passage);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static uint32_t unused_frame(struct simulation *sim) {
+uint32_t frame_new(struct simulation *sim) {
     uint32_t index = sim->unused_frame;
     if (index != DAG_NONE) {
         sim->unused_frame = sim->frames[index].outer;
@@ -15,23 +15,14 @@ static uint32_t unused_frame(struct simulation *sim) {
     if (sim->frame_count == sim->frame_capacity) {
         uint32_t larger = sim->frame_capacity ? sim->frame_capacity * 2 : 256;
         struct frame *moved = realloc(sim->frames, larger * sizeof *moved);
-        if (!moved) return DAG_NONE;
+        if (!moved) {
+            sim->no_memory = true;
+            return DAG_NONE;
+        }
         sim->frames = moved;
         sim->frame_capacity = larger;
     }
     return sim->frame_count++;
-}
-
-bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame) {
-    uint32_t index = unused_frame(sim);
-    if (index == DAG_NONE) {
-        sim->no_memory = true;
-        return false;
-    }
-    frame.outer = sim->strands[strand].frame;
-    sim->frames[index] = frame;
-    sim->strands[strand].frame = index;
-    return true;
 }
 
 void frames_clear(struct simulation *sim) {

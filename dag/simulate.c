@@ -12,7 +12,8 @@
 #define OTHERS_LEAST 0.05
 // Of the machine's computing: below, there was nobody else to wait for.
 #define OTHERS_PRESENT 0.1
-#define FETCHED_AHEAD  32
+// How far ahead on a thread its next spawn is looked for.
+#define SPAWNS_APART 8
 
 static struct simulation *fail_new(struct simulation *sim, const struct dag *dag, struct error *error) {
     simulation_free(sim);
@@ -386,12 +387,21 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
     if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
 }
 
-// Who takes a task up reads it elsewhere than what it read last; the next to be spawned mostly comes next.
-static void fetch(const struct simulation *sim, uint32_t task) {
+static uint32_t next_spawn(const struct simulation *sim, uint32_t v) {
+    for (uint32_t u = v + 1; u < sim->dag->vertex_count && u <= v + SPAWNS_APART; u++) {
+        if (sim->dag->vertices.kind[u] == VERTEX_SPAWN_BEGIN) return u;
+    }
+    return v;
+}
+
+// Tasks and bodies lie apart, so they are fetched ahead: the next task's body, the task after the next.
+static void fetch(const struct simulation *sim, uint32_t spawn_begin) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t start = sim->dag->tasks[task].start;
-    __builtin_prefetch(&sim->dag->tasks[task + FETCHED_AHEAD]);
-    __builtin_prefetch(&sim->dag->tasks[task + FETCHED_AHEAD].pickup);
+    uint32_t next = next_spawn(sim, spawn_begin), task = vertices->task[next];
+    const struct dag_task *later = &sim->dag->tasks[vertices->task[next_spawn(sim, next)]];
+    __builtin_prefetch(later);
+    __builtin_prefetch(&later->tail);
+    uint32_t start = task == DAG_NONE ? DAG_NONE : sim->dag->tasks[task].start;
     if (start == DAG_NONE) return;
     __builtin_prefetch(&vertices->time_ns[start]);
     __builtin_prefetch(&vertices->task[start]);
@@ -403,7 +413,7 @@ static void fetch(const struct simulation *sim, uint32_t task) {
 }
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
-    fetch(sim, task);
+    fetch(sim, sim->dag->tasks[task].spawn_begin);
     enum dispatch dispatch = pool_offer(sim, strand, task, now_ns);
     sim->dispatch[task] = (uint8_t)dispatch; // who awaits one that is rejected waits for ever
     if (dispatch != sim->dag->tasks[task].dispatch)
@@ -526,6 +536,7 @@ static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
         strand->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[strand->frame].since_ns;
     }
     strand->edge = EDGE_AHEAD;
+    strand->timed = false;
     strand->now_ns = time_ns;
     strand->lead_ns = 0;
     strand->vertex = DAG_NONE;
@@ -610,6 +621,7 @@ static void advance(struct simulation *sim, uint32_t index) {
         }
         strand = &sim->strands[index]; // more may have been made
         if ((strand->blocked || needs_turn(sim, strand->vertex)) && !has_turn(sim, index, time_ns)) {
+            strand->timed = true;
             agenda_put(&sim->agenda, index, time_ns);
             return;
         }
@@ -629,6 +641,7 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
         stealing_arrive(sim, index, now_ns);
         break;
     default:
+        if (sim->strands[index].timed) step(sim, index, now_ns);
         advance(sim, index);
     }
 }
@@ -699,12 +712,9 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
 }
 
 // Where a pool dispatches, what its worker did behind a body goes with that, though the worker may be gone.
-static void bring_back_tails(struct simulation *sim) {
-    for (uint32_t t = 0; t < sim->dag->task_count; t++) {
-        const struct dag_task *task = &sim->dag->tasks[t];
-        if (task->start == DAG_NONE || !pool_governs(sim, task->pool)) continue;
-        for (uint32_t v = task->end + 1; v <= task->tail; v++) sim->time_ns[v] = DAG_PENDING;
-    }
+static void bring_back_tail(struct simulation *sim, const struct dag_task *task) {
+    if (task->start == DAG_NONE || !pool_governs(sim, task->pool)) return;
+    for (uint32_t v = task->end + 1; v <= task->tail; v++) sim->time_ns[v] = DAG_PENDING;
 }
 
 static void find_arrivals(struct simulation *sim, const struct model *model) {
@@ -738,9 +748,9 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->sunk_count == 0;
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
-    bring_back_tails(sim);
     pools_begin_run(sim);
     for (uint32_t t = 0; t < dag->task_count; t++) {
+        bring_back_tail(sim, &dag->tasks[t]);
         sim->fate[t] = (uint8_t)fate_of(sim, t);
         sim->dispatch[t] = dag->tasks[t].dispatch;
     }

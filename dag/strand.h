@@ -103,6 +103,7 @@ struct strand {
     uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
     bool has_edge;                 // as in struct passage
+    bool timed;                    // `vertex` has its time, which is that of the turn that it waits for
     uint8_t life;
     uint8_t edge; // enum edge; with what it computes, when that was done, and what it sleeps then
     int64_t edge_compute_ns, computed_ns, asleep_ns;
@@ -298,7 +299,15 @@ static inline struct frame frame_of_job(const struct simulation *sim, uint32_t j
 }
 
 // frames.c
-bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame);
+uint32_t frame_new(struct simulation *sim); // DAG_NONE: no memory
+static inline bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame) {
+    uint32_t index = frame_new(sim);
+    if (index == DAG_NONE) return false;
+    frame.outer = sim->strands[strand].frame;
+    sim->frames[index] = frame;
+    sim->strands[strand].frame = index;
+    return true;
+}
 // The next vertex of a strand, or what stands for it, in frames and out of them; DAG_NONE at the end of the outermost
 // one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
