@@ -79,7 +79,7 @@ static void hold_up(struct simulation *sim, struct strand *strand, struct frame 
     bool begins = frame->since_ns == vertices->time_ns[v - 1];
     if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
     int64_t held_ns = held_up_ns(vertices, v);
-    strand->lead_ns += sim->shares ? computing_kept_ns(sim, held_ns) : held_ns;
+    strand->lead_ns += sim->shares ? 0 : held_ns;
     frame->since_ns += held_ns;
 }
 

@@ -119,7 +119,7 @@ static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t j
     sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
     struct strand *strand = &sim->strands[index];
     int64_t total_ns = sim->dag->vertices.time_ns[task->end] - sim->dag->vertices.time_ns[task->start];
-    if (sim->shares) total_ns -= queued_ns - computing_kept_ns(sim, queued_ns);
+    if (sim->shares) total_ns -= queued_ns;
     strand->lead_ns = share(total_ns, part, parts);
     strand->compute_ns += share(compute_ns, part, parts);
     if (!sim->shares) strand->queued_ns += share(queued_ns, part, parts);
@@ -238,6 +238,7 @@ void stage_wait(struct simulation *sim, uint32_t index, uint32_t wait_end, int64
     strand->lead_ns = 0;
     strand->vertex = DAG_NONE;
     strand->compute_ns = strand->queued_ns = 0;
+    strand->luck.more_ns = 0;
     frame->next = wait_end + 1;
     frame->since_ns = sim->dag->vertices.time_ns[wait_end];
     sim->time_ns[wait_end] = time_ns;

@@ -8,10 +8,6 @@
 
 #include <stdlib.h>
 
-// A share below is the accident of the recording.
-#define OTHERS_LEAST 0.05
-// Of the machine's computing: below, there was nobody else to wait for.
-#define OTHERS_PRESENT 0.1
 // How far ahead on a thread its next spawn is looked for.
 #define SPAWNS_APART 8
 
@@ -91,14 +87,13 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     if (!sim) return fail_new(sim, dag, error);
     sim->dag = dag;
     sim->costs = costs;
-    sim->others_share = -1; // not known yet
     sim->time_ns = malloc(vertices * sizeof *sim->time_ns);
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !computing_new(sim) || !derive_new(sim)) {
+        !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !service_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -114,6 +109,8 @@ void simulation_free(struct simulation *sim) {
     agenda_destroy(&sim->agenda);
     cores_destroy(&sim->cores);
     free(sim->pauses);
+    free(sim->background);
+    free(sim->luck);
     free(sim->strands);
     free(sim->frames);
     free(sim->parking.first);
@@ -174,8 +171,7 @@ int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     int64_t recorded_ns = time_ns[task->start] - max_ns(time_ns[task->spawn_begin], dag_free_ns(sim->dag, task));
     if (sim->model != MODEL_CPU) return recorded_ns;
-    int64_t own_ns = sim->costs->pickup_ns[job_task(sim, job)];
-    return own_ns + computing_kept_ns(sim, recorded_ns - own_ns);
+    return sim->costs->pickup_ns[job_task(sim, job)];
 }
 
 uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
@@ -233,6 +229,7 @@ static void pass(struct simulation *sim, uint32_t index, uint32_t source, uint32
     passage->kind = (uint8_t)kind;
     passage->dropped = dropped;
     strand->compute_ns = strand->queued_ns = 0;
+    strand->luck.more_ns = 0;
     strand->has_edge = false;
     sim->passed++;
 }
@@ -529,9 +526,8 @@ static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct strand *strand = &sim->strands[index];
     uint32_t v = strand->vertex;
     if (sim->shares && strand->edge == EDGE_COMPUTED) {
-        strand->queued_ns = strand->computed_ns - strand->now_ns - strand->edge_compute_ns;
+        strand->queued_ns = max_ns(strand->computed_ns - strand->joins_ns - strand->edge_compute_ns, 0);
         strand->compute_ns = strand->edge_compute_ns;
-        sim->queued_ns += strand->queued_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
         strand->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[strand->frame].since_ns;
     }
@@ -566,58 +562,74 @@ static void finish(struct simulation *sim, uint32_t index) {
 // In order of time, since it takes from what others get.
 static void begin_to_compute(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
-    if (!has_turn(sim, index, strand->now_ns)) {
-        agenda_put(&sim->agenda, index, strand->now_ns);
+    strand->edge = EDGE_WAKES;
+    if (!has_turn(sim, index, strand->joins_ns)) {
+        agenda_put(&sim->agenda, index, strand->joins_ns);
         return;
     }
     strand->edge = EDGE_COMPUTES;
-    cores_join(&sim->cores, index, strand->now_ns, strand->edge_compute_ns);
+    cores_join(&sim->cores, index, strand->joins_ns, strand->edge_compute_ns, strand->edge_luck);
 }
 
 static bool waits(const struct simulation *sim, const struct strand *strand) {
     return strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & TRAIT_WAITS;
 }
 
+enum reach_outcome { REACH_KNOWN, REACH_AGAIN, REACH_LATER };
+
+static enum reach_outcome wait_for_turn(struct simulation *sim, uint32_t index, int64_t time_ns) {
+    agenda_put(&sim->agenda, index, time_ns);
+    return REACH_LATER;
+}
+
+// When the strand comes to its next vertex, or begins to compute up to it.
+static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int64_t *time_ns) {
+    struct strand *strand = &sim->strands[index];
+    *time_ns = strand->now_ns + strand->lead_ns;
+    if (is_wait_of_stage(sim, strand)) {
+        if (!has_turn(sim, index, *time_ns)) return wait_for_turn(sim, index, *time_ns);
+        stage_wait(sim, index, strand->vertex, *time_ns);
+        return REACH_AGAIN;
+    }
+    bool blocked = strand_is_blocked(sim, strand);
+    int64_t look_ns = contention_look_ns(strand);
+    if (blocked && !has_turn(sim, index, look_ns)) return wait_for_turn(sim, index, look_ns);
+    bool known = blocked ? contention_find_time(sim, index, time_ns) : find_time(sim, index, time_ns);
+    if (blocked && !known && strand->awaits == DAG_NONE) return REACH_AGAIN;
+    if (waits(sim, strand) && stealing_may_help(sim, index)) {
+        int64_t reached_ns = strand->now_ns + strand->lead_ns;
+        if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
+        if (stealing_help(sim, index)) return REACH_AGAIN;
+    }
+    if (!known) {
+        parking_wait(&sim->parking, index, strand->awaits);
+        return REACH_LATER;
+    }
+    if (!sim->shares || !strand_computes(sim, index, time_ns)) return REACH_KNOWN;
+    begin_to_compute(sim, index);
+    return REACH_LATER;
+}
+
 // Takes a strand as far as it goes.
 static void advance(struct simulation *sim, uint32_t index) {
     while (!sim->no_memory) {
         struct strand *strand = &sim->strands[index];
+        int64_t time_ns;
+        if (strand->edge == EDGE_WAKES) {
+            begin_to_compute(sim, index);
+            return;
+        }
         if (strand->vertex == DAG_NONE) strand->vertex = frame_next_vertex(sim, index);
         if (strand->vertex == DAG_NONE) {
             finish(sim, index);
             return;
         }
-        int64_t time_ns = strand->now_ns + strand->lead_ns;
-        if (is_wait_of_stage(sim, strand)) {
-            if (!has_turn(sim, index, time_ns)) {
-                agenda_put(&sim->agenda, index, time_ns);
-                return;
-            }
-            stage_wait(sim, index, strand->vertex, time_ns);
-            continue;
-        }
-        bool blocked = strand_is_blocked(sim, strand);
-        if (blocked && !has_turn(sim, index, contention_look_ns(strand))) {
-            agenda_put(&sim->agenda, index, contention_look_ns(strand));
-            return;
-        }
-        bool known = blocked ? contention_find_time(sim, index, &time_ns) : find_time(sim, index, &time_ns);
-        if (blocked && !known && strand->awaits == DAG_NONE) continue;
-        if (waits(sim, strand) && stealing_may_help(sim, index)) {
-            int64_t reached_ns = strand->now_ns + strand->lead_ns;
-            if (!has_turn(sim, index, reached_ns)) {
-                agenda_put(&sim->agenda, index, reached_ns);
-                return;
-            }
-            if (stealing_help(sim, index)) continue;
-        }
-        if (!known) {
-            parking_wait(&sim->parking, index, strand->awaits);
-            return;
-        }
-        if (sim->shares && strand_computes(sim, index, &time_ns)) {
-            begin_to_compute(sim, index);
-            return;
+        if (strand->edge == EDGE_COMPUTED) {
+            time_ns = strand_computed_ns(strand);
+        } else {
+            enum reach_outcome outcome = reach_next(sim, index, &time_ns);
+            if (outcome == REACH_AGAIN) continue;
+            if (outcome == REACH_LATER) return;
         }
         strand = &sim->strands[index]; // more may have been made
         if ((strand->blocked || needs_turn(sim, strand->vertex)) && !has_turn(sim, index, time_ns)) {
@@ -649,8 +661,11 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
 static void end_computing(struct simulation *sim) {
     uint32_t index = cores_take(&sim->cores);
     if (index == AGENDA_NONE) return;
-    sim->strands[index].edge = EDGE_COMPUTED;
-    sim->strands[index].computed_ns = sim->cores.since_ns;
+    struct strand *strand = &sim->strands[index];
+    strand->edge = EDGE_COMPUTED;
+    strand->computed_ns = sim->cores.since_ns;
+    if (sim->rehearses && strand->vertex < STEP_LEAST)
+        sim->luck[strand->vertex].crowding = sim->cores.shares[index].crowding;
     advance(sim, index);
 }
 
@@ -787,27 +802,24 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
     return stuck ? DAG_DEADLOCK : DAG_OK;
 }
 
-// What the run's own computing does not explain of its waiting for cores (it was not alone, or the JVM's own threads
-// had work to do) will be as it was. The less own waiting arises, the more of what was recorded is others', and that
-// in turn moves what computes apart: two steps come near enough.
-static void blame_others(struct simulation *sim) {
-    int64_t recorded_ns = computing_recorded_queue_ns(sim->dag);
-    struct model model = {.kind = MODEL_CPU};
+// How crowded the cores are for each edge when nothing is edited.
+static bool rehearse(struct simulation *sim) {
+    const struct model model = {.kind = MODEL_CPU};
     struct dag_edit none;
     struct error error = ERROR_INIT;
-    sim->others_share = 0;
-    bool alone = computing_others_part(sim->dag) < OTHERS_PRESENT; // nobody keeps others waiting without computing
-    if (recorded_ns == 0 || alone || !dag_edit_init(&none, sim->dag, &error)) return;
-    for (int step = 0; step < 2 && play(sim, &none, &model) == DAG_OK; step++) {
-        double share = 1 - (double)sim->queued_ns / (double)recorded_ns;
-        sim->others_share = share > OTHERS_LEAST ? share : 0;
-    }
+    if (!dag_edit_init(&none, sim->dag, &error)) return false;
+    sim->rehearses = true;
+    enum dag_outcome outcome = play(sim, &none, &model);
+    sim->rehearses = false;
+    sim->rehearsed = true;
     dag_edit_destroy(&none);
+    return outcome != DAG_NO_MEMORY;
 }
 
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     sunk_forget(sim);
-    if (model->kind == MODEL_CPU && sim->others_share < 0) blame_others(sim);
+    bool measured = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
+    if (measured && !sim->rehearsed && !rehearse(sim)) return DAG_NO_MEMORY;
     enum dag_outcome outcome = play(sim, edit, model);
     if (outcome == DAG_DEADLOCK && model->kind == MODEL_DAG && sunk_find(sim)) outcome = play(sim, edit, model);
     if (sim->no_memory) return DAG_NO_MEMORY;

@@ -9,8 +9,8 @@
 //               finds a deadlock, helped bodies sink (dag/edit.h).
 //   MODEL_POOL  tasks of a pool with a known discipline are dispatched again; every edge takes as long as recorded.
 //   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
-//               that time, then sleeps for the rest of it; its queued_ns are left out, since they arise anew, but for
-//               what the run's own computing can't explain where others computed, too. Pauses of the JVM come when as
+//               that time, and with what the JVM's own threads and other processes were seen to compute; then it sleeps
+//               for the rest of it. Its queued_ns are left out, since they arise anew. Pauses of the JVM come when as
 //               much has been computed in all as had been when they came, and last as long.
 //
 // What happens, precisely. A strand is what runs vertices one after the other: a thread that no discipline governs, or
@@ -72,6 +72,17 @@
 //     wait is slept. Where the recorded holder only came once the strand had, and isn't there now, the strand waits for
 //     whoever had the lock before that one (if that is not known, as long as it was recorded to), and then gets it
 //     unless the holder has come by then.
+//   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
+//   for
+//     its cause, up to its end. Between two samples others take b cores: what machine and process computed less what
+//     edges did, which compute evenly while they are awake. Of n strands that are awake each has min(1, (cores - b) /
+//     n) of a core. In a run these stretches end when as much has been computed in all as had been by fair shares; with
+//     fewer cores than recorded others take the same part of them, with more as many.
+//     Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an edge got of
+//     the shares that were fair while it was awake, less what it computed, is its luck. As the recording is replayed it
+//     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile
+//     is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody waits for a
+//     core who has one. Nor does anybody compute for less than compute_ns.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
 //     one's bracket and pick-up; every result of a member is there when the group ends.

@@ -391,7 +391,7 @@ static int64_t queued_before(const struct simulation *sim, const struct dag_task
 
 int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task) {
     int64_t queued_ns = queued_before(sim, task);
-    return sim->shares ? computing_kept_ns(sim, queued_ns) : queued_ns;
+    return sim->shares ? 0 : queued_ns;
 }
 
 // As recorded, but for what held the waiter up.

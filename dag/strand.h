@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
 // a strand runs), regroup.c (groups, parts and stages), sunk.c (helped bodies that moved), workers.c (pools' rules),
-// contention.c (locks), derive.c (the run as a DAG), stuck.c (why it came to a halt).
+// contention.c (locks), computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the
+// run as a DAG), stuck.c (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
@@ -75,6 +76,7 @@ enum {
 // Of what leads up to a strand's next vertex, where strands share the cores: first it computes, then it sleeps.
 enum edge {
     EDGE_AHEAD,
+    EDGE_WAKES, // it sleeps first, until joins_ns, and then computes
     EDGE_COMPUTES,
     EDGE_COMPUTED,
 };
@@ -96,6 +98,7 @@ struct strand {
     int64_t now_ns;                // T of the vertex passed last, or of what stands for it
     int64_t lead_ns;               // as in struct reach
     int64_t compute_ns, queued_ns; // what the lead holds of it
+    struct cores_luck luck;        // the lead's
     uint32_t frame;                // innermost, DAG_NONE
     uint32_t vertex;               // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
     uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
@@ -105,8 +108,10 @@ struct strand {
     bool has_edge;                 // as in struct passage
     bool timed;                    // `vertex` has its time, which is that of the turn that it waits for
     uint8_t life;
-    uint8_t edge; // enum edge; with what it computes, when that was done, and what it sleeps then
-    int64_t edge_compute_ns, computed_ns, asleep_ns;
+    uint8_t edge; // enum edge; with when it begins to compute, what, in whose service, when that is done, and what it
+                  // sleeps then
+    struct cores_luck edge_luck;
+    int64_t joins_ns, edge_compute_ns, computed_ns, asleep_ns;
     uint32_t pool;                   // of a worker, else 0
     uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
     uint32_t idle_next, idle_before; // others that idle, from the one that has for longest
@@ -200,11 +205,12 @@ struct simulation {
     double rate;               // of arrivals; 0: as recorded
     struct arrivals *arrivals; // a recorded thread each
     struct agenda agenda;
-    struct cores cores;         // who computes, where strands share the cores
-    bool shares;                // they do
-    double others_share;        // of the recorded waiting for cores: what this program's own computing doesn't explain
-    int64_t queued_ns;          // waiting for cores that arose in this run
-    struct cores_pause *pauses; // a pause of the DAG each
+    struct cores cores;                  // who computes, where strands share the cores
+    bool shares;                         // they do
+    struct cores_luck *luck;             // a vertex each: of the edge to it
+    bool rehearsed, rehearses;           // the recording has been replayed, for their `crowding`; is being replayed
+    struct cores_pause *pauses;          // a pause of the DAG each
+    struct cores_background *background; // a sample of the DAG each: until then
     struct parking parking;
     int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
     uint8_t *fate;     // a task each
@@ -403,19 +409,19 @@ int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch 
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 
+// service.c: luck, pauses, background
+bool service_new(struct simulation *sim);
+
 // computing.c
-bool computing_new(struct simulation *sim);
 void computing_begin_run(struct simulation *sim, const struct model *model);
-// What of a recorded time in wait for a core others are to blame for.
-static inline int64_t computing_kept_ns(const struct simulation *sim, int64_t queued_ns) {
-    return (int64_t)((double)queued_ns * sim->others_share);
-}
-int64_t computing_recorded_queue_ns(const struct dag *dag); // all of it
-// The part of the machine's computing that was not this program's tasks'; 1 where no samples tell.
-double computing_others_part(const struct dag *dag);
+// What of the recorded edge to a vertex is neither computed nor spent in wait for a core.
+int64_t computing_asleep_ns(const struct dag *dag, uint32_t vertex, int64_t since_ns);
 // Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
 bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
+int64_t strand_computed_ns(const struct strand *strand); // when such an edge ends, its computing being done
+// Of a pick-up as recorded, all of its edges together.
+struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t task);
 
 // contention.c
 // Whether what the strand does next is to get a lock that it was blocked for.

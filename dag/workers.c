@@ -265,6 +265,7 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
     strand->now_ns = from_ns;
     strand->lead_ns = 0;
     strand_lead(sim, worker, start_ns - from_ns, dispatch == DISPATCH_QUEUED);
+    if (job < sim->dag->task_count && is_as_recorded(sim, job, dispatch)) strand->luck = service_of_pickup(sim, job);
     if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
 }
 

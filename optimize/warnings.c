@@ -84,7 +84,7 @@ static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag,
     say_share(&sentence, machine);
     say(&sentence, " of its cores' time was used, ");
     say_share(&sentence, process);
-    say(&sentence, " by the program; what others used is missing from an estimate");
+    say(&sentence, " by the program; an estimate takes others to use as much again");
     return warnings_add(warnings, text, error);
 }
 

@@ -40,9 +40,12 @@ enum then { THEN_NOTHING, THEN_VERTEX, THEN_SPAWN, THEN_BEGIN, THEN_BRACKET_END,
 struct strand {
     struct frame frames[DEPTH_MAX];
     uint32_t depth, pool;
-    ticks compute, sleep; // left, in this order
-    enum then then;       // when both are over
-    uint32_t vertex;      // of THEN_VERTEX, THEN_SPAWN; or awaited: WAIT_END
+    ticks nap, compute, sleep; // left, in this order
+    ticks computes, awake;     // what it computes, and for how long it has, or would have
+    uint32_t edge;             // whose luck it has yet to meet, DAG_NONE
+    int64_t more_ns;           // that luck
+    enum then then;            // when both are over
+    uint32_t vertex;           // of THEN_VERTEX, THEN_SPAWN; or awaited: WAIT_END
     bool waits, idle, made;
     struct job job; // of THEN_BEGIN, THEN_CALLER
     bool as_recorded;
@@ -64,6 +67,13 @@ struct pool {
     uint32_t queued;
 };
 
+// What an edge got of its fair share, when recorded, beyond what it computed; and what part of a core it had to do
+// without then, by fair shares.
+struct luck {
+    int64_t more_ns;
+    double crowding;
+};
+
 struct reference {
     const struct dag *dag;
     const struct dag_edit *edit;
@@ -81,6 +91,11 @@ struct reference {
     int64_t *over_ns;     // by pool: when it was shut down and had no task left, as recorded
     ticks now;
     uint64_t idle_orders;
+    struct luck *luck;   // a vertex each
+    ticks *stretch_ends; // a sample each: what had been computed in all until then
+    double *taken;       // cores, by others, in the stretch that ends there
+    ticks work;          // computed in all
+    bool rehearses;
 };
 
 static void *must(void *allocated) {
@@ -122,11 +137,27 @@ static bool ends_group(const struct reference *r, uint32_t task) {
 
 // ---- doing something for a time
 
+static bool shares(const struct reference *r) {
+    return r->model->kind == MODEL_CPU && r->dag->vertices.compute_ns;
+}
+
 static void delay(struct reference *r, struct strand *strand, int64_t compute_ns, int64_t sleep_ns, enum then then) {
-    bool shares = r->model->kind == MODEL_CPU && r->dag->vertices.compute_ns;
-    strand->compute = (ticks)(shares ? compute_ns : 0) << FRACTION;
-    strand->sleep = (ticks)(shares ? sleep_ns : compute_ns + sleep_ns) << FRACTION;
+    strand->nap = 0;
+    strand->compute = (ticks)(shares(r) ? compute_ns : 0) << FRACTION;
+    strand->sleep = (ticks)(shares(r) ? sleep_ns : compute_ns + sleep_ns) << FRACTION;
     strand->then = then;
+    strand->edge = DAG_NONE;
+    strand->awake = 0;
+    strand->computes = strand->compute;
+}
+
+// Who was lucky computes for less, to begin with.
+static void delay_by_luck(struct reference *r, struct strand *strand, uint32_t vertex, int64_t more_ns) {
+    if (!shares(r) || more_ns == 0) return;
+    ticks more = (ticks)more_ns << FRACTION;
+    strand->edge = vertex;
+    strand->more_ns = more_ns;
+    if (more < 0) strand->compute = -more < strand->compute ? strand->compute + more : 0;
 }
 
 // The edge to `vertex`: computes, then sleeps. What it waited for a core is left out when cores are shared.
@@ -139,6 +170,19 @@ static void delay_edge(struct reference *r, struct strand *strand, uint32_t vert
     if (total_ns < 0) total_ns = 0;
     if (compute_ns > total_ns) compute_ns = total_ns;
     delay(r, strand, compute_ns, total_ns - compute_ns, then);
+    delay_by_luck(r, strand, vertex, r->luck[vertex].more_ns);
+}
+
+// It sleeps until it is awake for `vertex`, as long as it was.
+static void delay_waking(struct reference *r, struct strand *strand, uint32_t vertex, int64_t total_ns) {
+    int64_t queued_ns = queued(r, vertex), compute_ns = computed(r, vertex), more_ns = r->luck[vertex].more_ns;
+    delay(r, strand, 0, total_ns, THEN_VERTEX);
+    if (!shares(r)) return;
+    if (queued_ns > total_ns) queued_ns = total_ns;
+    if (compute_ns > total_ns - queued_ns) compute_ns = total_ns - queued_ns;
+    delay(r, strand, compute_ns, 0, THEN_VERTEX);
+    strand->nap = (ticks)(total_ns - queued_ns - compute_ns) << FRACTION;
+    delay_by_luck(r, strand, vertex, queued_ns == 0 && more_ns > 0 ? 0 : more_ns);
 }
 
 // ---- pools
@@ -178,6 +222,18 @@ static bool as_recorded(const struct reference *r, struct job job, enum dispatch
     return job.part <= 0 && task_of(r, job.task)->dispatch == dispatch;
 }
 
+// Of its edges after the task was there and its worker free.
+static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    int64_t free_ns = dag_free_ns(r->dag, task), ready_ns = recorded(r, task->spawn_begin), more_ns = 0;
+    if (free_ns > ready_ns) ready_ns = free_ns;
+    uint32_t first = r->dag->threads[task->thread].first;
+    for (uint32_t v = task->start; v > first && v >= task->pickup; v--) {
+        if (recorded(r, v) > ready_ns) more_ns += r->luck[v].more_ns;
+    }
+    return more_ns > 0 ? more_ns : 0;
+}
+
 static void pick_up(struct reference *r, struct strand *worker, struct job job, enum dispatch dispatch) {
     bool own = as_recorded(r, job, dispatch);
     worker->idle = false;
@@ -185,6 +241,7 @@ static void pick_up(struct reference *r, struct strand *worker, struct job job, 
     int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch);
     bool computes = dispatch == DISPATCH_QUEUED; // the others are woken or made meanwhile
     delay(r, worker, computes ? pickup_ns : 0, computes ? 0 : pickup_ns, THEN_BEGIN);
+    if (own && job.part < 0) delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task));
 }
 
 static struct strand *make_worker(struct reference *r, uint32_t pool) {
@@ -305,7 +362,7 @@ static void wake_waiters(struct reference *r) {
         int64_t cause_ns = recorded_cause_ns(r, strand->vertex);
         bool slept = cause_ns > top(strand)->since_ns;
         strand->waits = false;
-        delay(r, strand, 0, slept ? recorded(r, strand->vertex) - cause_ns : r->dag->wakeup_ns, THEN_VERTEX);
+        delay_waking(r, strand, strand->vertex, slept ? recorded(r, strand->vertex) - cause_ns : r->dag->wakeup_ns);
     }
 }
 
@@ -616,16 +673,26 @@ static bool is_busy(const struct strand *strand) {
 }
 
 static bool is_due(const struct strand *strand) {
-    return is_busy(strand) && strand->compute == 0 && strand->sleep == 0;
+    return is_busy(strand) && strand->nap == 0 && strand->compute == 0 && strand->sleep == 0;
 }
 
-// Of n that compute each gets min(1, cores / n), in units of 1 / 1024 core.
-static int64_t share_of(const struct reference *r, int64_t *of) {
-    double cores = r->model->cores > 0 ? r->model->cores : r->dag->trace->header.cores;
-    int64_t parts = (int64_t)(cores * 1024 + 0.5);
-    *of = 0;
-    for (uint32_t i = 0; i < r->strand_count; i++) *of += is_busy(&r->strands[i]) && r->strands[i].compute > 0;
-    *of *= 1024;
+static bool is_computing(const struct strand *strand) {
+    return is_busy(strand) && strand->nap == 0 && strand->compute > 0;
+}
+
+// Cores that others leave, in units of 1 / 2^20 core: as many as there were then, or the same part of fewer.
+static int64_t room(const struct reference *r) {
+    double recorded_cores = r->dag->trace->header.cores, cores = r->model->cores > 0 ? r->model->cores : recorded_cores;
+    double taken = 0;
+    for (uint32_t s = r->dag->sample_count; s-- > 0 && r->work < r->stretch_ends[s];) taken = r->taken[s];
+    if (cores < recorded_cores) taken *= cores / recorded_cores;
+    return (int64_t)((cores - taken) * (1 << 20) + 0.5);
+}
+
+// Of n that compute each gets min(1, room / n).
+static int64_t share_of(const struct reference *r, uint32_t computing, int64_t *of) {
+    int64_t parts = room(r);
+    *of = (int64_t)computing << 20;
     return parts > *of || parts == 0 ? *of : parts;
 }
 
@@ -633,25 +700,46 @@ static ticks up(ticks numerator, ticks denominator) {
     return (numerator + denominator - 1) / denominator;
 }
 
+static uint32_t count_computing(const struct reference *r) {
+    uint32_t computing = 0;
+    for (uint32_t i = 0; i < r->strand_count; i++) computing += is_computing(&r->strands[i]);
+    return computing;
+}
+
+// Until the next stretch begins, of what is computed.
+static ticks until_stretch(const struct reference *r) {
+    for (uint32_t s = 0; s < r->dag->sample_count; s++) {
+        if (r->stretch_ends[s] > r->work) return r->stretch_ends[s] - r->work;
+    }
+    return -1;
+}
+
 // false: nothing will ever happen again.
 static bool pass_time(struct reference *r) {
-    int64_t of, share = share_of(r, &of);
-    ticks step = -1;
+    uint32_t computing = count_computing(r);
+    int64_t of, share = share_of(r, computing, &of);
+    ticks step = -1, stretch = computing ? until_stretch(r) : -1;
+    if (stretch >= 0) step = up(stretch * of, (ticks)share * computing);
     for (uint32_t i = 0; i < r->strand_count; i++) {
         const struct strand *strand = &r->strands[i];
         if (!is_busy(strand)) continue;
-        ticks needs = strand->compute > 0 ? up(strand->compute * of, share) : strand->sleep;
+        ticks needs = strand->nap > 0 ? strand->nap : strand->sleep;
+        if (is_computing(strand)) needs = up(strand->compute * of, share);
         if (step < 0 || needs < step) step = needs;
     }
     if (step < 0) return false;
     r->now += step;
+    if (computing) r->work += step * share * computing / of;
     for (uint32_t i = 0; i < r->strand_count; i++) {
         struct strand *strand = &r->strands[i];
         if (!is_busy(strand)) continue;
-        if (strand->compute > 0) {
+        if (strand->nap > 0) {
+            strand->nap -= step;
+        } else if (strand->compute > 0) {
             ticks done = step * share / of;
             // An end that is nearer than a tick of rounding is at hand.
             strand->compute = done + 1 >= strand->compute ? 0 : strand->compute - done;
+            strand->awake += step;
         } else {
             strand->sleep -= step;
         }
@@ -659,11 +747,44 @@ static bool pass_time(struct reference *r) {
     return true;
 }
 
+// The strand has computed for as long as it does whether it was lucky or not. Its luck comes back as far as it had to
+// do without as much of a core as it had to when the recording was replayed; but nobody computes in no time.
+static void meet_luck(struct reference *r, struct strand *strand) {
+    struct luck *luck = &r->luck[strand->edge];
+    ticks least = strand->computes + ((ticks)strand->more_ns << FRACTION);
+    if (strand->more_ns > 0) least = strand->computes;
+    if (least < 0) least = 0;
+    int64_t of, share = share_of(r, count_computing(r) + 1, &of);
+    double crowding = 1 - (double)share / (double)of;
+    if (strand->awake > 0) crowding = 1 - (double)least / (double)strand->awake;
+    if (crowding < 0) crowding = 0;
+    if (r->rehearses) luck->crowding = crowding;
+    double part = luck->crowding > crowding ? crowding / luck->crowding : 1;
+    ticks more = (ticks)strand->more_ns << FRACTION;
+    ticks left = more > 0 ? (ticks)(part * (double)more) : (ticks)((1 - part) * (double)(strand->computes - least));
+    strand->edge = DAG_NONE;
+    strand->compute = left >> FRACTION ? left : 0;
+}
+
+// What is done that would take no time.
+static void settle(struct reference *r) {
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        struct strand *strand = &r->strands[i];
+        if (!is_busy(strand) || strand->nap > 0 || strand->compute > 0) continue;
+        if (strand->edge != DAG_NONE) meet_luck(r, strand);
+        if (strand->compute > 0 || strand->awake >= strand->computes) continue;
+        strand->sleep += strand->computes - strand->awake;
+        strand->awake = strand->computes;
+    }
+}
+
 static void play(struct reference *r) {
     do {
+        settle(r);
         for (uint32_t i = 0; i < r->strand_count; i++) {
             if (!is_due(&r->strands[i])) continue;
             while (is_due(&r->strands[i])) end_delay(r, &r->strands[i]);
+            settle(r);
             i = UINT32_MAX; // what it did may have made an earlier one due
         }
     } while (pass_time(r));
@@ -753,28 +874,137 @@ static bool is_stuck(const struct reference *r) {
     return false;
 }
 
-void reference_simulate(const struct dag *dag, const struct dag_edit *edit, const struct costs *costs,
-                        const struct model *model, struct reference_run *run) {
-    size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
-    uint32_t capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
-    *run = (struct reference_run){.time_ns = must(malloc(vertices * sizeof(int64_t)))};
+// ---- what the recording says of the machine
+
+struct awake { // when an edge was
+    int64_t from_ns, to_ns;
+};
+
+static struct awake awake_of(const struct reference *r, uint32_t v) {
+    unsigned kind = r->dag->vertices.kind[v], before = r->dag->vertices.kind[v - 1];
+    int64_t length_ns = computed(r, v) + queued(r, v);
+    bool wakes = before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY;
+    struct awake awake = {recorded(r, v - 1), recorded(r, v)};
+    if (length_ns >= awake.to_ns - awake.from_ns) return awake;
+    if (wakes)
+        awake.from_ns = awake.to_ns - length_ns;
+    else
+        awake.to_ns = awake.from_ns + length_ns;
+    return awake;
+}
+
+static bool is_edge(const struct reference *r, uint32_t v) {
+    for (uint32_t i = 0; i < r->dag->thread_count; i++) {
+        if (r->dag->threads[i].first == v) return false;
+    }
+    struct awake awake = awake_of(r, v);
+    return awake.to_ns > awake.from_ns && computed(r, v) + queued(r, v) > 0;
+}
+
+static int64_t overlap_ns(struct awake a, int64_t from_ns, int64_t to_ns) {
+    if (a.from_ns > from_ns) from_ns = a.from_ns;
+    if (a.to_ns < to_ns) to_ns = a.to_ns;
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+// Cores that others had from the sample before until then, as far as the run left any.
+static void find_taken(struct reference *r, uint32_t s) {
+    const struct dag_sample *from = &r->dag->samples[s - 1], *to = &r->dag->samples[s];
+    double length_ns = (double)(to->time_ns - from->time_ns), own_ns = 0;
+    double process_ns = (double)(to->process_cpu_ns - from->process_cpu_ns);
+    double busy_ns = (double)(to->machine_cpu_ns - from->machine_cpu_ns);
+    if (process_ns > busy_ns) busy_ns = process_ns;
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        if (!is_edge(r, v)) continue;
+        struct awake awake = awake_of(r, v);
+        double share = (double)overlap_ns(awake, from->time_ns, to->time_ns) / (double)(awake.to_ns - awake.from_ns);
+        own_ns += share * (double)computed(r, v);
+    }
+    double most_ns = r->dag->trace->header.cores * length_ns - own_ns;
+    double others_ns = busy_ns - own_ns < most_ns ? busy_ns - own_ns : most_ns;
+    r->taken[s] = others_ns > 0 && length_ns > 0 ? others_ns / length_ns : 0;
+}
+
+static int by_time(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// All times at which anything changes. Returns how many.
+static size_t find_instants(const struct reference *r, const bool *edges, int64_t *instants) {
+    size_t count = 0;
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        if (!edges[v]) continue;
+        instants[count++] = awake_of(r, v).from_ns;
+        instants[count++] = awake_of(r, v).to_ns;
+    }
+    for (uint32_t s = 0; s < r->dag->sample_count; s++) instants[count++] = r->dag->samples[s].time_ns;
+    qsort(instants, count, sizeof *instants, by_time);
+    return count;
+}
+
+// Between two instants nothing changes: all that are awake have an equal share.
+static void share_between(struct reference *r, const bool *edges, int64_t from_ns, int64_t to_ns, ticks *service) {
+    double cores = r->dag->trace->header.cores;
+    uint32_t awake = 0;
+    for (uint32_t s = r->dag->sample_count; s-- > 1;) {
+        bool within = r->dag->samples[s - 1].time_ns <= from_ns && to_ns <= r->dag->samples[s].time_ns;
+        if (within) cores -= r->taken[s];
+    }
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        awake += edges[v] && overlap_ns(awake_of(r, v), from_ns, to_ns) > 0;
+    }
+    bool crowded = r->dag->trace->header.cores && awake > cores;
+    double each = crowded ? cores / awake : 1;
+    ticks got = (ticks)((double)(to_ns - from_ns) * each * (double)(1 << FRACTION));
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        if (edges[v] && overlap_ns(awake_of(r, v), from_ns, to_ns) > 0) service[v] += got;
+    }
+    r->work += got * awake;
+}
+
+static void find_luck(struct reference *r) {
+    size_t vertices = (size_t)r->dag->vertex_count + 1, most = 2 * vertices + r->dag->sample_count;
+    bool *edges = must(calloc(vertices, sizeof *edges));
+    ticks *service = must(calloc(vertices, sizeof *service));
+    int64_t *instants = must(malloc(most * sizeof *instants));
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) edges[v] = is_edge(r, v);
+    for (uint32_t s = 1; s < r->dag->sample_count; s++) find_taken(r, s);
+    size_t count = find_instants(r, edges, instants);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && instants[i] > instants[i - 1]) share_between(r, edges, instants[i - 1], instants[i], service);
+        for (uint32_t s = 0; s < r->dag->sample_count; s++) {
+            if (r->dag->samples[s].time_ns == instants[i]) r->stretch_ends[s] = r->work;
+        }
+    }
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        int64_t service_ns = (int64_t)((service[v] + ((ticks)1 << (FRACTION - 1))) >> FRACTION);
+        if (edges[v]) r->luck[v].more_ns = service_ns - computed(r, v);
+    }
+    free(edges);
+    free(service);
+    free(instants);
+}
+
+static void simulate(const struct reference *given, const struct dag_edit *edit, const struct model *model,
+                     bool rehearses, struct reference_run *run) {
+    const struct dag *dag = given->dag;
+    struct reference r = *given;
+    *run = (struct reference_run){.time_ns = must(malloc(((size_t)dag->vertex_count + 1) * sizeof(int64_t)))};
     for (uint32_t v = 0; v < dag->vertex_count; v++) run->time_ns[v] = DAG_ABSENT;
-    struct reference r = {.dag = dag,
-                          .edit = edit,
-                          .costs = costs,
-                          .model = model,
-                          .run = run,
-                          .strand_count = dag->thread_count,
-                          .strand_capacity = capacity,
-                          .strands = must(calloc(capacity, sizeof(struct strand))),
-                          .pools = must(calloc(dag->pool_count, sizeof(struct pool))),
-                          .stages = must(calloc(vertices, sizeof(struct stage))),
-                          .known = must(calloc(tasks, sizeof(bool))),
-                          .parts_left = must(calloc(tasks, sizeof(uint32_t))),
-                          .pool_of = must(calloc(vertices, sizeof(uint32_t))),
-                          .over_ns = must(calloc(dag->pool_count, sizeof(int64_t)))};
-    find_pools(&r);
-    find_ends_of_pools(&r);
+    r.edit = edit;
+    r.model = model;
+    r.run = run;
+    r.rehearses = rehearses;
+    r.work = 0;
+    r.strand_count = dag->thread_count;
+    r.strand_capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
+    r.strands = must(calloc(r.strand_capacity, sizeof(struct strand)));
+    r.pools = must(calloc(dag->pool_count, sizeof(struct pool)));
+    r.stages = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct stage)));
+    r.known = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
+    r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
+    for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = DAG_NONE;
     open_pools(&r);
     begin_unspawned(&r);
     play(&r);
@@ -785,8 +1015,41 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
     free(r.stages);
     free(r.known);
     free(r.parts_left);
+}
+
+// How crowded the cores are for each edge when nothing is edited.
+static void rehearse(const struct reference *given) {
+    const struct model model = {.kind = MODEL_CPU};
+    struct dag_edit none;
+    struct reference_run run;
+    struct error error = ERROR_INIT;
+    if (!dag_edit_init(&none, given->dag, &error)) abort();
+    simulate(given, &none, &model, true, &run);
+    reference_destroy(&run);
+    dag_edit_destroy(&none);
+}
+
+void reference_simulate(const struct dag *dag, const struct dag_edit *edit, const struct costs *costs,
+                        const struct model *model, struct reference_run *run) {
+    struct reference r = {.dag = dag,
+                          .costs = costs,
+                          .pool_of = must(calloc((size_t)dag->vertex_count + 1, sizeof(uint32_t))),
+                          .over_ns = must(calloc(dag->pool_count, sizeof(int64_t))),
+                          .luck = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct luck))),
+                          .stretch_ends = must(calloc((size_t)dag->sample_count + 1, sizeof(ticks))),
+                          .taken = must(calloc((size_t)dag->sample_count + 1, sizeof(double)))};
+    find_pools(&r);
+    find_ends_of_pools(&r);
+    if (model->kind == MODEL_CPU && dag->vertices.compute_ns) {
+        find_luck(&r);
+        rehearse(&r);
+    }
+    simulate(&r, edit, model, false, run);
     free(r.pool_of);
     free(r.over_ns);
+    free(r.luck);
+    free(r.stretch_ends);
+    free(r.taken);
 }
 
 void reference_destroy(struct reference_run *run) {

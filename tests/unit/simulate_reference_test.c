@@ -315,6 +315,83 @@ static void test_cpu_equals_reference(void **state) {
     }
 }
 
+enum { SAMPLES = 6 };
+
+// As if others had computed meanwhile, up to all that the cores can do.
+static void add_background(struct simulate_fixture *fixture, struct random_source *source, uint64_t most_percent,
+                           struct dag_sample samples[SAMPLES]) {
+    struct dag *dag = fixture->dag;
+    struct error error = ERROR_INIT;
+    uint64_t step_ns = (uint64_t)(dag->last_ns - dag->first_ns) / SAMPLES + 1;
+    int64_t now_ns = dag->first_ns, busy_ns = 0;
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        int64_t passed_ns = (int64_t)random_below(source, 2 * step_ns) + 1;
+        now_ns += passed_ns;
+        busy_ns += passed_ns * dag->trace->header.cores * (int64_t)random_below(source, most_percent + 1) / 100;
+        samples[i] = (struct dag_sample){now_ns, busy_ns / 2, busy_ns, 0};
+    }
+    dag->samples = samples;
+    dag->sample_count = SAMPLES;
+    simulation_free(fixture->simulation);
+    fixture->simulation = simulation_new(dag, fixture->costs, &error);
+    assert_non_null(fixture->simulation);
+}
+
+static void remove_background(struct simulate_fixture *fixture) {
+    fixture->dag->samples = NULL;
+    fixture->dag->sample_count = 0;
+}
+
+static void test_background_equals_reference(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        struct dag_sample samples[SAMPLES];
+        simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
+        add_background(&fixture, &source, 100, samples);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
+            random_edit(&fixture, &source, i % 2 ? ALL_EDITS : INLINE | RESIZE);
+            compare(&fixture, &model, CPU_TOLERANCE_NS, seed);
+        }
+        remove_background(&fixture);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+static void copy_times(const struct dag *run, int64_t *times, uint32_t count) {
+    for (uint32_t v = 0; v < count; v++) times[v] = v < run->vertex_count ? run->vertices.time_ns[v] : DAG_ABSENT;
+}
+
+// Samples that tell of nobody else change nothing.
+static void test_no_background_changes_nothing(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        struct dag_sample samples[SAMPLES];
+        simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
+        const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
+        random_edit(&fixture, &source, ALL_EDITS);
+        uint32_t count = 2 * fixture.dag->vertex_count;
+        int64_t *before = malloc(count * sizeof *before), *after = malloc(count * sizeof *after);
+        assert_true(before && after);
+        enum dag_outcome outcome = simulation_run(fixture.simulation, &fixture.edit, &model);
+        if (outcome == DAG_OK) copy_times(simulation_dag(fixture.simulation), before, count);
+        add_background(&fixture, &source, 0, samples);
+        assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), outcome);
+        if (outcome == DAG_OK) copy_times(simulation_dag(fixture.simulation), after, count);
+        for (uint32_t v = 0; outcome == DAG_OK && v < count; v++) {
+            if (llabs(after[v] - before[v]) > CPU_TOLERANCE_NS) fail_msg("seed %lu: vertex %u", (unsigned long)seed, v);
+        }
+        free(before);
+        free(after);
+        remove_background(&fixture);
+        simulate_fixture_close(&fixture);
+    }
+}
+
 // ---- laws
 
 static void assert_near(double value, double recorded, double floor, const char *what, uint64_t seed) {
@@ -510,6 +587,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_replay_is_exact),
         cmocka_unit_test(test_pool_equals_reference),
         cmocka_unit_test(test_cpu_equals_reference),
+        cmocka_unit_test(test_background_equals_reference),
+        cmocka_unit_test(test_no_background_changes_nothing),
         cmocka_unit_test(test_null_replay),
         cmocka_unit_test(test_work_and_span_are_least),
         cmocka_unit_test(test_work_is_conserved_and_causes_come_first),

@@ -207,8 +207,8 @@ static void test_saturated(void **state) {
     tb_event(f.tb, 0, 110, EVENT_SAMPLE, 120, 196, 3);
     open_run(&f, 100);
     assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
-    expect(&f, "the machine was saturated: 98.0 % of its cores' time was used, 60.0 % by the program; what others used "
-               "is missing from an estimate");
+    expect(&f, "the machine was saturated: 98.0 % of its cores' time was used, 60.0 % by the program; an estimate "
+               "takes others to use as much again");
     close_run(&f);
 }
 

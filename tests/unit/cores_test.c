@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Laws of processor sharing (dag/cores.h) with pauses, others' computing and luck, in random order.
+#include "dag/cores.h"
+#include "random_trace.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { STRANDS = 100, STRETCHES = 5, PAUSES = 3, CASES = 300 };
+
+struct world {
+    struct random_source random;
+    struct cores_recorded recorded;
+    struct cores_background background[STRETCHES];
+    struct cores_pause pauses[PAUSES];
+    struct cores cores;
+    bool computes[STRANDS];
+    int64_t joined_ns[STRANDS], compute_ns[STRANDS], work_ns, end_ns;
+};
+
+static int64_t below(struct world *world, uint64_t limit) {
+    return (int64_t)random_below(&world->random, limit);
+}
+
+static void make_world(struct world *world, uint64_t seed, double count, double most_taken) {
+    int64_t work_ns = 0;
+    memset(world, 0, sizeof *world);
+    world->random = (struct random_source){seed};
+    world->recorded = (struct cores_recorded){.cores = 4,
+                                              .pauses = world->pauses,
+                                              .pause_count = PAUSES,
+                                              .background = world->background,
+                                              .background_count = STRETCHES};
+    for (int i = 0; i < STRETCHES; i++) {
+        work_ns += below(world, 40000); // some are empty
+        double taken = most_taken * (double)below(world, 1000) / 1000;
+        world->background[i] = (struct cores_background){work_ns, taken};
+    }
+    for (int i = 0; i < PAUSES; i++) {
+        world->pauses[i] = (struct cores_pause){(i + 1) * 20000 + below(world, 10000), 1 + below(world, 5000)};
+    }
+    assert_true(cores_reserve(&world->cores, STRANDS));
+    cores_begin(&world->cores, count, &world->recorded);
+}
+
+static void join_one(struct world *world, uint32_t strand, int64_t now_ns, bool lucky) {
+    int64_t compute_ns = 1 + below(world, 2000);
+    struct cores_luck luck = {below(world, 1000) - 500, (float)below(world, 100) / 100};
+    if (!lucky) luck.more_ns = 0;
+    world->computes[strand] = true;
+    world->joined_ns[strand] = now_ns;
+    world->compute_ns[strand] = compute_ns;
+    world->work_ns += compute_ns;
+    cores_join(&world->cores, strand, now_ns, compute_ns, luck);
+}
+
+static void take_one(struct world *world, bool lucky) {
+    int64_t now_ns = world->cores.next_ns;
+    uint32_t done = cores_take(&world->cores);
+    if (done == AGENDA_NONE) return;
+    assert_true(world->computes[done]);
+    world->computes[done] = false;
+    world->end_ns = now_ns;
+    bool early = now_ns - world->joined_ns[done] + 2 < world->compute_ns[done];
+    if (early && !lucky) fail_msg("strand %u is done before it can be", done);
+}
+
+// Each strand joins once, at random, until all are done.
+static void play(struct world *world, bool lucky) {
+    int64_t now_ns = 0;
+    for (uint32_t strand = 0; strand < STRANDS; strand++) {
+        now_ns += below(world, 1000);
+        while (world->cores.next_ns < now_ns) take_one(world, lucky);
+        join_one(world, strand, now_ns, lucky);
+    }
+    while (world->cores.next_ns != INT64_MAX) take_one(world, lucky);
+    for (uint32_t strand = 0; strand < STRANDS; strand++) assert_false(world->computes[strand]);
+}
+
+static void test_work_is_conserved_within_capacity(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct world world;
+        double count = 1 + (double)(seed % 4), least_taken = INFINITY;
+        make_world(&world, seed, count, 3.5);
+        play(&world, false);
+        for (int i = 0; i < STRETCHES; i++) {
+            double taken = world.background[i].cores;
+            least_taken = fmin(least_taken, count < 4 ? taken * count / 4 : taken);
+        }
+        double left = (double)world.background[STRETCHES - 1].until_work_ns < world.cores.work_ns ? 0 : least_taken;
+        assert_true(fabs(world.cores.work_ns - (double)world.work_ns) <= 2.0 * STRANDS * STRANDS);
+        assert_true(world.cores.work_ns <= (count - left) * (double)world.cores.moved_ns + 1);
+        for (uint32_t i = 0; i < world.cores.next_pause; i++) assert_true(world.pauses[i].work_ns <= world.work_ns);
+        cores_destroy(&world.cores);
+    }
+}
+
+// Where nobody takes any, stretches change nothing.
+static void test_no_background_is_none(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < CASES; seed++) {
+        struct world with, without;
+        make_world(&with, seed, 2, 0);
+        make_world(&without, seed, 2, 0);
+        without.cores.recorded.background_count = 0;
+        play(&with, true);
+        play(&without, true);
+        if (llabs(with.end_ns - without.end_ns) > 2 * STRANDS) {
+            fail_msg("seed %lu: %ld, not %ld", (unsigned long)seed, (long)with.end_ns, (long)without.end_ns);
+        }
+        cores_destroy(&with.cores);
+        cores_destroy(&without.cores);
+    }
+}
+
+// Two strands of 1000 ns on two cores, of which others have one for the first 500 ns that are computed.
+static void test_others_take_their_share(void **state) {
+    (void)state;
+    const struct cores_background background = {500, 1};
+    const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
+    struct cores cores = {0};
+    assert_true(cores_reserve(&cores, 2));
+    cores_begin(&cores, 2, &recorded);
+    cores_join(&cores, 0, 0, 1000, (struct cores_luck){0, 0});
+    cores_join(&cores, 1, 0, 1000, (struct cores_luck){0, 0});
+    assert_int_equal(cores.next_ns, 500);
+    assert_int_equal(cores_take(&cores), AGENDA_NONE);
+    assert_int_equal(cores.next_ns, 1250);
+    cores_destroy(&cores);
+}
+
+// Who got 300 ns less service than its share while it had half a core gets as much less again there, a third of it with
+// a sixth of a core to do without, and none on a core of its own.
+static void test_luck_needs_others(void **state) {
+    (void)state;
+    const struct cores_recorded recorded = {.cores = 1};
+    const struct cores_luck late = {300, 0.5F}, early = {-300, 0.5F};
+    struct cores cores = {0};
+    assert_true(cores_reserve(&cores, 2));
+    cores_begin(&cores, 1, &recorded);
+    cores_join(&cores, 0, 0, 600, late);
+    cores_join(&cores, 1, 0, 5000, (struct cores_luck){0, 0});
+    while (cores_take(&cores) != 0) {
+    }
+    assert_int_equal(cores.since_ns, 1800);
+    cores_begin(&cores, 1, &recorded);
+    cores_join(&cores, 0, 0, 600, late);
+    assert_int_equal(cores_take(&cores), 0);
+    assert_int_equal(cores.since_ns, 600);
+    cores_begin(&cores, 1, &recorded);
+    cores_join(&cores, 0, 0, 600, early);
+    while (cores_take(&cores) != 0) {
+    }
+    assert_int_equal(cores.since_ns, 600);
+    cores_destroy(&cores);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_work_is_conserved_within_capacity),
+        cmocka_unit_test(test_no_background_is_none),
+        cmocka_unit_test(test_others_take_their_share),
+        cmocka_unit_test(test_luck_needs_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
