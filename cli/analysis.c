@@ -2,6 +2,7 @@
 #include "cli/analysis.h"
 
 #include "cli/progress.h"
+#include "dag/perturbation.h"
 #include "optimize/plan.h"
 
 #include <stdio.h>
@@ -14,20 +15,23 @@ void analysis_warn(struct analysis *analysis) {
     }
 }
 
-static bool open_all(struct analysis *analysis, const char *path, const char *window, struct error *error) {
+static bool open_all(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
+                     struct error *error) {
     progress_stage("reading the trace");
     if (!(analysis->trace = trace_open(path, false, error))) return false;
     progress_stage("building the graph");
     if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
     if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
+    if (!keep_tracer_cost && !dag_take_out_tracer_cost(analysis->dag, error)) return false;
     return window_parse(window, analysis->dag, &analysis->window, error) &&
            estimator_init(&analysis->estimator, analysis->dag, &analysis->window, error) &&
            warn_of_trace(&analysis->warnings, analysis->dag, error);
 }
 
-bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error) {
+bool analysis_open(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
+                   struct error *error) {
     *analysis = (struct analysis){.warnings.arena = &analysis->arena};
-    bool ok = open_all(analysis, path, window, error);
+    bool ok = open_all(analysis, path, window, keep_tracer_cost, error);
     if (ok)
         analysis_warn(analysis);
     else

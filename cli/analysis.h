@@ -20,6 +20,12 @@
             "the site whose tasks are requests: Class.method[:LINE] (the outermost)"                                   \
     }
 
+#define ANALYSIS_TRACER_OPTION(target)                                                                                 \
+    {                                                                                                                  \
+        "--keep-tracer-cost", 0, OPTION_FLAG, (target), NULL,                                                          \
+            "times as recorded, with what the tracer itself cost left in"                                              \
+    }
+
 struct analysis {
     struct trace *trace;
     struct dag *dag;
@@ -30,9 +36,11 @@ struct analysis {
     struct arena arena;       // of the warnings
 };
 
-// `window` as the user wrote it, or NULL. Warnings go to stderr. On failure everything is released; analysis_close is
+// `window` as the user wrote it, or NULL. The tracer's own cost is taken out of the times unless it is to be kept, and
+// the window is of what is left. Warnings go to stderr. On failure everything is released; analysis_close is
 // harmless then.
-bool analysis_open(struct analysis *analysis, const char *path, const char *window, struct error *error);
+bool analysis_open(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
+                   struct error *error);
 
 // Whose tasks are requests, as the user wrote it. NULL changes nothing. Errors are STATUS_USAGE and name the nearest.
 bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error);

@@ -12,12 +12,13 @@
 
 static struct {
     const char *base, *window, *request;
-    bool json;
+    bool json, keep_tracer_cost;
 } options;
 
 static const struct option_spec specs[] = {
     {"--base", 0, OPTION_TEXT, &options.base, "TRACE", "the run before the change: shows both composites against it"},
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.compare/1)"},
     {0},
@@ -29,7 +30,7 @@ struct side {
 };
 
 static bool open_side(struct side *side, const char *path, const char *request, struct error *error) {
-    return analysis_open(&side->analysis, path, options.window, error) &&
+    return analysis_open(&side->analysis, path, options.window, options.keep_tracer_cost, error) &&
            analysis_choose_requests(&side->analysis, request, error) &&
            analysis_measure(&side->analysis, &side->metrics, error);
 }
@@ -101,7 +102,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_compare = {
     .name = "compare",
     .summary = "how far an estimate was from what happened",
-    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--request SITE] [--json]",
+    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--json]",
     .about = "Shows the metrics of two runs side by side with the error of each, the error of the composite, and the\n"
              "distance between their concurrency profiles: the area between them over the area under the actual one.",
     .example = "  rehype compare estimated.msgpack actual.msgpack --base trace.msgpack",

@@ -16,7 +16,7 @@
 static struct {
     const char *plan, *output, *model, *rate, *window, *request;
     uint64_t cores;
-    bool json;
+    bool json, keep_tracer_cost;
 } options = {.output = "estimated.msgpack"};
 
 static const struct option_spec specs[] = {
@@ -26,6 +26,7 @@ static const struct option_spec specs[] = {
     {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; with the model cpu"},
     {"--rate", 0, OPTION_TEXT, &options.rate, "2x", "as if requests came twice as often"},
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.estimate/1)"},
     {0},
@@ -186,7 +187,9 @@ static bool estimate(struct estimate *e, const struct operands *operands, struct
         e->trace_path = operands->items[0];
     else if (!plan_trace_path(options.plan, arena, &e->trace_path, error))
         return false;
-    if (!check_output(e->trace_path, error) || !analysis_open(&e->analysis, e->trace_path, options.window, error) ||
+    bool as_recorded = options.keep_tracer_cost || e->model.kind == MODEL_DAG;
+    if (!check_output(e->trace_path, error) ||
+        !analysis_open(&e->analysis, e->trace_path, options.window, as_recorded, error) ||
         !analysis_choose_requests(&e->analysis, options.request, error) || !measure_base(e, error) ||
         !measure_plan(e, arena, error)) {
         return false;
@@ -207,8 +210,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
-    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO] [--request SITE] "
-             "[--json]",
+    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO]\n"
+             "                       [--keep-tracer-cost] [--request SITE] [--json]",
     .about = "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
              "unless given. Writes the estimated run as a trace. A plan under which the run could not end is reported\n"
              "as deadlock or starvation with the chain of sites, and the exit status is 1. What the plan leaves open "

@@ -49,7 +49,7 @@ static const struct format *find_format(const char *name, struct error *error) {
 static int run(const struct operands *operands, struct error *error) {
     struct analysis analysis;
     const struct format *format = find_format(options.to, error);
-    if (!format || !analysis_open(&analysis, operands->items[0], NULL, error)) return (int)error->status;
+    if (!format || !analysis_open(&analysis, operands->items[0], NULL, true, error)) return (int)error->status;
     progress_end();
     format->write(&analysis, error);
     analysis_close(&analysis);

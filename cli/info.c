@@ -114,6 +114,30 @@ static cJSON *skips_json(const struct trace *trace) {
     return array;
 }
 
+// Of all events together.
+static double tracer_cost_ns(const struct trace *trace) {
+    double ps = 0;
+    for (unsigned kind = 0; kind < EVENT_KINDS; kind++) {
+        const struct event_cost *cost = &trace->costs[kind];
+        ps += (double)trace->events_of_kind[kind] * (double)(cost->before_ps + cost->after_ps);
+    }
+    return ps / 1000;
+}
+
+static cJSON *event_costs_json(const struct trace *trace) {
+    cJSON *object = cJSON_CreateObject();
+    for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
+        const struct event_cost *cost = &trace->costs[kind];
+        if (!cost->measured) continue;
+        cJSON *of_kind = cJSON_CreateObject();
+        cJSON_AddItemToObject(of_kind, "measured", json_integer((int64_t)cost->measured));
+        cJSON_AddItemToObject(of_kind, "before_ns", json_number((double)cost->before_ps / 1000));
+        cJSON_AddItemToObject(of_kind, "after_ns", json_number((double)cost->after_ps / 1000));
+        cJSON_AddItemToObject(object, event_kind_info(kind)->name, of_kind);
+    }
+    return object;
+}
+
 static void add_recording_json(cJSON *document, const struct trace *trace) {
     const struct trace_header *header = &trace->header;
     cJSON_AddItemToObject(document, "jvm", json_text(header->jvm));
@@ -143,6 +167,10 @@ static bool write_json(const struct inspection *found, struct error *error) {
     cJSON_AddItemToObject(document, "lost_events", json_integer((int64_t)trace->lost_events));
     cJSON_AddItemToObject(document, "bytes", json_integer((int64_t)trace->bytes));
     add_recording_json(document, trace);
+    if (trace->tells_costs) {
+        cJSON_AddItemToObject(document, "tracer_cost_ns", json_integer((int64_t)tracer_cost_ns(trace)));
+        cJSON_AddItemToObject(document, "event_costs", event_costs_json(trace));
+    }
     cJSON_AddItemToObject(document, "threads", threads_json(trace));
     cJSON_AddItemToObject(document, "stopped_because", json_text(trace->end.stopped_because));
     bool ended = trace->has_end;
@@ -180,7 +208,7 @@ static const char *clock_text(const struct trace_header *header, char *text, siz
 static bool write_facts(const struct trace *trace, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
     const struct trace_header *header = &trace->header;
-    char when[64], clock[96], cores[16];
+    char when[64], clock[96], cores[16], cost[96];
     struct table table = TABLE_INIT(columns);
     add_fact(&table, "origin", header->origin);
     add_fact(&table, "command", header->command);
@@ -191,6 +219,11 @@ static bool write_facts(const struct trace *trace, struct error *error) {
     add_fact(&table, "cores", cores);
     add_fact(&table, "clock", clock_text(header, clock, sizeof clock));
     add_fact(&table, "computing by", header->cycle_source);
+    if (trace->tells_costs) {
+        snprintf(cost, sizeof cost, "%s of all threads' time, as measured in this run",
+                 text_duration(tracer_cost_ns(trace)).s);
+        add_fact(&table, "tracer's own cost", cost);
+    }
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
     return ok;

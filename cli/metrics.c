@@ -11,12 +11,13 @@
 enum { WAITS_SHOWN = 20 };
 
 static struct {
-    bool json, csv;
+    bool json, csv, keep_tracer_cost;
     const char *window, *request;
 } options;
 
 static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
@@ -31,12 +32,24 @@ struct findings {
     size_t grain_count;
 };
 
+// What the tracer itself cost: what of the threads' time was taken out, and how long the run was with it.
+static cJSON *tracer_cost_json(const struct dag_tracer_cost *tracer) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddBoolToObject(object, "taken_out", tracer->recorded_ns != NULL);
+    cJSON_AddItemToObject(object, "ns", tracer->recorded_ns ? json_integer(tracer->taken_ns) : cJSON_CreateNull());
+    cJSON_AddItemToObject(object, "recorded_wall_ns",
+                          tracer->recorded_ns ? json_integer(tracer->recorded_wall_ns) : cJSON_CreateNull());
+    return object;
+}
+
 static bool write_json(const struct analysis *analysis, const char *path, const struct findings *findings,
                        struct error *error) {
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
     cJSON_AddItemToObject(document, "trace", json_text(path));
     json_add_metrics(document, &findings->metrics);
+    const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
+    if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
     cJSON_AddItemToObject(document, "waits", json_waits(findings->waits, findings->wait_count));
     return json_write(document, stdout, error);
@@ -54,10 +67,22 @@ static bool write_csv(const char *path, const struct findings *findings) {
     return true;
 }
 
+static void write_tracer_cost(const struct dag *dag) {
+    const struct dag_tracer_cost *tracer = &dag->tracer;
+    if (tracer->recorded_ns) {
+        printf("\n  without the tracer's own cost: %s of threads' time, by which the run of %s got %s shorter\n",
+               text_duration((double)tracer->taken_ns).s, text_duration((double)tracer->recorded_wall_ns).s,
+               text_duration((double)(tracer->recorded_wall_ns - (dag->last_ns - dag->first_ns))).s);
+    } else if (tracer->edge_ns) {
+        puts("\n  with the tracer's own cost, which was kept");
+    }
+}
+
 static bool write_text(const struct analysis *analysis, const struct findings *findings, struct error *error) {
     struct chart chart;
     bool utf8 = terminal_utf8();
     if (!metrics_text_write(&findings->metrics, stdout, utf8, error)) return false;
+    write_tracer_cost(analysis->dag);
     putchar('\n');
     analysis_chart(analysis, "concurrency profile", &findings->metrics, &chart);
     chart_write(&chart, chart_top(&chart, 1), stdout, utf8);
@@ -86,7 +111,7 @@ static int run(const struct operands *operands, struct error *error) {
     struct analysis analysis;
     struct findings findings = {0};
     struct arena arena = ARENA_INIT;
-    if (!analysis_open(&analysis, path, options.window, error)) return (int)error->status;
+    if (!analysis_open(&analysis, path, options.window, options.keep_tracer_cost, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error) &&
@@ -101,7 +126,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_metrics = {
     .name = "metrics",
     .summary = "thread usage, tasks, and where threads wait",
-    .usage = "TRACE [--window FROM..TO] [--request SITE] [--json | --csv]",
+    .usage = "TRACE [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--json | --csv]",
     .about = "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
              "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"
              "Requests are the tasks of the site that spawns most tasks outside of pools, or of --request SITE.",

@@ -17,7 +17,7 @@ static struct {
     const char *output, *objective, *model, *window;
     uint64_t top, seed;
     struct text_list require;
-    bool json, csv;
+    bool json, csv, keep_tracer_cost;
 } options = {.output = "plan.json", .objective = "balanced", .top = 10, .seed = 1};
 
 static const struct option_spec specs[] = {
@@ -31,6 +31,7 @@ static const struct option_spec specs[] = {
     MODEL_OPTION(&options.model),
     {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
     ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "a line an improvement, with all its estimated metrics"},
     {0},
@@ -65,7 +66,8 @@ static bool parse_wishes(struct arena *arena, struct search_options *search, str
 
 static bool open_trace(struct suggestion *s, const char *path, struct error *error) {
     struct analysis *analysis = &s->analyses[s->trace_count];
-    if (!analysis_open(analysis, path, options.window, error)) return false;
+    bool as_recorded = options.keep_tracer_cost || s->model == MODEL_DAG;
+    if (!analysis_open(analysis, path, options.window, as_recorded, error)) return false;
     s->traces[s->trace_count++] = (struct search_trace){analysis->dag, &analysis->window};
     return true;
 }
@@ -406,7 +408,7 @@ const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
     .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
-             "                      [--window FROM..TO] [--json | --csv]",
+             "                      [--window FROM..TO] [--keep-tracer-cost] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Without --require a plan may not be worse than the run in wall time, peak or mean occupied threads\n"

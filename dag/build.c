@@ -70,6 +70,9 @@ void dag_free(struct dag *dag) {
     free(dag->vertices.rule);
     free(dag->vertices.compute_ns);
     free(dag->vertices.queued_ns);
+    free(dag->tracer.edge_ns);
+    free(dag->tracer.event_kind);
+    free(dag->tracer.recorded_ns);
     free(dag->threads);
     free(dag->contexts);
     free(dag->paths);

@@ -114,6 +114,7 @@ struct builder {
     uint32_t start_count, start_capacity;
     struct stream_facts *streams;
 
+    bool has_costs;          // the trace says what its events cost
     bool has_cpu, has_delay; // the trace may measure computing; waiting for cores
     bool measured;           // and does
     uint32_t vertex_capacity, thread_capacity;
@@ -161,6 +162,7 @@ bool path_end(struct builder *builder, struct path_mark outer, uint32_t *path);
 
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
+void measure_wakeup(struct dag *dag); // by its times
 bool find_lock_causes(struct builder *builder);
 bool read_machine(struct builder *builder);      // pauses, samples
 bool measure_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns

@@ -156,6 +156,16 @@ struct dag_sample { // so far, at that time
     uint64_t context_switches;
 };
 
+// What the tracer itself cost (dag/perturbation.h).
+struct dag_tracer_cost {
+    int64_t *edge_ns;    // a vertex each, of the edge to it; NULL: the trace does not tell
+    uint8_t *event_kind; // a vertex each: enum event_kind of its event; EVENT_NONE where that is another vertex's
+    // Once it was taken out of the times:
+    int64_t *recorded_ns;     // a vertex each: its recorded time; NULL: the DAG's times are the recorded ones
+    int64_t taken_ns;         // of counted threads' time, all in all
+    int64_t recorded_wall_ns; // from their first event to their last
+};
+
 // Of a simulated run: what a thread passed that is no vertex of it. Where bodies run inside others their starts, ends
 // and brackets are none.
 struct dag_aside {
@@ -214,10 +224,11 @@ struct dag {
     const struct dag_aside *asides; // of a simulated run: those of all threads, side by side
     const uint32_t *first_aside;    // a thread each, and one more
     double cores;                   // of a simulated run, other than those recorded; 0: as the trace's header says
-    double cycles_per_ns;      // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
-    int64_t first_ns, last_ns; // of the counted threads' events
-    int64_t wakeup_ns;         // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
-    uint64_t skew_fixed;       // effects found before their causes and moved
+    double cycles_per_ns;          // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
+    struct dag_tracer_cost tracer; // of what was recorded
+    int64_t first_ns, last_ns;     // of the counted threads' events
+    int64_t wakeup_ns;   // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
+    uint64_t skew_fixed; // effects found before their causes and moved
     int64_t skew_worst_ns;
     struct arena arena;
 };

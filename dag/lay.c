@@ -32,6 +32,7 @@ static uint32_t expected_vertices(const struct trace *trace) {
 
 static bool reserve_vertex(struct builder *builder) {
     struct dag_vertices *vertices = &builder->dag->vertices;
+    struct dag_tracer_cost *tracer = &builder->dag->tracer;
     if (builder->dag->vertex_count < builder->vertex_capacity) return true;
     if (builder->vertex_capacity > DAG_NONE / 2) {
         return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
@@ -45,7 +46,9 @@ static bool reserve_vertex(struct builder *builder) {
               resize(&vertices->kind, larger, sizeof *vertices->kind) &&
               resize(&vertices->rule, larger, sizeof *vertices->rule) &&
               (!builder->has_cpu || resize(&vertices->compute_ns, larger, sizeof *vertices->compute_ns)) &&
-              (!builder->has_delay || resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns));
+              (!builder->has_delay || resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns)) &&
+              (!builder->has_costs || (resize(&tracer->edge_ns, larger, sizeof *tracer->edge_ns) &&
+                                       resize(&tracer->event_kind, larger, sizeof *tracer->event_kind)));
     if (!ok) return no_memory(builder);
     builder->vertex_capacity = larger;
     return true;
@@ -63,6 +66,10 @@ bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns,
     dag->vertices.rule[v] = RULE_RUN;
     if (builder->has_cpu) dag->vertices.compute_ns[v] = 0;
     if (builder->has_delay) dag->vertices.queued_ns[v] = 0;
+    if (builder->has_costs) {
+        dag->tracer.edge_ns[v] = 0;
+        dag->tracer.event_kind[v] = EVENT_NONE;
+    }
     dag->threads[dag->thread_count - 1].count++;
     return true;
 }
@@ -74,6 +81,7 @@ struct lay {
     uint64_t ordinal;          // of the event in hand
     uint32_t sighting;         // of the task that it names, or IDMAP_NONE
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
+    uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint32_t body;             // entries of the open stack up to the innermost body of a task in its own right, or less
 };
 
@@ -465,6 +473,19 @@ static void note_boundary(struct lay *lay, const struct event *event) {
     if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns;
 }
 
+// What an event cost before its time is part of the edge to its first vertex, what it cost behind, of the next one.
+static void note_tracer(struct lay *lay, const struct event *event, uint32_t first) {
+    struct dag *dag = lay->builder->dag;
+    const struct event_cost *cost = &lay->builder->trace->costs[event->kind];
+    lay->tracer_ps += cost->before_ps;
+    if (dag->vertex_count > first) {
+        dag->tracer.edge_ns[first] = (int64_t)(lay->tracer_ps + 500) / 1000;
+        dag->tracer.event_kind[first] = event->kind;
+        lay->tracer_ps = 0;
+    }
+    lay->tracer_ps += cost->after_ps;
+}
+
 static void extend_window(struct dag *dag, const struct event_batch *batch) {
     int64_t first_ns = (int64_t)batch->events[0].time, last_ns = (int64_t)batch->events[batch->count - 1].time;
     if (first_ns < dag->first_ns) dag->first_ns = first_ns;
@@ -483,8 +504,10 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
             lay.ordinal = first + i;
             lay.sighting = batch.sightings[i];
             lay.time_ns = (int64_t)batch.events[i].time;
+            uint32_t vertex = builder->dag->vertex_count;
             if (!lay_event(&lay, &batch.events[i])) return false;
             note_boundary(&lay, &batch.events[i]);
+            if (builder->has_costs) note_tracer(&lay, &batch.events[i], vertex);
         }
         if (counted) extend_window(builder->dag, &batch);
     }
@@ -508,6 +531,7 @@ static void finish_tasks(struct dag *dag) {
 
 bool lay_vertices(struct builder *builder) {
     const struct trace *trace = builder->trace;
+    builder->has_costs = trace->tells_costs;
     builder->has_cpu = trace->header.cycle_unit != NULL;
     builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];
     builder->dag->first_ns = INT64_MAX;

@@ -84,7 +84,7 @@ static void walk(struct repair *repair) {
 }
 
 // The mean cost of waking up, over waits that slept, or else over workers that did.
-static void measure_wakeup(struct dag *dag) {
+void measure_wakeup(struct dag *dag) {
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t total_ns[2] = {0}, count[2] = {0};
     for (uint32_t i = 0; i < dag->thread_count; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/write.h"
 
+#include "dag/perturbation.h"
 #include "dag/rewrite.h"
 
 #include <ctype.h>
@@ -33,6 +34,8 @@ static bool write_tables(const struct dag *run, struct trace_writer *writer) {
         struct trace_pool pool = pool_of_run(run, p);
         ok = trace_write_pool(writer, p, &pool);
     }
+    const struct dag *recorded = run->origin ? run->origin : run;
+    if (ok && trace->tells_costs && !recorded->tracer.recorded_ns) ok = trace_write_event_costs(writer, trace->costs);
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) {
         ok = trace_write_thread(writer, trace->streams[s].id, &trace->streams[s].thread);
     }
@@ -80,6 +83,20 @@ static uint64_t unused_id(const struct trace *trace, const struct stream_events 
         }
     }
     return most + 1;
+}
+
+// Where the tracer's cost was taken out, events have their times in that run.
+static void move_events(const struct dag *recorded, struct stream_events *streams) {
+    for (uint32_t i = 0; i < recorded->thread_count && recorded->tracer.recorded_ns; i++) {
+        uint32_t stream = recorded->threads[i].stream;
+        if (stream == DAG_NONE) continue;
+        struct dag_remap remap;
+        dag_remap_init(&remap, recorded, i);
+        for (uint64_t e = 0; e < streams[stream].count; e++) {
+            struct event *event = &streams[stream].events[e];
+            event->time = (uint64_t)dag_remap(&remap, (int64_t)event->time);
+        }
+    }
 }
 
 // Threads that the graph does not have, the JVM's own stream among them, stay as they are.
@@ -175,6 +192,7 @@ bool dag_write_run(const struct dag *run, const char *path, struct error *error)
     bool ok = error->status == STATUS_OK;
     if (ok) {
         uint64_t next_id = unused_id(run->trace, streams);
+        move_events(run->origin ? run->origin : run, streams);
         ok = rewrite_init(&rewrite, run, streams, &next_id, error) && write_run(&rewrite, path, error);
     }
     rewrite_destroy(&rewrite);

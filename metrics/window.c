@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // --window FROM..TO: seconds, per cent, or calls of a method.
+#include "dag/perturbation.h"
 #include "metrics/metrics.h"
 
 #include <ctype.h>
@@ -77,18 +78,28 @@ static void call_exit(struct call_list *list, int64_t time_ns) {
         list->calls[list->open[list->depth]].exit_ns = time_ns;
 }
 
-static bool read_calls(const struct trace *trace, const struct trace_stream *stream, struct call_list *list,
-                       struct error *error) {
+static uint32_t thread_of_stream(const struct dag *dag, uint32_t stream) {
+    uint32_t thread = 0;
+    while (thread < dag->thread_count && dag->threads[thread].stream != stream) thread++;
+    return thread < dag->thread_count ? thread : DAG_NONE;
+}
+
+static bool read_calls(const struct dag *dag, uint32_t stream, struct call_list *list, struct error *error) {
     struct trace_cursor cursor;
     struct event event;
+    struct dag_remap remap;
+    uint32_t thread = thread_of_stream(dag, stream);
+    if (thread != DAG_NONE) dag_remap_init(&remap, dag, thread);
     list->depth = 0;
     error->status = STATUS_OK;
-    for (trace_cursor_init(&cursor, trace, stream); trace_cursor_next(&cursor, &event, error);) {
+    for (trace_cursor_init(&cursor, dag->trace, &dag->trace->streams[stream]);
+         trace_cursor_next(&cursor, &event, error);) {
         bool exits = event.kind == EVENT_EXIT || event.kind == EVENT_EXIT_THROW;
         if ((event.kind != EVENT_ENTER && !exits) || !list->wanted[event.operand[0]]) continue;
+        int64_t time_ns = thread == DAG_NONE ? (int64_t)event.time : dag_remap(&remap, (int64_t)event.time);
         if (exits)
-            call_exit(list, (int64_t)event.time);
-        else if (!call_enter(list, (int64_t)event.time, error))
+            call_exit(list, time_ns);
+        else if (!call_enter(list, time_ns, error))
             return false;
     }
     return error->status == STATUS_OK;
@@ -99,13 +110,14 @@ static int compare_calls(const void *a, const void *b) {
     return (left->enter_ns > right->enter_ns) - (left->enter_ns < right->enter_ns);
 }
 
-static bool collect_calls(const struct trace *trace, const char *name, size_t length, struct call_list *list,
+static bool collect_calls(const struct dag *dag, const char *name, size_t length, struct call_list *list,
                           struct error *error) {
+    const struct trace *trace = dag->trace;
     list->wanted = calloc((size_t)trace->method_count + 1, 1);
     if (!list->wanted) return error_set(error, STATUS_FAILED, "no memory for calls");
     for (uint32_t m = 1; m < trace->method_count; m++) list->wanted[m] = is_named(&trace->methods[m], name, length);
     for (uint32_t s = 0; s < trace->stream_count; s++) {
-        if (!read_calls(trace, &trace->streams[s], list, error)) return false;
+        if (!read_calls(dag, s, list, error)) return false;
     }
     if (list->count) qsort(list->calls, list->count, sizeof *list->calls, compare_calls);
     return true;
@@ -133,7 +145,7 @@ static bool parse_bound(const struct bound *bound, const struct dag *dag, int64_
     const char *hash = memchr(bound->text, '#', bound->length);
     if (!hash) return parse_number(bound, dag, time_ns, error);
     struct call_list list = {0};
-    bool done = collect_calls(dag->trace, bound->text, (size_t)(hash - bound->text), &list, error) &&
+    bool done = collect_calls(dag, bound->text, (size_t)(hash - bound->text), &list, error) &&
                 pick_call(bound, &list, hash + 1, time_ns, error);
     free(list.calls);
     free(list.wanted);

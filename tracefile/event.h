@@ -79,6 +79,15 @@ struct event {
     uint8_t kind;
 };
 
+// What recording an event of a kind cost the thread that it happened on, as the tracer measured it in the very run.
+// What lies before the event's time lengthens what led up to it, what lies after it what follows.
+struct event_cost {
+    uint64_t measured;            // how many were; 0: what the kind costs is not known
+    uint64_t before_ps, after_ps; // means, in 1/1000 ns
+};
+
+#define EVENT_COST_MOST_PS UINT64_C(1000000000000) // of either; more is no cost of an event's
+
 // How a kind is stored and shown.
 struct event_kind_info {
     const char *name; // as in `info --json`

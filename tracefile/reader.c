@@ -424,6 +424,24 @@ static bool read_clock(struct opening *opening, struct unpack *unpack, struct er
     return true;
 }
 
+// Later writers may know more kinds.
+static bool read_event_costs(struct opening *opening, struct unpack *unpack, struct error *error) {
+    (void)error;
+    struct trace *trace = &opening->file->trace;
+    memset(trace->costs, 0, sizeof trace->costs);
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++) {
+        expect_elements(unpack, 4);
+        uint64_t kind = unpack_unsigned(unpack, UINT64_MAX);
+        struct event_cost cost = {.measured = unpack_unsigned(unpack, UINT64_MAX)};
+        cost.before_ps = unpack_unsigned(unpack, EVENT_COST_MOST_PS);
+        cost.after_ps = unpack_unsigned(unpack, EVENT_COST_MOST_PS);
+        if (kind < EVENT_KINDS && unpack->state == UNPACK_GOOD) trace->costs[kind] = cost;
+    }
+    trace->tells_costs = unpack->state == UNPACK_GOOD;
+    return true;
+}
+
 static bool read_events(struct opening *opening, struct unpack *unpack, struct error *error) {
     struct events_block events;
     if (!events_block_read(unpack, &events)) {
@@ -455,10 +473,10 @@ static const struct block_kind {
     uint64_t elements; // between the kind and the checksum
     read_block *read;
 } block_kinds[] = {
-    {"events", 8, read_events},         {"methods", 2, read_methods}, {"sites", 2, read_sites},
-    {"classes", 2, read_classes},       {"pool", 7, read_pool},       {"thread", 3, read_thread},
-    {"pool_rules", 4, read_pool_rules}, {"running", 1, read_running}, {"clock", 2, read_clock},
-    {"skips", 2, read_skips},           {"end", 3, read_end},
+    {"events", 8, read_events},           {"methods", 2, read_methods}, {"sites", 2, read_sites},
+    {"classes", 2, read_classes},         {"pool", 7, read_pool},       {"thread", 3, read_thread},
+    {"pool_rules", 4, read_pool_rules},   {"running", 1, read_running}, {"clock", 2, read_clock},
+    {"event_costs", 1, read_event_costs}, {"skips", 2, read_skips},     {"end", 3, read_end},
 };
 
 // The contents of a block whose checksum is right. A kind that isn't known is passed over: later writers may add some.

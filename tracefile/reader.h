@@ -52,6 +52,9 @@ struct trace {
     const uint64_t *running; // tasks that had begun before recording did, in rising order
     size_t running_count;
 
+    bool tells_costs; // the tracer said what recording cost; else `costs` is all 0
+    struct event_cost costs[EVENT_KINDS];
+
     const struct trace_stream *streams; // in order of id
     uint32_t stream_count;
     uint64_t event_count, lost_events;

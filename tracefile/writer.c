@@ -389,6 +389,23 @@ bool trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t ns)
     return block_write(writer);
 }
 
+bool trace_write_event_costs(struct trace_writer *writer, const struct event_cost costs[EVENT_KINDS]) {
+    if (stopped(writer)) return false;
+    size_t measured = 0;
+    for (unsigned kind = 0; kind < EVENT_KINDS; kind++) measured += costs[kind].measured != 0;
+    msgpack_packer *pk = block_begin(writer, "event_costs", 1);
+    msgpack_pack_array(pk, measured);
+    for (unsigned kind = 0; kind < EVENT_KINDS; kind++) {
+        if (!costs[kind].measured) continue;
+        msgpack_pack_array(pk, 4);
+        msgpack_pack_unsigned_int(pk, kind);
+        msgpack_pack_uint64(pk, costs[kind].measured);
+        msgpack_pack_uint64(pk, costs[kind].before_ps);
+        msgpack_pack_uint64(pk, costs[kind].after_ps);
+    }
+    return block_write(writer);
+}
+
 // ---- events
 
 // The slot where a thread's tick is, or would go. There is always a free one.

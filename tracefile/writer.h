@@ -64,6 +64,9 @@ bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t co
 // Two clocks read together: the reader interpolates ticks to ns over these. Write one early, one last.
 bool trace_write_clock(struct trace_writer *, uint64_t ticks, uint64_t ns);
 
+// What recording cost, by kind; replaces what was written before. Kinds that were not measured are left out.
+bool trace_write_event_costs(struct trace_writer *, const struct event_cost costs[EVENT_KINDS]);
+
 // One thread's events, in order, as one block (split by the callee when larger than a block may be). Times must rise;
 // equal or falling ones are raised by a tick. Cost: about 10 ns an event.
 bool trace_write_events(struct trace_writer *, uint32_t thread, const struct event *, size_t count);

@@ -6,6 +6,7 @@
 // Nothing here may harm the program: no failure stops the JVM, nothing is printed. What goes wrong before the trace
 // file is open is kept and written into it; if the file can't be made there is nobody to tell but `rehype record`,
 // which looks for it.
+#include "tracer/calibration.h"
 #include "tracer/hooks.h"
 #include "tracer/registry.h"
 #include "tracer/run.h"
@@ -63,6 +64,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     retransform_early_classes(jni);
     run_begin_thread(jni, main_thread);
     run_hear(JVMTI_ENABLE);
+    calibration_start(jni);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {

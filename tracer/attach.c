@@ -5,6 +5,7 @@
 //
 // The JVM looks for natives in this library only after Agent_OnAttach has returned: hence the thread. What stays is the
 // library itself and the helper class, which nobody calls.
+#include "tracer/calibration.h"
 #include "tracer/kept.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
@@ -91,6 +92,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     atomic_store(&tracer.linkable, true);
     (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     weaving_begin(jni);
+    calibration_start(jni);
     return true;
 }
 

@@ -161,6 +161,10 @@ void cpu_meter_close(struct cpu_meter *meter) {
     close_delays(meter);
 }
 
+const uint32_t *cpu_meter_turns(const struct cpu_meter *meter) {
+    return meter->page ? &meter->page->lock : NULL;
+}
+
 // The kernel's protocol for self-monitoring (linux/perf_event.h, struct perf_event_mmap_page).
 static uint64_t read_cycles(const struct perf_event_mmap_page *page) {
 #if defined(__x86_64__)

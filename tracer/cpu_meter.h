@@ -52,6 +52,9 @@ void cpu_meter_close(struct cpu_meter *meter);
 // its core, else 1 to 4 us.
 uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks);
 
+// What changes whenever the thread comes onto a core, as long as the meter is open; NULL where nothing tells.
+const uint32_t *cpu_meter_turns(const struct cpu_meter *meter);
+
 // By the thread itself, after a read: how many ns it has waited for a core so far, or 0 if that is what the call before
 // said. Always 0 where the kernel does not account for it.
 static inline uint64_t cpu_meter_new_delay(struct cpu_meter *meter) {

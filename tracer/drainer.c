@@ -2,6 +2,7 @@
 #include "tracer/drainer.h"
 
 #include "tracer/clock.h"
+#include "tracer/cost_meter.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
 #include "tracer/sampler.h"
@@ -34,7 +35,7 @@ static pthread_t thread;
 static struct trace_writer *writer;
 static struct event *batch;
 static struct parting parting;
-static uint64_t clock_written_ns, sample_due_ns, parts_written_ns;
+static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_ns, costs_due_ns;
 
 bool drainer_running(void) {
     return atomic_load_explicit(&running, memory_order_relaxed);
@@ -91,8 +92,8 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     do {
         count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
         drained += count;
-        size_t own = count;
         if (!ours) continue;
+        size_t own = cost_meter_take(batch, count);
         if (!parting_take(&parting, &channel->owner, batch, &own)) return false;
         if (!write_batch(channel, own)) return false;
     } while (count == BATCH_EVENTS && drained < 2 * (size_t)channel->ring.capacity); // more came while it was drained
@@ -188,6 +189,19 @@ static bool write_clock(uint64_t least_age_ns) {
     return trace_write_clock(writer, ticks, ns);
 }
 
+// Now and then, so that a run that is killed has them as well.
+static bool write_costs(void) {
+    struct event_cost costs[EVENT_KINDS];
+    return !cost_meter_costs(ticks_a_second, costs) || trace_write_event_costs(writer, costs);
+}
+
+static bool write_due_costs(void) {
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (now_ns < costs_due_ns) return true;
+    costs_due_ns = now_ns + CLOCK_PERIOD_NS;
+    return write_costs();
+}
+
 // Returns whether to go on.
 static bool pause_for(uint64_t pause_ns) {
     struct timespec until;
@@ -209,7 +223,9 @@ static bool drain_while_running(void) {
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     do {
         size_t seen = 0;
-        if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen)) return false;
+        if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen) || !write_due_costs()) {
+            return false;
+        }
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
         if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
     } while (pause_for(pause_ns));
@@ -224,7 +240,7 @@ static bool drain_the_rest(void) {
     for (struct channel *channel = live; channel; channel = channel->next) {
         if (channel->recording == recording && !write_last_loss(channel)) return false;
     }
-    return parting_write(&parting, writer, true) && write_sample() && write_clock(0);
+    return parting_write(&parting, writer, true) && write_sample() && write_costs() && write_clock(0);
 }
 
 static void *run(void *unused) {
@@ -240,13 +256,15 @@ static void *run(void *unused) {
     return NULL;
 }
 
-bool drainer_start(struct trace_writer *open_writer, struct error *error) {
+bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struct error *error) {
     if (!batch) batch = malloc(BATCH_EVENTS * sizeof *batch);
     if (!batch) return error_set(error, STATUS_FAILED, "no memory for the drainer");
     writer = open_writer;
+    ticks_a_second = ticks_per_s;
     recording++;
     stopping = false;
-    clock_written_ns = sample_due_ns = parts_written_ns = 0;
+    clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = 0;
+    cost_meter_restart();
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -22,10 +22,10 @@ struct channel {
     struct channel *next; // the drainer's list
 };
 
-// Takes the open writer over; it is closed by drainer_stop. false and *error when no thread could be made (the writer
-// is then still the caller's). May be called again after drainer_stop: producers of the recording before write nothing
-// into this one.
-bool drainer_start(struct trace_writer *writer, struct error *error);
+// Takes the open writer over; it is closed by drainer_stop. `ticks_per_s` as in the trace's header. false and *error
+// when no thread could be made (the writer is then still the caller's). May be called again after drainer_stop:
+// producers of the recording before write nothing into this one.
+bool drainer_start(struct trace_writer *writer, uint64_t ticks_per_s, struct error *error);
 
 // Whether events still reach a file: from drainer_start until it stops, by itself or told to. Any thread.
 bool drainer_running(void);

@@ -25,15 +25,15 @@ static uint64_t id_of(struct thread_state *state, jobject object) {
 }
 
 static void begin_block(JNIEnv *jni, jobject object) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state || state->wait_depth > 0 || state->blocked_on) return;
     state->blocked_on = id_of(state, object);
     record_boundary(state, EVENT_BLOCK_BEGIN, state->blocked_on, identity_class(jni, state, object));
 }
 
 static void end_block(void) {
-    struct thread_state *state = thread_state_here();
-    if (!state || !state->blocked_on) return;
+    if (!thread_state_here() || !thread_state_here()->blocked_on) return;
+    PROBED struct thread_state *state = probe_begin();
     record_boundary(state, EVENT_BLOCK_END, state->blocked_on, 0);
     state->blocked_on = 0;
 }

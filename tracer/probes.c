@@ -27,19 +27,23 @@ PROBE(jlong, agent)(JNIEnv *jni, jclass helper) {
 }
 
 PROBE(jlong, carried)(JNIEnv *jni, jclass helper, jobject task) {
-    return thread_state_get() ? (jlong)kept_get(task) : 0;
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jlong)kept_get(task) : 0;
 }
 
 PROBE(void, carry)(JNIEnv *jni, jclass helper, jobject task, jlong carried) {
-    if (thread_state_get()) kept_set(task, (uint64_t)carried);
+    PROBED struct thread_state *state = probe_begin();
+    if (state) kept_set(task, (uint64_t)carried);
 }
 
 PROBE(jint, poolOf)(JNIEnv *jni, jclass helper, jobject executor) {
-    return thread_state_get() ? (jint)pools_id(jni, executor) : 0;
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jint)pools_id(jni, executor) : 0;
 }
 
 PROBE(void, becomePool)(JNIEnv *jni, jclass helper, jobject executor, jint pool) {
-    if (thread_state_get()) pools_set_id(executor, (uint32_t)pool);
+    PROBED struct thread_state *state = probe_begin();
+    if (state) pools_set_id(executor, (uint32_t)pool);
 }
 
 // Functions ---------------------------------------------------------------------------------------------------------
@@ -71,14 +75,14 @@ PROBE(void, exitThrew)(JNIEnv *jni, jclass helper, jint method) {
 }
 
 PROBE(void, site)(JNIEnv *jni, jclass helper, jint site) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) state->site = (uint32_t)site;
 }
 
 // Task objects ------------------------------------------------------------------------------------------------------
 
 PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return 0;
     uint64_t id = identity_carried(jni, payload); // a FutureTask of a FutureTask is one task
     if (id) return (jlong)id;
@@ -91,7 +95,7 @@ PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload)
 PROBE(jlong, renewed)
 (JNIEnv *jni, jclass helper, jobject task, jlong carried, jint future_task_state, jobject callable) {
     enum { NEW = 0 };
-    struct thread_state *state = future_task_state == NEW ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = future_task_state == NEW ? probe_begin() : NULL;
     if (!state) return carried;
     uint64_t id = task_id_new(state);
     jobject payload = identity_callable(jni, callable);
@@ -100,7 +104,7 @@ PROBE(jlong, renewed)
 }
 
 PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
     uint64_t id = task_id_new(state);
     identity_created(task, id);
@@ -177,7 +181,7 @@ static void turn_down(struct thread_state *state) {
 }
 
 static void end_spawn(enum spawn_outcome outcome) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     uint64_t entry = state ? pop_spawn(state) : 0, task = entry & ~TURNED_DOWN;
     if (task) {
         record3(state, EVENT_SPAWN_END, task, entry & TURNED_DOWN ? SPAWN_REJECTED : outcome, 0);
@@ -197,7 +201,7 @@ static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task
 }
 
 PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     uint64_t id = state ? open_spawn(jni, state, task) : 0;
     if (id) record_spawn(jni, state, id, (uint32_t)pool);
 }
@@ -205,7 +209,7 @@ PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
 // What a ScheduledThreadPoolExecutor hands over once more, it does so on a worker, out of sight of the application: the
 // site is that of the first time.
 PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     uint64_t id = state ? open_spawn(jni, state, task) : 0;
     if (!id) return;
     uint64_t site = site_of_spawn(jni, state);
@@ -215,13 +219,13 @@ PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
 }
 
 PROBE(void, turnedDown)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) turn_down(state);
 }
 
 // What had been accepted gives way to another.
 PROBE(void, discarded)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = task ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = task ? probe_begin() : NULL;
     if (!state) return;
     uint64_t id = identity_carried(jni, task);
     if (!id) id = identity_begin(task);
@@ -230,12 +234,12 @@ PROBE(void, discarded)(JNIEnv *jni, jclass helper, jobject task) {
 
 // CompletableFuture's async stages: the bracket opens before the stage exists, since only here are both its ends seen.
 PROBE(void, spawnOpen)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) push_spawn(state, 0);
 }
 
 PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state || state->spawns == 0 || state->spawns > SPAWN_STACK) return;
     uint64_t id = task_of(jni, state, task, identity_carried(jni, task));
     state->spawn[state->spawns - 1] = id;
@@ -244,7 +248,7 @@ PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject ta
 
 // A stage that an executor will run when what it depends on is there: its future may be awaited before that.
 PROBE(jlong, stage)(JNIEnv *jni, jclass helper, jobject executor, jobject dependent) {
-    struct thread_state *state = executor && dependent ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = executor && dependent ? probe_begin() : NULL;
     if (!state) return 0;
     uint64_t id = task_id_new(state);
     identity_set_future(jni, dependent, id);
@@ -311,13 +315,13 @@ static void begin_carried(struct thread_state *state, uint64_t id) {
 }
 
 PROBE(void, start)(JNIEnv *jni, jclass helper, jlong task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) begin_carried(state, (uint64_t)task & CARRIED_ID);
 }
 
 PROBE(void, startFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_task_state) {
     enum { NEW = 0 };
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     if (future_task_state == NEW)
         begin_carried(state, (uint64_t)task & CARRIED_ID);
@@ -330,7 +334,7 @@ static void note_outcome(struct task_frame *frame, enum task_outcome outcome) {
 }
 
 PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     note_outcome(top(state), outcome_of(future_task_state));
     end(state);
@@ -338,7 +342,7 @@ PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
 
 // A stage's future is completed by an exception: within its body, by what that threw.
 PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
-    struct thread_state *state = task ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = task ? probe_begin() : NULL;
     struct task_frame *frame = state ? top(state) : NULL;
     if (frame && frame->task == ((uint64_t)task & CARRIED_ID)) frame->outcome = TASK_THREW;
 }
@@ -354,12 +358,12 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) 
 }
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) start_object(jni, state, task);
 }
 
 PROBE(void, endObject)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) end(state);
 }
 
@@ -371,14 +375,14 @@ static void end_by_exception(struct thread_state *state) {
 }
 
 PROBE(void, threwObject)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) end_by_exception(state);
 }
 
 // A body whose class is a task's by its type. Inside a submitted task it is that task's, or nested in it; only a thread
 // of the program's own can be running it for a queue of the program's own.
 PROBE(void, bodyBegin)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     struct task_frame *frame = top(state);
     bool own_thread = !state->worker && (!frame || (frame->task == state->run_task && state->tasks == 1));
@@ -387,18 +391,18 @@ PROBE(void, bodyBegin)(JNIEnv *jni, jclass helper, jobject task) {
 }
 
 PROBE(void, bodyEnd)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) end(state);
 }
 
 PROBE(void, bodyThrew)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) end_by_exception(state);
 }
 
 PROBE(void, result)(JNIEnv *jni, jclass helper, jlong carried) {
     uint64_t task = (uint64_t)carried & CARRIED_ID;
-    struct thread_state *state = task ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = task ? probe_begin() : NULL;
     if (!state) return;
     // CompletableFuture.waitingGet helps to complete what depends on the result that it has just seen: no result of its
     // own.
@@ -410,8 +414,7 @@ PROBE(void, result)(JNIEnv *jni, jclass helper, jlong carried) {
 
 static const uint64_t NO_WAIT = UINT64_MAX; // as what is awaited: the result was there
 
-static void begin_wait(JNIEnv *jni, uint64_t target, enum wait_for what) {
-    struct thread_state *state = thread_state_get();
+static void begin_wait(JNIEnv *jni, struct thread_state *state, uint64_t target, enum wait_for what) {
     if (!state || state->wait_depth++ > 0) return;
     uint64_t site = site_of_spawn(jni, state);
     state->awaiting = target;
@@ -419,30 +422,33 @@ static void begin_wait(JNIEnv *jni, uint64_t target, enum wait_for what) {
 }
 
 PROBE(void, waitBegin)(JNIEnv *jni, jclass helper, jlong carried) {
+    PROBED struct thread_state *state = probe_begin();
     uint64_t task = (uint64_t)carried & CARRIED_ID;
-    begin_wait(jni, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+    begin_wait(jni, state, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
 }
 
 // A future that no executor's task completes gets an id when it is first awaited, by which its result is known, too.
 PROBE(jlong, futureWaitBegin)(JNIEnv *jni, jclass helper, jlong task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return task;
     if (!task && state->wait_depth == 0) task = (jlong)task_id_new(state);
-    begin_wait(jni, (uint64_t)task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+    begin_wait(jni, state, (uint64_t)task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
     return task;
 }
 
 PROBE(void, terminationBegin)(JNIEnv *jni, jclass helper, jint pool) {
-    begin_wait(jni, (uint64_t)pool, pool ? WAIT_FOR_POOL : WAIT_FOR_UNKNOWN);
+    PROBED struct thread_state *state = probe_begin();
+    begin_wait(jni, state, (uint64_t)pool, pool ? WAIT_FOR_POOL : WAIT_FOR_UNKNOWN);
 }
 
 PROBE(void, joinBegin)(JNIEnv *jni, jclass helper, jobject thread) {
+    PROBED struct thread_state *state = probe_begin();
     uint64_t task = identity_of_thread(thread);
-    begin_wait(jni, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+    begin_wait(jni, state, task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
 }
 
 PROBE(void, waitEnd)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state || state->wait_depth == 0 || --state->wait_depth > 0 || state->awaiting == NO_WAIT) return;
     record_boundary(state, EVENT_WAIT_END, state->awaiting, 0);
     state->waited = state->awaiting;
@@ -458,14 +464,14 @@ PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
 
 PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong carried) {
     uint64_t task = (uint64_t)carried & CARRIED_ID;
-    struct thread_state *state = task ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = task ? probe_begin() : NULL;
     if (!state) return;
     if (state->waited != task) record1(state, EVENT_TAKEN, task);
     state->waited = 0;
 }
 
 PROBE(void, takenIfReady)(JNIEnv *jni, jclass helper, jlong task, jobject result) {
-    struct thread_state *state = task && result ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = task && result ? probe_begin() : NULL;
     if (state) record1(state, EVENT_TAKEN, (uint64_t)task);
 }
 
@@ -495,14 +501,14 @@ static uint64_t open_fork(JNIEnv *jni, struct thread_state *state, jobject task,
 }
 
 PROBE(jlong, fork)(JNIEnv *jni, jclass helper, jobject task, jlong carried) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return carried;
     uint32_t pool = state->worker_pool ? state->worker_pool : identity_common_pool(jni);
     return (jlong)open_fork(jni, state, task, (uint64_t)carried, pool);
 }
 
 PROBE(jlong, forkTo)(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint pool) {
-    struct thread_state *state = pool && task ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = pool && task ? probe_begin() : NULL;
     return state ? (jlong)open_fork(jni, state, task, (uint64_t)carried, (uint32_t)pool) : carried;
 }
 
@@ -520,7 +526,7 @@ static void close_begun_before(struct thread_state *state) {
 }
 
 PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return carried;
     if (status < 0) { // it is done already, and won't be executed
         begin_nothing(state);
@@ -554,7 +560,7 @@ static enum task_outcome outcome_of_fork(JNIEnv *jni, uint32_t status) {
 }
 
 PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     struct task_frame *frame = top(state);
     if (frame) {
@@ -566,7 +572,7 @@ PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
 
 PROBE(void, forkResult)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
     uint64_t task = (uint64_t)carried & CARRIED_ID;
-    struct thread_state *state = task && status >= 0 ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = task && status >= 0 ? probe_begin() : NULL;
     if (state) record1(state, EVENT_RESULT, task);
 }
 
@@ -579,12 +585,12 @@ static uint64_t promise(JNIEnv *jni, struct thread_state *state, jobject task) {
 
 // A join, closed by waitEnd.
 PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint status) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     uint64_t id = (uint64_t)carried & CARRIED_ID;
     if (!state) return;
     if (status >= 0) {
         if (!id) id = promise(jni, state, task);
-        begin_wait(jni, id, WAIT_FOR_TASK);
+        begin_wait(jni, state, id, WAIT_FOR_TASK);
     } else if (state->wait_depth++ == 0) {
         state->awaiting = NO_WAIT;
         if (id) record1(state, EVENT_TAKEN, id);
@@ -592,7 +598,7 @@ PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jobject task, jlong carried, j
 }
 
 static void take_if_done(JNIEnv *jni, jobject task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     uint64_t id = state && identity_is_done(jni, task) ? identity_carried(jni, task) : 0;
     if (id && id != state->waited) record1(state, EVENT_TAKEN, id);
 }
@@ -635,7 +641,7 @@ static void begin_work(struct thread_state *state, uint32_t pool) {
 }
 
 PROBE(void, worker)(JNIEnv *jni, jclass helper, jint pool) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) begin_work(state, (uint32_t)pool);
 }
 
@@ -647,7 +653,7 @@ PROBE(jint, forkJoinPool)
 
 // A ForkJoinPool's worker woke: to look for tasks, or, if the bits of `retires` are in the result, to end.
 PROBE(void, awake)(JNIEnv *jni, jclass helper, jint result, jint mask, jint retires) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state && !state->is_carrier)
         record1(state, (result & mask) == retires ? EVENT_RETIRE : EVENT_BUSY, state->idle_pool);
 }
@@ -670,7 +676,7 @@ static void become_idle(struct thread_state *state, uint32_t pool) {
 }
 
 PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state || state->is_carrier) return;
     if (tracer.attached && pool && !state->worker) {
         begin_work(state, (uint32_t)pool);
@@ -680,19 +686,19 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
 }
 
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     record1(state, task ? EVENT_BUSY : EVENT_RETIRE, state->idle_pool);
     if (task && state->loop_unseen) start_object(jni, state, task);
 }
 
 PROBE(void, leave)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) close_tasks(state, true);
 }
 
 PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) record1(state, EVENT_POOL_SHUTDOWN, (uint32_t)pool);
 }
 
@@ -701,7 +707,7 @@ PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
 enum { TIMER_TASK_SCHEDULED = 1 }; // TimerTask.state, JDK 8 to 25
 
 PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
     uint64_t id = task ? task_of(jni, state, task, 0) : 0;
@@ -714,14 +720,14 @@ PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue)
 
 // Cancelled before it began, or between two of its times.
 PROBE(void, timerCancelled)(JNIEnv *jni, jclass helper, jobject task, jint timer_task_state) {
-    struct thread_state *state = timer_task_state == TIMER_TASK_SCHEDULED ? thread_state_get() : NULL;
+    PROBED struct thread_state *state = timer_task_state == TIMER_TASK_SCHEDULED ? probe_begin() : NULL;
     uint32_t site;
     uint64_t id = state ? identity_take_pending(task, &site) : 0;
     if (id) record1(state, EVENT_RESULT, id);
 }
 
 PROBE(void, timerBegin)(JNIEnv *jni, jclass helper, jobject queue) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     begin_work(state, identity_timer(queue));
     become_idle(state, state->idle_pool);
@@ -729,7 +735,7 @@ PROBE(void, timerBegin)(JNIEnv *jni, jclass helper, jobject queue) {
 
 // The next time is handed over before this one is run.
 PROBE(void, timerRuns)(JNIEnv *jni, jclass helper, jobject task, jlong period) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     record1(state, EVENT_BUSY, state->idle_pool);
     uint32_t site;
@@ -745,14 +751,14 @@ PROBE(void, timerRuns)(JNIEnv *jni, jclass helper, jobject task, jlong period) {
 }
 
 PROBE(void, timerRan)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     end(state);
     become_idle(state, state->idle_pool);
 }
 
 PROBE(void, timerEnd)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     close_tasks(state, true);
     record1(state, EVENT_RETIRE, state->idle_pool);
@@ -776,7 +782,7 @@ static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject 
 }
 
 static void spawn_thread(JNIEnv *jni, jobject thread) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint64_t task = task_of_thread(jni, state, thread);
     bool inner = being_spawned(state, task);
@@ -791,25 +797,25 @@ PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
 
 // The same of one that starts in a container; closed by threadSpawned or threadRefused.
 PROBE(void, threadSpawnIn)(JNIEnv *jni, jclass helper, jobject thread, jobject container) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     container_enter(state->started_in = container_number(jni, container));
     spawn_thread(jni, thread);
 }
 
 PROBE(void, threadRefused)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     container_leave(state->started_in);
     end_spawn(SPAWN_REJECTED);
 }
 
 PROBE(void, containerBegin)(JNIEnv *jni, jclass helper, jobject container) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint64_t end_of_all = state->wait_depth == 0 ? container_await(state, container_number(jni, container)) : 0;
     if (end_of_all) {
-        begin_wait(jni, end_of_all, WAIT_FOR_TASK);
+        begin_wait(jni, state, end_of_all, WAIT_FOR_TASK);
     } else if (state->wait_depth++ == 0) {
         state->awaiting = NO_WAIT;
     }
@@ -829,7 +835,7 @@ PROBE(void, show)(JNIEnv *jni, jclass helper) {
 }
 
 PROBE(void, mainBegin)(JNIEnv *jni, jclass helper) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state || state->tasks > 0) return;
     begin(state, state->run_task, EVENT_MAIN_BEGIN);
 }

@@ -103,11 +103,15 @@ static struct ring_record *published(struct ring *ring, bool *sealed) {
     return inside ? cursor : ring->read;
 }
 
+static bool has_one_record(unsigned kind) {
+    return kind == RING_SWITCH || (kind != RING_TIMED && event_kind_info(kind)->operands <= 1);
+}
+
 static const struct ring_record *decode(const struct ring_record *at, struct event *event) {
     event->time = at->first;
     event->kind = (uint8_t)at->second;
     event->operand[0] = at->second >> 8;
-    if (event->kind == RING_SWITCH || event_kind_info(event->kind)->operands <= 1) return at + 1;
+    if (has_one_record(event->kind)) return at + 1;
     event->operand[1] = at[1].first;
     event->operand[2] = at[1].second;
     return at + 2;

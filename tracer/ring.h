@@ -26,11 +26,12 @@
 #define RING_DEFAULT_RECORDS 65536u // a half; twice 1 MiB a thread, of which only what is used is ever touched
 #define RING_LEAST_RECORDS   16u
 #define RING_MOST_RECORDS    (1u << 24)
-#define RING_OPERAND_BITS    56 // of a first operand; ids stay far below
+#define RING_OPERAND_BITS    56  // of a first operand; ids stay far below
+#define RING_TIMED           254 // kind of what is no event, but what a probe measured (cost_meter.h); three operands
 
 // No event, and never in a file. Operand a: the owner of what follows, 0 being whose the ring is.
 #define RING_SWITCH 255
-_Static_assert(EVENT_KINDS <= RING_SWITCH, "no event has the number of a switch");
+_Static_assert(EVENT_KINDS <= RING_TIMED, "no event has the number of a switch or of what a probe measured");
 
 // An event is one record, or two when its kind has more than one operand: the second holds operands b and c.
 struct ring_record {
@@ -88,8 +89,8 @@ static inline void ring_put3(struct ring *ring, uint64_t ticks, unsigned kind, u
 // Producer: what is put from here on is `owner`'s. Cost: as ring_put1 and a call.
 void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner);
 
-// Consumer: decodes what is published into `events`, RING_SWITCH among them, at most `capacity` of them, and gives
-// drained halves back. Returns how many; less than capacity means that nothing more was there.
+// Consumer: decodes what is published into `events`, RING_SWITCH and RING_TIMED among them, at most `capacity` of them,
+// and gives drained halves back. Returns how many; less than capacity means that nothing more was there.
 size_t ring_drain(struct ring *ring, struct event *events, size_t capacity);
 
 // Consumer: how many were dropped after the last EVENT_LOST; exact once the producer has ended.

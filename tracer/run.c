@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/run.h"
 
+#include "tracer/calibration.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/locks.h"
@@ -113,7 +114,7 @@ bool run_start(const struct error *why_not, struct error *error) {
     struct trace_header header = describe_run();
     struct trace_writer *writer = open_trace(&header, error);
     if (!writer) return false;
-    if (why_not->status == STATUS_OK && drainer_start(writer, error)) {
+    if (why_not->status == STATUS_OK && drainer_start(writer, header.ticks_per_s, error)) {
         thread_states_drop(); // once more: one that was unmounted just then may have found its carrier's again
         gc_channel = drainer_open(0, RING_LEAST_RECORDS * 64);
         atomic_store_explicit(&tracer.session, ++sessions, memory_order_release);
@@ -207,9 +208,15 @@ static const jvmtiEvent own_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_TH
                                         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
 enum { OWN_EVENTS = sizeof own_events / sizeof *own_events };
 
-void run_begin_thread(JNIEnv *jni, jthread thread) {
+// Making the thread's state counts as before its first event.
+static struct thread_state *state_timed(void) {
+    uint64_t begun_ticks = clock_ticks();
     struct thread_state *state = thread_state_get();
-    if (!state) return;
+    if (state) probe_timer_begin_at(&state->native->timer, begun_ticks);
+    return state;
+}
+
+static void begin_thread(JNIEnv *jni, jthread thread, struct thread_state *state) {
     state->run_task = identity_of_thread(thread);
     if (state->run_task)
         state->container = container_of_thread(jni, thread); // its start was seen
@@ -219,10 +226,13 @@ void run_begin_thread(JNIEnv *jni, jthread thread) {
     record_boundary(state, EVENT_THREAD_START, state->run_task, 0);
 }
 
+void run_begin_thread(JNIEnv *jni, jthread thread) {
+    PROBED struct thread_state *state = state_timed();
+    if (state) begin_thread(jni, thread, state);
+}
+
 // What a thread that the JVM has just started runs: a pool's loop, or a task, its run().
-static void begin_run(JNIEnv *jni, jthread thread) {
-    struct thread_state *state = thread_state_here();
-    if (!state) return;
+static void begin_run(JNIEnv *jni, jthread thread, struct thread_state *state) {
     if (state->is_carrier) {
         state->worker = true;
     } else if (identity_is_worker(jni, thread)) {
@@ -236,10 +246,14 @@ static void begin_run(JNIEnv *jni, jthread thread) {
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
-    struct thread_state *state = thread_state_get();
-    if (state && state->run_task) return; // main: VMInit told of it already; running.h did of others
-    run_begin_thread(jni, thread);
-    begin_run(jni, thread);
+    if (calibration_is_thread(jni, thread)) {
+        thread_state_refuse();
+        return;
+    }
+    PROBED struct thread_state *state = state_timed();
+    if (!state || state->run_task) return; // main: VMInit told of it already; running.h did of others
+    begin_thread(jni, thread, state);
+    begin_run(jni, thread, state);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {

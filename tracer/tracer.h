@@ -5,6 +5,7 @@
 #define REHYPE_TRACER_TRACER_H
 
 #include "tracer/clock.h"
+#include "tracer/cost_meter.h"
 #include "tracer/cpu_meter.h"
 #include "tracer/drainer.h"
 #include "tracer/options.h"
@@ -56,6 +57,7 @@ struct class_at_hand {
 // What belongs to a thread of the operating system, whichever virtual thread it carries.
 struct native_thread {
     struct cpu_meter meter;
+    struct probe_timer timer;
     uint64_t next_task, task_limit; // ids reserved for it
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t next_class;           // the one to be replaced
@@ -144,12 +146,31 @@ uint64_t task_id_new(struct thread_state *state);
 struct task_frame *thread_state_enter(struct thread_state *state, uint64_t task);
 void thread_state_leave(struct thread_state *state);
 
+// The state of a thread that one of its probes has to do with, timed (cost_meter.h) as long as the variable is in
+// scope:
+//     PROBED struct thread_state *state = probe_begin();
+#define PROBED __attribute__((cleanup(probe_end)))
+
+static inline struct thread_state *probe_begin(void) {
+    struct thread_state *state = thread_state_get();
+    if (state) probe_timer_begin(&state->native->timer);
+    return state;
+}
+
+static inline void probe_end(struct thread_state **state) {
+    if (*state) probe_timer_end(&(*state)->native->timer, &(*state)->channel->ring);
+}
+
 static inline void record1(struct thread_state *state, unsigned kind, uint64_t a) {
-    ring_put1(&state->channel->ring, clock_ticks(), kind, a);
+    uint64_t ticks = clock_ticks();
+    ring_put1(&state->channel->ring, ticks, kind, a);
+    probe_timer_event(&state->native->timer, &state->channel->ring, ticks, kind);
 }
 
 static inline void record3(struct thread_state *state, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
-    ring_put3(&state->channel->ring, clock_ticks(), kind, a, b, c);
+    uint64_t ticks = clock_ticks();
+    ring_put3(&state->channel->ring, ticks, kind, a, b, c);
+    probe_timer_event(&state->native->timer, &state->channel->ring, ticks, kind);
 }
 
 // Of a boundary: with the thread's computing so far as operand b, and before it, where that has grown, the time that
@@ -162,6 +183,7 @@ static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t t
     // The writer parts their times.
     if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns + state->delay_offset);
     ring_put3(&state->channel->ring, ticks, kind, a, cpu, c);
+    probe_timer_event(&state->native->timer, &state->channel->ring, ticks, kind);
     return cpu;
 }
 

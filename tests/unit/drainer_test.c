@@ -80,7 +80,7 @@ static struct trace_writer *open_writer(void) {
 static bool start(void) {
     struct error error = ERROR_INIT;
     struct trace_writer *writer = open_writer();
-    return writer && drainer_start(writer, &error);
+    return writer && drainer_start(writer, 1000000000, &error);
 }
 
 static bool run_producers(struct producer *producers, size_t count) {

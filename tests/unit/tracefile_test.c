@@ -787,14 +787,12 @@ static void test_search_gives_up(void **state) {
     free(good.data);
 }
 
-// good-v1 with a block of rules for a pool behind its object `after`.
-static struct trace *open_with_pool_rules(uint8_t pool, size_t after, struct error *error) {
+// good-v1 with a block put in behind its object `after`.
+static struct trace *open_with_block(const uint8_t *block, size_t size, size_t after, struct error *error) {
     struct bytes good = load(TRACES "good-v1.msgpack");
     size_t ends[64], count = object_ends(&good, ends, 64);
     assert_true(after < count);
-    uint8_t block[] = "\x96\xaapool_rules\x01\x07\xa1H\x01\xcf........";
-    size_t size = sizeof block - 1, at = ends[after];
-    block[12] = pool;
+    size_t at = ends[after];
     struct bytes longer = {malloc(good.size + size), good.size + size};
     memcpy(longer.data, good.data, at);
     memcpy(longer.data + at, block, size);
@@ -805,6 +803,13 @@ static struct trace *open_with_pool_rules(uint8_t pool, size_t after, struct err
     free(longer.data);
     free(good.data);
     return trace;
+}
+
+// With rules for a pool.
+static struct trace *open_with_pool_rules(uint8_t pool, size_t after, struct error *error) {
+    uint8_t block[] = "\x96\xaapool_rules\x01\x07\xa1H\x01\xcf........";
+    block[12] = pool;
+    return open_with_block(block, sizeof block - 1, after, error);
 }
 
 static void test_pool_rules_follow_their_pool(void **state) {
@@ -824,27 +829,61 @@ static void test_pool_rules_follow_their_pool(void **state) {
     }
 }
 
+// Of spawn_begin, and of a kind that a later writer may know.
+static void test_event_costs(void **state) {
+    (void)state;
+    struct error error = ERROR_INIT;
+    uint8_t block[] = "\x93\xab"
+                      "event_costs\x92\x94\x05\x07\xcd\x30\x39\x00\x94\xcc\xc8\x01\x02\x03\xcf........";
+    struct trace *trace = open_with_block(block, sizeof block - 1, 2, &error);
+    assert_non_null(trace);
+    assert_true(trace->tells_costs && trace->whole);
+    assert_int_equal(trace->costs[EVENT_SPAWN_BEGIN].measured, 7);
+    assert_int_equal(trace->costs[EVENT_SPAWN_BEGIN].before_ps, 12345);
+    assert_int_equal(trace->costs[EVENT_SPAWN_BEGIN].after_ps, 0);
+    assert_int_equal(trace->costs[EVENT_ENTER].measured, 0);
+    trace_close(trace);
+    static const size_t wrong[] = {13, 14, 15}; // no array; no array of four; no number
+    for (size_t i = 0; i < LENGTH(wrong); i++) {
+        uint8_t changed[sizeof block];
+        memcpy(changed, block, sizeof block);
+        changed[wrong[i]] = 0xc0;
+        assert_null(open_with_block(changed, sizeof block - 1, 2, &error));
+        assert_int_equal(error.status, STATUS_BAD_INPUT);
+        error = (struct error)ERROR_INIT;
+    }
+    uint8_t dear[] = "\x93\xab"
+                     "event_costs\x91\x94\x05\x07\x01\xcf\xff\xff\xff\xff\xff\xff\xff\xff\xcf........";
+    assert_null(open_with_block(dear, sizeof dear - 1, 2, &error));
+    assert_non_null(strstr(error.cause[0], "event_costs"));
+}
+
+static void test_written_costs_come_back(void **state) {
+    struct error error = ERROR_INIT;
+    struct trace_header header = {.clock = "ns", .ticks_per_s = 1000000000};
+    struct trace_writer *writer = trace_writer_open(path, &header, false, NULL, &error);
+    struct event_cost costs[EVENT_KINDS] = {[EVENT_RESULT] = {3, 1500, EVENT_COST_MOST_PS}};
+    assert_true(trace_write_event_costs(writer, costs));
+    costs[EVENT_RESULT].measured = 4; // a later block replaces an earlier one
+    assert_true(trace_write_event_costs(writer, costs));
+    assert_true(trace_writer_close(writer, &(struct trace_end){0}, &error));
+    struct trace *trace = trace_open(path, false, &error);
+    assert_non_null(trace);
+    assert_memory_equal(trace->costs, costs, sizeof costs);
+    trace_close(trace);
+}
+
 static void test_unknown_blocks_are_passed_over(void **state) {
-    struct bytes good = load(TRACES "good-v1.msgpack");
-    size_t ends[64];
-    object_ends(&good, ends, 64);
+    (void)state;
     uint8_t block[] = "\x93\xa6"
                       "future"
                       "\x81\xa1x\x91\xcb\0\0\0\0\0\0\0\0\xcf........";
-    size_t size = sizeof block - 1;
-    struct bytes longer = {malloc(good.size + size), good.size + size};
-    memcpy(longer.data, good.data, ends[0]);
-    memcpy(longer.data + ends[0], block, size);
-    memcpy(longer.data + ends[0] + size, good.data + ends[0], good.size - ends[0]);
-    seal(&longer, ends[0], ends[0] + size);
     struct error error = ERROR_INIT;
-    struct trace *trace = trace_open_memory("longer", longer.data, longer.size, false, &error);
+    struct trace *trace = open_with_block(block, sizeof block - 1, 0, &error);
     assert_non_null(trace);
     assert_true(trace->whole);
     assert_int_equal(trace->event_count, 24);
     trace_close(trace);
-    free(longer.data);
-    free(good.data);
 }
 
 // ---- files
@@ -971,6 +1010,8 @@ int main(void) {
         cmocka_unit_test(test_large_tables_are_split),
         cmocka_unit_test(test_pools_may_come_in_any_order),
         cmocka_unit_test(test_pool_rules_follow_their_pool),
+        cmocka_unit_test(test_event_costs),
+        cmocka_unit_test(test_written_costs_come_back),
         cmocka_unit_test(test_kept_versions_open),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_not_a_file),

@@ -107,4 +107,42 @@ public final class Rehype {
     public static native void hide();
     public static native void show();
     public static native void mainBegin();
+
+    // Of a thread of the tracer's own that measures what such calls cost (calibration.c).
+    private static native void nothing(int unused);
+    private static native void turnBegins();
+    private static native boolean turnEnds(boolean functions);
+
+    private static void callNothing(int calls) {
+        for (int i = 0; i < calls; i++) {
+            nothing(i);
+        }
+    }
+
+    private static void callFunction(int calls) {
+        for (int i = 0; i < calls; i++) {
+            enter(i);
+            exit(i);
+        }
+    }
+
+    private static boolean takeTurn(boolean functions, int loops, int calls) {
+        turnBegins();
+        for (int i = 0; i < loops; i++) {
+            if (functions) {
+                callFunction(calls);
+            } else {
+                callNothing(calls);
+            }
+        }
+        return turnEnds(functions);
+    }
+
+    private static void calibrate(int loops, int calls) throws InterruptedException {
+        boolean more = true;
+        while (more) {
+            Thread.sleep(1);
+            more = takeTurn(false, loops, calls) && takeTurn(true, loops, calls);
+        }
+    }
 }

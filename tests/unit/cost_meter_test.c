@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What probes measure reaches the drainer's side through a ring, and comes out as means.
+#include "tracer/cost_meter.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { RING_RECORDS = 4096, TICKS_PER_S = 1000000000 }; // a tick is a ns
+
+static struct ring ring;
+static struct event events[2 * RING_RECORDS];
+
+static int make_ring(void **state) {
+    return ring_init(&ring, RING_RECORDS) ? 0 : -1;
+}
+
+static int destroy_ring(void **state) {
+    ring_destroy(&ring);
+    return 0;
+}
+
+// As a timed probe leaves it.
+static void put_measured(unsigned kind, uint64_t silent, uint64_t before_ticks, uint64_t after_ticks) {
+    ring_put3(&ring, before_ticks, RING_TIMED, kind | silent << 8, after_ticks, 0);
+}
+
+static size_t drain(void) {
+    return cost_meter_take(events, ring_drain(&ring, events, sizeof events / sizeof *events));
+}
+
+static void test_events_stay_and_measurements_go(void **state) {
+    ring_put1(&ring, 10, EVENT_RESULT, 1);
+    put_measured(EVENT_RESULT, 0, 5, 6);
+    ring_put3(&ring, 20, EVENT_TASK_END, 2, 3, 4);
+    put_measured(EVENT_KINDS, 0, 5, 6); // of no kind: not taken
+    ring_put1(&ring, 30, EVENT_RESULT, 5);
+    assert_int_equal(drain(), 3);
+    assert_int_equal(events[0].time, 10);
+    assert_int_equal(events[1].operand[2], 4);
+    assert_int_equal(events[2].operand[0], 5);
+}
+
+// The dearest twentieth goes; what a call costs lies half on each side, and probes that said nothing lie before.
+static void test_means(void **state) {
+    struct event_cost costs[EVENT_KINDS];
+    for (unsigned i = 0; i < 95; i++) put_measured(EVENT_BUSY, 2, 100, 1000);
+    for (unsigned i = 0; i < 5; i++) put_measured(EVENT_BUSY, 50, 1000000, 0);
+    for (unsigned i = 0; i < 20; i++) put_measured(EVENT_NONE, 0, 1000, 0);
+    put_measured(EVENT_IDLE, 0, 100, 100);
+    assert_int_equal(drain(), 0);
+    assert_true(cost_meter_costs(TICKS_PER_S, costs));
+    assert_int_equal(costs[EVENT_BUSY].measured, 100);
+    uint64_t clock_ps = 1000000 - costs[EVENT_BUSY].after_ps; // a reading is in each timed stretch
+    assert_in_range(clock_ps, 1000, 400000);
+    assert_in_range(costs[EVENT_BUSY].before_ps, 2100000 - 2 * clock_ps - 100000, 2100000 - 2 * clock_ps + 100000);
+    assert_int_equal(costs[EVENT_IDLE].measured, 0); // one may be anything
+    assert_int_equal(costs[EVENT_ENTER].measured, 0);
+    assert_false(cost_meter_costs(TICKS_PER_S, costs)); // nothing new
+
+    struct event_cost with_call[EVENT_KINDS];
+    cost_meter_set_call(60 * 1024, 1000);
+    cost_meter_set_function(50 * 1024, 2000);
+    assert_true(cost_meter_costs(TICKS_PER_S, with_call));
+    assert_in_range(with_call[EVENT_BUSY].after_ps, costs[EVENT_BUSY].after_ps - 70000,
+                    costs[EVENT_BUSY].after_ps + 130000);
+    assert_int_equal(with_call[EVENT_EXIT_THROW].measured, 2000);
+    assert_int_equal(with_call[EVENT_EXIT_THROW].before_ps + with_call[EVENT_EXIT_THROW].after_ps, 50000);
+}
+
+// Every probe that is timed says where its event's time lies in it; about every 32nd is.
+static void test_probes_time_themselves(void **state) {
+    enum { PROBES = 32000 };
+    struct probe_timer timer = {0};
+    unsigned measured = 0, after_silent = 0;
+    clock_init();
+    probe_timer_init(&timer, 7, NULL);
+    for (unsigned i = 0; i < PROBES; i++) {
+        probe_timer_begin(&timer);
+        uint64_t ticks = clock_ticks();
+        if (i % 2) { // the other half says nothing
+            ring_put1(&ring, ticks, EVENT_RESULT, i);
+            probe_timer_event(&timer, &ring, ticks, EVENT_RESULT);
+        }
+        probe_timer_end(&timer, &ring);
+        size_t count = ring_drain(&ring, events, sizeof events / sizeof *events);
+        for (size_t e = 0; e < count; e++) {
+            if (events[e].kind != RING_TIMED) continue;
+            measured++;
+            bool told = (events[e].operand[0] & 0xff) == EVENT_RESULT;
+            assert_true(told == i % 2);
+            if (told) assert_int_equal(events[e].operand[0] >> 8, 1);
+            after_silent += told;
+        }
+    }
+    assert_in_range(measured, PROBES / 40, PROBES / 26);
+    assert_in_range(after_silent, measured / 3, measured * 2 / 3);
+}
+
+// Of a probe with two events each has its part.
+static void test_two_events_of_one_probe(void **state) {
+    struct probe_timer timer = {0};
+    probe_timer_init(&timer, 7, NULL);
+    probe_timer_begin_at(&timer, 1000);
+    probe_timer_event(&timer, &ring, 1100, EVENT_THREAD_START);
+    probe_timer_event(&timer, &ring, 1130, EVENT_WORKER_BEGIN);
+    probe_timer_end(&timer, &ring);
+    assert_int_equal(ring_drain(&ring, events, 8), 2);
+    assert_int_equal(events[0].operand[0], EVENT_THREAD_START);
+    assert_int_equal(events[0].time, 100);
+    assert_int_equal(events[0].operand[1], 0);
+    assert_int_equal(events[1].operand[0], EVENT_WORKER_BEGIN);
+    assert_int_equal(events[1].time, 30);
+}
+
+// A thread that lost its core meanwhile measured nothing, and a full half is left to events.
+static void test_what_is_not_measured(void **state) {
+    struct probe_timer timer = {0};
+    uint32_t turns = 1;
+    probe_timer_init(&timer, 7, &turns);
+    probe_timer_begin_at(&timer, 1000);
+    probe_timer_event(&timer, &ring, 1100, EVENT_RESULT);
+    turns++;
+    probe_timer_end(&timer, &ring);
+    assert_int_equal(ring_drain(&ring, events, 8), 0);
+    for (unsigned i = 0; i < 2 * RING_RECORDS - 1; i++) ring_put1(&ring, i, EVENT_RESULT, i);
+    probe_timer_begin_at(&timer, 1000);
+    probe_timer_event(&timer, &ring, 1100, EVENT_RESULT);
+    probe_timer_end(&timer, &ring);
+    assert_int_equal(drain(), 2 * RING_RECORDS - 1);
+    assert_int_equal(ring_unreported(&ring), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_events_stay_and_measurements_go, make_ring, destroy_ring),
+        cmocka_unit_test_setup_teardown(test_means, make_ring, destroy_ring),
+        cmocka_unit_test_setup_teardown(test_probes_time_themselves, make_ring, destroy_ring),
+        cmocka_unit_test_setup_teardown(test_two_events_of_one_probe, make_ring, destroy_ring),
+        cmocka_unit_test_setup_teardown(test_what_is_not_measured, make_ring, destroy_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/cost_meter.h"
+
+#include <string.h>
+
+enum {
+    OFTEN_AT_FIRST = 3, // short runs, too, are to have a few of each kind
+    OFTEN_LATER = 63,   // every 32nd on average
+    STEPS = 4,          // buckets for a doubling: a power of two
+    BUCKETS = 128,
+    DEAREST_PART = 20, // one in so many is left out, and one at least
+};
+
+// Producer ------------------------------------------------------------------------------------------------------------
+
+// Knuth's generator of 32 bits; its upper ones are the random ones.
+static void choose_next(struct probe_timer *timer) {
+    timer->random = timer->random * 1664525u + 1013904223u;
+    timer->left = 1 + (timer->random >> 16 & timer->often);
+    if (timer->often < OFTEN_LATER) timer->often = timer->often << 1 | 1;
+}
+
+void probe_timer_init(struct probe_timer *timer, uint32_t seed, const uint32_t *turns) {
+    *timer = (struct probe_timer){.often = OFTEN_AT_FIRST, .random = seed, .turns = turns};
+    choose_next(timer);
+}
+
+static uint32_t turn_of(const struct probe_timer *timer) {
+    return timer->turns ? __atomic_load_n(timer->turns, __ATOMIC_RELAXED) : 0;
+}
+
+void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks) {
+    timer->begun_turn = turn_of(timer);
+    timer->begun_ticks = ticks;
+}
+
+// Where the thread lost its core meanwhile nothing was measured. Where the half is full an event needs the room more.
+static void put(const struct probe_timer *timer, struct ring *ring, uint64_t before_ticks, uint64_t after_ticks) {
+    if (turn_of(timer) != timer->begun_turn) return;
+    if (ring->limit - atomic_load_explicit(&ring->cursor, memory_order_relaxed) < 2) return;
+    uint64_t what = timer->recorded_kind | (uint64_t)timer->recorded_after << 8;
+    ring_put3(ring, before_ticks, RING_TIMED, what, after_ticks, 0);
+}
+
+static uint64_t ticks_between(uint64_t from, uint64_t to) {
+    return to > from ? to - from : 0;
+}
+
+// What lies between two events of one probe counts as before the second.
+void probe_timer_note(struct probe_timer *timer, struct ring *ring, uint64_t ticks, unsigned kind) {
+    uint32_t silent = timer->silent ? timer->silent - 1 : 0;
+    if (timer->recorded_kind != EVENT_NONE) {
+        put(timer, ring, ticks_between(timer->begun_ticks, timer->recorded_ticks), 0);
+        timer->begun_ticks = timer->recorded_ticks;
+    }
+    timer->recorded_ticks = ticks;
+    timer->recorded_kind = kind;
+    timer->recorded_after = silent;
+}
+
+void probe_timer_finish(struct probe_timer *timer, struct ring *ring) {
+    uint64_t now = clock_ticks(), begun = timer->begun_ticks, recorded = timer->recorded_ticks;
+    if (timer->recorded_kind == EVENT_NONE) recorded = now;
+    put(timer, ring, ticks_between(begun, recorded), ticks_between(recorded, now));
+    timer->begun_ticks = 0;
+    timer->recorded_kind = EVENT_NONE;
+    timer->recorded_after = 0;
+    choose_next(timer);
+}
+
+// Calibration ---------------------------------------------------------------------------------------------------------
+
+static _Atomic(uint64_t) call_1024, call_times, function_1024, function_times;
+
+void cost_meter_set_call(uint64_t ticks_1024, uint64_t times) {
+    atomic_store_explicit(&call_1024, ticks_1024, memory_order_relaxed);
+    atomic_store_explicit(&call_times, times, memory_order_relaxed);
+}
+
+void cost_meter_set_function(uint64_t ticks_1024, uint64_t times) {
+    atomic_store_explicit(&function_1024, ticks_1024, memory_order_relaxed);
+    atomic_store_explicit(&function_times, times, memory_order_relaxed);
+}
+
+// Drainer -------------------------------------------------------------------------------------------------------------
+
+struct bucket {
+    uint32_t count;
+    uint64_t before, after, silent; // sums: ticks, and probes
+};
+
+static struct bucket buckets[EVENT_KINDS][BUCKETS]; // of EVENT_NONE: probes that recorded nothing
+static uint64_t timed, timed_told, functions_told;  // probes
+
+void cost_meter_restart(void) {
+    memset(buckets, 0, sizeof buckets);
+    timed = timed_told = functions_told = 0;
+}
+
+static unsigned bucket_of(uint64_t ticks) {
+    if (ticks < STEPS) return (unsigned)ticks;
+    unsigned exponent = 63u - (unsigned)__builtin_clzll(ticks), shift = exponent - 2;
+    unsigned bucket = (exponent - 1) * STEPS + (unsigned)(ticks >> shift & (STEPS - 1));
+    return bucket < BUCKETS ? bucket : BUCKETS - 1;
+}
+
+static void take(const struct event *measured) {
+    unsigned kind = (unsigned)(measured->operand[0] & 0xff);
+    if (kind >= EVENT_KINDS) return;
+    struct bucket *bucket = &buckets[kind][bucket_of(measured->time + measured->operand[1])];
+    bucket->count++;
+    bucket->before += measured->time;
+    bucket->after += measured->operand[1];
+    bucket->silent += measured->operand[0] >> 8;
+    timed++;
+}
+
+size_t cost_meter_take(struct event *events, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (events[i].kind == RING_TIMED) {
+            take(&events[i]);
+        } else {
+            if (kept != i) events[kept] = events[i];
+            kept++;
+        }
+    }
+    return kept;
+}
+
+struct means {
+    uint64_t count;
+    double before, after, silent;
+};
+
+// Of the dearest bucket that isn't left out whole, a part goes.
+static struct means means_of(const struct bucket *of_kind) {
+    struct means means = {0};
+    uint64_t count = 0;
+    for (unsigned b = 0; b < BUCKETS; b++) count += of_kind[b].count;
+    if (count < 2) return means;
+    uint64_t kept = count - 1 - (count - 1) / DEAREST_PART, left = kept;
+    for (unsigned b = 0; b < BUCKETS && left; b++) {
+        if (!of_kind[b].count) continue;
+        uint64_t taken = of_kind[b].count < left ? of_kind[b].count : left;
+        double part = (double)taken / of_kind[b].count;
+        means.before += part * (double)of_kind[b].before;
+        means.after += part * (double)of_kind[b].after;
+        means.silent += part * (double)of_kind[b].silent;
+        left -= taken;
+    }
+    means.count = count;
+    means.before /= (double)kept;
+    means.after /= (double)kept;
+    means.silent /= (double)kept;
+    return means;
+}
+
+// What a reading of the clock costs: each timed stretch holds one that an untimed probe would not have had.
+static double clock_cost(void) {
+    enum { ROUNDS = 16, READINGS = 64 };
+    uint64_t least = UINT64_MAX;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t from = clock_ticks(), to = from;
+        for (int i = 0; i < READINGS; i++) to = clock_ticks();
+        if (to - from < least) least = to - from;
+    }
+    return (double)least / READINGS;
+}
+
+static double less(double ticks, double part) {
+    return ticks > part ? ticks - part : 0;
+}
+
+static uint64_t to_ps(double ticks, uint64_t ticks_per_s) {
+    double ps = ticks * 1e12 / (double)ticks_per_s;
+    if (ps <= 0) return 0;
+    return ps < (double)EVENT_COST_MOST_PS ? (uint64_t)ps : EVENT_COST_MOST_PS;
+}
+
+// What a probe costs beside what it measures, in ticks.
+struct surroundings {
+    double clock, call, silent_probe;
+};
+
+static struct surroundings look_around(void) {
+    struct surroundings around = {.clock = clock_cost()};
+    around.call = (double)atomic_load_explicit(&call_1024, memory_order_relaxed) / 1024;
+    around.silent_probe = less(means_of(buckets[EVENT_NONE]).before, around.clock) + around.call;
+    return around;
+}
+
+// The call into native code lies half before the event, half after it. One clock of a timed probe is the event's own.
+static struct event_cost cost_of_kind(unsigned kind, const struct surroundings *around, uint64_t ticks_per_s) {
+    struct means means = means_of(buckets[kind]);
+    double before = means.before + around->call / 2 + means.silent * around->silent_probe;
+    double after = less(means.after, around->clock) + around->call / 2;
+    return (struct event_cost){means.count, to_ps(before, ticks_per_s), to_ps(after, ticks_per_s)};
+}
+
+bool cost_meter_costs(uint64_t ticks_per_s, struct event_cost costs[EVENT_KINDS]) {
+    uint64_t functions = atomic_load_explicit(&function_times, memory_order_relaxed);
+    if (timed == timed_told && functions == functions_told) return false;
+    const struct surroundings around = look_around();
+    memset(costs, 0, EVENT_KINDS * sizeof *costs);
+    for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
+        costs[kind] = cost_of_kind(kind, &around, ticks_per_s);
+    }
+    double function = (double)atomic_load_explicit(&function_1024, memory_order_relaxed) / 1024;
+    uint64_t half_ps = to_ps(function / 2, ticks_per_s);
+    for (unsigned kind = EVENT_ENTER; kind <= EVENT_EXIT_THROW && functions; kind++) {
+        costs[kind] = (struct event_cost){functions, half_ps, half_ps};
+    }
+    timed_told = timed;
+    functions_told = functions;
+    return true;
+}
