@@ -178,12 +178,28 @@ static inline __attribute__((always_inline)) void prefetch_tasks(const struct bu
     }
 }
 
+// Whether an event's first operand may be a task.
+static inline bool may_name_task(unsigned kind) {
+    const uint64_t others = UINT64_C(1) << EVENT_ENTER | UINT64_C(1) << EVENT_EXIT | UINT64_C(1) << EVENT_EXIT_THROW |
+                            UINT64_C(1) << EVENT_WORKER_BEGIN | UINT64_C(1) << EVENT_IDLE | UINT64_C(1) << EVENT_BUSY |
+                            UINT64_C(1) << EVENT_RETIRE | UINT64_C(1) << EVENT_RUN_DELAY;
+    return !(others >> kind & 1);
+}
+
+// A thread's events often name one task several times in a row.
 static void find_sightings(const struct builder *builder, struct event_batch *batch) {
+    uint64_t last_id = 0;
+    uint32_t last = IDMAP_NONE;
     for (uint32_t i = 0; i < batch->count; i++) {
+        const struct event *event = &batch->events[i];
         batch->sightings[i] = IDMAP_NONE;
-        if (batch->events[i].kind <= EVENT_EXIT_THROW) continue;
-        uint32_t sighting = batch->sightings[i] = idpages_get(&builder->sighting_of_id, batch->events[i].operand[0]);
-        if (sighting != IDMAP_NONE) __builtin_prefetch(&builder->sightings[sighting]);
+        if (!may_name_task(event->kind)) continue;
+        if (event->operand[0] != last_id) {
+            last_id = event->operand[0];
+            last = idpages_get(&builder->sighting_of_id, last_id);
+            if (last != IDMAP_NONE) __builtin_prefetch(&builder->sightings[last]);
+        }
+        batch->sightings[i] = last;
     }
 }
 
