@@ -15,7 +15,8 @@ static bool in_time(const struct dag *dag, uint32_t cause, uint32_t effect) {
 static void cause_waits(struct dag *dag) {
     for (uint32_t v = 0; v < dag->vertex_count; v++) {
         if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.task[v] == DAG_NONE) continue;
-        uint32_t result = dag->tasks[dag->vertices.task[v]].result;
+        const struct dag_task *awaited = &dag->tasks[dag->vertices.task[v]];
+        uint32_t result = awaited->flags & TASK_PERMIT ? DAG_NONE : awaited->result;
         if (result != DAG_NONE && in_time(dag, result, v)) set_cause(dag, v, RULE_WAIT, result);
     }
 }

@@ -79,7 +79,10 @@ enum {
     TASK_HANDED_OVER = 16, // never submitted, but created by another thread (a home-made queue): spawn_begin is the
                            // moment of its creation, spawn_end the same vertex
     TASK_NESTED = 32, // no task of its own and never counted: aggregated into the one it ran in, or a promise that no
-                      // body computes; here only because someone awaits its `result`, all other vertices are DAG_NONE
+                      // body computes, or a sleep that someone ended; here only because someone awaits its
+                      // `result`, all other vertices are DAG_NONE
+    TASK_PERMIT = 64, // and of a sleep: whoever ended it, another could have done as well (a semaphore). It waits for
+                      // him, but is not caused by him, and lasts as long as recorded
 };
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.
@@ -102,7 +105,8 @@ struct dag_task {
     uint32_t spawn_begin, spawn_end; // vertices on the spawner's thread, DAG_NONE without
     uint32_t spawner;                // task that spawned it, DAG_NONE
     uint32_t thread;                 // index into threads: where its body ran, DAG_NONE if it never started
-    uint32_t enclosing;              // task in whose body its own lies (helping joins, caller-runs), DAG_NONE
+    uint32_t enclosing;              // task in whose body its own lies (helping joins, caller-runs), or of
+                                     // TASK_NESTED the one that set its result; DAG_NONE
     uint32_t pickup;                 // first vertex of its pick-up by the worker: IDLE, BUSY, or START itself
     uint32_t start, end;             // body, DAG_NONE if it never started
     uint32_t tail;                   // last vertex of what its worker did for it after the body (its result); else end

@@ -215,7 +215,10 @@ static bool lay_result(struct lay *lay, const struct sighting *sighting) {
     if (!put(lay, VERTEX_RESULT, sighting->task)) return false;
     struct dag_task *task = task_at(lay, sighting->task);
     bool earlier = task->result == DAG_NONE || lay->time_ns < lay->builder->dag->vertices.time_ns[task->result];
-    if (earlier) task->result = last_vertex(lay);
+    if (!earlier) return true;
+    task->result = last_vertex(lay);
+    const struct open_entry *around = task->flags & TASK_NESTED ? open_body(lay) : NULL;
+    if (around) task->enclosing = around->task;
     return true;
 }
 
@@ -326,12 +329,13 @@ static bool note_other_wait(struct builder *builder, struct other_wait wait) {
 }
 
 static bool lay_wait_begin(struct lay *lay, const struct event *event) {
-    uint8_t wait_for = (uint8_t)(event->operand[2] >> 32);
-    const struct sighting *target = wait_for == WAIT_FOR_TASK ? named(lay) : NULL;
+    enum wait_for wait_for = wait_for_of(event->operand[2]);
+    bool by_id = wait_for == WAIT_FOR_TASK || wait_for == WAIT_FOR_RELEASE;
+    const struct sighting *target = by_id ? named(lay) : NULL;
     uint32_t task = target ? target->task : DAG_NONE;
     if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
     return push(lay,
-                (struct open_entry){.kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = wait_for});
+                (struct open_entry){.kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = (uint8_t)wait_for});
 }
 
 static bool lay_wait_end(struct lay *lay, const struct event *event) {

@@ -6,6 +6,7 @@
 #include "dag/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool no_memory(struct builder *builder) {
     return error_set(builder->error, STATUS_FAILED, "no memory for the graph of %llu events",
@@ -106,6 +107,15 @@ static bool scan_spawn(struct builder *builder, struct sighting *sighting, uint6
     return scan_open(builder, OPEN_BRACKET, sighting);
 }
 
+// What many may give and each of them will do: a permit of a semaphore, a StampedLock.
+static bool sleeps_for_permit(const struct trace *trace, const struct event *event) {
+    static const char SEMAPHORE[] = "java.util.concurrent.Semaphore$";
+    uint32_t class = wait_class_of(event->operand[2]);
+    const char *name = class ? trace->classes[class].name : NULL;
+    return name && (strncmp(name, SEMAPHORE, sizeof SEMAPHORE - 1) == 0 ||
+                    strcmp(name, "java.util.concurrent.locks.StampedLock") == 0);
+}
+
 static bool scan_sighting(struct builder *builder, uint32_t stream, const struct event *event,
                           struct sighting *sighting) {
     struct stream_facts *facts = &builder->streams[stream];
@@ -136,6 +146,7 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
         sighting->seen |= SEEN_RESULT;
         break;
     case EVENT_WAIT_BEGIN:
+        if (sleeps_for_permit(builder->trace, event)) sighting->seen |= SEEN_PERMIT;
         sighting->awaited++;
         break;
     case EVENT_TAKEN:
@@ -150,8 +161,8 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
 static bool names_task(const struct event *event) {
     switch (event->kind) {
     case EVENT_WAIT_BEGIN:
-        if (event->operand[2] >> 32 != WAIT_FOR_TASK) return false;
-        break;
+        return event->operand[0] != 0 && (wait_for_of(event->operand[2]) == WAIT_FOR_TASK ||
+                                          wait_for_of(event->operand[2]) == WAIT_FOR_RELEASE);
     case EVENT_TASK_CREATED:
     case EVENT_SPAWN_BEGIN:
     case EVENT_TASK_START:
@@ -305,7 +316,7 @@ static void classify(struct builder *builder) {
 }
 
 static uint8_t first_flags(const struct sighting *sighting) {
-    if (!sighting->own_task) return TASK_NESTED;
+    if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
     if (sighting->seen & SEEN_MAIN) return TASK_MAIN;
     return (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
 }

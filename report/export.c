@@ -21,7 +21,7 @@ enum operand_type {
     OPERAND_CPU,
     OPERAND_SPAWN_OUTCOME,
     OPERAND_TASK_OUTCOME,
-    OPERAND_WAIT, // enum wait_for << 32 | site; says what operand 0 is
+    OPERAND_WAIT, // wait_operand; says what operand 0 is
     OPERAND_LOCK,
     OPERAND_SAMPLE, // and the two after it
     OPERAND_COUNT,
@@ -75,9 +75,10 @@ static void fill_site(struct csv_row *row, const struct trace *trace, uint32_t i
 }
 
 static void fill_wait(struct csv_row *row, const struct trace *trace, const struct event *event, uint64_t value) {
-    static const char *const names[] = {"for a task", "for a pool's end", "for what isn't known"};
-    uint64_t what = value >> 32;
-    row->detail = what < sizeof names / sizeof *names ? names[what] : NULL;
+    static const char *const names[] = {"for a task", "for a pool's end", "for what isn't known", "for a release"};
+    enum wait_for what = wait_for_of(value);
+    row->detail = names[what];
+    if (wait_class_of(value)) row->class_name = trace->classes[wait_class_of(value)].name;
     if (what != WAIT_FOR_TASK) row->task = 0;
     if (what == WAIT_FOR_POOL) row->pool = event->operand[0];
     fill_site(row, trace, (uint32_t)value);

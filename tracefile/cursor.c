@@ -101,8 +101,11 @@ static inline uint64_t next_ns(struct trace_cursor *cursor, const struct trace_f
 }
 
 static bool wait_is_good(const struct trace_file *file, const struct event *event) {
-    uint64_t wait_for = event->operand[2] >> 32, site = event->operand[2] & UINT32_MAX;
-    return site < file->trace.site_count && wait_for <= WAIT_FOR_UNKNOWN &&
+    enum { WITH_CLASSES = 3 };
+    uint64_t operand = event->operand[2], site = operand & UINT32_MAX;
+    enum wait_for wait_for = wait_for_of(operand);
+    if (file->trace.version < WITH_CLASSES && operand >> 32 > WAIT_FOR_UNKNOWN) return false;
+    return site < file->trace.site_count && wait_class_of(operand) < file->trace.class_count &&
            (wait_for != WAIT_FOR_POOL || event->operand[0] < file->trace.pool_count);
 }
 

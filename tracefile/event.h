@@ -20,7 +20,7 @@ enum event_kind {
     EVENT_TASK_START = 7,     // its body begins             a = task, b = cpu
     EVENT_TASK_END = 8,       // its body is left            a = task, b = cpu, c = enum task_outcome
     EVENT_RESULT = 9,         // waiters can see its result  a = task
-    EVENT_WAIT_BEGIN = 10,    // asleep until a result       a = target, b = cpu, c = enum wait_for << 32 | site
+    EVENT_WAIT_BEGIN = 10,    // asleep until a result       a = target, b = cpu, c = wait_operand
     EVENT_WAIT_END = 11,      //                             a = target, b = cpu
     EVENT_TAKEN = 12,         // result was ready: no wait   a = task
     EVENT_WORKER_BEGIN = 13,  // this thread works for       a = pool
@@ -48,8 +48,22 @@ enum event_kind {
 
 enum spawn_outcome { SPAWN_ACCEPTED = 0, SPAWN_REJECTED = 1 };
 enum task_outcome { TASK_RETURNED = 0, TASK_THREW = 1, TASK_CANCELLED = 2 };
-// What a wait's target names: a task (its result), a pool (its termination), or nothing that is known.
-enum wait_for { WAIT_FOR_TASK = 0, WAIT_FOR_POOL = 1, WAIT_FOR_UNKNOWN = 2 };
+// What a wait's target names: a task (its result), a pool (its termination), nothing that is known; since version 3 the
+// sleep itself, whose result is told by whoever ends it, if that is known.
+enum wait_for { WAIT_FOR_TASK = 0, WAIT_FOR_POOL = 1, WAIT_FOR_UNKNOWN = 2, WAIT_FOR_RELEASE = 3 };
+
+// A wait's third operand: what it is for, its site, and since version 3 the class of what the thread sleeps on.
+static inline uint64_t wait_operand(enum wait_for wait_for, uint32_t class, uint32_t site) {
+    return (uint64_t)class << 34 | (uint64_t)wait_for << 32 | site;
+}
+
+static inline enum wait_for wait_for_of(uint64_t operand) {
+    return (enum wait_for)(operand >> 32 & 3);
+}
+
+static inline uint32_t wait_class_of(uint64_t operand) {
+    return (uint32_t)(operand >> 34);
+}
 
 #define EVENT_OPERANDS 3
 

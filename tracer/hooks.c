@@ -67,8 +67,8 @@ struct hook {
     BRACKET(JUC "CompletableFuture", method, descriptor,                                                               \
             "aload 0; aload 0; " ID "call futureWaitBegin (J)J; putfield . " TASK_FIELD " J", "call waitEnd ()V")
 
-#define PARK_OF(method, descriptor)                                                                                    \
-    BRACKET(JUC "locks/LockSupport", method, descriptor, "aload 0; call parkBegin (Ljava/lang/Object;)V",              \
+#define PARK_OF(method, descriptor, blocker)                                                                           \
+    BRACKET(JUC "locks/LockSupport", method, descriptor, blocker "; call parkBegin (Ljava/lang/Object;)V",             \
             "call parkEnd ()V")
 
 #define CREATED(payload)                                                                                               \
@@ -116,6 +116,9 @@ struct hook {
 #define OF_TASK(local, field) "aload " #local "; getfield " FJT " " field "; "
 #define STATUS(local)         OF_TASK(local, "status I")
 
+#define AQS         JUC "locks/AbstractQueuedSynchronizer"
+#define THREAD      "Ljava/lang/Thread;"
+#define UNPARKS     "call unparks (Ljava/lang/Object;)V"
 #define TIMER_QUEUE           "getfield . queue Ljava/util/TaskQueue;; "
 
 // The local that holds the task, in any method of the package.
@@ -251,6 +254,7 @@ static const struct hook hooks[] = {
     WAIT_OF_FUTURE("timedGet", "(J)Ljava/lang/Object;"),
     // What completes as part of another's completion tells its result here, and never comes to postComplete.
     {JUC "CompletableFuture", "postFire", NULL, AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
+    {JUC "CompletableFuture$AnyOf", "tryFire", NULL, AT_RETURN, "dup; call fired (Ljava/lang/Object;)V", NULL},
     {JUC "CompletableFuture", "postComplete", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
 
     FORKS(FJT, "fork", NULL, "aload 0; aload 0; " CARRIED(0) "call fork (Ljava/lang/Object;J)J; ", "call spawned ()V"),
@@ -325,14 +329,21 @@ static const struct hook hooks[] = {
     BRACKET(VIRTUAL, "schedule", NULL, "call hide ()V", "call show ()V"),       // 25
     BRACKET("java/lang/Thread", "join", "(J)V", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
 
-    PARK_OF("park", "(Ljava/lang/Object;)V"),
-    PARK_OF("parkNanos", "(Ljava/lang/Object;J)V"),
-    PARK_OF("parkUntil", "(Ljava/lang/Object;J)V"),
+    PARK_OF("park", "(Ljava/lang/Object;)V", "aload 0"),
+    PARK_OF("parkNanos", "(Ljava/lang/Object;J)V", "aload 0"),
+    PARK_OF("parkUntil", "(Ljava/lang/Object;J)V", "aload 0"),
+    PARK_OF("park", "()V", "aconst_null"),
+    PARK_OF("parkNanos", "(J)V", "aconst_null"),
+    PARK_OF("parkUntil", "(J)V", "aconst_null"),
+    {JUC "locks/LockSupport", "unpark", NULL, AT_ENTRY, "aload 0; " UNPARKS, NULL},
+    // Who signals a condition releases who waits for it, though another may unpark that thread, when the lock is free.
+    {AQS, "enqueue", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node waiter " THREAD "; " UNPARKS, NULL},
+    {AQS, "transferForSignal", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node thread " THREAD "; " UNPARKS, NULL},
 
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
-const char *const hooks_early_classes[] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport", NULL};
+const char *const hooks_early_classes[] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport", AQS, NULL};
 
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 

@@ -109,14 +109,23 @@ uint64_t identity_get_carried(JNIEnv *jni, jobject task) {
     return get_carried(jni, task, fork_join_task_id);
 }
 
-void identity_set_future(JNIEnv *jni, jobject future, uint64_t id) {
-    static _Atomic(jfieldID) field; // of CompletableFuture, not looked up before it is in use, as ForkJoinPool below
+// Of CompletableFuture, not looked up before it is in use, as ForkJoinPool below.
+static jfieldID future_field(JNIEnv *jni, jobject future) {
+    static _Atomic(jfieldID) field;
     jfieldID known = atomic_load_explicit(&field, memory_order_relaxed);
     if (!known && !tracer.attached) {
         known = identity_field(jni, (*jni)->GetObjectClass(jni, future), TASK_FIELD, "J");
         atomic_store_explicit(&field, known, memory_order_relaxed);
     }
-    set_carried(jni, future, known, id);
+    return known;
+}
+
+uint64_t identity_of_future(JNIEnv *jni, jobject future) {
+    return get_carried(jni, future, future_field(jni, future)) & CARRIED_ID;
+}
+
+void identity_set_future(JNIEnv *jni, jobject future, uint64_t id) {
+    set_carried(jni, future, future_field(jni, future), id);
 }
 
 void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried) {
@@ -299,8 +308,8 @@ char *identity_class_name(jclass class, char *text, size_t size) {
     return text;
 }
 
-// A class's tag: its id, and whether its objects wrap what is handed to a ForkJoinPool.
-enum { CLASS_WRAPS_AT = 40 };
+// A class's tag: its id, and whether its objects wrap what is handed to a ForkJoinPool, or are latches.
+enum { CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41 };
 
 static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
@@ -313,13 +322,18 @@ static bool wraps(const char *class_name) {
     return false;
 }
 
+static bool is_latch(const char *class_name) {
+    return strcmp(class_name, "java.util.concurrent.CountDownLatch$Sync") == 0 ||
+           strcmp(class_name, "scala.concurrent.impl.Promise$CompletionLatch") == 0;
+}
+
 static uint64_t class_tag(jclass class) {
     uint64_t tag = tag_of(class);
     if (tag) return tag;
     char name[1024];
     identity_class_name(class, name, sizeof name);
     tag = registry_class(&(struct trace_class){name}); // two threads may both do so: the class has two ids of one name
-    tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT;
+    tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT | (uint64_t)is_latch(name) << CLASS_LATCH_AT;
     set_tag(class, tag);
     return tag;
 }
@@ -346,8 +360,10 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
     struct class_at_hand *hand = &state->native->classes[state->native->next_class++ % CLASSES_AT_HAND];
     if (hand->class) (*jni)->DeleteWeakGlobalRef(jni, hand->class);
     uint64_t tag = class_tag(class);
-    *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag};
-    if (tag >> CLASS_WRAPS_AT) {
+    *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class),
+                                   .id = (uint32_t)tag,
+                                   .latch = tag >> CLASS_LATCH_AT & 1};
+    if (tag >> CLASS_WRAPS_AT & 1) {
         hand->payload = payload_of(jni, class);
         hand->dependent = identity_field(jni, class, "dep", "Ljava/util/concurrent/CompletableFuture;");
     }
@@ -368,6 +384,10 @@ static const struct class_at_hand *class_of(JNIEnv *jni, struct thread_state *st
 
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object) {
     return object ? class_of(jni, state, object)->id : 0;
+}
+
+bool identity_is_latch(JNIEnv *jni, struct thread_state *state, jobject object) {
+    return object && class_of(jni, state, object)->latch;
 }
 
 struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobject task) {

@@ -63,12 +63,16 @@ void identity_set_thread(jobject thread, uint64_t id);
 // for a class that the thread met lately, else a tag's 50 to 90 ns.
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object);
 
+// Whether threads that park on the object are all released at once, by one who opens it. Cost: as above.
+bool identity_is_latch(JNIEnv *jni, struct thread_state *state, jobject object);
+
 // Whether it is a ForkJoinTask, and then its field.
 bool identity_is_fork(JNIEnv *jni, jobject task);
 uint64_t identity_get_carried(JNIEnv *jni, jobject task);
 void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried);
 
-// Makes the id that of a CompletableFuture's result, too.
+// The id of a CompletableFuture's result, and makes an id that, too.
+uint64_t identity_of_future(JNIEnv *jni, jobject future);
 void identity_set_future(JNIEnv *jni, jobject future, uint64_t id);
 
 // Whether it is a ForkJoinTask or FutureTask that is complete, or about to be: to run it does nothing.

@@ -2,6 +2,7 @@
 #include "tracer/locks.h"
 
 #include "tracer/identity.h"
+#include "tracer/sleeps.h"
 #include "tracer/tracer.h"
 
 #include <pthread.h>
@@ -26,7 +27,7 @@ static uint64_t id_of(struct thread_state *state, jobject object) {
 
 static void begin_block(JNIEnv *jni, jobject object) {
     PROBED struct thread_state *state = probe_begin();
-    if (!state || state->wait_depth > 0 || state->blocked_on) return;
+    if (!state || state->wait_depth > 0 || state->blocked_on || state->sleep) return;
     state->blocked_on = id_of(state, object);
     record_boundary(state, EVENT_BLOCK_BEGIN, state->blocked_on, identity_class(jni, state, object));
 }
@@ -54,12 +55,46 @@ static bool is_held_lock(JNIEnv *jni, jobject blocker) {
            (read_write_sync && (*jni)->IsInstanceOf(jni, blocker, read_write_sync));
 }
 
+static void begin_sleep(JNIEnv *jni, jobject told) {
+    PROBED struct thread_state *state = probe_begin();
+    jthread thread;
+    if (!env || !sleeps_may_begin(state) || (*env)->GetCurrentThread(env, &thread) != JVMTI_ERROR_NONE) return;
+    jobject blocker = sleeps_blocker(jni, thread, told);
+    uint64_t latch = identity_is_latch(jni, state, blocker) ? id_of(state, blocker) : 0;
+    sleeps_begin(jni, state, thread, blocker, latch);
+}
+
+static void end_sleep(void) {
+    if (!thread_state_here() || !thread_state_here()->sleep) return;
+    PROBED struct thread_state *state = probe_begin();
+    sleeps_end(state);
+}
+
 void locks_park_begin(JNIEnv *jni, jobject blocker) {
-    if (is_held_lock(jni, blocker)) begin_block(jni, blocker);
+    if (is_held_lock(jni, blocker))
+        begin_block(jni, blocker);
+    else
+        begin_sleep(jni, blocker);
 }
 
 void locks_park_end(void) {
     end_block();
+    end_sleep();
+}
+
+static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
+    PROBED struct thread_state *state = probe_begin();
+    if (sleeps_may_begin(state)) sleeps_begin(jni, state, thread, monitor, id_of(state, monitor));
+}
+
+static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {
+    end_sleep();
+}
+
+void locks_notify(jobject monitor, bool all) {
+    jlong tag = 0;
+    if (!env || !sleeps_any_shared() || (*env)->GetTag(env, monitor, &tag) != JVMTI_ERROR_NONE || !tag) return;
+    sleeps_notify((uint64_t)tag, all);
 }
 
 void locks_ask(JavaVM *vm) {
@@ -70,7 +105,9 @@ void locks_ask(JavaVM *vm) {
     wanted.can_tag_objects = 1;
     wanted.can_generate_monitor_events = 1;
     static const jvmtiEventCallbacks callbacks = {.MonitorContendedEnter = on_contended_enter,
-                                                  .MonitorContendedEntered = on_contended_entered};
+                                                  .MonitorContendedEntered = on_contended_entered,
+                                                  .MonitorWait = on_wait,
+                                                  .MonitorWaited = on_waited};
     if ((*env)->AddCapabilities(env, &wanted) == JVMTI_ERROR_NONE &&
         (*env)->SetEventCallbacks(env, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE) {
         return;
@@ -83,6 +120,7 @@ void locks_init(JNIEnv *jni) {
     if (!env) return;
     read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
     ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    sleeps_init(jni);
     owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
 }
 
@@ -90,4 +128,6 @@ void locks_listen(jvmtiEventMode mode) {
     if (!env) return;
     (*env)->SetEventNotificationMode(env, mode, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, NULL);
     (*env)->SetEventNotificationMode(env, mode, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, NULL);
+    (*env)->SetEventNotificationMode(env, mode, JVMTI_EVENT_MONITOR_WAIT, NULL);
+    (*env)->SetEventNotificationMode(env, mode, JVMTI_EVENT_MONITOR_WAITED, NULL);
 }

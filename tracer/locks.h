@@ -8,6 +8,7 @@
 #define REHYPE_TRACER_LOCKS_H
 
 #include <jvmti.h>
+#include <stdbool.h>
 
 // In Agent_OnLoad. Where the JVM refuses, locks are not recorded.
 void locks_ask(JavaVM *vm);
@@ -18,9 +19,12 @@ void locks_init(JNIEnv *jni);
 // Turns the monitors' events on or off.
 void locks_listen(jvmtiEventMode mode);
 
-// By a thread that is about to park, blocked on the object (which may be NULL), and that has parked. Some 30 ns where
-// that is no lock.
+// By a thread that is about to park, blocked on the object (which may be NULL), and that has parked: for a lock, or else
+// for a release (sleeps.h).
 void locks_park_begin(JNIEnv *jni, jobject blocker);
 void locks_park_end(void);
+
+// By a thread that is about to notify those who wait for the monitor.
+void locks_notify(jobject monitor, bool all);
 
 #endif

@@ -12,6 +12,7 @@
 #include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
+#include "tracer/sleeps.h"
 #include "tracer/tracer.h"
 
 #include <java_lang_Rehype.h>
@@ -400,8 +401,7 @@ PROBE(void, bodyThrew)(JNIEnv *jni, jclass helper) {
     if (state) end_by_exception(state);
 }
 
-PROBE(void, result)(JNIEnv *jni, jclass helper, jlong carried) {
-    uint64_t task = (uint64_t)carried & CARRIED_ID;
+static void record_result(uint64_t task) {
     PROBED struct thread_state *state = task ? probe_begin() : NULL;
     if (!state) return;
     // CompletableFuture.waitingGet helps to complete what depends on the result that it has just seen: no result of its
@@ -410,15 +410,24 @@ PROBE(void, result)(JNIEnv *jni, jclass helper, jlong carried) {
     if (!seen) record1(state, EVENT_RESULT, task);
 }
 
+PROBE(void, result)(JNIEnv *jni, jclass helper, jlong carried) {
+    record_result((uint64_t)carried & CARRIED_ID);
+}
+
+// A future that was completed as part of another's completion, or null.
+PROBE(void, fired)(JNIEnv *jni, jclass helper, jobject future) {
+    if (future) record_result(identity_of_future(jni, future));
+}
+
 // Waits -------------------------------------------------------------------------------------------------------------
 
 static const uint64_t NO_WAIT = UINT64_MAX; // as what is awaited: the result was there
 
 static void begin_wait(JNIEnv *jni, struct thread_state *state, uint64_t target, enum wait_for what) {
     if (!state || state->wait_depth++ > 0) return;
-    uint64_t site = site_of_spawn(jni, state);
+    uint32_t site = site_of_spawn(jni, state);
     state->awaiting = target;
-    record_boundary(state, EVENT_WAIT_BEGIN, target, (uint64_t)what << 32 | site);
+    record_boundary(state, EVENT_WAIT_BEGIN, target, wait_operand(what, 0, site));
 }
 
 PROBE(void, waitBegin)(JNIEnv *jni, jclass helper, jlong carried) {
@@ -460,6 +469,18 @@ PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
 
 PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
     locks_park_end();
+}
+
+PROBE(void, unparks)(JNIEnv *jni, jclass helper, jobject thread) {
+    sleeps_unpark(jni, thread);
+}
+
+PROBE(void, notifies)(JNIEnv *jni, jclass helper, jobject monitor) {
+    if (monitor) locks_notify(monitor, false);
+}
+
+PROBE(void, notifiesAll)(JNIEnv *jni, jclass helper, jobject monitor) {
+    if (monitor) locks_notify(monitor, true);
 }
 
 PROBE(void, taken)(JNIEnv *jni, jclass helper, jlong carried) {

@@ -52,6 +52,7 @@ struct class_at_hand {
     jfieldID payload;   // of a wrapper: what it wraps; else NULL
     jfieldID dependent; // of CompletableFuture's stages: the future that they complete; else NULL
     uint32_t id;
+    bool latch; // who opens it releases all who wait for it
 };
 
 // What belongs to a thread of the operating system, whichever virtual thread it carries.
@@ -80,6 +81,9 @@ struct thread_state {
     uint64_t waited;        // task whose wait just ended: taking its result now is not one more event
     uint64_t awaiting;      // target of the wait under way
     uint64_t blocked_on;    // lock that it sleeps for; 0: none
+    uint64_t sleep;         // id of its sleep for a release (sleeps.h); 0: none
+    struct slot *slot;      // where that is known to others
+    bool sleeps_shared;     // ... and there may be more who are released at once
     uint32_t wait_depth;    // waits under way inside each other; only the outermost is recorded
     uint32_t tasks, spawns; // depth of the stacks; more than fits is counted, not kept
     uint32_t task_capacity;

@@ -134,8 +134,17 @@ static void weave_call_site(const struct subject *subject, uint16_t index, const
     insert(subject, index, INSERT_AFTER_BCI, call->bci, "int 0; call site (I)V");
 }
 
+// The JVM's own notify can't be woven, its calls can.
+static void weave_notify(const struct subject *subject, uint16_t index, const struct call_site *call) {
+    bool all = utf8_is(call->name, "notifyAll");
+    if ((!all && !utf8_is(call->name, "notify")) || !utf8_is(call->descriptor, "()V")) return;
+    insert(subject, index, INSERT_BEFORE_BCI, call->bci,
+           all ? "dup; call notifiesAll (Ljava/lang/Object;)V" : "dup; call notifies (Ljava/lang/Object;)V");
+}
+
 static void weave_call_sites(const struct subject *subject) {
-    bool any = false;
+    bool any = weaver_refers_to(subject->weaver, "notify", "()V") ||
+               weaver_refers_to(subject->weaver, "notifyAll", "()V");
     for (size_t i = 0; i < SPAWNING && !any; i++) {
         any = weaver_refers_to(subject->weaver, spawning[i].name, spawning[i].descriptor);
     }
@@ -144,6 +153,7 @@ static void weave_call_sites(const struct subject *subject) {
         size_t count = weaver_call_sites(subject->weaver, m, &calls);
         for (size_t i = 0; i < count; i++) {
             if (may_spawn(&calls[i])) weave_call_site(subject, m, &calls[i]);
+            weave_notify(subject, m, &calls[i]);
         }
     }
 }

@@ -39,7 +39,7 @@ void tb_add(struct trace_builder *tb, uint32_t thread, uint64_t time_ns, const u
 
 // The third operand of EVENT_WAIT_BEGIN.
 static inline uint64_t tb_wait(enum wait_for wait_for, uint32_t site) {
-    return (uint64_t)wait_for << 32 | site;
+    return wait_operand(wait_for, 0, site);
 }
 
 void tb_write(const struct trace_builder *tb, const char *path);

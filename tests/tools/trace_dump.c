@@ -70,6 +70,12 @@ static void print_meaning(const struct trace *trace, const struct event *event) 
         printf("\t%s.%s:%" PRIu32 "", text(trace->sites[operand[1]].class_name), text(trace->sites[operand[1]].method),
                trace->sites[operand[1]].line);
         break;
+    case EVENT_WAIT_BEGIN: {
+        const struct trace_site *site = &trace->sites[(uint32_t)operand[2]];
+        printf("\t%u\t%s\t%s.%s", wait_for_of(operand[2]), text(trace->classes[wait_class_of(operand[2])].name),
+               text(site->class_name), text(site->method));
+        break;
+    }
     case EVENT_BLOCK_BEGIN:
         printf("\t%s", text(trace->classes[operand[2]].name));
         break;

@@ -54,6 +54,7 @@ public final class Rehype {
     public static native void bodyEnd();
     public static native void bodyThrew();
     public static native void result(long task);
+    public static native void fired(Object future);
 
     // Waits.
     public static native void waitBegin(long task);
@@ -66,6 +67,9 @@ public final class Rehype {
     public static native void terminationBegin(int pool);
     public static native void parkBegin(Object blocker);
     public static native void parkEnd();
+    public static native void unparks(Object thread);
+    public static native void notifies(Object monitor);
+    public static native void notifiesAll(Object monitor);
 
     // Fork and join.
     public static native long fork(Object task, long carried);
