@@ -26,8 +26,7 @@ static const struct option_spec specs[] = {
 
 struct findings {
     struct metrics metrics;
-    struct wait_site *waits;
-    size_t wait_count;
+    struct wait_findings waits;
     struct grain_group *grain; // sites
     size_t grain_count;
 };
@@ -51,7 +50,8 @@ static bool write_json(const struct analysis *analysis, const char *path, const 
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
-    cJSON_AddItemToObject(document, "waits", json_waits(findings->waits, findings->wait_count));
+    cJSON_AddItemToObject(document, "waits", json_waits(findings->waits.sites, findings->waits.site_count));
+    cJSON_AddItemToObject(document, "blockers", json_blockers(findings->waits.blockers, findings->waits.blocker_count));
     return json_write(document, stdout, error);
 }
 
@@ -91,12 +91,14 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
         if (!metrics_text_write_grain(analysis->dag, findings->grain, findings->grain_count, stdout, utf8, error))
             return false;
     }
-    if (findings->wait_count == 0) {
-        puts("\nno waits");
-        return true;
-    }
-    puts("\nwhere threads wait");
-    return metrics_text_write_waits(findings->waits, findings->wait_count, WAITS_SHOWN, stdout, utf8, error);
+    const struct wait_findings *waits = &findings->waits;
+    puts(waits->site_count ? "\nwhere threads wait" : "\nno waits");
+    if (waits->site_count &&
+        !metrics_text_write_waits(waits->sites, waits->site_count, WAITS_SHOWN, stdout, utf8, error))
+        return false;
+    if (waits->blocker_count == 0) return true;
+    puts("\nwhat blocks threads");
+    return metrics_text_write_blockers(waits->blockers, waits->blocker_count, WAITS_SHOWN, stdout, utf8, error);
 }
 
 static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
@@ -114,7 +116,7 @@ static int run(const struct operands *operands, struct error *error) {
     if (!analysis_open(&analysis, path, options.window, options.keep_tracer_cost, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&
-        metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, &findings.wait_count, error) &&
+        metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, error) &&
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error)) {
         write_findings(&analysis, path, &findings, error);
     }

@@ -20,7 +20,15 @@ enum sighting_kind {
     SIGHTING_WORKER, // the run() of a thread that works for others
 };
 
-enum { SEEN_SPAWN = 1, SEEN_START = 2, SEEN_RUN = 4, SEEN_MAIN = 8, SEEN_RESULT = 16, SEEN_IN_BRACKET = 32, SEEN_PERMIT = 64 };
+enum {
+    SEEN_SPAWN = 1,
+    SEEN_START = 2,
+    SEEN_RUN = 4,
+    SEEN_MAIN = 8,
+    SEEN_RESULT = 16,
+    SEEN_IN_BRACKET = 32,
+    SEEN_PERMIT = 64
+};
 
 // All that the scan learns of one task id, whatever it turns out to be.
 struct sighting {

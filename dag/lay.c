@@ -334,8 +334,8 @@ static bool lay_wait_begin(struct lay *lay, const struct event *event) {
     const struct sighting *target = by_id ? named(lay) : NULL;
     uint32_t task = target ? target->task : DAG_NONE;
     if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
-    return push(lay,
-                (struct open_entry){.kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = (uint8_t)wait_for});
+    return push(lay, (struct open_entry){
+                         .kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = (uint8_t)wait_for});
 }
 
 static bool lay_wait_end(struct lay *lay, const struct event *event) {

@@ -161,8 +161,8 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
 static bool names_task(const struct event *event) {
     switch (event->kind) {
     case EVENT_WAIT_BEGIN:
-        return event->operand[0] != 0 && (wait_for_of(event->operand[2]) == WAIT_FOR_TASK ||
-                                          wait_for_of(event->operand[2]) == WAIT_FOR_RELEASE);
+        return event->operand[0] != 0 &&
+               (wait_for_of(event->operand[2]) == WAIT_FOR_TASK || wait_for_of(event->operand[2]) == WAIT_FOR_RELEASE);
     case EVENT_TASK_CREATED:
     case EVENT_SPAWN_BEGIN:
     case EVENT_TASK_START:

@@ -142,14 +142,25 @@ void metrics_profile(const struct state_series *series, enum thread_state state,
 // Area between two runs' occupied profiles over normalised time / area under the actual one; exact, not binned.
 double metrics_profile_distance(const struct state_series *estimated, const struct state_series *actual);
 
-// Where threads wait, by site: sorted by total time, descending. In the arena.
+// Where threads wait, by site, and what blocks them, by class and site: sorted by total time, descending. In the arena.
 struct wait_site {
     struct trace_site site;    // class_name NULL when unknown
-    struct trace_site spawned; // where most of what it waits for is spawned
+    struct trace_site spawned; // where most of what it waits for, or is released by, is spawned
     uint64_t waits, taken;     // slept; found ready
     int64_t total_ns, longest_ns;
 };
-bool metrics_waits(const struct dag *dag, const struct window *window, struct arena *arena, struct wait_site **sites,
-                   size_t *count, struct error *error);
+struct blocker {            // contended locks, and sleeps that nobody is known to have ended
+    const char *class_name; // of what the thread slept on; NULL when unknown
+    struct trace_site site; // class_name NULL when unknown, as that of locks is
+    uint64_t times;
+    int64_t total_ns, longest_ns;
+};
+struct wait_findings {
+    struct wait_site *sites;
+    struct blocker *blockers;
+    size_t site_count, blocker_count;
+};
+bool metrics_waits(const struct dag *dag, const struct window *window, struct arena *arena, struct wait_findings *found,
+                   struct error *error);
 
 #endif

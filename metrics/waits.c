@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where threads wait: the site is in the trace's events, which are decoded once.
+// Where threads wait, and what blocks them: sites and classes are in the trace's events, which are decoded once.
 #include "metrics/events.h"
 #include "metrics/metrics.h"
 
@@ -8,7 +8,8 @@
 struct wait {
     uint32_t site;    // the trace's, 0 unknown (a result that was ready tells no site)
     uint32_t spawned; // index into dag->sites of what is waited for, or DAG_NONE
-    bool slept;
+    uint32_t class;   // the trace's, of what the thread slept on, where it is blocked
+    bool slept, blocked;
     int64_t ns;
 };
 
@@ -26,29 +27,57 @@ static bool is_within(const struct wait_list *list, uint32_t vertex) {
     return !list->window || (time >= list->window->from_ns && time <= list->window->to_ns);
 }
 
+// The task that is awaited; of a release that in which it was made.
+static uint32_t awaited_by(const struct dag *dag, uint32_t vertex) {
+    uint32_t task = dag->vertices.task[vertex];
+    bool released = task != DAG_NONE && dag->tasks[task].flags & TASK_NESTED && dag->tasks[task].enclosing != DAG_NONE;
+    return released ? dag->tasks[task].enclosing : task;
+}
+
+static struct wait wait_begun(const struct dag *dag, uint32_t vertex, const struct event *event) {
+    struct wait wait = {.ns = -dag->vertices.time_ns[vertex], .spawned = DAG_NONE};
+    wait.slept = event->kind != EVENT_TAKEN;
+    if (dag->vertices.kind[vertex] == VERTEX_BLOCK_BEGIN) {
+        wait.blocked = true;
+        wait.class = (uint32_t)event->operand[2];
+        return wait;
+    }
+    uint32_t task = awaited_by(dag, vertex);
+    wait.blocked = task == DAG_NONE && wait.slept && wait_for_of(event->operand[2]) >= WAIT_FOR_UNKNOWN;
+    wait.site = wait.slept ? (uint32_t)event->operand[2] : 0;
+    wait.class = wait.blocked ? wait_class_of(event->operand[2]) : 0;
+    wait.spawned = task != DAG_NONE ? dag->tasks[task].site : DAG_NONE;
+    return wait;
+}
+
 static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
     struct wait_list *list = context;
     const struct dag_vertices *vertices = &list->dag->vertices;
     if (thread != list->thread) list->depth = 0;
     list->thread = thread;
-    if (vertices->kind[vertex] == VERTEX_WAIT_BEGIN) {
-        uint32_t task = vertices->task[vertex];
-        struct wait *wait = &list->waits[list->count];
-        wait->slept = event->kind == EVENT_WAIT_BEGIN;
-        wait->site = wait->slept ? (uint32_t)event->operand[2] : 0;
-        wait->spawned = task != DAG_NONE ? list->dag->tasks[task].site : DAG_NONE;
-        wait->ns = -vertices->time_ns[vertex];
+    unsigned kind = vertices->kind[vertex];
+    if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_BLOCK_BEGIN) {
+        list->waits[list->count] = wait_begun(list->dag, vertex, event);
         list->open[list->depth++] = (uint32_t)list->count++;
-    } else if (vertices->kind[vertex] == VERTEX_WAIT_END && list->depth > 0) {
+    } else if ((kind == VERTEX_WAIT_END || kind == VERTEX_BLOCK_END) && list->depth > 0) {
         list->waits[list->open[--list->depth]].ns += vertices->time_ns[vertex];
         if (!is_within(list, vertex)) list->waits[list->open[list->depth]].ns = -1;
     }
 }
 
+// What is blocked comes last.
 static int compare_waits(const void *a, const void *b) {
     const struct wait *left = a, *right = b;
+    if (left->blocked != right->blocked) return left->blocked - right->blocked;
+    if (left->class != right->class) return left->class < right->class ? -1 : 1;
     if (left->site != right->site) return left->site < right->site ? -1 : 1;
     return (left->spawned > right->spawned) - (left->spawned < right->spawned);
+}
+
+static int compare_blockers(const void *a, const void *b) {
+    const struct blocker *left = a, *right = b;
+    if (left->total_ns != right->total_ns) return left->total_ns > right->total_ns ? -1 : 1;
+    return (left->times < right->times) - (left->times > right->times);
 }
 
 static int compare_sites(const void *a, const void *b) {
@@ -84,6 +113,39 @@ static size_t drop_unended(struct wait *waits, size_t count) {
     return kept;
 }
 
+static const char *class_name(const struct dag *dag, uint32_t class) {
+    return class && class < dag->trace->class_count ? dag->trace->classes[class].name : NULL;
+}
+
+static struct blocker blocked_by(const struct dag *dag, const struct wait *waits, size_t count) {
+    struct blocker blocker = {.class_name = class_name(dag, waits[0].class), .times = count};
+    if (waits[0].site != 0 && waits[0].site < dag->trace->site_count) blocker.site = dag->trace->sites[waits[0].site];
+    for (size_t i = 0; i < count; i++) {
+        blocker.total_ns += waits[i].ns;
+        if (waits[i].ns > blocker.longest_ns) blocker.longest_ns = waits[i].ns;
+    }
+    return blocker;
+}
+
+static bool same_group(const struct wait *left, const struct wait *right) {
+    return left->site == right->site && left->class == right->class;
+}
+
+static struct blocker *group_blockers(const struct dag *dag, const struct wait *waits, size_t wait_count,
+                                      struct arena *arena, size_t *count) {
+    size_t groups = 0;
+    for (size_t i = 0; i < wait_count; i++) groups += i == 0 || !same_group(&waits[i], &waits[i - 1]);
+    struct blocker *blockers = ARENA_NEW(arena, struct blocker, groups + 1);
+    if (!blockers) return NULL;
+    *count = 0;
+    for (size_t first = 0, next; first < wait_count; first = next) {
+        for (next = first + 1; next < wait_count && same_group(&waits[next], &waits[first]);) next++;
+        blockers[(*count)++] = blocked_by(dag, &waits[first], next - first);
+    }
+    qsort(blockers, *count, sizeof *blockers, compare_blockers);
+    return blockers;
+}
+
 static struct wait_site *group(const struct dag *dag, const struct wait *waits, size_t wait_count, struct arena *arena,
                                size_t *count) {
     size_t groups = 0;
@@ -99,8 +161,17 @@ static struct wait_site *group(const struct dag *dag, const struct wait *waits, 
     return sites;
 }
 
-bool metrics_waits(const struct dag *dag, const struct window *window, struct arena *arena, struct wait_site **sites,
-                   size_t *count, struct error *error) {
+static bool group_all(const struct wait_list *list, struct arena *arena, struct wait_findings *found,
+                      struct error *error) {
+    size_t known = 0;
+    while (known < list->count && !list->waits[known].blocked) known++;
+    found->sites = group(list->dag, list->waits, known, arena, &found->site_count);
+    found->blockers = group_blockers(list->dag, list->waits + known, list->count - known, arena, &found->blocker_count);
+    return (found->sites && found->blockers) || error_set(error, STATUS_FAILED, "no memory for waits");
+}
+
+bool metrics_waits(const struct dag *dag, const struct window *window, struct arena *arena, struct wait_findings *found,
+                   struct error *error) {
     struct wait_list list = {.dag = dag, .window = window, .thread = DAG_NONE};
     list.waits = malloc(((size_t)dag->vertex_count + 1) * sizeof *list.waits);
     list.open = malloc(((size_t)dag->vertex_count + 1) * sizeof *list.open);
@@ -109,8 +180,7 @@ bool metrics_waits(const struct dag *dag, const struct window *window, struct ar
     if (done && (done = events_visit(dag, wait_visit, &list, error))) {
         list.count = drop_unended(list.waits, list.count);
         qsort(list.waits, list.count, sizeof *list.waits, compare_waits);
-        *sites = group(dag, list.waits, list.count, arena, count);
-        done = *sites || error_set(error, STATUS_FAILED, "no memory for waits");
+        done = group_all(&list, arena, found, error);
     }
     free(list.waits);
     free(list.open);

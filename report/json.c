@@ -218,6 +218,20 @@ cJSON *json_waits(const struct wait_site *waits, size_t count) {
     return array;
 }
 
+cJSON *json_blockers(const struct blocker *blockers, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        add(object, "class", json_text(blockers[i].class_name));
+        add(object, "site", json_place(&blockers[i].site));
+        add(object, "times", json_integer((int64_t)blockers[i].times));
+        add(object, "total_ns", json_integer(blockers[i].total_ns));
+        add(object, "longest_ns", json_integer(blockers[i].longest_ns));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
 static cJSON *site_of(const struct dag *dag, uint32_t index) {
     if (index == DAG_NONE) return cJSON_CreateNull();
     const struct dag_site *site = &dag->sites[index];

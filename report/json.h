@@ -23,6 +23,7 @@ void json_add_metrics(cJSON *object, const struct metrics *metrics); // its memb
 cJSON *json_intervals(const struct intervals *intervals);            // "interval"
 cJSON *json_grain(const struct dag *dag, const struct grain_group *groups, size_t count);
 cJSON *json_waits(const struct wait_site *waits, size_t count);
+cJSON *json_blockers(const struct blocker *blockers, size_t count);
 cJSON *json_suggestions(const struct search_result *result, uint64_t seed); // the whole rehype.suggest/1 document
 cJSON *json_improvement(const struct search_result *result, size_t candidate);
 

@@ -289,3 +289,25 @@ bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
     return ok;
 }
+
+static void add_blocker(struct table *table, const struct blocker *blocker) {
+    table_add(table, blocker->class_name ? blocker->class_name : "-");
+    table_add(table, text_method(blocker->site.class_name, blocker->site.method).s);
+    table_add(table, text_file_line(&blocker->site).s);
+    table_add(table, text_count(blocker->times).s);
+    table_add(table, text_duration((double)blocker->total_ns).s);
+    table_add(table, text_duration((double)blocker->longest_ns).s);
+}
+
+bool metrics_text_write_blockers(const struct blocker *blockers, size_t count, size_t most, FILE *file, bool utf8,
+                                 struct error *error) {
+    static const struct table_column columns[] = {{"blocked on", TABLE_LEFT}, {"in", TABLE_LEFT},
+                                                  {"at", TABLE_LEFT},         {"times", TABLE_RIGHT},
+                                                  {"total", TABLE_RIGHT},     {"longest", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < count && i < most; i++) add_blocker(&table, &blockers[i]);
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
+    return ok;
+}

@@ -35,4 +35,8 @@ bool metrics_text_write_grain(const struct dag *dag, const struct grain_group *g
 bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,
                               struct error *error);
 
+// The same of what blocks them.
+bool metrics_text_write_blockers(const struct blocker *blockers, size_t count, size_t most, FILE *file, bool utf8,
+                                 struct error *error);
+
 #endif

@@ -54,7 +54,7 @@ enum wait_for { WAIT_FOR_TASK = 0, WAIT_FOR_POOL = 1, WAIT_FOR_UNKNOWN = 2, WAIT
 
 // A wait's third operand: what it is for, its site, and since version 3 the class of what the thread sleeps on.
 static inline uint64_t wait_operand(enum wait_for wait_for, uint32_t class, uint32_t site) {
-    return (uint64_t)class << 34 | (uint64_t)wait_for << 32 | site;
+    return (uint64_t) class << 34 | (uint64_t)wait_for << 32 | site;
 }
 
 static inline enum wait_for wait_for_of(uint64_t operand) {

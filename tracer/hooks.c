@@ -116,9 +116,9 @@ struct hook {
 #define OF_TASK(local, field) "aload " #local "; getfield " FJT " " field "; "
 #define STATUS(local)         OF_TASK(local, "status I")
 
-#define AQS         JUC "locks/AbstractQueuedSynchronizer"
-#define THREAD      "Ljava/lang/Thread;"
-#define UNPARKS     "call unparks (Ljava/lang/Object;)V"
+#define AQS                   JUC "locks/AbstractQueuedSynchronizer"
+#define THREAD                "Ljava/lang/Thread;"
+#define UNPARKS               "call unparks (Ljava/lang/Object;)V"
 #define TIMER_QUEUE           "getfield . queue Ljava/util/TaskQueue;; "
 
 // The local that holds the task, in any method of the package.

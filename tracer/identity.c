@@ -360,9 +360,8 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
     struct class_at_hand *hand = &state->native->classes[state->native->next_class++ % CLASSES_AT_HAND];
     if (hand->class) (*jni)->DeleteWeakGlobalRef(jni, hand->class);
     uint64_t tag = class_tag(class);
-    *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class),
-                                   .id = (uint32_t)tag,
-                                   .latch = tag >> CLASS_LATCH_AT & 1};
+    *hand = (struct class_at_hand){
+        .class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag, .latch = tag >> CLASS_LATCH_AT & 1};
     if (tag >> CLASS_WRAPS_AT & 1) {
         hand->payload = payload_of(jni, class);
         hand->dependent = identity_field(jni, class, "dep", "Ljava/util/concurrent/CompletableFuture;");

@@ -19,8 +19,8 @@ void locks_init(JNIEnv *jni);
 // Turns the monitors' events on or off.
 void locks_listen(jvmtiEventMode mode);
 
-// By a thread that is about to park, blocked on the object (which may be NULL), and that has parked: for a lock, or else
-// for a release (sleeps.h).
+// By a thread that is about to park, blocked on the object (which may be NULL), and that has parked: for a lock, or
+// else for a release (sleeps.h).
 void locks_park_begin(JNIEnv *jni, jobject blocker);
 void locks_park_end(void);
 

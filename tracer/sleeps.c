@@ -8,8 +8,8 @@ static jfieldID thread_number, park_blocker;
 
 enum { SLOTS = 4096 };
 
-// Its owner writes the other words before it publishes `id`; whoever read them claims by that same id, so what they read
-// belonged to it.
+// Its owner writes the other words before it publishes `id`; whoever read them claims by that same id, so what they
+// read belonged to it.
 struct slot {
     _Atomic(uint64_t) id; // of the sleep; 0: nobody sleeps, or somebody woke him
     _Atomic(uint64_t) thread, shared, since;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeps inside tasks for what is no task's result: parks (latches, conditions, queues, semaphores, barriers) and
-// Object.wait. Each sleep is a wait with an id of its own as its target. Who wakes the sleeper, if that happens inside a
-// task, records the result of that id: at unpark, at the signal of a condition, at a notify of the application's. Where
-// nobody does (a timeout, an interrupt, the JDK's own notify, a thread without a task) the wait is for something unknown,
-// and tells the class of what the thread slept on.
+// Object.wait. Each sleep is a wait with an id of its own as its target. Who wakes the sleeper, if that happens inside
+// a task, records the result of that id: at unpark, at the signal of a condition, at a notify of the application's.
+// Where nobody does (a timeout, an interrupt, the JDK's own notify, a thread without a task) the wait is for something
+// unknown, and tells the class of what the thread slept on.
 //
-// Sleepers stand in one table by their threads' numbers, each in a slot of four words that it alone writes; who wakes it
-// claims the sleep by setting the slot's id to 0, so that one release has one result. No lock, no allocation. Of two
+// Sleepers stand in one table by their threads' numbers, each in a slot of four words that it alone writes; who wakes
+// it claims the sleep by setting the slot's id to 0, so that one release has one result. No lock, no allocation. Of two
 // sleepers whose numbers share a slot the earlier is lost sight of, and its releaser unknown.
 //
 // A latch that opens is the cause of all who wait for it, though they wake each other in turn.
@@ -20,7 +20,8 @@ void sleeps_init(JNIEnv *jni);
 
 // By a thread that is about to park, or to wait for a monitor to be notified, and that has done so.
 // `object`: what it parks on, or the monitor; may be NULL. `shared`: number of what its release would release all
-// sleepers of, a monitor or a latch; else 0. Cost of both together: two boundaries, and a look at the stack for the site.
+// sleepers of, a monitor or a latch; else 0. Cost of both together: two boundaries, and a look at the stack for the
+// site.
 void sleeps_begin(JNIEnv *jni, struct thread_state *state, jthread thread, jobject object, uint64_t shared);
 void sleeps_end(struct thread_state *state);
 

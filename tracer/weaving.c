@@ -143,8 +143,8 @@ static void weave_notify(const struct subject *subject, uint16_t index, const st
 }
 
 static void weave_call_sites(const struct subject *subject) {
-    bool any = weaver_refers_to(subject->weaver, "notify", "()V") ||
-               weaver_refers_to(subject->weaver, "notifyAll", "()V");
+    bool any =
+        weaver_refers_to(subject->weaver, "notify", "()V") || weaver_refers_to(subject->weaver, "notifyAll", "()V");
     for (size_t i = 0; i < SPAWNING && !any; i++) {
         any = weaver_refers_to(subject->weaver, spawning[i].name, spawning[i].descriptor);
     }

@@ -131,6 +131,77 @@ static void add_simple(struct fixture *f) {
     tb_event(f->tb, WORKER, 1330, EVENT_IDLE, f->pool);
 }
 
+// main sleeps 150..`until` on something of the class; `releases`: the task ends that at 1000.
+static void add_sleep(struct fixture *f, const char *class, uint64_t until, bool releases) {
+    uint32_t slept_on = tb_class(f->tb, class);
+    tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
+    tb_event(f->tb, MAIN, 130, EVENT_SPAWN_END, 7);
+    tb_event(f->tb, MAIN, 150, EVENT_WAIT_BEGIN, 9, 0, wait_operand(WAIT_FOR_RELEASE, slept_on, f->site));
+    tb_event(f->tb, MAIN, until, EVENT_WAIT_END, 9);
+    tb_event(f->tb, MAIN, 1500, EVENT_THREAD_END);
+    tb_event(f->tb, WORKER, 50, EVENT_WORKER_BEGIN, f->pool);
+    tb_event(f->tb, WORKER, 300, EVENT_TASK_START, 7);
+    if (releases) tb_event(f->tb, WORKER, 1000, EVENT_RESULT, 9);
+    tb_event(f->tb, WORKER, 1320, EVENT_TASK_END, 7);
+}
+
+static void test_release(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_sleep(&f, "java.util.concurrent.CountDownLatch$Sync", 1010, true);
+    build(&f);
+    uint32_t woken = vertex(&f, MAIN, 1010);
+    assert_int_equal(f.dag->vertices.cause[woken], vertex(&f, WORKER, 1000));
+    assert_int_equal(f.dag->vertices.rule[woken], RULE_WAIT);
+    assert_int_equal(task(&f, 9)->flags, TASK_NESTED);
+    assert_int_equal(task(&f, 9)->enclosing, task_index(f.dag, 7)); // who released it
+    inline_task(&f, 7);
+    propagate(&f);
+    assert_moved(&f, MAIN, 150, 100 + 1020 + 20); // after the task's body
+    assert_moved(&f, MAIN, 1010, 100 + 1020 + 20);
+    end(&f);
+}
+
+static void test_release_of_a_permit(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_sleep(&f, "java.util.concurrent.Semaphore$NonfairSync", 1010, true);
+    build(&f);
+    assert_int_equal(f.dag->vertices.cause[vertex(&f, MAIN, 1010)], DAG_NONE);
+    assert_int_equal(task(&f, 9)->flags, TASK_NESTED | TASK_PERMIT); // known, so that main waits for it
+    end(&f);
+}
+
+static void test_sleep_that_nobody_ended(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    add_sleep(&f, "java.util.concurrent.CountDownLatch$Sync", 1010, false);
+    build(&f);
+    uint32_t woken = vertex(&f, MAIN, 1010);
+    assert_int_equal(f.dag->vertices.cause[woken], DAG_NONE);
+    assert_int_equal(f.dag->vertices.task[woken - 1], DAG_NONE);
+    end(&f);
+}
+
+static void test_ends_without_beginning(void **state) {
+    (void)state;
+    struct fixture f = begin();
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    for (uint64_t id = 5; id <= 6; id++) { // 5 is cancelled in the queue, 6 discarded from it
+        tb_event(f.tb, MAIN, id * 100, EVENT_SPAWN_BEGIN, id, f.site, f.pool);
+        tb_event(f.tb, MAIN, id * 100 + 10, EVENT_SPAWN_END, id, SPAWN_ACCEPTED);
+    }
+    tb_event(f.tb, MAIN, 700, EVENT_RESULT, 5);
+    tb_event(f.tb, MAIN, 710, EVENT_SPAWN_END, 6, SPAWN_REJECTED);
+    tb_event(f.tb, MAIN, 800, EVENT_THREAD_END);
+    build(&f);
+    assert_int_equal(task(&f, 5)->flags, TASK_UNFINISHED);
+    assert_int_equal(task(&f, 5)->outcome, TASK_CANCELLED);
+    assert_int_equal(task(&f, 6)->flags, TASK_REJECTED);
+    end(&f);
+}
+
 static void test_shape(void **state) {
     (void)state;
     struct fixture f = begin();
@@ -926,6 +997,10 @@ static void test_graph(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_release),
+        cmocka_unit_test(test_release_of_a_permit),
+        cmocka_unit_test(test_sleep_that_nobody_ended),
+        cmocka_unit_test(test_ends_without_beginning),
         cmocka_unit_test(test_inline),
         cmocka_unit_test(test_inline_with_another_waiting),
         cmocka_unit_test(test_inline_two_in_a_chain),

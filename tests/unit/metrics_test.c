@@ -302,10 +302,11 @@ static void test_waits(void **state) {
     struct fixture f;
     build_request(&f);
     struct arena arena = ARENA_INIT;
-    struct wait_site *sites;
-    size_t count;
-    assert_true(metrics_waits(f.dag, NULL, &arena, &sites, &count, &f.error));
-    assert_int_equal(count, 1);
+    struct wait_findings found;
+    assert_true(metrics_waits(f.dag, NULL, &arena, &found, &f.error));
+    assert_int_equal(found.site_count, 1);
+    assert_int_equal(found.blocker_count, 0);
+    const struct wait_site *sites = found.sites;
     assert_string_equal(sites[0].site.class_name, "Main");
     assert_int_equal(sites[0].site.line, 13);
     assert_int_equal(sites[0].spawned.line, 12);
