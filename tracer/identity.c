@@ -14,6 +14,7 @@
 
 static jclass worker_class, pool_class, future_task, fork_join_task;
 static jfieldID future_task_id, future_task_state, fork_join_task_id, fork_join_status, pool_id;
+static bool forks_have_aux;
 static jclass adapter; // Executors.RunnableAdapter
 static jfieldID adapted;
 static jfieldID worker_pool;
@@ -51,6 +52,7 @@ bool identity_init(JNIEnv *jni) {
     adapted = identity_field(jni, adapter, "task", "Ljava/lang/Runnable;");
     fork_join_task_id = identity_field(jni, fork_join_task, TASK_FIELD, "J");
     fork_join_status = identity_field(jni, fork_join_task, "status", "I");
+    forks_have_aux = identity_field(jni, fork_join_task, "aux", "Ljava/util/concurrent/ForkJoinTask$Aux;") != NULL;
     pool_id = identity_field(jni, pool_class, POOL_FIELD, "I"); // none of the fields is there in a running JVM
     worker_pool = identity_field(jni, worker_class, "pool", "Ljava/util/concurrent/ForkJoinPool;");
     thread_target = identity_field(jni, tracer.thread_class, "target", "Ljava/lang/Runnable;");
@@ -118,6 +120,10 @@ static jfieldID future_field(JNIEnv *jni, jobject future) {
         atomic_store_explicit(&field, known, memory_order_relaxed);
     }
     return known;
+}
+
+bool identity_forks_have_aux(void) {
+    return forks_have_aux;
 }
 
 uint64_t identity_of_future(JNIEnv *jni, jobject future) {

@@ -71,6 +71,9 @@ bool identity_is_fork(JNIEnv *jni, jobject task);
 uint64_t identity_get_carried(JNIEnv *jni, jobject task);
 void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried);
 
+// Whether ForkJoinTask is as in JDK 17 and later: the bits of its status mean other things before.
+bool identity_forks_have_aux(void);
+
 // The id of a CompletableFuture's result, and makes an id that, too.
 uint64_t identity_of_future(JNIEnv *jni, jobject future);
 void identity_set_future(JNIEnv *jni, jobject future, uint64_t id);

@@ -88,7 +88,8 @@ PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload)
     uint64_t id = identity_carried(jni, payload); // a FutureTask of a FutureTask is one task
     if (id) return (jlong)id;
     id = task_id_new(state);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload), 0);
+    jobject wrapped = payload && identity_is_fork(jni, payload) ? identity_parts(jni, state, payload).payload : NULL;
+    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, wrapped ? wrapped : payload), 0);
     return (jlong)id;
 }
 
@@ -569,7 +570,7 @@ PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) 
 }
 
 static enum task_outcome outcome_of_fork(JNIEnv *jni, uint32_t status) {
-    enum { DONE = 1u << 31, THROWN = 1 << 17, ABNORMAL = 1 << 16, ABNORMAL_11 = 1 << 18 }; // JDK 11 to 25
+    enum { DONE = 1u << 31, THROWN = 1 << 17, ABNORMAL = 1 << 16, ABNORMAL_11 = 1 << 18 }; // JDK 17 to 25; 11
     enum { NORMAL_8 = 0xf, CANCELLED_8 = 0xc };                                            // the top four bits, JDK 8
     if (!(status & DONE)) return TASK_RETURNED;                                            // its completion comes later
     if ((*jni)->GetVersion(jni) <= JNI_VERSION_1_8) {
@@ -577,7 +578,7 @@ static enum task_outcome outcome_of_fork(JNIEnv *jni, uint32_t status) {
         return status >> 28 == CANCELLED_8 ? TASK_CANCELLED : TASK_THREW;
     }
     if (status & THROWN) return TASK_THREW;
-    return status & (ABNORMAL | ABNORMAL_11) ? TASK_CANCELLED : TASK_RETURNED;
+    return status & (identity_forks_have_aux() ? ABNORMAL : ABNORMAL_11) ? TASK_CANCELLED : TASK_RETURNED;
 }
 
 PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
