@@ -84,7 +84,7 @@ void locks_park_end(void) {
 
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
-    if (sleeps_may_begin(state)) sleeps_begin(jni, state, thread, monitor, id_of(state, monitor));
+    if (sleeps_may_begin(state)) sleeps_begin(jni, state, thread, monitor, id_of(state, monitor) | SLEEPS_MONITOR);
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {
@@ -94,7 +94,7 @@ static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
 void locks_notify(jobject monitor, bool all) {
     jlong tag = 0;
     if (!env || !sleeps_any_shared() || (*env)->GetTag(env, monitor, &tag) != JVMTI_ERROR_NONE || !tag) return;
-    sleeps_notify((uint64_t)tag, all);
+    sleeps_notify((uint64_t)tag | SLEEPS_MONITOR, all);
 }
 
 void locks_ask(JavaVM *vm) {

@@ -105,6 +105,7 @@ void sleeps_unpark(JNIEnv *jni, jobject thread) {
     uint64_t id = atomic_load_explicit(&slot->id, memory_order_acquire); // pairs with the store in sleeps_begin
     if (!id || atomic_load_explicit(&slot->thread, memory_order_relaxed) != number) return;
     uint64_t shared = atomic_load_explicit(&slot->shared, memory_order_relaxed);
+    if (shared & SLEEPS_MONITOR) return; // unparking does not wake it
     if (shared)
         sleeps_notify(shared, true); // a latch opens
     else

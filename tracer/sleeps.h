@@ -15,6 +15,9 @@
 
 #include "tracer/tracer.h"
 
+// Set in the number of what is shared: a monitor, not a latch.
+#define SLEEPS_MONITOR ((uint64_t)1 << 63)
+
 // Once, when the classes can be had.
 void sleeps_init(JNIEnv *jni);
 
