@@ -37,7 +37,7 @@ static void pop(struct simulation *sim, uint32_t strand) {
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
     strand_lead(sim, strand, frame.lead_after_ns, true);
-    if (frame.kind == FRAME_HELPED) sim->strands[strand].stolen_from = frame.stolen_from;
+    if (frame.stolen) sim->strands[strand].stolen_from = frame.stolen_from;
     bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
     if (to_bracket) {
         strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns, true);

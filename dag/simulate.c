@@ -477,7 +477,8 @@ static void skim(struct simulation *sim, uint32_t index) {
     bool behind = last && passage_is_left(sim, last) && last->source + last->count == first;
     if (!behind || strand->lead_ns != 0) return;
     int64_t shift_ns = strand->now_ns - frame->since_ns;
-    for (; v < frame->end && is_plain(sim, v); v++) {
+    uint32_t end = frame->end - frame->stolen; // its last has a turn to wait for
+    for (; v < end && is_plain(sim, v); v++) {
         sim->time_ns[v] = time_ns[v] + shift_ns;
         if (sim->traits[v] & TRAIT_AWAITED) release(sim, v);
     }
@@ -599,7 +600,8 @@ static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int
     if (waits(sim, strand) && stealing_may_help(sim, index)) {
         int64_t reached_ns = strand->now_ns + strand->lead_ns;
         if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
-        if (stealing_help(sim, index)) return REACH_AGAIN;
+        stealing_help(sim, index);
+        return REACH_AGAIN; // who found nothing wakes up otherwise
     }
     if (!known) {
         parking_wait(&sim->parking, index, strand->awaits);
@@ -632,7 +634,8 @@ static void advance(struct simulation *sim, uint32_t index) {
             if (outcome == REACH_LATER) return;
         }
         strand = &sim->strands[index]; // more may have been made
-        if ((strand->blocked || needs_turn(sim, strand->vertex)) && !has_turn(sim, index, time_ns)) {
+        bool in_turn = strand->blocked || needs_turn(sim, strand->vertex) || frame_ends_theft(sim, strand);
+        if (in_turn && !has_turn(sim, index, time_ns)) {
             strand->timed = true;
             agenda_put(&sim->agenda, index, time_ns);
             return;

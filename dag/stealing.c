@@ -415,6 +415,7 @@ static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
     struct strand *strand = &sim->strands[index];
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
+    frame.stolen = stolen_from != DAG_NONE;
     frame.stolen_from = strand->stolen_from;
     strand->now_ns = reached_ns(strand);
     strand->lead_ns = 0;
@@ -459,15 +460,14 @@ static uint32_t begin_of_wait(const struct simulation *sim, const struct strand 
     return v;
 }
 
-bool stealing_help(struct simulation *sim, uint32_t index) {
+void stealing_help(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
     uint32_t pool = pool_to_help(sim, strand), v = strand->vertex;
-    if (find_help(sim, index, pool)) return true;
+    if (find_help(sim, index, pool)) return;
     strand->blocked = pool;
-    if (strand->pool != pool) return false;
+    if (strand->pool != pool) return;
     sim->pools[pool].blocked++;
     replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim, strand), reached_ns(strand));
-    return false;
 }
 
 void stealing_unblock(struct simulation *sim, uint32_t index) {

@@ -59,9 +59,10 @@ struct frame {
     int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
     int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
     uint8_t kind;
-    bool left;            // of a stage: it has been left once
-    bool begun;           // of FRAME_PARTS: in a bracket
-    uint32_t stolen_from; // of FRAME_HELPED: what the strand's was before
+    bool left;   // of a stage: it has been left once
+    bool begun;  // of FRAME_PARTS: in a bracket
+    bool stolen; // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
+    uint32_t stolen_from; // what it was
 };
 
 // What stands for a vertex where a strand's next step has none.
@@ -304,6 +305,12 @@ static inline struct frame frame_of_job(const struct simulation *sim, uint32_t j
     return (struct frame){.task = job, .next = 0, .end = 2, .link = DAG_NONE, .kind = FRAME_PART};
 }
 
+// Whether the strand's next vertex is the last of a body that a waiter stole.
+static inline bool frame_ends_theft(const struct simulation *sim, const struct strand *strand) {
+    const struct frame *frame = &sim->frames[strand->frame];
+    return frame->stolen && strand->vertex + 1 == frame->end;
+}
+
 // frames.c
 uint32_t frame_new(struct simulation *sim); // DAG_NONE: no memory
 static inline bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame) {
@@ -398,8 +405,8 @@ bool stealing_may_help(const struct simulation *sim, uint32_t strand);
 int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task);
 // How long it takes a waiter that did not sleep when recorded to go on after a result that comes at `result_ns`.
 int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t strand, int64_t result_ns);
-// It looks now: it runs a task first, or blocks and false.
-bool stealing_help(struct simulation *sim, uint32_t strand);
+// It looks now: it runs a task first, or blocks.
+void stealing_help(struct simulation *sim, uint32_t strand);
 void stealing_unblock(struct simulation *sim, uint32_t strand);
 
 // costs, of a dispatch that differs from the recorded one or not

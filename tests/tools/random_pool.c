@@ -30,6 +30,7 @@ struct frame {
     uint32_t task, step;
     enum phase phase;
     enum dispatch dispatch; // of the task that is being spawned
+    bool helps;             // waits, and does others' work meanwhile
 };
 
 enum actor_state { COMPUTING, SLEEPING, AWAITING, IDLE, GONE };
@@ -91,9 +92,11 @@ static void add_step(struct making *making, uint32_t task, enum program_action a
 }
 
 // Whose results may be awaited by tasks of `waiter`: those that are sure to come whatever waits. Pools are in the order
-// in which they call upon each other; main and threads of their own come before all.
+// in which they call upon each other; main and threads of their own come before all. Where workers steal, waiters run
+// what they spawned themselves.
 static bool is_safe(const struct random_pool *options, uint32_t waiter, uint32_t target) {
     if (waiter == options->pool_count || target == options->pool_count) return true;
+    if (waiter == target && options->pools[waiter].rules == POOL_STEALING) return true;
     return waiter < target || options->pools[waiter].rules == POOL_CACHED;
 }
 
@@ -111,6 +114,8 @@ static bool random_pool_for(struct making *making, uint32_t spawner, uint32_t *p
 
 static uint32_t children_wanted(struct making *making, uint32_t depth, uint32_t pool) {
     if (depth == 0) return 3 + (uint32_t)pick(making, 4);
+    bool forks = pool < making->options->pool_count && making->options->pools[pool].rules == POOL_STEALING;
+    if (forks && depth < 7) return pick(making, 4) ? 1 + (uint32_t)pick(making, 2) : 0;
     bool leaf = depth == 3 || pool == making->options->pool_count;
     return leaf || pick(making, 2) ? 0 : (uint32_t)pick(making, 4);
 }
@@ -385,6 +390,33 @@ static void spawn(struct play *play, struct actor *actor, uint32_t task) {
         work(play, actor, cost(play, play->options->bracket_ns[dispatch]), TO_SPAWN_END, true);
 }
 
+// What a waiter of a stealing pool can do meanwhile: what it waits for itself, if it still has it, or the oldest of
+// whoever has the most. Tasks wait for what they spawned and for nothing else, so that this buries nothing.
+static uint32_t find_help(struct play *play, struct actor *actor, uint32_t awaited) {
+    bool worker = actor->pool < play->options->pool_count;
+    if (!worker || play->options->pools[actor->pool].rules != POOL_STEALING) return NO_TASK;
+    for (uint32_t i = 0; i < actor->own_count; i++) {
+        if (actor->own[i] == awaited) return take_at(actor->own, &actor->own_count, i);
+    }
+    return play->options->helps && actor->depth < TASKS_MAX / 2 ? steal(play, actor) : NO_TASK;
+}
+
+// In a wait: over, helping, or asleep.
+static void go_on_waiting(struct play *play, struct actor *actor) {
+    struct frame *frame = top(actor);
+    uint32_t awaited = play->program->tasks[frame->task].steps[frame->step].what;
+    frame->helps = !play->done[awaited];
+    uint32_t task = frame->helps ? find_help(play, actor, awaited) : NO_TASK;
+    if (!frame->helps) {
+        work(play, actor, 20 + roll(play, 30), TO_WAIT_END, true);
+    } else if (task != NO_TASK) {
+        begin_task(play, actor, task, cost(play, play->options->pickup_ns[DISPATCH_HELPED]), DISPATCH_CALLER);
+    } else {
+        frame->helps = false;
+        actor->state = AWAITING;
+    }
+}
+
 static void wait_for(struct play *play, struct actor *actor, const struct program_step *step) {
     bool for_task = step->action == ACT_WAIT;
     uint64_t target = for_task ? PROGRAM_TASK_ID + step->what : play->pools[step->what].id;
@@ -399,6 +431,7 @@ static void wait_for(struct play *play, struct actor *actor, const struct progra
     tell_queued(play, actor);
     EMIT(play, actor, EVENT_WAIT_BEGIN, target, cpu_of(actor), wait);
     actor->state = AWAITING;
+    if (for_task) go_on_waiting(play, actor);
     if (!for_task && pool_over(play, step->what)) wake_waiters(play);
 }
 
@@ -422,7 +455,9 @@ static void leave_body(struct play *play, struct actor *actor, uint32_t task) {
         wake_waiters(play);
     }
     actor->depth--;
-    if (actor->depth)
+    if (actor->depth && top(actor)->helps)
+        go_on_waiting(play, actor);
+    else if (actor->depth)
         work(play, actor, cost(play, play->options->bracket_ns[DISPATCH_CALLER]), TO_SPAWN_END, true);
     else if (actor->pool < play->options->pool_count)
         come_free(play, actor);

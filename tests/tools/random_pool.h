@@ -61,6 +61,7 @@ struct random_pool {
     bool sleeps;      // some steps sleep
     bool threads;     // some tasks have a thread of their own
     bool waits;       // coordinators wait for their tasks
+    bool helps;       // waiters of stealing pools take up others' tasks, and not only what they wait for
     bool shuts_down;  // all tasks are awaited, then main shuts all pools down and awaits their termination
     bool measured; // boundaries around brackets and where sleeps begin and end, so that what each edge computed can be
                    // told exactly

@@ -20,6 +20,7 @@ enum after {
     AFTER_BRACKET,     // behind the bracket that the body replaced
     AFTER_CALLER,      // in the bracket as recorded
     AFTER_CALLER_MEAN, // in a bracket of mean cost
+    AFTER_HELP,        // in the wait in which it helped
 };
 
 struct frame {
@@ -33,9 +34,20 @@ struct frame {
     bool staged, ends_job;
     struct job job;
     enum after after;
+    uint32_t stolen_from; // AFTER_HELP: what the strand's was before
 };
 
-enum then { THEN_NOTHING, THEN_VERTEX, THEN_SPAWN, THEN_BEGIN, THEN_BRACKET_END, THEN_CALLER, THEN_PART_END };
+enum then {
+    THEN_NOTHING,
+    THEN_VERTEX,
+    THEN_SPAWN,
+    THEN_BEGIN,
+    THEN_BRACKET_END,
+    THEN_CALLER,
+    THEN_PART_END,
+    THEN_HELP,
+    THEN_ARRIVE
+};
 
 struct strand {
     struct frame frames[DEPTH_MAX];
@@ -47,10 +59,17 @@ struct strand {
     enum then then;            // when both are over
     uint32_t vertex;           // of THEN_VERTEX, THEN_SPAWN; or awaited: WAIT_END
     bool waits, idle, made;
-    struct job job; // of THEN_BEGIN, THEN_CALLER
+    struct job job; // of THEN_BEGIN, THEN_CALLER, THEN_HELP
     bool as_recorded;
     ticks idle_since;
     uint64_t idle_order;
+    // Of a stealing pool's workers:
+    struct job *own; // oldest first
+    uint32_t own_count;
+    uint32_t stolen_from; // strand whose task it ran last that it had to steal, DAG_NONE
+    uint32_t blocked;     // waits, and found nothing to help with: the pool
+    ticks blocked_since;
+    bool comes_new; // of THEN_ARRIVE: it was made
 };
 
 struct stage { // a coordinator that has left its strand
@@ -187,10 +206,16 @@ static void delay_waking(struct reference *r, struct strand *strand, uint32_t ve
 
 // ---- pools
 
+static bool steals(const struct reference *r, uint32_t pool) {
+    return pool && pool < r->dag->pool_count && r->dag->pools[pool].discipline == DISCIPLINE_STEALING;
+}
+
 static bool is_governed(const struct reference *r, uint32_t index) {
     const struct dag_task *task = task_of(r, index);
     bool known =
         task->pool && task->pool < r->dag->pool_count && r->dag->pools[task->pool].discipline != DISCIPLINE_UNKNOWN;
+    if (steals(r, task->pool) && task->dispatch == DISPATCH_HELPED) return true;
+    if (steals(r, task->pool) && task->dispatch == DISPATCH_CALLER) return false;
     switch (task->dispatch) {
     case DISPATCH_NEW:
     case DISPATCH_WOKEN:
@@ -256,6 +281,7 @@ static struct strand *make_worker(struct reference *r, uint32_t pool) {
     }
     worker->made = true;
     worker->pool = pool;
+    worker->own = must(malloc(((size_t)r->dag->task_count * PARTS_MAX + 1) * sizeof(struct job)));
     r->pools[pool].workers++;
     return worker;
 }
@@ -279,8 +305,268 @@ static enum dispatch dispatch_to_idle(const struct reference *r, struct job job,
     return awake && !as_recorded(r, job, DISPATCH_WOKEN) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }
 
-static enum dispatch offer(struct reference *r, struct job job) {
+// ---- pools whose workers steal
+
+static uint32_t index_of(const struct reference *r, const struct strand *strand) {
+    return (uint32_t)(strand - r->strands);
+}
+
+static uint32_t count_workers(const struct reference *r, uint32_t pool, bool idle, bool blocked) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        const struct strand *strand = &r->strands[i];
+        if (!strand->made || strand->pool != pool) continue;
+        count += (idle && strand->idle) || (blocked && strand->blocked == pool);
+    }
+    return count;
+}
+
+static int64_t running(const struct reference *r, uint32_t pool) {
+    return (int64_t)r->pools[pool].workers - count_workers(r, pool, true, true);
+}
+
+static uint32_t tasks_queued(const struct reference *r, uint32_t pool) {
+    uint32_t count = r->pools[pool].queued;
+    for (uint32_t i = 0; i < r->strand_count; i++) count += r->strands[i].pool == pool ? r->strands[i].own_count : 0;
+    return count;
+}
+
+static struct job take_from(struct job *jobs, uint32_t *count, uint32_t place) {
+    struct job job = jobs[place];
+    for (uint32_t i = place + 1; i < *count; i++) jobs[i - 1] = jobs[i];
+    --*count;
+    return job;
+}
+
+// Whether a worker runs what it took from another, or from one who did, three steps at most.
+static bool works_for(const struct reference *r, uint32_t worker, uint32_t waiter) {
+    for (int steps = 0; steps < 3 && worker != DAG_NONE; steps++) {
+        worker = r->strands[worker].stolen_from;
+        if (worker == waiter) return true;
+    }
+    return false;
+}
+
+// Who has the most, of equals whoever was made first: of all, or of those that work for a waiter.
+static uint32_t victim(const struct reference *r, uint32_t pool, uint32_t waiter) {
+    uint32_t found = DAG_NONE, most = 0;
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        const struct strand *strand = &r->strands[i];
+        if (!strand->made || strand->pool != pool || strand->own_count <= most) continue;
+        if (waiter != DAG_NONE && !works_for(r, i, waiter)) continue;
+        found = i;
+        most = strand->own_count;
+    }
+    return found;
+}
+
+// What a free worker takes. false: nothing.
+static bool take_any(struct reference *r, struct strand *worker, struct job *job) {
+    struct pool *pool = &r->pools[worker->pool];
+    uint32_t from = victim(r, worker->pool, DAG_NONE);
+    if (worker->own_count) {
+        *job = take_from(worker->own, &worker->own_count, worker->own_count - 1);
+    } else if (pool->queued) {
+        worker->stolen_from = DAG_NONE;
+        *job = take_from(pool->queue, &pool->queued, 0);
+    } else if (from != DAG_NONE) {
+        worker->stolen_from = from;
+        *job = take_from(r->strands[from].own, &r->strands[from].own_count, 0);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static int64_t pool_pickup_ns(const struct reference *r, uint32_t pool, enum dispatch dispatch) {
+    return (int64_t)(r->costs->pools[pool].pickup[dispatch].mean_ns + 0.5);
+}
+
+static void send_for(struct reference *r, struct strand *worker, bool is_new, int64_t takes_ns) {
+    worker->idle = false;
+    worker->comes_new = is_new;
+    delay(r, worker, 0, takes_ns, THEN_ARRIVE);
+}
+
+// From what made a recorded worker, or the spawn in which that lay if that is the one now, to its first vertex.
+static int64_t time_to_begin(const struct reference *r, uint32_t worker, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    int64_t mean_ns = pool_pickup_ns(r, r->strands[worker].pool, DISPATCH_NEW);
+    if (worker >= r->dag->thread_count || r->dag->threads[worker].count < 2) return mean_ns;
+    uint32_t first = r->dag->threads[worker].first, maker = r->dag->vertices.cause[first];
+    if (maker == DAG_NONE || r->dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
+    bool in_bracket = maker > task->spawn_begin && maker < task->spawn_end;
+    return recorded(r, first + 1) - recorded(r, in_bracket ? task->spawn_begin : maker);
+}
+
+// How a recorded worker went: whether it was alive, and idle, at a time, and when it next woke up after that.
+struct state_then {
+    bool alive, idle;
+    int64_t wakes_ns; // INT64_MAX: never
+};
+
+static struct state_then state_at(const struct reference *r, uint32_t thread, int64_t time_ns) {
+    const struct dag_thread *of = &r->dag->threads[thread];
+    struct state_then then = {.wakes_ns = INT64_MAX};
+    bool idle = false;
+    for (uint32_t v = of->first; v < of->first + of->count; v++) {
+        unsigned kind = r->dag->vertices.kind[v];
+        bool was_idle = idle, past = recorded(r, v) <= time_ns;
+        if (kind == VERTEX_IDLE) idle = true;
+        if (kind == VERTEX_BUSY || kind == VERTEX_RETIRE) idle = false;
+        if (kind == VERTEX_BUSY && was_idle && !past && then.wakes_ns == INT64_MAX) then.wakes_ns = recorded(r, v);
+        if (!past) continue;
+        then.alive = kind != VERTEX_RETIRE && (then.alive || v == of->first);
+        then.idle = idle;
+    }
+    return then;
+}
+
+// How long after a spawn that found a worker asleep the next one woke up in the recording; -1: nobody had to.
+static int64_t recorded_waking_ns(const struct reference *r, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    int64_t spawn_ns = recorded(r, task->spawn_begin), wakes_ns = INT64_MAX;
+    int32_t idle = 0, busy = 0;
+    for (uint32_t i = 0; i < r->dag->thread_count; i++) {
+        if (!r->dag->threads[i].worker || r->dag->threads[i].pool != task->pool) continue;
+        struct state_then then = state_at(r, i, spawn_ns);
+        idle += then.alive && then.idle;
+        busy += then.alive && !then.idle;
+        if (then.wakes_ns < wakes_ns) wakes_ns = then.wakes_ns;
+    }
+    if (idle == 0 || busy >= r->dag->pools[task->pool].core || wakes_ns == INT64_MAX) return -1;
+    return wakes_ns - spawn_ns;
+}
+
+// A spawn calls for a worker: an idle one, or a new one. Returns whether it made one.
+static bool call_for(struct reference *r, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
+    struct pool *pool = &r->pools[index];
+    int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(r, index);
+    struct strand *idle = idle_worker(r, index);
+    if (run >= parallelism) return false;
+    if (!idle) {
+        if (run > 0 && pool->workers >= parallelism) return false;
+        struct strand *made = make_worker(r, index);
+        send_for(r, made, true, time_to_begin(r, index_of(r, made), job.task));
+        return true;
+    }
+    bool looks = r->now - idle->idle_since < (ticks)(int64_t)r->costs->pools[index].looking.mean_ns << FRACTION;
+    enum dispatch dispatch = looks ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+    int64_t waking_ns = dispatch == DISPATCH_WOKEN ? recorded_waking_ns(r, job.task) : -1;
+    if (as_recorded(r, job, dispatch))
+        send_for(r, idle, false, own_pickup_ns(r, job.task));
+    else
+        send_for(r, idle, false, waking_ns >= 0 ? waking_ns : mean_pickup_ns(r, job.task, dispatch));
+    return false;
+}
+
+static bool made_worker(const struct reference *r, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (r->dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN && r->dag->vertices.task[v] == DAG_NONE) return true;
+    }
+    return false;
+}
+
+// How the bracket goes: as recorded unless a worker is made now or was made then, and not both.
+static enum dispatch offer_stealing(struct reference *r, struct strand *spawner, struct job job) {
+    uint32_t index = task_of(r, job.task)->pool;
+    if (spawner->pool == index)
+        spawner->own[spawner->own_count++] = job;
+    else
+        r->pools[index].queue[r->pools[index].queued++] = job;
+    r->pools[index].unfinished++;
+    bool makes = call_for(r, job);
+    if (job.part < 0 && makes == made_worker(r, job.task)) return (enum dispatch)task_of(r, job.task)->dispatch;
+    return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
+}
+
+static void go_idle(struct reference *r, struct strand *worker) {
+    worker->idle = true;
+    worker->idle_order = ++r->idle_orders;
+}
+
+// A worker that waits and found nothing to help with is replaced.
+static void replace_waiter(struct reference *r, uint32_t index, uint32_t awaited) {
+    struct pool *pool = &r->pools[index];
+    uint32_t recorded_workers = 0, made = 0;
+    for (uint32_t i = 0; i < r->dag->thread_count; i++) {
+        recorded_workers += r->dag->threads[i].worker && r->dag->threads[i].pool == index;
+    }
+    for (uint32_t i = 0; i < r->strand_count; i++) made += r->strands[i].made && r->strands[i].pool == index;
+    bool full = pool->workers >= pool->core, wanted = made < recorded_workers || tasks_queued(r, index) > 0;
+    struct strand *idle = full ? idle_worker(r, index) : NULL;
+    if (idle) {
+        send_for(r, idle, false, pool_pickup_ns(r, index, DISPATCH_WOKEN));
+    } else if (wanted && (!full || running(r, index) == 0)) {
+        struct strand *worker = make_worker(r, index);
+        send_for(r, worker, true, time_to_begin(r, index_of(r, worker), awaited));
+    }
+}
+
+static bool was_helped(const struct reference *r, uint32_t task) {
+    return task_of(r, task)->dispatch == DISPATCH_HELPED && steals(r, task_of(r, task)->pool);
+}
+
+// The pool whose tasks a strand may run until what it waits for is there, 0.
+static uint32_t pool_to_help(const struct reference *r, const struct strand *strand, uint32_t wait_end) {
+    uint32_t awaited = r->dag->vertices.task[wait_end];
+    if (awaited == DAG_NONE) return 0;
+    uint32_t pool = task_of(r, awaited)->pool;
+    bool moved = r->edit->inlined[awaited] || r->edit->staged[awaited] || r->edit->parts[awaited] ||
+                 (is_merged(r, awaited) && !ends_group(r, awaited));
+    if (!steals(r, pool) || moved || !is_governed(r, awaited)) return 0;
+    return strand->pool == pool || was_helped(r, awaited) ? pool : 0;
+}
+
+static void help_with(struct reference *r, struct strand *strand, struct job job, uint32_t stolen_from) {
+    const struct dag_task *task = task_of(r, job.task);
+    bool stolen = stolen_from != DAG_NONE;
+    bool was_stolen = was_helped(r, job.task) && dag_thread_of(r->dag, task->spawn_begin) != task->thread;
+    const struct pool_costs *costs = &r->costs->pools[task->pool];
+    int64_t pickup_ns = (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
+    if (stolen == was_stolen) {
+        pickup_ns = as_recorded(r, job, DISPATCH_HELPED) ? own_pickup_ns(r, job.task)
+                                                         : mean_pickup_ns(r, job.task, DISPATCH_HELPED);
+    }
+    strand->job = job;
+    strand->vertex = strand->stolen_from; // until the body's frame keeps it
+    if (stolen) strand->stolen_from = stolen_from;
+    delay(r, strand, pickup_ns, 0, THEN_HELP);
+}
+
+// At a wait that is not over: it helps, and true, or can't.
+static bool help(struct reference *r, struct strand *strand, uint32_t wait_end, uint32_t pool) {
+    uint32_t awaited = r->dag->vertices.task[wait_end];
+    struct pool *shared = &r->pools[pool];
+    for (uint32_t i = 0; i < strand->own_count; i++) {
+        if (strand->own[i].task != awaited || strand->own[i].part >= 0) continue;
+        help_with(r, strand, take_from(strand->own, &strand->own_count, i), DAG_NONE);
+        return true;
+    }
+    for (uint32_t i = 0; i < shared->queued && was_helped(r, awaited); i++) {
+        if (shared->queue[i].task != awaited || shared->queue[i].part >= 0) continue;
+        help_with(r, strand, take_from(shared->queue, &shared->queued, i), DAG_NONE);
+        return true;
+    }
+    uint32_t from = strand->pool == pool ? victim(r, pool, index_of(r, strand)) : DAG_NONE;
+    if (from == DAG_NONE) return false;
+    help_with(r, strand, take_from(r->strands[from].own, &r->strands[from].own_count, 0), from);
+    return true;
+}
+
+static void block(struct reference *r, struct strand *strand, uint32_t wait_end, uint32_t pool) {
+    strand->blocked = pool;
+    strand->blocked_since = r->now;
+    if (strand->pool == pool) replace_waiter(r, pool, r->dag->vertices.task[wait_end]);
+}
+
+// ---- other pools
+
+static enum dispatch offer(struct reference *r, struct strand *spawner, struct job job) {
+    uint32_t index = task_of(r, job.task)->pool;
+    if (steals(r, index)) return offer_stealing(r, spawner, job);
     struct pool *pool = &r->pools[index];
     bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && !r->edit->pool_threads[index];
     struct strand *idle = idle_worker(r, index);
@@ -319,11 +605,15 @@ static uint32_t next_in_queue(const struct reference *r, uint32_t index) {
 
 static void come_free(struct reference *r, struct strand *worker) {
     struct pool *pool = &r->pools[worker->pool];
+    struct job taken;
     worker->then = THEN_NOTHING;
+    if (steals(r, worker->pool) && take_any(r, worker, &taken)) {
+        pick_up(r, worker, taken, DISPATCH_QUEUED);
+        return;
+    }
     if (!pool->queued) {
-        worker->idle = true;
         worker->idle_since = r->now;
-        worker->idle_order = ++r->idle_orders;
+        go_idle(r, worker);
         return;
     }
     uint32_t next = next_in_queue(r, worker->pool);
@@ -335,7 +625,11 @@ static void come_free(struct reference *r, struct strand *worker) {
 
 // ---- waits
 
+// A worker that is on its way has to come first.
 static bool pool_over(const struct reference *r, uint32_t pool) {
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        if (r->strands[i].then == THEN_ARRIVE && r->strands[i].pool == pool) return false;
+    }
     return r->pools[pool].shut_down && !r->pools[pool].unfinished;
 }
 
@@ -361,8 +655,13 @@ static void wake_waiters(struct reference *r) {
         if (!strand->waits || !wait_is_over(r, strand->vertex)) continue;
         int64_t cause_ns = recorded_cause_ns(r, strand->vertex);
         bool slept = cause_ns > top(strand)->since_ns;
+        int64_t wakeup_ns = r->dag->wakeup_ns;
+        if (strand->blocked && strand->blocked == strand->pool) { // who looks around does not wake up late
+            wakeup_ns = (int64_t)r->costs->wakeup.mean_ns;
+            if (r->now - strand->blocked_since < (ticks)wakeup_ns << FRACTION) wakeup_ns = 0;
+        }
         strand->waits = false;
-        delay_waking(r, strand, strand->vertex, slept ? recorded(r, strand->vertex) - cause_ns : r->dag->wakeup_ns);
+        delay_waking(r, strand, strand->vertex, slept ? recorded(r, strand->vertex) - cause_ns : wakeup_ns);
     }
 }
 
@@ -453,6 +752,7 @@ static void happen(struct reference *r, struct strand *strand, uint32_t v) {
     unsigned kind = r->dag->vertices.kind[v];
     r->run->time_ns[v] = now_ns(r);
     jump(r, top(strand), v);
+    strand->blocked = 0;
     if (kind == VERTEX_SHUTDOWN) {
         r->pools[r->pool_of[v]].shut_down = true;
         wake_waiters(r);
@@ -472,7 +772,7 @@ static void begin_caller(struct reference *r, struct strand *strand) {
 }
 
 static void hand_over(struct reference *r, struct strand *strand, struct job job) {
-    enum dispatch dispatch = offer(r, job);
+    enum dispatch dispatch = offer(r, strand, job);
     bool own = as_recorded(r, job, dispatch);
     struct frame *frame = top(strand);
     frame->bracket = job.task;
@@ -543,6 +843,9 @@ static void leave_frame(struct reference *r, struct strand *strand) {
     switch (frame.after) {
     case AFTER_NOTHING:
         break;
+    case AFTER_HELP:
+        strand->stolen_from = frame.stolen_from;
+        break;
     case AFTER_BRACKET:
         jump(r, top(strand), task_of(r, frame.task)->spawn_end);
         break;
@@ -582,8 +885,10 @@ static uint32_t next_vertex(struct reference *r, struct frame *frame) {
     uint32_t v = frame->at + 1;
     while (v <= frame->last && r->dag->vertices.kind[v] == VERTEX_START) {
         const struct dag_task *other = task_of(r, r->dag->vertices.task[v]);
-        frame->lead_ns += recorded(r, v) - frame->since_ns;
-        frame->lead_compute_ns += computed(r, v);
+        if (!was_helped(r, r->dag->vertices.task[v])) { // what looking for it took, is not the waiter's
+            frame->lead_ns += recorded(r, v) - frame->since_ns;
+            frame->lead_compute_ns += computed(r, v);
+        }
         frame->since_ns = recorded(r, other->tail);
         v = other->tail + 1;
     }
@@ -596,6 +901,9 @@ static void plan_wait_end(struct reference *r, struct strand *strand, uint32_t v
         if (frame->staged) {
             leave_stage(r, strand, v);
         } else {
+            uint32_t pool = pool_to_help(r, strand, v);
+            if (pool && help(r, strand, v, pool)) return;
+            if (pool) block(r, strand, v, pool);
             strand->waits = true;
             strand->vertex = v;
             strand->then = THEN_VERTEX; // once it is woken
@@ -637,6 +945,18 @@ static void plan(struct reference *r, struct strand *strand) {
     if (strand->then == THEN_NOTHING && strand->made && !strand->idle) come_free(r, strand);
 }
 
+// A worker that was called for takes what it finds.
+static void arrive(struct reference *r, struct strand *worker) {
+    struct job job;
+    if (take_any(r, worker, &job)) {
+        push_job(r, worker, job, AFTER_NOTHING);
+        return;
+    }
+    if (worker->comes_new) worker->idle_since = r->now;
+    go_idle(r, worker);
+    wake_waiters(r); // of the pool's end
+}
+
 static void end_delay(struct reference *r, struct strand *strand) {
     enum then then = strand->then;
     strand->then = THEN_NOTHING;
@@ -655,6 +975,15 @@ static void end_delay(struct reference *r, struct strand *strand) {
         break;
     case THEN_CALLER:
         begin_caller(r, strand);
+        break;
+    case THEN_HELP: {
+        uint32_t stolen_from = strand->vertex, below = strand->depth;
+        push_job(r, strand, strand->job, AFTER_HELP);
+        strand->frames[below].stolen_from = stolen_from;
+        break;
+    }
+    case THEN_ARRIVE:
+        arrive(r, strand);
         break;
     case THEN_PART_END:
         r->run->parts[strand->vertex].end_ns = now_ns(r);
@@ -866,7 +1195,7 @@ static bool is_stuck(const struct reference *r) {
         if (r->strands[i].waits) return true;
     }
     for (uint32_t p = 1; p < r->dag->pool_count; p++) {
-        if (r->pools[p].queued) return true;
+        if (tasks_queued(r, p)) return true;
     }
     for (uint32_t i = 0; i < r->stage_count; i++) {
         if (!r->stages[i].gone) return true;
@@ -1004,12 +1333,13 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.stages = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct stage)));
     r.known = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
     r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
-    for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = DAG_NONE;
+    for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = r.strands[i].stolen_from = DAG_NONE;
     open_pools(&r);
     begin_unspawned(&r);
     play(&r);
     run->stuck = is_stuck(&r);
     for (uint32_t p = 0; p < dag->pool_count; p++) free(r.pools[p].queue);
+    for (uint32_t i = 0; i < r.strand_capacity; i++) free(r.strands[i].own);
     free(r.strands);
     free(r.pools);
     free(r.stages);
@@ -1060,13 +1390,14 @@ void reference_destroy(struct reference_run *run) {
 bool reference_knows(const struct dag *dag) {
     for (uint32_t p = 1; p < dag->pool_count; p++) {
         enum discipline discipline = dag->pools[p].discipline;
-        if (discipline == DISCIPLINE_UNKNOWN || discipline == DISCIPLINE_STEALING) return false;
+        if (discipline == DISCIPLINE_UNKNOWN) return false;
         if (dag->pools[p].keep_alive_ns >= 0) return false;
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (task->flags & TASK_MAIN || task->dispatch == DISPATCH_NONE) continue;
-        if (task->dispatch == DISPATCH_HELPED) return false;
+        bool stealing = task->pool && dag->pools[task->pool].discipline == DISCIPLINE_STEALING;
+        if (task->dispatch == DISPATCH_HELPED && !stealing) return false;
         if (task->dispatch == DISPATCH_THREAD && !(task->flags & TASK_THREAD_RUN)) return false;
     }
     return true;

@@ -315,6 +315,44 @@ static void test_cpu_equals_reference(void **state) {
     }
 }
 
+// Pools that steal, of which a few waiters also helped others when recorded.
+static void open_stealing(struct simulate_fixture *fixture, uint64_t seed) {
+    struct random_pool options = random_pool_options(seed, 0);
+    struct random_source source = {~seed};
+    struct program *program = malloc(sizeof *program);
+    assert_non_null(program);
+    for (uint32_t p = 0; p < options.pool_count; p++) {
+        if (p == 0 || random_below(&source, 2)) options.pools[p].rules = POOL_STEALING;
+    }
+    options.waits = true;
+    options.helps = random_below(&source, 2);
+    random_pool_program(&options, program);
+    simulate_fixture_open(fixture, program_trace(program, &options));
+    free(program);
+}
+
+static void test_stealing_equals_reference(void **state) {
+    (void)state;
+    const struct model model = {.kind = MODEL_POOL};
+    uint64_t helped = 0, inlined = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        open_stealing(&fixture, seed);
+        assert_true(reference_knows(fixture.dag));
+        for (uint32_t t = 0; t < fixture.dag->task_count; t++)
+            helped += fixture.dag->tasks[t].dispatch == DISPATCH_HELPED;
+        compare(&fixture, &model, 0, seed);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            random_edit(&fixture, &source, i % 2 ? ALL_EDITS : INLINE | RESIZE);
+            inlined += fixture.edit.inlined_count;
+            compare(&fixture, &model, 0, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    assert_true(helped > cases && inlined > cases);
+}
+
 enum { SAMPLES = 6 };
 
 // As if others had computed meanwhile, up to all that the cores can do.
@@ -586,6 +624,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_is_exact),
         cmocka_unit_test(test_pool_equals_reference),
+        cmocka_unit_test(test_stealing_equals_reference),
         cmocka_unit_test(test_cpu_equals_reference),
         cmocka_unit_test(test_background_equals_reference),
         cmocka_unit_test(test_no_background_changes_nothing),
