@@ -7,7 +7,7 @@
 // Beside its thread edge a vertex has at most one cause: the vertex on another thread that it had to await (time edge
 // of delay 0). Barriers with many causes (a pool's termination) are a chain of vertices on a thread of the DAG's own,
 // one cause each. The graph as recorded has no cycle, and no effect in it precedes its cause (skew.c sees to both), but
-// for waits that saw their result a moment before the probe recorded it: those keep that lead (propagate.c).
+// for waits that saw their result a moment before the probe recorded it: those keep that lead (segments.c).
 //
 // A run that was simulated under an edit (dag/simulate.h) is a dag too: its times are the estimated ones, and `source`
 // says which recorded vertex each of its vertices stands for.
