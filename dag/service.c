@@ -213,7 +213,10 @@ static bool measure_service(struct simulation *sim) {
 }
 
 bool service_new(struct simulation *sim) {
-    return !sim->dag->vertices.compute_ns || (measure_background(sim) && measure_service(sim));
+    free(sim->luck); // of an attempt without enough memory
+    free(sim->pauses);
+    free(sim->background);
+    return measure_background(sim) && measure_service(sim);
 }
 
 struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t index) {

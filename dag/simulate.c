@@ -93,7 +93,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !service_new(sim) || !derive_new(sim)) {
+        !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
@@ -805,12 +805,13 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
     return stuck ? DAG_DEADLOCK : DAG_OK;
 }
 
-// How crowded the cores are for each edge when nothing is edited.
+// What the first run in which strands share the cores has to find out: how edges fared when recorded, and how crowded
+// the cores are for each when nothing is edited.
 static bool rehearse(struct simulation *sim) {
     const struct model model = {.kind = MODEL_CPU};
     struct dag_edit none;
     struct error error = ERROR_INIT;
-    if (!dag_edit_init(&none, sim->dag, &error)) return false;
+    if (!service_new(sim) || !dag_edit_init(&none, sim->dag, &error)) return false;
     sim->rehearses = true;
     enum dag_outcome outcome = play(sim, &none, &model);
     sim->rehearses = false;

@@ -416,7 +416,7 @@ int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch 
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 
-// service.c: luck, pauses, background
+// service.c: luck, pauses, background, of a trace that measures what edges compute
 bool service_new(struct simulation *sim);
 
 // computing.c

@@ -173,7 +173,7 @@ static void delay(struct reference *r, struct strand *strand, int64_t compute_ns
 // Who was lucky computes for less, to begin with.
 static void delay_by_luck(struct reference *r, struct strand *strand, uint32_t vertex, int64_t more_ns) {
     if (!shares(r) || more_ns == 0) return;
-    ticks more = (ticks)more_ns << FRACTION;
+    ticks more = (ticks)more_ns * ((ticks)1 << FRACTION);
     strand->edge = vertex;
     strand->more_ns = more_ns;
     if (more < 0) strand->compute = -more < strand->compute ? strand->compute + more : 0;
@@ -1080,7 +1080,7 @@ static bool pass_time(struct reference *r) {
 // do without as much of a core as it had to when the recording was replayed; but nobody computes in no time.
 static void meet_luck(struct reference *r, struct strand *strand) {
     struct luck *luck = &r->luck[strand->edge];
-    ticks least = strand->computes + ((ticks)strand->more_ns << FRACTION);
+    ticks least = strand->computes + (ticks)strand->more_ns * ((ticks)1 << FRACTION);
     if (strand->more_ns > 0) least = strand->computes;
     if (least < 0) least = 0;
     int64_t of, share = share_of(r, count_computing(r) + 1, &of);
@@ -1089,7 +1089,7 @@ static void meet_luck(struct reference *r, struct strand *strand) {
     if (crowding < 0) crowding = 0;
     if (r->rehearses) luck->crowding = crowding;
     double part = luck->crowding > crowding ? crowding / luck->crowding : 1;
-    ticks more = (ticks)strand->more_ns << FRACTION;
+    ticks more = (ticks)strand->more_ns * ((ticks)1 << FRACTION);
     ticks left = more > 0 ? (ticks)(part * (double)more) : (ticks)((1 - part) * (double)(strand->computes - least));
     strand->edge = DAG_NONE;
     strand->compute = left >> FRACTION ? left : 0;
