@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The run as a DAG of its own: what strands passed is laid side by side, and then threads, bodies and causes are found
 // again, by what is open at each vertex, as dag_build finds them in a recording.
+#include "base/pages.h"
 #include "dag/rules.h"
 #include "dag/strand.h"
 
@@ -33,12 +34,19 @@ struct derive_work {
     uint32_t depth;
 };
 
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    pages_prefer_huge(moved, count * size);
+    return moved != NULL;
+}
+
 bool derive_new(struct simulation *sim) {
     struct derive_work *work = sim->derive = calloc(1, sizeof *work);
     if (!work) return false;
     work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
-    work->now = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *work->now);
-    return work->pools && work->now;
+    return work->pools && resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
 }
 
 void derive_free(struct simulation *sim) {
@@ -61,13 +69,6 @@ void derive_free(struct simulation *sim) {
     free(work->now);
     free(work->open);
     free(work);
-}
-
-static bool resize(void *array, size_t count, size_t size) {
-    void **pointer = array;
-    void *moved = realloc(*pointer, count * size);
-    if (moved) *pointer = moved;
-    return moved != NULL;
 }
 
 static bool reserve_vertices(struct derive_work *work, const struct dag_vertices *recorded, size_t count) {

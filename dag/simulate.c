@@ -2,6 +2,7 @@
 // The run: strands go on as far as they can, and take their turns where order matters.
 #include "dag/simulate.h"
 
+#include "base/pages.h"
 #include "dag/chain.h"
 #include "dag/rules.h"
 #include "dag/strand.h"
@@ -96,6 +97,8 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
         !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
+    pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
+    pages_prefer_huge(sim->parking.first, vertices * sizeof *sim->parking.first);
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
     return sim;
 }
@@ -201,6 +204,7 @@ static bool log_grow(struct passages *log) {
     uint32_t larger = log->capacity ? 2 * log->capacity : 8;
     struct passage *moved = realloc(log->items, larger * sizeof *moved);
     if (!moved) return false;
+    pages_prefer_huge(moved, larger * sizeof *moved);
     log->items = moved;
     log->capacity = larger;
     return true;
