@@ -283,7 +283,7 @@ static void make_bad(const struct bytes *good) {
     write_operand_beyond("bad/site-beyond", EVENT_SPAWN_BEGIN, 1, 2);
     write_operand_beyond("bad/pool-beyond", EVENT_IDLE, 0, 2);
     write_operand_beyond("bad/wait-site-beyond", EVENT_WAIT_BEGIN, 2, (uint64_t)WAIT_FOR_TASK << 32 | 2);
-    write_operand_beyond("bad/wait-for-beyond", EVENT_WAIT_BEGIN, 2, 3ull << 32);
+    write_operand_beyond("bad/wait-class-beyond", EVENT_WAIT_BEGIN, 2, wait_operand(WAIT_FOR_RELEASE, 2, 0));
     write_operand_beyond("bad/lock-class-beyond", EVENT_BLOCK_BEGIN, 2, 2);
     write_gap("bad/ids-with-gap");
 }

@@ -166,8 +166,9 @@ static struct event random_event(uint64_t *seed, uint64_t time) {
     if (event.kind == EVENT_BLOCK_BEGIN) event.operand[2] = random_below(seed, 3);
     if (names_pool) event.operand[0] = random_below(seed, 2);
     if (event.kind == EVENT_WAIT_BEGIN) {
-        uint64_t wait_for = random_below(seed, 3);
-        event.operand[2] = wait_for << 32 | random_below(seed, 3);
+        uint64_t wait_for = random_below(seed, 4);
+        uint32_t class = (uint32_t)random_below(seed, 3), site = (uint32_t)random_below(seed, 3);
+        event.operand[2] = wait_operand((enum wait_for)wait_for, class, site);
         if (wait_for == WAIT_FOR_POOL) event.operand[0] = random_below(seed, 2);
     }
     return event;
@@ -568,7 +569,8 @@ static const struct bad_file {
     {"method-beyond", OPENS, 783, "names what the trace does not have"},
     {"pool-beyond", OPENS, 783, "names what the trace does not have"},
     {"site-beyond", OPENS, 783, "names what the trace does not have"},
-    {"wait-for-beyond", OPENS, 783, "names what the trace does not have"},
+    {"wait-for-beyond", OPENS, 783, "names what the trace does not have"}, // of version 1, which has no fourth value
+    {"wait-class-beyond", OPENS, 783, "names what the trace does not have"},
     {"wait-site-beyond", OPENS, 783, "names what the trace does not have"},
     {"cut-in-block", OPENS, OPENS, "ends in the middle of a block: its writer was killed"},
     {"no-end", OPENS, OPENS, ""},
