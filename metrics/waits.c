@@ -53,6 +53,7 @@ static struct wait wait_begun(const struct dag *dag, uint32_t vertex, const stru
 static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
     struct wait_list *list = context;
     const struct dag_vertices *vertices = &list->dag->vertices;
+    if (list->dag->threads[thread].system) return;
     if (thread != list->thread) list->depth = 0;
     list->thread = thread;
     unsigned kind = vertices->kind[vertex];

@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 static jvmtiEnv *env; // NULL: no locks
-static jclass ownable, read_write_sync;
+static jclass ownable, read_write_sync, reentrant_sync;
 static jfieldID owner;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of tags: to read one and to set it is one step
@@ -48,10 +48,11 @@ static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread t
 }
 
 // What is built on AbstractQueuedSynchronizer is a lock if some thread owns it: a latch and a semaphore have no owner.
-// Nor have the readers that a writer waits for.
+// Nor have the readers that a writer waits for, nor a lock that has been given up a moment ago.
 static bool is_held_lock(JNIEnv *jni, jobject blocker) {
     if (!blocker || !owner || !(*jni)->IsInstanceOf(jni, blocker, ownable)) return false;
     return (*jni)->GetObjectField(jni, blocker, owner) ||
+           (reentrant_sync && (*jni)->IsInstanceOf(jni, blocker, reentrant_sync)) ||
            (read_write_sync && (*jni)->IsInstanceOf(jni, blocker, read_write_sync));
 }
 
@@ -118,6 +119,7 @@ void locks_ask(JavaVM *vm) {
 
 void locks_init(JNIEnv *jni) {
     if (!env) return;
+    reentrant_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantLock$Sync");
     read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
     ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     sleeps_init(jni);
