@@ -27,6 +27,57 @@
     BRACKET(class_name, method, NULL, "aload 0; " container "call containerBegin (Ljava/lang/Object;)V",               \
             "call waitEnd ()V")
 
+// Scala: see scala.h.
+#define SCALA         "scala/concurrent/"
+#define SCALA_PROMISE SCALA "impl/Promise$DefaultPromise"
+
+#define SCALA_TAKES(class_name, method, descriptor)                                                                    \
+    BRACKET(class_name, method, descriptor, "aload 1; call scalaEnter (Ljava/lang/Object;)V", "call scalaLeave ()V")
+
+#define SCALA_FUTURE_TAKES(method)                                                                                     \
+    SCALA_TAKES(SCALA "Future", method,                                                                                \
+                "(Lscala/Function1;Lscala/concurrent/ExecutionContext;)Lscala/concurrent/Future;")
+
+#define SCALA_MAKES(method)                                                                                            \
+    {                                                                                                                  \
+        SCALA "impl/Promise", method,                                                                                  \
+            "(Lscala/Function1;Lscala/concurrent/ExecutionContext;)Lscala/concurrent/Future;", AT_ENTRY,               \
+            "call scalaReserve ()V", NULL                                                                              \
+    }
+
+#define SCALA_CALLBACK(class_name, constructor, executor, function)                                                    \
+    {class_name,                                                                                                       \
+     "<init>",                                                                                                         \
+     constructor,                                                                                                      \
+     AT_RETURN,                                                                                                        \
+     "aload 0; aload 0; " executor "; " function                                                                       \
+     "; call scalaCallback (Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Object;)J; putfield . " TASK_FIELD " J",    \
+     NULL},                                                                                                            \
+        {class_name, "run", "()V", AT_ENTRY, "aload 0; " ID "call start (J)V", NULL},                                  \
+        {class_name, "run", "()V", AT_RETURN, "int 2; call end (I)V", NULL}, {                                         \
+        class_name, "run", "()V", AT_THROW, "int -1; call end (I)V", NULL                                              \
+    }
+
+#define SCALA_COMPLETES(method)                                                                                        \
+    { SCALA_PROMISE, method, NULL, AFTER_CALL, "dup; aload 0; " ID "call resultIf (IJ)V", "compareAndSet" }
+
+#define SCALA_SLEEPS(method, call)                                                                                     \
+    {SCALA_PROMISE,                                                                                                    \
+     method,                                                                                                           \
+     NULL,                                                                                                             \
+     BEFORE_CALL,                                                                                                      \
+     "aload 0; aload 0; " ID "call futureWaitBegin (J)J; putfield . " TASK_FIELD " J",                                 \
+     call},                                                                                                            \
+    {                                                                                                                  \
+        SCALA_PROMISE, method, NULL, AFTER_CALL, "call waitEnd ()V", call                                              \
+    }
+
+#define SCALA_AWAITS(method)                                                                                           \
+    SCALA_SLEEPS(method, "acquireSharedInterruptibly"), SCALA_SLEEPS(method, "tryAcquireSharedNanos"),                 \
+        {SCALA_PROMISE, method, NULL, AT_RETURN, "aload 0; " ID "call taken (J)V", NULL}, {                            \
+        SCALA_PROMISE, method, NULL, AT_THROW, "call waitEnd ()V", NULL                                                \
+    }
+
 #define FLOCK           "jdk/internal/misc/ThreadFlock"
 #define FLOCK_CONTAINER "getfield . container Ljdk/internal/misc/ThreadFlock$ThreadContainerImpl;; "
 #define VIRTUAL         "java/lang/VirtualThread"
@@ -38,9 +89,13 @@ struct field {
 };
 
 static const struct field fields[] = {
-    {JUC "FutureTask", TASK_FIELD, "J"},         {JUC "CompletableFuture", TASK_FIELD, "J"},
-    {JUC "ForkJoinTask", TASK_FIELD, "J"}, // CompletableFuture's stages inherit it
-    {JUC "ThreadPoolExecutor", POOL_FIELD, "I"}, {JUC "ForkJoinPool", POOL_FIELD, "I"},
+    {JUC "FutureTask", TASK_FIELD, "J"},
+    {JUC "CompletableFuture", TASK_FIELD, "J"},
+    {JUC "ForkJoinTask", TASK_FIELD, "J"},                             // CompletableFuture's stages inherit it
+    {"scala/concurrent/impl/Promise$DefaultPromise", TASK_FIELD, "J"}, // a Transformation inherits it
+    {"scala/concurrent/impl/CallbackRunnable", TASK_FIELD, "J"},
+    {JUC "ThreadPoolExecutor", POOL_FIELD, "I"},
+    {JUC "ForkJoinPool", POOL_FIELD, "I"},
 };
 
 enum hook_where { AT_ENTRY, AT_RETURN, AT_THROW, BEFORE_CALL, AFTER_CALL };
@@ -340,6 +395,21 @@ static const struct hook hooks[] = {
     {AQS, "enqueue", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node waiter " THREAD "; " UNPARKS, NULL},
     {AQS, "transferForSignal", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node thread " THREAD "; " UNPARKS, NULL},
 
+    SCALA_TAKES(SCALA "Future$", "apply", NULL),
+    SCALA_FUTURE_TAKES("map"),
+    SCALA_FUTURE_TAKES("flatMap"),
+    SCALA_FUTURE_TAKES("filter"),
+    SCALA_MAKES("transform"),     // 2.12
+    SCALA_MAKES("transformWith"), // 2.12
+    {SCALA_PROMISE, "<init>", "()V", AT_RETURN, "aload 0; call scalaPromise ()J; putfield . " TASK_FIELD " J", NULL},
+    SCALA_CALLBACK(SCALA "impl/CallbackRunnable", NULL, "aload 1", "aload 2"), // 2.12
+    SCALA_CALLBACK(SCALA "impl/Promise$Transformation",                        // 2.13
+                   "(ILscala/Function1;Lscala/concurrent/ExecutionContext;)V", "aload 3", "aload 2"),
+    SCALA_COMPLETES("tryCompleteAndGetListeners"), // 2.12
+    SCALA_COMPLETES("tryComplete0"),               // 2.13
+    SCALA_AWAITS("tryAwait"),                      // 2.12
+    SCALA_AWAITS("tryAwait0"),                     // 2.13
+
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
@@ -348,8 +418,8 @@ const char *const hooks_early_classes[] = {"java/lang/Thread", VIRTUAL, JUC "loc
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 
 bool hooks_concern(const char *internal_class) {
-    static const char *const prefixes[] = {JUC,   "java/lang/Thread", VIRTUAL,
-                                           FLOCK, "java/util/Timer",  "sun/launcher/LauncherHelper"};
+    static const char *const prefixes[] = {
+        JUC, "java/lang/Thread", VIRTUAL, FLOCK, "java/util/Timer", "scala/concurrent/", "sun/launcher/LauncherHelper"};
     bool likely = false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !likely; i++) {
         likely = strncmp(internal_class, prefixes[i], strlen(prefixes[i])) == 0;

@@ -5,6 +5,7 @@
 #include "tracer/lambda.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
+#include "tracer/scala.h"
 #include "tracer/sites.h"
 #include "tracer/virtual.h"
 
@@ -95,7 +96,7 @@ uint64_t identity_carried(JNIEnv *jni, jobject object) {
     if (!object) return 0;
     uint64_t carried =
         identity_is_fork(jni, object) ? identity_get_carried(jni, object) : identity_get_future(jni, object);
-    return carried & CARRIED_ID;
+    return (carried ? carried : scala_carried(jni, object)) & CARRIED_ID;
 }
 
 jobject identity_callable(JNIEnv *jni, jobject callable) {
@@ -314,8 +315,9 @@ char *identity_class_name(jclass class, char *text, size_t size) {
     return text;
 }
 
-// A class's tag: its id, and whether its objects wrap what is handed to a ForkJoinPool, or are latches.
-enum { CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41 };
+// A class's tag: its id, whether its objects wrap what is handed to a ForkJoinPool, whether they are latches, and
+// whether they are executors that run at once what they are given.
+enum { CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41, CLASS_INLINE_AT = 42 };
 
 static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
@@ -333,15 +335,28 @@ static bool is_latch(const char *class_name) {
            strcmp(class_name, "scala.concurrent.impl.Promise$CompletionLatch") == 0;
 }
 
+static bool runs_inline(const char *class_name) {
+    return strcmp(class_name, "scala.concurrent.Future$InternalCallbackExecutor$") == 0 || // 2.12
+           strcmp(class_name, "scala.concurrent.ExecutionContext$parasitic$") == 0;        // 2.13
+}
+
 static uint64_t class_tag(jclass class) {
     uint64_t tag = tag_of(class);
     if (tag) return tag;
     char name[1024];
     identity_class_name(class, name, sizeof name);
     tag = registry_class(&(struct trace_class){name}); // two threads may both do so: the class has two ids of one name
-    tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT | (uint64_t)is_latch(name) << CLASS_LATCH_AT;
+    tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT | (uint64_t)is_latch(name) << CLASS_LATCH_AT |
+           (uint64_t)runs_inline(name) << CLASS_INLINE_AT;
     set_tag(class, tag);
     return tag;
+}
+
+bool identity_runs_inline(JNIEnv *jni, jobject executor) {
+    jclass class = (*jni)->GetObjectClass(jni, executor);
+    bool at_once = class_tag(class) >> CLASS_INLINE_AT & 1;
+    (*jni)->DeleteLocalRef(jni, class);
+    return at_once;
 }
 
 static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {

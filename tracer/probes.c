@@ -11,6 +11,7 @@
 #include "tracer/locks.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
+#include "tracer/scala.h"
 #include "tracer/sites.h"
 #include "tracer/sleeps.h"
 #include "tracer/tracer.h"
@@ -205,7 +206,10 @@ static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task
 PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     PROBED struct thread_state *state = probe_begin();
     uint64_t id = state ? open_spawn(jni, state, task) : 0;
-    if (id) record_spawn(jni, state, id, (uint32_t)pool);
+    if (!id) return;
+    uint64_t site = site_of_spawn(jni, state);
+    if (!site) site = scala_carried(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
+    record3(state, EVENT_SPAWN_BEGIN, id, site, (uint32_t)pool);
 }
 
 // What a ScheduledThreadPoolExecutor hands over once more, it does so on a worker, out of sight of the application: the
@@ -442,7 +446,7 @@ PROBE(jlong, futureWaitBegin)(JNIEnv *jni, jclass helper, jlong task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return task;
     if (!task && state->wait_depth == 0) task = (jlong)task_id_new(state);
-    begin_wait(jni, state, (uint64_t)task, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
+    begin_wait(jni, state, (uint64_t)task & CARRIED_ID, task ? WAIT_FOR_TASK : WAIT_FOR_UNKNOWN);
     return task;
 }
 
@@ -501,11 +505,17 @@ PROBE(void, takenIfReady)(JNIEnv *jni, jclass helper, jlong task, jobject result
 // `carried` is what the task's field holds (identity.h); where the snippet stores what the probe gives back, it is what
 // the field is to hold.
 
+static uint32_t scala_site(JNIEnv *jni, struct thread_state *state, jobject task) {
+    jobject payload = identity_parts(jni, state, task).payload;
+    return payload ? (uint32_t)(scala_carried(jni, payload) >> CARRIED_SITE_AT & CARRIED_SITE_MAX) : 0;
+}
+
 // Forks of the JDK's own tasks (streams, sorts) on a worker have no frame of the application's beneath them: theirs is
 // the site that the whole tree of forks began at.
-static uint32_t site_of_fork(JNIEnv *jni, struct thread_state *state) {
+static uint32_t site_of_fork(JNIEnv *jni, struct thread_state *state, jobject task) {
     uint32_t site = site_of_spawn(jni, state);
     const struct task_frame *frame = top(state);
+    if (!site) site = scala_site(jni, state, task);
     return site || !frame ? site : frame->forked_from;
 }
 
@@ -516,7 +526,7 @@ static uint64_t open_fork(JNIEnv *jni, struct thread_state *state, jobject task,
         return carried;
     }
     id = task_of_fork(jni, state, task, carried);
-    uint64_t site = site_of_fork(jni, state);
+    uint64_t site = site_of_fork(jni, state, task);
     record3(state, EVENT_SPAWN_BEGIN, id, site, pool);
     push_spawn(state, id);
     return id | (site <= CARRIED_SITE_MAX ? site : 0) << CARRIED_SITE_AT;
@@ -636,6 +646,39 @@ PROBE(void, joinedAll)(JNIEnv *jni, jclass helper, jobjectArray tasks) {
         if (task) take_if_done(jni, task);
         (*jni)->DeleteLocalRef(jni, task);
     }
+}
+
+// Scala -------------------------------------------------------------------------------------------------------------
+
+PROBE(void, scalaEnter)(JNIEnv *jni, jclass helper, jobject function) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) scala_enter(jni, state, function);
+}
+
+PROBE(void, scalaLeave)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) scala_leave(state);
+}
+
+PROBE(void, scalaReserve)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) scala_reserve(state);
+}
+
+PROBE(jlong, scalaPromise)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jlong)scala_promise(state) : 0;
+}
+
+PROBE(jlong, scalaCallback)
+(JNIEnv *jni, jclass helper, jobject callback, jobject executor, jobject function) {
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jlong)scala_callback(jni, state, callback, executor, function) : 0;
+}
+
+PROBE(void, resultIf)(JNIEnv *jni, jclass helper, jint completed, jlong task) {
+    PROBED struct thread_state *state = completed && task ? probe_begin() : NULL;
+    if (state) record1(state, EVENT_RESULT, (uint64_t)task & CARRIED_ID);
 }
 
 // Pools -------------------------------------------------------------------------------------------------------------
@@ -803,9 +846,7 @@ static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject 
     return task;
 }
 
-static void spawn_thread(JNIEnv *jni, jobject thread) {
-    PROBED struct thread_state *state = probe_begin();
-    if (!state) return;
+static void spawn_thread(JNIEnv *jni, struct thread_state *state, jobject thread) {
     uint64_t task = task_of_thread(jni, state, thread);
     bool inner = being_spawned(state, task);
     identity_set_thread(thread, task);
@@ -814,20 +855,22 @@ static void spawn_thread(JNIEnv *jni, jobject thread) {
 }
 
 PROBE(void, threadSpawn)(JNIEnv *jni, jclass helper, jobject thread) {
-    spawn_thread(jni, thread);
+    PROBED struct thread_state *state = probe_begin();
+    if (state) spawn_thread(jni, state, thread);
 }
 
-// The same of one that starts in a container; closed by threadSpawned or threadRefused.
+// The same of one that starts in a container; closed by threadSpawned or threadRefused. What a carrier starts is
+// another carrier.
 PROBE(void, threadSpawnIn)(JNIEnv *jni, jclass helper, jobject thread, jobject container) {
     PROBED struct thread_state *state = probe_begin();
-    if (!state) return;
+    if (!state || state->is_carrier) return;
     container_enter(state->started_in = container_number(jni, container));
-    spawn_thread(jni, thread);
+    spawn_thread(jni, state, thread);
 }
 
 PROBE(void, threadRefused)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (!state) return;
+    if (!state || state->is_carrier) return;
     container_leave(state->started_in);
     end_spawn(SPAWN_REJECTED);
 }

@@ -171,12 +171,22 @@ static uint32_t describe(jclass declaring, jmethodID method, jlocation bci) {
     return id;
 }
 
+bool is_library(const char *internal) {
+    static const char SCALA[] = "scala/concurrent/";
+    return strncmp(internal, SCALA, sizeof SCALA - 1) == 0;
+}
+
 static bool is_application(JNIEnv *jni, jclass declaring) {
     jobject loader = NULL;
     if ((*tracer.jvmti)->GetClassLoader(tracer.jvmti, declaring, &loader) != JVMTI_ERROR_NONE || !loader) return false;
     bool platform = tracer.platform_loader && (*jni)->IsSameObject(jni, loader, tracer.platform_loader);
     (*jni)->DeleteLocalRef(jni, loader);
-    return !platform;
+    char *signature = NULL;
+    if (platform || (*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE)
+        return false;
+    bool library = is_library(signature + 1); // Lcom/acme/Main;
+    release(signature);
+    return !library;
 }
 
 static uint32_t resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {

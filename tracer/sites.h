@@ -17,6 +17,10 @@ uint32_t site_of_wait(JNIEnv *jni);
 void site_remember_shifts(const struct class_file *class, const struct class_method *method,
                           const struct bci_shift *shifts, size_t count);
 
+// Whether a class (java/lang/String) belongs to a library that hands tasks over for the program: none of its frames is
+// a site.
+bool is_library(const char *internal);
+
 // "com.acme.Main" of "com/acme/Main" of the given length; in `text`, cut to `size`.
 char *dotted_name(const char *internal, size_t length, char *text, size_t size);
 

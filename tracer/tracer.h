@@ -55,6 +55,14 @@ struct class_at_hand {
     bool latch; // who opens it releases all who wait for it
 };
 
+// Of Scala: what the thread is making (tracer/scala.h).
+struct future_in_making {
+    uint64_t task;     // of the callback that comes next; 0: not known
+    uint32_t function; // class of the program's function
+    uint32_t depth;    // of the library's methods
+    bool promised;     // the task's promise was made
+};
+
 // What belongs to a thread of the operating system, whichever virtual thread it carries.
 struct native_thread {
     struct cpu_meter meter;
@@ -91,7 +99,8 @@ struct thread_state {
     uint32_t worker_pool;           // of a ForkJoinPool's worker; 0: none
     uint64_t spawn[SPAWN_STACK];    // task of each open hand-over; 0 for one that is not recorded
     uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
-    uint32_t idle_pool;             // whose queue it asks
+    struct future_in_making future;
+    uint32_t idle_pool; // whose queue it asks
     bool worker;
     bool is_carrier; // of virtual threads
     bool is_virtual;

@@ -52,6 +52,7 @@ enum { SPAWNING = sizeof spawning / sizeof *spawning };
 struct subject {
     struct weaver *weaver;
     const struct class_file *class;
+    const char *internal; // its name
     char dotted[NAME_BYTES];
     char file[256];
 };
@@ -253,13 +254,14 @@ static bool must_not_trace(const char *dotted) {
 static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, bool redefining,
                   jint *new_length, unsigned char **new_bytes) {
     text_of(subject->class->source_file, subject->file, sizeof subject->file);
-    if (!loader) hooks_weave(subject->weaver, redefining);
+    bool library = is_library(subject->internal);
+    if (!loader || library) hooks_weave(subject->weaver, redefining);
     if (options_trace_class(&tracer.options, subject->dotted) && !must_not_trace(subject->dotted)) {
         for (uint16_t m = 0; m < subject->class->method_count; m++) {
             if (subject->class->methods[m].code_length > 0) weave_function(subject, m);
         }
     }
-    if (is_application(jni, loader)) {
+    if (!library && is_application(jni, loader)) {
         weave_call_sites(subject);
         weave_task_type(jni, loader, subject);
     }
@@ -274,13 +276,13 @@ static bool is_worthwhile(void) {
 
 // Classes with hooks use fields that are woven into each other, so to the end all are woven or none.
 static bool concerns(JNIEnv *jni, jobject loader, const char *name, const char *dotted) {
-    if (!loader && hooks_concern(name)) return true;
+    if ((!loader || is_library(name)) && hooks_concern(name)) return true;
     return is_worthwhile() && (is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
 }
 
 static void weave_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name, jint length,
                         const unsigned char *bytes, jint *new_length, unsigned char **new_bytes) {
-    struct subject subject;
+    struct subject subject = {.internal = name};
     dotted_name(name, strlen(name), subject.dotted, sizeof subject.dotted);
     if (!concerns(jni, loader, name, subject.dotted)) return;
     struct error error = ERROR_INIT;
@@ -372,7 +374,7 @@ static jobject loader_of(jclass class) {
 static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_t length) {
     char dotted[NAME_BYTES];
     jobject loader = loader_of(class);
-    bool concerned = !loader && hooks_concern(name);
+    bool concerned = (!loader || is_library(name)) && hooks_concern(name);
     if (!concerned) {
         dotted_name(name, length, dotted, sizeof dotted);
         concerned = options_trace_class(&tracer.options, dotted);

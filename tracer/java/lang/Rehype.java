@@ -82,6 +82,14 @@ public final class Rehype {
     public static native void joinElement(Object task);
     public static native void joinedAll(Object[] tasks);
 
+    // Scala's futures.
+    public static native void scalaEnter(Object function);
+    public static native void scalaLeave();
+    public static native void scalaReserve();
+    public static native long scalaPromise();
+    public static native long scalaCallback(Object callback, Object executor, Object function);
+    public static native void resultIf(int completed, long task);
+
     // Pools and their workers.
     public static native int pool(Object executor, int core, int maximum, Object queue, long keepAlive,
             Object handler);
