@@ -230,6 +230,8 @@ struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t index
     for (uint32_t v = from + 1; v <= task->start; v++) {
         if (time_ns[v] > since_ns) luck.more_ns += sim->luck[v].more_ns;
     }
-    luck.more_ns = max_ns(luck.more_ns, 0);
+    // A worker that was kept from a core before the task was spawned was not kept from the task.
+    int64_t kept_ns = time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
+    luck.more_ns = min_ns(max_ns(luck.more_ns, 0), max_ns(kept_ns, 0));
     return luck;
 }
