@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a call from woven code into the tracer costs in this JVM, which no clock in native code can see, and what a
-// function's event does. A thread of the tracer's own runs loops of such calls while the program starts, in turns of
-// 50 us with pauses between them in which the JVM compiles them, for 50 ms at most. Java code does not see the thread.
+// function's event does. A thread of the tracer's own runs loops of such calls while the program starts, in short turns
+// with pauses between them in which the JVM compiles them: 5 ms of a core within the first 60 ms. Java code does not
+// see the thread.
 #ifndef REHYPE_TRACER_CALIBRATION_H
 #define REHYPE_TRACER_CALIBRATION_H
 

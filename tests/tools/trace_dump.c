@@ -32,6 +32,16 @@ static void print_facts(const struct trace *trace) {
     }
 }
 
+// Of kinds whose cost was measured.
+static void print_costs(const struct trace *trace) {
+    for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
+        const struct event_cost *cost = &trace->costs[kind];
+        if (!cost->measured) continue;
+        printf("cost\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", event_kind_info(kind)->name, cost->measured,
+               cost->before_ps, cost->after_ps);
+    }
+}
+
 static void print_counts(const struct trace *trace) {
     for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
         printf("%s\t%" PRIu64 "\n", event_kind_info(kind)->name, trace->events_of_kind[kind]);
@@ -114,10 +124,12 @@ int main(int argc, char **argv) {
     struct trace *trace = trace_open(argv[argc - 1], false, &error);
     if (!trace) return fail(&error);
     print_facts(trace);
-    if (count)
+    if (count) {
         print_counts(trace);
-    else
+        print_costs(trace);
+    } else {
         print_tables(trace);
+    }
     bool good = true;
     for (uint32_t i = 0; i < trace->stream_count && good && !count; i++) {
         good = print_stream(trace, &trace->streams[i], &error);
