@@ -94,16 +94,18 @@ static size_t write_thread(struct parting *parting, struct trace_writer *writer,
 
 static void close_ranks(struct parting *parting, size_t kept) {
     qsort(parting->segments, kept, sizeof *parting->segments, compare_arrivals);
-    parting->event_count = 0;
+    size_t awaiting = parting->awaiting;
+    parting->event_count = parting->awaiting = 0;
     for (size_t i = 0; i < kept; i++) {
         struct parting_segment *segment = &parting->segments[i];
+        if (segment->arrival < awaiting) parting->awaiting = i + 1;
         memmove(parting->events + parting->event_count, parting->events + segment->first,
                 segment->count * sizeof *parting->events);
         segment->first = parting->event_count;
         segment->arrival = i;
         parting->event_count += segment->count;
     }
-    parting->segment_count = parting->awaiting = kept;
+    parting->segment_count = kept;
     parting->settled = 0;
 }
 

@@ -167,6 +167,54 @@ static void test_nothing_is_recorded_between_a_loss_and_its_report(void **state)
     assert_small(&events[1], 52);
 }
 
+static void assert_switch(const struct event *event, uint64_t owner) {
+    assert_int_equal(event->kind, RING_SWITCH);
+    assert_int_equal(event->operand[0], owner);
+}
+
+static void test_a_switch_says_whose_the_events_are(void **state) {
+    make_ring(RING_LEAST_RECORDS);
+    put_small(0, 1);
+    ring_switch(&ring, 1, UINT64_C(0xffffff00000007));
+    put_small(2, 1);
+    ring_switch(&ring, 3, 0);
+    assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 4);
+    assert_small(&events[0], 0);
+    assert_switch(&events[1], UINT64_C(0xffffff00000007));
+    assert_small(&events[2], 2);
+    assert_switch(&events[3], 0);
+}
+
+// Nothing is put down to another, and what was lost to several to whose the ring is.
+static void test_a_switch_without_room_is_caught_up_with(void **state) {
+    make_ring(RING_LEAST_RECORDS);
+    ring_switch(&ring, 0, 7);
+    put_small(1, 2 * RING_LEAST_RECORDS + 3); // four of them are lost
+    ring_switch(&ring, 98, 0);
+    put_small(99, 1);
+    ring_switch(&ring, 100, 8);
+    put_small(101, 1);
+    assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 2 * RING_LEAST_RECORDS);
+    put_small(102, 1);
+    assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 4);
+    assert_switch(&events[0], 0);
+    assert_lost(&events[1], 102, 6);
+    assert_switch(&events[2], 8);
+    assert_small(&events[3], 102);
+}
+
+static void test_a_switch_alone_without_room_is_no_loss(void **state) {
+    make_ring(RING_LEAST_RECORDS);
+    put_small(0, 2 * RING_LEAST_RECORDS);
+    ring_switch(&ring, 50, 8);
+    assert_int_equal(ring_unreported(&ring), 0);
+    assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 2 * RING_LEAST_RECORDS);
+    put_small(51, 1);
+    assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 2);
+    assert_switch(&events[0], 8);
+    assert_small(&events[1], 51);
+}
+
 // The half that stood full at the loss is sealed only then, and not yet given back: one half is there for each round.
 static void test_losses_are_reported_each_time(void **state) {
     make_ring(RING_LEAST_RECORDS);
@@ -332,6 +380,9 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_nothing_is_recorded_between_a_loss_and_its_report, destroy_ring),
         cmocka_unit_test_teardown(test_losses_are_reported_each_time, destroy_ring),
         cmocka_unit_test_teardown(test_a_burst_fits_the_default_size_undrained, destroy_ring),
+        cmocka_unit_test_teardown(test_a_switch_says_whose_the_events_are, destroy_ring),
+        cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
+        cmocka_unit_test_teardown(test_a_switch_alone_without_room_is_no_loss, destroy_ring),
         cmocka_unit_test_teardown(test_reset_forgets_all, destroy_ring),
         cmocka_unit_test(test_two_threads_lose_and_count_exactly),
     };
