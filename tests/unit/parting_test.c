@@ -62,8 +62,7 @@ static size_t take(struct parting *parting, uint64_t *whose, struct event *event
 }
 
 #define TAKE(parting, whose, ...)                                                                                      \
-    take(parting, whose, (struct event[]){__VA_ARGS__},                                                                \
-         sizeof((struct event[]){__VA_ARGS__}) / sizeof(struct event))
+    take(parting, whose, (struct event[]){__VA_ARGS__}, sizeof((struct event[]){__VA_ARGS__}) / sizeof(struct event))
 
 static void round_done(struct parting *parting, struct trace_writer *writer) {
     parting_round(parting);
@@ -98,8 +97,8 @@ static void test_what_is_the_carriers_own_stays(void **state) {
     struct parting parting = {0};
     struct trace_writer *writer = open_writer();
     uint64_t whose = 0;
-    struct event batch[] = {event(1, 1), owner(A, 0), event(2, 20), owner(0, 0), event(3, 2),
-                            owner(B, 0), event(4, 30), owner(0, 0), event(5, 3)};
+    struct event batch[] = {event(1, 1), owner(A, 0),  event(2, 20), owner(0, 0), event(3, 2),
+                            owner(B, 0), event(4, 30), owner(0, 0),  event(5, 3)};
     assert_int_equal(take(&parting, &whose, batch, 9), 3);
     for (uint64_t i = 0; i < 3; i++) assert_int_equal(batch[i].operand[0], i + 1);
     assert_int_equal(TAKE(&parting, &whose, event(6, 4), owner(A, 1)), 1);
@@ -184,7 +183,8 @@ enum { CARRIERS = 2, THREADS = 50, TURNS = 2000 };
 static struct virtual {
     uint32_t id, turns;
     uint64_t number;
-} threads[THREADS];
+}
+threads[THREADS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of the queue, and with it of who is in it
 static struct virtual *queue[THREADS];
 static size_t head, waiting;
