@@ -83,6 +83,7 @@ enum {
                       // `result`, all other vertices are DAG_NONE
     TASK_PERMIT = 64, // and of a sleep: whoever ended it, another could have done as well (a semaphore). It waits for
                       // him, but is not caused by him, and lasts as long as recorded
+    TASK_BEGUN_BEFORE = 128, // under way when recording began: its start is no beginning, its length not its own
 };
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.

@@ -315,13 +315,21 @@ static void classify(struct builder *builder) {
     }
 }
 
-static uint8_t first_flags(const struct sighting *sighting) {
-    if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
-    if (sighting->seen & SEEN_MAIN) return TASK_MAIN;
-    return (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
+static int compare_ids(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
 }
 
-static void make_task(const struct sighting *sighting, struct dag_task *task) {
+static uint8_t first_flags(const struct trace *trace, const struct sighting *sighting) {
+    if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
+    bool before = trace->running_count > 0 && bsearch(&sighting->id, trace->running, trace->running_count,
+                                                      sizeof *trace->running, compare_ids) != NULL;
+    uint8_t flags = before ? TASK_BEGUN_BEFORE : 0;
+    if (sighting->seen & SEEN_MAIN) return flags | TASK_MAIN;
+    return flags | (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
+}
+
+static void make_task(const struct trace *trace, const struct sighting *sighting, struct dag_task *task) {
     *task = (struct dag_task){.id = sighting->id,
                               .site = DAG_NONE,
                               .context = DAG_NONE,
@@ -336,7 +344,7 @@ static void make_task(const struct sighting *sighting, struct dag_task *task) {
                               .end = DAG_NONE,
                               .tail = DAG_NONE,
                               .result = DAG_NONE,
-                              .flags = first_flags(sighting),
+                              .flags = first_flags(trace, sighting),
                               .awaited = sighting->awaited};
 }
 
@@ -354,7 +362,7 @@ static bool make_tasks(struct builder *builder) {
     if (ok) dag->tasks = ARENA_NEW(&dag->arena, struct dag_task, (size_t)count + 1);
     for (uint32_t i = 0; dag->tasks && i < count; i++) {
         builder->sightings[order[i].item].task = i;
-        make_task(&builder->sightings[order[i].item], &dag->tasks[i]);
+        make_task(builder->trace, &builder->sightings[order[i].item], &dag->tasks[i]);
     }
     dag->task_count = count;
     free(order);

@@ -39,7 +39,7 @@ static bool write_tables(const struct dag *run, struct trace_writer *writer) {
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) {
         ok = trace_write_thread(writer, trace->streams[s].id, &trace->streams[s].thread);
     }
-    return ok;
+    return ok && (trace->running_count == 0 || trace_write_running(writer, trace->running, trace->running_count));
 }
 
 static bool decode_stream(const struct trace *trace, uint32_t stream, struct stream_events *decoded,

@@ -125,6 +125,7 @@ static void walk_open(struct walk *walk, uint32_t vertex) {
 
 static void sample_granularity(struct walk *walk, const struct body *body) {
     const struct state_series *series = &walk->work->series;
+    if (walk->dag->tasks[body->task].flags & TASK_BEGUN_BEFORE) return; // only its end was seen
     if (!walk->counted || body->start_ns < series->from_ns || body->start_ns > series->to_ns) return;
     walk->span->granularity[walk->span->granularity_count++] = (double)body->size_ns;
 }

@@ -24,6 +24,8 @@ struct trace_builder {
     struct trace_pool *pools;
     struct tb_thread *threads;
     uint32_t method_count, site_count, class_count, pool_count, thread_count;
+    uint64_t running[8];
+    uint32_t running_count;
     struct arena strings;
 };
 
@@ -157,6 +159,12 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
     for (uint32_t t = 0; t < tb->thread_count; t++) {
         trace_write_thread(writer, tb->threads[t].id, &tb->threads[t].thread);
     }
+    trace_write_running(writer, tb->running, tb->running_count);
+}
+
+void tb_running(struct trace_builder *tb, uint64_t task) {
+    must(tb->running_count < sizeof tb->running / sizeof *tb->running, "too many tasks that run");
+    tb->running[tb->running_count++] = task;
 }
 
 void tb_write(const struct trace_builder *tb, const char *path) {

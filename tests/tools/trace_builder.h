@@ -32,6 +32,8 @@ uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads); /
 uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool);       // any other
 void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags);
 
+void tb_running(struct trace_builder *tb, uint64_t task); // had begun before recording did; at most 8
+
 // tb_event(tb, thread, time_ns, EVENT_X[, a[, b[, c]]])
 #define tb_event(tb, thread, time_ns, ...)                                                                             \
     tb_add((tb), (thread), (time_ns), (const uint64_t[1 + EVENT_OPERANDS]){__VA_ARGS__})

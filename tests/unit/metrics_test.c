@@ -132,6 +132,34 @@ static void test_tasks(void **state) {
     close_fixture(&f);
 }
 
+// Attached to while both were under way: they are tasks, but nobody knows how long they took.
+static void test_tasks_begun_before_have_no_length(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    uint32_t pool = tb_pool(f.tb, "pool-1", 1);
+    tb_thread(f.tb, 1, "main", 0);
+    tb_thread(f.tb, 2, "pool-1-thread-1", 0);
+    tb_running(f.tb, TASK);
+    tb_running(f.tb, MAIN);
+    tb_event(f.tb, 1, 0, EVENT_THREAD_START, MAIN);
+    tb_event(f.tb, 1, 10, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f.tb, 1, 1000, EVENT_THREAD_END, MAIN);
+    tb_event(f.tb, 2, 20, EVENT_THREAD_START, 50);
+    tb_event(f.tb, 2, 30, EVENT_WORKER_BEGIN, pool);
+    tb_event(f.tb, 2, 40, EVENT_TASK_START, TASK);
+    tb_event(f.tb, 2, 640, EVENT_TASK_END, TASK);
+    tb_event(f.tb, 2, 650, EVENT_IDLE, pool);
+    tb_event(f.tb, 2, 660, EVENT_BUSY, pool);
+    tb_event(f.tb, 2, 670, EVENT_TASK_START, TASK + 1);
+    tb_event(f.tb, 2, 770, EVENT_TASK_END, TASK + 1);
+    open_fixture(&f);
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_int_equal(m.tasks.count, 3);
+    assert_near(m.threads[STATE_OCCUPIED].max, 2);
+    assert_near(m.tasks.granularity.max, 100);
+    assert_near(m.tasks.granularity.mean, 100);
+    close_fixture(&f);
+}
+
 // The body takes the place of the submit, 100-620; main then runs 80, finds the result, and runs 300.
 static void test_inlined(void **state) {
     struct fixture f;
@@ -915,6 +943,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_tasks_begun_before_have_no_length),
         cmocka_unit_test(test_inlined),
         cmocka_unit_test(test_cpu),
         cmocka_unit_test(test_window),

@@ -425,6 +425,19 @@ static void test_pools_may_come_in_any_order(void **state) {
     trace_close(trace);
 }
 
+static void test_running_tasks_come_back_in_order(void **state) {
+    struct trace_writer *writer = begin(&ns_header);
+    assert_true(trace_write_running(writer, (const uint64_t[]){7000000000, 3}, 2));
+    assert_true(trace_write_running(writer, (const uint64_t[]){5}, 1));
+    end(writer);
+    struct trace *trace = open_good();
+    assert_int_equal(trace->running_count, 3);
+    assert_int_equal(trace->running[0], 3);
+    assert_int_equal(trace->running[1], 5);
+    assert_int_equal(trace->running[2], 7000000000);
+    trace_close(trace);
+}
+
 // ---- the kept file
 
 static void print_text(FILE *out, const char *name, const char *text) {
@@ -1011,6 +1024,7 @@ int main(void) {
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_large_tables_are_split),
         cmocka_unit_test(test_pools_may_come_in_any_order),
+        cmocka_unit_test(test_running_tasks_come_back_in_order),
         cmocka_unit_test(test_pool_rules_follow_their_pool),
         cmocka_unit_test(test_event_costs),
         cmocka_unit_test(test_written_costs_come_back),
