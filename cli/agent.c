@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/agent.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,13 @@ void agent_write_options(FILE *file, const struct agent_options *options) {
     write_option(file, "out", options->out);
     write_globs(file, "include", &options->include);
     write_globs(file, "exclude", &options->exclude);
-    if (options->buffer) fprintf(file, ",buffer=%" PRIu64, options->buffer);
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const char *equals = strchr(options->settings.items[i], '=');
+        char key[32];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - options->settings.items[i]), options->settings.items[i]);
+        putc(',', file);
+        write_option(file, key, equals + 1);
+    }
 }
 
 char *agent_argument(const char *library, const struct agent_options *options, bool direct, struct arena *arena) {

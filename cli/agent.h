@@ -14,7 +14,7 @@ const char *agent_find(struct arena *arena, struct error *error);
 struct agent_options {
     const char *out; // absolute; may hold %p
     struct text_list include, exclude;
-    uint64_t buffer; // events of each half of a thread's buffer, 0: the tracer's default
+    struct text_list settings; // "key=value", as the agent takes them but that the value is not yet encoded
 };
 
 // The options as the agent takes them: "out=...,include=...".

@@ -26,10 +26,11 @@ enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120 };
 static struct {
     const char *output, *config, *duration;
     struct agent_options agent;
-} options = {.output = "trace.msgpack"};
+} options;
 
 static const struct option_spec specs[] = {
-    {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "the trace (trace.msgpack); %p is the process id"},
+    {"--output", 'o', OPTION_TEXT, &options.output, "FILE",
+     "the trace (trace.msgpack); %p is the process id, %t the time"},
     {"--duration", 'd', OPTION_TEXT, &options.duration, "SECONDS",
      "detach after so long; else on Ctrl-C, or when the JVM ends"},
     {"--include", 0, OPTION_LIST, &options.agent.include, "GLOB",
@@ -67,20 +68,35 @@ static bool parse_duration(double *seconds, struct error *error) {
     return error_set(error, STATUS_USAGE, "--duration %s: expected a number of seconds above 0", options.duration);
 }
 
-// FILE from the root, with the process id in place of %p.
+// With the process id in place of %p, and the time in place of %t.
+static void expand_marks(const char *name, pid_t pid, char *text, size_t size) {
+    time_t now = time(NULL);
+    struct tm local;
+    size_t used = 0;
+    localtime_r(&now, &local);
+    for (; *name && used + 32 < size; name++) {
+        bool is_pid = strncmp(name, "%p", 2) == 0, is_time = strncmp(name, "%t", 2) == 0;
+        if (is_pid) used += (size_t)snprintf(text + used, 32, "%d", (int)pid);
+        if (is_time) used += strftime(text + used, 32, "%Y%m%d-%H%M%S", &local);
+        if (is_pid || is_time)
+            name++;
+        else
+            text[used++] = *name;
+    }
+    text[used] = '\0';
+}
+
+// FILE from the root.
 static bool resolve_output(struct attachment *attachment, struct error *error) {
     char folder[PATH_MAX] = "";
-    const char *name = options.output, *mark = strstr(name, "%p");
+    if (!options.output) options.output = options.agent.out ? options.agent.out : "trace.msgpack";
+    const char *name = options.output;
     if (name[0] != '/' && !getcwd(folder, sizeof folder)) {
         return error_set(error, STATUS_FAILED, "the working folder has no name: %s", strerror(errno));
     }
     const char *slash = name[0] != '/' && folder[1] ? "/" : "";
-    if (mark) {
-        snprintf(attachment->output, sizeof attachment->output, "%s%s%.*s%d%s", folder, slash, (int)(mark - name), name,
-                 (int)attachment->target.pid, mark + 2);
-    } else {
-        snprintf(attachment->output, sizeof attachment->output, "%s%s%s", folder, slash, name);
-    }
+    int used = snprintf(attachment->output, sizeof attachment->output, "%s%s", folder, slash);
+    expand_marks(name, attachment->target.pid, attachment->output + used, sizeof attachment->output - (size_t)used);
     return recorded_make_way(attachment->output, error);
 }
 

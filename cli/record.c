@@ -16,17 +16,18 @@
 static struct {
     const char *output, *config;
     struct agent_options agent;
-} options = {.output = "trace.msgpack"};
+} options;
 
 static const struct option_spec specs[] = {
-    {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "the trace (trace.msgpack); %p is the process id"},
+    {"--output", 'o', OPTION_TEXT, &options.output, "FILE",
+     "the trace (trace.msgpack); %p is the process id, %t the time"},
     {"--include", 0, OPTION_LIST, &options.agent.include, "GLOB",
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
     {"--config", 0, OPTION_TEXT, &options.config, "FILE",
-     "`key = value` lines: include, exclude, buffer (events of each half\n"
-     "of a thread's buffer); # begins a comment"},
+     "`key = value` lines, such as those of the options, and of executors\n"
+     "that the tracer is to know; rehype-record(1) tells all"},
     {0},
 };
 
@@ -36,6 +37,7 @@ static bool no_memory(struct error *error) {
 
 static bool resolve_output(struct arena *arena, struct error *error) {
     char folder[PATH_MAX], path[2 * PATH_MAX];
+    if (!options.output) options.output = options.agent.out ? options.agent.out : "trace.msgpack";
     if (options.output[0] == '/') {
         options.agent.out = options.output;
         return true;

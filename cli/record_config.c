@@ -3,8 +3,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Of a quantity; a NULL name ends a table.
+struct unit {
+    const char *name;
+    uint64_t size;
+};
 
 struct config {
     const char *path;
@@ -29,23 +36,71 @@ static bool append(const struct config *config, struct text_list *list, const ch
     return true;
 }
 
-static bool set_buffer(const struct config *config, const char *value) {
-    char *end;
-    uint64_t number = strtoull(value, &end, 10);
-    if (number == 0 || *end || *value == '-') {
-        return error_set_at(config->error, config->offset, "%s:%u: buffer = %s: expected a number of events",
-                            config->path, config->line, value);
+// One that the agent takes as it is, and checks.
+static bool pass(const struct config *config, const char *key, const char *value) {
+    char setting[4096];
+    if (snprintf(setting, sizeof setting, "%s=%s", key, value) >= (int)sizeof setting) {
+        return error_set_at(config->error, config->offset, "%s:%u: %s: the value is too long", config->path,
+                            config->line, key);
     }
-    config->options->buffer = number;
-    return true;
+    return append(config, &config->options->settings, setting);
+}
+
+static bool wrong(const struct config *config, const char *key, const char *value, const char *expected) {
+    return error_set_at(config->error, config->offset, "%s:%u: %s = %s: expected %s", config->path, config->line, key,
+                        value, expected);
+}
+
+// A number and its unit, as the agent has it: without one.
+static bool pass_quantity(const struct config *config, const char *key, const char *value, const struct unit *units,
+                          const char *expected) {
+    char *end, number[32];
+    uint64_t quantity = strtoull(value, &end, 10);
+    while (*end == ' ') end++;
+    while (units->name && strcmp(units->name, end) != 0) units++;
+    if (!units->name || quantity == 0 || *value == '-' || quantity > UINT64_MAX / units->size) {
+        return wrong(config, key, value, expected);
+    }
+    snprintf(number, sizeof number, "%" PRIu64, quantity * units->size);
+    return pass(config, key, number);
+}
+
+static const struct unit counts[] = {{"", 1}, {0}};
+static const struct unit sizes[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
+static const struct unit times[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {0}};
+
+static bool is_one_of(const char *value, const char *const *known) {
+    while (*known && strcmp(*known, value) != 0) known++;
+    return *known != NULL;
+}
+
+static bool pass_choice(const struct config *config, const char *key, const char *value, const char *const *known,
+                        const char *expected) {
+    return is_one_of(value, known) ? pass(config, key, value) : wrong(config, key, value, expected);
+}
+
+static bool set_output(const struct config *config, const char *value) {
+    config->options->out = arena_string(config->arena, value, strlen(value));
+    return config->options->out || no_memory(config);
 }
 
 static bool set(const struct config *config, const char *key, const char *value) {
+    static const char *const kinds[] = {"locks", "gc", "samples", NULL}, *const clocks[] = {"counter", "monotonic",
+                                                                                            NULL};
     if (strcmp(key, "include") == 0) return append(config, &config->options->include, value);
     if (strcmp(key, "exclude") == 0) return append(config, &config->options->exclude, value);
-    if (strcmp(key, "buffer") == 0) return set_buffer(config, value);
-    return error_set_at(config->error, config->offset, "%s:%u: no key '%s'; there are: include, exclude, buffer",
-                        config->path, config->line, key);
+    if (strcmp(key, "output") == 0) return set_output(config, value);
+    if (strcmp(key, "executor") == 0 || strcmp(key, "library") == 0) return pass(config, key, value);
+    if (strcmp(key, "buffer") == 0) return pass_quantity(config, key, value, counts, "a number of events");
+    if (strcmp(key, "memory") == 0) return pass_quantity(config, key, value, sizes, "a size, such as 256M");
+    if (strcmp(key, "min-duration") == 0) return pass_quantity(config, key, value, times, "a time, such as 20us");
+    if (strcmp(key, "without") == 0) return pass_choice(config, key, value, kinds, "locks, gc or samples");
+    if (strcmp(key, "clock") == 0) return pass_choice(config, key, value, clocks, "counter or monotonic");
+    return error_set_at(
+        config->error, config->offset,
+        "%s:%u: no key '%s'; there are: include, exclude, min-duration, without, buffer, memory, clock, "
+        "output, executor, library",
+        config->path, config->line, key);
 }
 
 static char *trimmed(char *text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// --config of `record`: a text file of `key = value` lines; # begins a comment. Keys: include, exclude (repeatable),
-// buffer (events of each half of a thread's buffer).
+// --config of `record` and `attach`: a text file of `key = value` lines; # begins a comment. rehype-record(1) lists the
+// keys. Of executors only the agent knows what a line may say: it tells in the trace.
 #ifndef REHYPE_CLI_RECORD_CONFIG_H
 #define REHYPE_CLI_RECORD_CONFIG_H
 

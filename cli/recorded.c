@@ -77,8 +77,8 @@ static void write_pattern(const char *path, bool others, char *pattern, size_t s
     for (const char *at = path;; at++) {
         if (at == pid_at) fputs(".[0-9]*", out);
         if (!*at) break;
-        if (strncmp(at, "%p", 2) == 0) {
-            fputs("[0-9]*", out);
+        if (strncmp(at, "%p", 2) == 0 || strncmp(at, "%t", 2) == 0) {
+            fputs(at[1] == 'p' ? "[0-9]*" : "[0-9]*-[0-9]*", out);
             at++;
         } else {
             if (strchr("*?[\\", *at)) putc('\\', out);

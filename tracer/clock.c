@@ -69,8 +69,8 @@ static uint64_t measure_rate(void) {
     return (uint64_t)((__uint128_t)(ticks1 - ticks0) * 1000000000u / (ns1 - ns0));
 }
 
-struct clock_source clock_init(void) {
-    clock_uses_counter = counter_is_sound();
+struct clock_source clock_init(bool monotonic) {
+    clock_uses_counter = !monotonic && counter_is_sound();
     if (!clock_uses_counter) return (struct clock_source){"monotonic", 1000000000u};
     return (struct clock_source){COUNTER_NAME, measure_rate()};
 }

@@ -28,7 +28,9 @@ static pthread_cond_t wake;
 static struct channel *live, *spare;
 static unsigned spare_count;
 static bool joinable, stopping;
-static uint32_t recording; // number of the one under way, or of the last; changes only while there is none
+static struct drainer_settings settings;
+static uint64_t mapped_bytes; // of all rings, under the lock
+static uint32_t recording;    // number of the one under way, or of the last; changes only while there is none
 static _Atomic(bool) running;
 
 static pthread_t thread;
@@ -39,6 +41,29 @@ static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_n
 
 bool drainer_running(void) {
     return atomic_load_explicit(&running, memory_order_relaxed);
+}
+
+void drainer_set(const struct drainer_settings *wanted) {
+    settings = *wanted;
+}
+
+// Of what is left of the memory a new ring gets at most an eighth, so that there is some for more threads.
+static uint32_t affordable(uint32_t ring_records) {
+    const uint64_t record_bytes = 2 * sizeof(struct ring_record);
+    pthread_mutex_lock(&lock);
+    uint64_t left = settings.memory_bytes > mapped_bytes ? settings.memory_bytes - mapped_bytes : 0;
+    while (settings.memory_bytes && ring_records > RING_LEAST_RECORDS && ring_records * record_bytes > left / 8)
+        ring_records /= 2;
+    if (ring_records < RING_LEAST_RECORDS) ring_records = RING_LEAST_RECORDS;
+    mapped_bytes += ring_records * record_bytes;
+    pthread_mutex_unlock(&lock);
+    return ring_records;
+}
+
+static void give_back(const struct ring *ring) {
+    pthread_mutex_lock(&lock);
+    mapped_bytes -= ring->capacity * 2 * sizeof(struct ring_record);
+    pthread_mutex_unlock(&lock);
 }
 
 struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
@@ -52,13 +77,14 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
     if (!channel) {
         channel = aligned_alloc(_Alignof(struct channel), sizeof *channel);
         if (!channel) return NULL;
-        if (!ring_init(&channel->ring, ring_records)) {
+        if (!ring_init(&channel->ring, affordable(ring_records))) {
             free(channel);
             return NULL;
         }
     }
     channel->thread = thread_id;
     channel->owner = 0;
+    channel->brief.count = 0;
     channel->recording = recording;
     atomic_init(&channel->ended, false);
     pthread_mutex_lock(&lock);
@@ -84,6 +110,13 @@ static bool write_last_loss(struct channel *channel) {
     return write_batch(channel, 1);
 }
 
+// At the end of a thread, or of all, what was held back is let go.
+static size_t leave_out(struct channel *channel, size_t count, bool last) {
+    if (settings.least_ticks == 0) return count;
+    uint64_t now = last ? UINT64_MAX : clock_ticks();
+    return brief_filter(&channel->brief, settings.least_ticks, now, batch, count);
+}
+
 // Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
 static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     *gone = atomic_load_explicit(&channel->ended, memory_order_acquire); // before draining: then all of it is visible
@@ -93,7 +126,7 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
         count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
         drained += count;
         if (!ours) continue;
-        size_t own = cost_meter_take(batch, count);
+        size_t own = leave_out(channel, cost_meter_take(batch, count), *gone);
         if (!parting_take(&parting, &channel->owner, batch, &own)) return false;
         if (!write_batch(channel, own)) return false;
     } while (count == BATCH_EVENTS && drained < 2 * (size_t)channel->ring.capacity); // more came while it was drained
@@ -112,6 +145,7 @@ static void retire(struct channel *channel) {
     }
     pthread_mutex_unlock(&lock);
     if (keep) return;
+    give_back(&channel->ring);
     ring_destroy(&channel->ring);
     free(channel);
 }
@@ -174,7 +208,7 @@ static bool write_sample(void) {
 
 static bool write_due_sample(void) {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    if (now_ns < sample_due_ns) return true;
+    if (settings.without_samples || now_ns < sample_due_ns) return true;
     bool late = now_ns - sample_due_ns >= SAMPLE_PERIOD_NS;
     sample_due_ns = (late ? now_ns : sample_due_ns) + SAMPLE_PERIOD_NS;
     return write_sample();
@@ -238,9 +272,11 @@ static bool drain_the_rest(void) {
     size_t seen = 0;
     if (!drain_all(&seen)) return false;
     for (struct channel *channel = live; channel; channel = channel->next) {
-        if (channel->recording == recording && !write_last_loss(channel)) return false;
+        if (channel->recording != recording) continue;
+        if (!write_batch(channel, leave_out(channel, 0, true)) || !write_last_loss(channel)) return false;
     }
-    return parting_write(&parting, writer, true) && write_sample() && write_costs() && write_clock(0);
+    return parting_write(&parting, writer, true) && (settings.without_samples || write_sample()) && write_costs() &&
+           write_clock(0);
 }
 
 static void *run(void *unused) {
@@ -257,7 +293,7 @@ static void *run(void *unused) {
 }
 
 bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struct error *error) {
-    if (!batch) batch = malloc(BATCH_EVENTS * sizeof *batch);
+    if (!batch) batch = malloc((BATCH_EVENTS + BRIEF_HELD) * sizeof *batch);
     if (!batch) return error_set(error, STATUS_FAILED, "no memory for the drainer");
     writer = open_writer;
     ticks_a_second = ticks_per_s;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tracefile/writer.h"
+#include "tracer/brief.h"
 #include "tracer/ring.h"
 
 // One producer's end: the ring and which thread of the trace it belongs to. A carrier's holds events of virtual
@@ -19,8 +20,19 @@ struct channel {
     uint64_t owner;       // the drainer's: of the events that come next (tracer/parting.h)
     uint32_t recording;   // which one it belongs to
     _Atomic(bool) ended;  // by the producer, after its last event; then the channel is the drainer's
+    struct brief brief;   // the drainer's
     struct channel *next; // the drainer's list
 };
+
+// What is left out, and how much memory there is for buffers. Zeroes leave nothing out and set no limit.
+struct drainer_settings {
+    uint64_t least_ticks;  // functions that take less are left out
+    uint64_t memory_bytes; // of all rings: new ones become smaller as it runs out, at last RING_LEAST_RECORDS
+    bool without_samples;
+};
+
+// Before drainer_start; the next recordings' until called again.
+void drainer_set(const struct drainer_settings *settings);
 
 // Takes the open writer over; it is closed by drainer_stop. `ticks_per_s` as in the trace's header. false and *error
 // when no thread could be made (the writer is then still the caller's). May be called again after drainer_stop:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/identity.h"
 
+#include "tracer/executors.h"
 #include "tracer/kept.h"
 #include "tracer/lambda.h"
 #include "tracer/pools.h"
@@ -436,13 +437,51 @@ uint32_t identity_timer(jobject queue) {
                                                    .keep_alive_ns = -1});
 }
 
+// Whether a class, or one that it extends, has the internal name.
+static bool is_named(JNIEnv *jni, jclass class, const char *name) {
+    bool is = false;
+    jclass at = (*jni)->NewLocalRef(jni, class);
+    while (at && !is) {
+        char *signature;
+        if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, at, &signature, NULL) == JVMTI_ERROR_NONE) {
+            size_t length = strlen(name);
+            is = strncmp(signature + 1, name, length) == 0 && signature[length + 1] == ';';
+            (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+        }
+        jclass super = is ? NULL : (*jni)->GetSuperclass(jni, at);
+        (*jni)->DeleteLocalRef(jni, at);
+        at = super;
+    }
+    if (at) (*jni)->DeleteLocalRef(jni, at);
+    return is;
+}
+
+// What an executor that has a method for it, named in the table, says of its size; -1: nothing.
+static jint size_of(JNIEnv *jni, jobject executor, jclass class, enum executor_role role) {
+    const struct executor_hook *hooks = tracer.options.executors, *hook = executors_size(hooks, role, NULL);
+    jint size = -1;
+    for (; hook && size < 0; hook = executors_size(hooks, role, hook)) {
+        jmethodID method = (*jni)->GetMethodID(jni, class, hook->method, "()I");
+        (*jni)->ExceptionClear(jni);
+        if (method && is_named(jni, class, hook->class_name)) size = (*jni)->CallIntMethod(jni, executor, method);
+        if (!(*jni)->ExceptionCheck(jni)) continue;
+        (*jni)->ExceptionClear(jni);
+        size = -1;
+    }
+    return size;
+}
+
 static uint32_t other_executor(JNIEnv *jni, jobject executor) {
     char name[1024];
     jclass class = (*jni)->GetObjectClass(jni, executor);
     identity_class_name(class, name, sizeof name);
+    struct trace_pool pool = {.kind = name,
+                              .core = size_of(jni, executor, class, EXECUTOR_CORE),
+                              .maximum = size_of(jni, executor, class, EXECUTOR_MAXIMUM),
+                              .capacity = -1,
+                              .keep_alive_ns = -1};
     (*jni)->DeleteLocalRef(jni, class);
-    return tagged_pool(
-        executor, &(struct trace_pool){.kind = name, .core = -1, .maximum = -1, .capacity = -1, .keep_alive_ns = -1});
+    return tagged_pool(executor, &pool);
 }
 
 // ForkJoinPool's class is looked up when it is in use already: to do so earlier would initialise it, and make the

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/options.h"
 
+#include "tracer/executors.h"
 #include "tracer/ring.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#define KEYS "out, include, exclude, buffer, claim, children"
+#define KEYS "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, claim, children"
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -33,12 +35,26 @@ static char *decoded(const char *text, size_t length, struct arena *arena) {
     return value;
 }
 
-static const char *with_pid_expanded(const char *value, struct arena *arena) {
-    const char *mark = strstr(value, "%p");
-    if (!mark) return value;
-    size_t size = strlen(value) + 16;
-    char *out = arena_alloc(arena, size, 1);
-    if (out) snprintf(out, size, "%.*s%d%s", (int)(mark - value), value, (int)getpid(), mark + 2);
+// Each %p becomes the process id, each %t the time of day.
+static const char *with_marks_expanded(const char *value, struct arena *arena) {
+    enum { MARK_BYTES = 32 };
+    char pid[MARK_BYTES], time_text[MARK_BYTES];
+    time_t now = time(NULL);
+    struct tm local;
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    strftime(time_text, sizeof time_text, "%Y%m%d-%H%M%S", localtime_r(&now, &local));
+    size_t marks = 0, used = 0;
+    for (const char *at = value; (at = strchr(at, '%')); at++) marks++;
+    char *out = arena_alloc(arena, strlen(value) + marks * MARK_BYTES + 1, 1);
+    for (const char *at = value; out && *at; at++) {
+        const char *text = strncmp(at, "%p", 2) == 0 ? pid : strncmp(at, "%t", 2) == 0 ? time_text : NULL;
+        if (text) {
+            used += (size_t)snprintf(out + used, MARK_BYTES, "%s", text);
+            at++;
+        } else {
+            out[used++] = *at;
+        }
+    }
     return out;
 }
 
@@ -66,6 +82,14 @@ static bool add_glob(struct class_glob **list, char *value, struct arena *arena,
     return true;
 }
 
+static bool add_executor(const char *line, struct arena *arena, struct options *options, struct error *error) {
+    struct executor_hook *hook = executor_parse(line, arena, error);
+    if (!hook) return false;
+    hook->next = options->executors;
+    options->executors = hook;
+    return true;
+}
+
 static bool parse_buffer(const char *value, uint32_t *records, struct error *error) {
     char *end;
     unsigned long number = strtoul(value, &end, 10);
@@ -77,6 +101,26 @@ static bool parse_buffer(const char *value, uint32_t *records, struct error *err
     return true;
 }
 
+static bool parse_number(const char *key, const char *value, uint64_t *number, struct error *error) {
+    char *end;
+    *number = strtoull(value, &end, 10);
+    if (*end == '\0' && end != value && *value != '-' && *number > 0) return true;
+    return error_set(error, STATUS_USAGE, "option %s=%s: expected a number above 0", key, value);
+}
+
+static bool parse_without(const char *value, struct options *options, struct error *error) {
+    if (strcmp(value, "locks") == 0) return options->without_locks = true;
+    if (strcmp(value, "gc") == 0) return options->without_gc = true;
+    if (strcmp(value, "samples") == 0) return options->without_samples = true;
+    return error_set(error, STATUS_USAGE, "option without=%s: expected locks, gc or samples", value);
+}
+
+static bool parse_clock(const char *value, struct options *options, struct error *error) {
+    options->monotonic = strcmp(value, "monotonic") == 0;
+    if (options->monotonic || strcmp(value, "counter") == 0) return true;
+    return error_set(error, STATUS_USAGE, "option clock=%s: expected counter or monotonic", value);
+}
+
 static bool parse_flag(const char *key, const char *value, bool *flag, struct error *error) {
     *flag = strcmp(value, "1") == 0;
     if (*flag || strcmp(value, "0") == 0) return true;
@@ -84,17 +128,46 @@ static bool parse_flag(const char *key, const char *value, bool *flag, struct er
 }
 
 static bool parse_one(const char *key, char *value, struct arena *arena, struct options *options, struct error *error) {
-    if (strcmp(key, "out") == 0) return (options->out = with_pid_expanded(value, arena)) || no_memory(error);
+    if (strcmp(key, "out") == 0) return (options->out = with_marks_expanded(value, arena)) || no_memory(error);
     if (strcmp(key, "include") == 0) return add_glob(&options->includes, value, arena, error);
     if (strcmp(key, "exclude") == 0) return add_glob(&options->excludes, value, arena, error);
+    if (strcmp(key, "executor") == 0) return add_executor(value, arena, options, error);
+    if (strcmp(key, "library") == 0) return add_glob(&options->libraries, value, arena, error);
     if (strcmp(key, "buffer") == 0) return parse_buffer(value, &options->buffer_records, error);
+    if (strcmp(key, "min-duration") == 0) return parse_number(key, value, &options->least_ns, error);
+    if (strcmp(key, "memory") == 0) return parse_number(key, value, &options->memory_bytes, error);
+    if (strcmp(key, "without") == 0) return parse_without(value, options, error);
+    if (strcmp(key, "clock") == 0) return parse_clock(value, options, error);
     if (strcmp(key, "claim") == 0) return parse_flag(key, value, &options->claim, error);
     if (strcmp(key, "children") == 0) return parse_flag(key, value, &options->children, error);
     return error_set(error, STATUS_USAGE, "unknown option '%s': expected one of " KEYS, key);
 }
 
+extern const unsigned char executors_bytes[]; // executors.conf
+extern const size_t executors_length;
+
+// "key = value"; anything else is a comment.
+static bool parse_line(char *line, struct arena *arena, struct options *options, struct error *error) {
+    char *equals = strchr(line, '=');
+    if (*line == '#' || !equals) return true;
+    char *key_end = equals;
+    while (key_end > line && key_end[-1] == ' ') key_end--;
+    *key_end = '\0';
+    return parse_one(line, equals + 1 + strspn(equals + 1, " "), arena, options, error);
+}
+
+static bool parse_built_in(struct arena *arena, struct options *options, struct error *error) {
+    char *text = arena_string(arena, (const char *)executors_bytes, executors_length), *rest;
+    if (!text) return no_memory(error);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (!parse_line(line, arena, options, error)) return false;
+    }
+    return true;
+}
+
 bool options_parse(const char *text, struct arena *arena, struct options *options, struct error *error) {
     *options = (struct options){.out = "trace.msgpack", .text = "", .buffer_records = RING_DEFAULT_RECORDS};
+    if (!parse_built_in(arena, options, error)) return false;
     if (!text) return true;
     if (!(options->text = arena_string(arena, text, strlen(text)))) return no_memory(error);
     for (const char *at = options->text; *at;) {
@@ -150,4 +223,19 @@ static bool any_match(const struct class_glob *glob, const char *dotted_class, c
 
 bool options_trace_method(const struct options *options, const char *dotted_class, const char *method) {
     return any_match(options->includes, dotted_class, method) && !any_match(options->excludes, dotted_class, method);
+}
+
+static bool is_dotted(const char *internal, const char *dotted) {
+    while (*internal && (*internal == *dotted || (*internal == '/' && *dotted == '.'))) internal++, dotted++;
+    return *internal == *dotted;
+}
+
+bool options_is_library(const struct options *options, const char *dotted_class) {
+    for (const struct class_glob *glob = options->libraries; glob; glob = glob->next) {
+        if (glob_match(glob->class_name, dotted_class)) return true;
+    }
+    for (const struct executor_hook *hook = options->executors; hook; hook = hook->next) {
+        if (is_dotted(hook->class_name, dotted_class)) return true;
+    }
+    return false;
 }

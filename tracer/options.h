@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's options: key=value pairs separated by commas; bytes that would end a value are written %XX.
-//   out=FILE        where the trace goes; %p is the process id. Default trace.msgpack
+//   out=FILE        where the trace goes; %p is the process id, %t the time. Default trace.msgpack
 //   include=GLOB    trace functions of these classes (com.acme.*), or of methods of them (com.acme.*::get*); repeatable
 //   exclude=GLOB    leave these out again; repeatable
+//   executor=LINE   a method of an executor that is none of the JDK's (executors.h); repeatable, beside those built in
+//   library=GLOB    more classes that spawn for others: a spawn's site is what called them; repeatable
+//   min-duration=NS functions that are shorter are left out
+//   without=KIND    locks, gc or samples are not recorded; repeatable
+//   memory=BYTES    that all threads' buffers may take together
+//   clock=NAME      counter (the processor's, where it is sound; default) or monotonic
 //   buffer=N        records in each half of a thread's buffer (16 bytes each)
 //   claim=1         if FILE exists another JVM has it: put the pid before its extension
 //   children=1      set JAVA_TOOL_OPTIONS, so that JVMs that this one starts are traced, too
@@ -20,11 +26,17 @@ struct class_glob {
     struct class_glob *next;
 };
 
+struct executor_hook;
+
 struct options {
     const char *out;  // decoded, %p expanded
     const char *text; // as given
-    struct class_glob *includes, *excludes;
+    struct class_glob *includes, *excludes, *libraries;
+    struct executor_hook *executors; // last line first
     uint32_t buffer_records;
+    uint64_t least_ns;     // of a function
+    uint64_t memory_bytes; // 0: no limit
+    bool without_locks, without_gc, without_samples, monotonic;
     bool claim, children;
 };
 
@@ -37,6 +49,9 @@ bool glob_match(const char *glob, const char *text);
 // Whether the class has functions to trace at all; then, for each of its methods, whether it is one.
 bool options_trace_class(const struct options *options, const char *dotted_class);
 bool options_trace_method(const struct options *options, const char *dotted_class, const char *method);
+
+// Whether spawns of the class are its callers': it is a library's, or in a line about an executor.
+bool options_is_library(const struct options *options, const char *dotted_class);
 
 // FILE with ".PID" before its extension: trace.msgpack -> trace.123.msgpack. In the arena.
 const char *options_out_with_pid(const char *out, struct arena *arena);

@@ -269,6 +269,13 @@ PROBE(void, rejected)(JNIEnv *jni, jclass helper) {
     end_spawn(SPAWN_REJECTED);
 }
 
+// Executors that are none of the JDK's (executors.h).
+PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject executor) {
+    struct thread_state *state = thread_state_get();
+    uint64_t id = state ? open_spawn(jni, state, task) : 0;
+    if (id) record_spawn(jni, state, id, identity_executor(jni, executor));
+}
+
 // Execution ---------------------------------------------------------------------------------------------------------
 
 static struct task_frame *top(struct thread_state *state) {
@@ -469,7 +476,7 @@ PROBE(void, waitEnd)(JNIEnv *jni, jclass helper) {
 }
 
 PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
-    locks_park_begin(jni, blocker);
+    if (!tracer.options.without_locks) locks_park_begin(jni, blocker);
 }
 
 PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
@@ -748,6 +755,19 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
         state->loop_unseen = true;
     }
     become_idle(state, (uint32_t)pool);
+}
+
+PROBE(void, executorWorker)(JNIEnv *jni, jclass helper, jobject executor) {
+    struct thread_state *state = thread_state_get();
+    if (state) begin_work(state, identity_executor(jni, executor));
+}
+
+PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
+    struct thread_state *state = thread_state_get();
+    if (!state) return;
+    uint32_t pool = identity_executor(jni, executor);
+    if (!state->worker) begin_work(state, pool);
+    become_idle(state, pool);
 }
 
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {

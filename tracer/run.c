@@ -83,7 +83,7 @@ static struct trace_writer *open_trace(const struct trace_header *header, struct
 }
 
 static struct trace_header describe_run(void) {
-    struct clock_source clock = clock_init();
+    struct clock_source clock = clock_init(tracer.options.monotonic);
     struct cpu_meter_kind meter = cpu_meter_choose(clock.ticks_per_s);
     int64_t skew = clock_uses_counter ? clock_skew_ticks() : 0;
     return (struct trace_header){
@@ -109,11 +109,20 @@ static void write_why_not(struct trace_writer *writer, const struct error *why_n
     trace_writer_close(writer, &end, &ignored);
 }
 
+static void set_drainer(uint64_t ticks_per_s) {
+    drainer_set(&(struct drainer_settings){
+        .least_ticks = (uint64_t)((double)tracer.options.least_ns * (double)ticks_per_s / 1e9),
+        .memory_bytes = tracer.options.memory_bytes,
+        .without_samples = tracer.options.without_samples,
+    });
+}
+
 bool run_start(const struct error *why_not, struct error *error) {
     static uint32_t sessions; // one starts at a time
     struct trace_header header = describe_run();
     struct trace_writer *writer = open_trace(&header, error);
     if (!writer) return false;
+    set_drainer(header.ticks_per_s);
     if (why_not->status == STATUS_OK && drainer_start(writer, header.ticks_per_s, error)) {
         thread_states_drop(); // once more: one that was unmounted just then may have found its carrier's again
         gc_channel = drainer_open(0, RING_LEAST_RECORDS * 64);
@@ -206,7 +215,7 @@ static void enable(jvmtiEventMode mode, const jvmtiEvent *events, size_t count) 
 
 static const jvmtiEvent own_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
                                         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
-enum { OWN_EVENTS = sizeof own_events / sizeof *own_events };
+enum { OWN_EVENTS = sizeof own_events / sizeof *own_events, THREAD_EVENTS = 2 };
 
 // Making the thread's state counts as before its first event.
 static struct thread_state *state_timed(void) {
@@ -282,7 +291,7 @@ void run_listen(jvmtiEventCallbacks *callbacks) {
 }
 
 void run_hear(jvmtiEventMode mode) {
-    enable(mode, own_events, OWN_EVENTS);
-    locks_listen(mode);
+    enable(mode, own_events, tracer.options.without_gc ? THREAD_EVENTS : OWN_EVENTS);
+    if (!tracer.options.without_locks) locks_listen(mode);
     virtual_listen(mode);
 }

@@ -22,6 +22,7 @@ struct seen_frame {
     jmethodID method;
     jlocation bci;
     uint32_t site; // NOT_APPLICATION: a frame of the JDK's
+    bool library;  // of a class that spawns for others
 };
 
 struct woven_method {
@@ -189,40 +190,61 @@ static bool is_application(JNIEnv *jni, jclass declaring) {
     return !library;
 }
 
-static uint32_t resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
-    jclass declaring;
-    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE) return 0;
-    uint32_t site =
-        is_application(jni, declaring) ? describe(declaring, frame->method, frame->location) : NOT_APPLICATION;
-    (*jni)->DeleteLocalRef(jni, declaring);
-    return site;
+// What a frame is: its site, NOT_APPLICATION for one of the JDK's, and whether it is one of a library's.
+struct found_site {
+    uint32_t site;
+    bool library;
+};
+
+static bool is_library(jclass declaring) {
+    char *signature, dotted[NAME_BYTES];
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    dotted_name(signature + 1, strlen(signature) - 2, dotted, sizeof dotted);
+    release(signature);
+    return options_is_library(&tracer.options, dotted);
 }
 
-// Frames of JDK methods are remembered by method alone (bci 0), so that one entry serves all their places.
-static uint32_t site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+static struct found_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    struct found_site found = {NOT_APPLICATION, false};
+    jclass declaring;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
+        return found;
+    if (is_application(jni, declaring)) {
+        found = (struct found_site){describe(declaring, frame->method, frame->location), is_library(declaring)};
+    }
+    (*jni)->DeleteLocalRef(jni, declaring);
+    return found;
+}
+
+static bool know_frame(const jvmtiFrameInfo *frame, struct found_site *found) {
     pthread_mutex_lock(&lock);
     bool known = false;
-    uint32_t site = NOT_APPLICATION;
     if (frame_capacity) {
         const struct seen_frame *exact = frame_slot(frames, frame_capacity, frame->method, frame->location);
         const struct seen_frame *any = frame_slot(frames, frame_capacity, frame->method, -1);
         known = exact->method || any->method;
-        site = exact->method ? exact->site : NOT_APPLICATION;
+        if (exact->method) *found = (struct found_site){exact->site, exact->library};
     }
     pthread_mutex_unlock(&lock);
-    if (known) return site;
-    site = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
-    jlocation bci = site == NOT_APPLICATION ? -1 : frame->location;
+    return known;
+}
+
+// Frames of JDK methods are remembered by method alone, so that one entry serves all their places.
+static struct found_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    struct found_site found = {NOT_APPLICATION, false};
+    if (know_frame(frame, &found)) return found;
+    found = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
+    jlocation bci = found.site == NOT_APPLICATION ? -1 : frame->location;
     pthread_mutex_lock(&lock);
     if (frame_count * 2 < frame_capacity || frames_grow()) {
         struct seen_frame *slot = frame_slot(frames, frame_capacity, frame->method, bci);
         if (!slot->method) {
-            *slot = (struct seen_frame){frame->method, bci, site};
+            *slot = (struct seen_frame){frame->method, bci, found.site, found.library};
             frame_count++;
         }
     }
     pthread_mutex_unlock(&lock);
-    return site;
+    return found;
 }
 
 void sites_restart(void) {
@@ -239,18 +261,22 @@ void sites_restart(void) {
     pthread_mutex_unlock(&lock);
 }
 
+// The innermost frame of the application's; where a library spawns by itself, that library's.
 uint32_t site_of_wait(JNIEnv *jni) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint count = AT_A_TIME;
+    uint32_t of_library = 0;
     for (jint depth = 1; depth < DEEPEST && count == AT_A_TIME; depth += AT_A_TIME) { // 0 is the probe
         if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, AT_A_TIME, stack, &count) != JVMTI_ERROR_NONE)
-            return 0;
+            break;
         for (jint i = 0; i < count; i++) {
-            uint32_t site = site_of_frame(jni, &stack[i]);
-            if (site != NOT_APPLICATION) return site;
+            struct found_site found = site_of_frame(jni, &stack[i]);
+            if (found.site == NOT_APPLICATION) continue;
+            if (!found.library) return found.site;
+            if (!of_library) of_library = found.site;
         }
     }
-    return 0;
+    return of_library;
 }
 
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {

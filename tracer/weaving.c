@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/weaving.h"
 
+#include "tracer/executors.h"
 #include "tracer/hooks.h"
 #include "tracer/names.h"
 #include "tracer/registry.h"
@@ -261,8 +262,9 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
             if (subject->class->methods[m].code_length > 0) weave_function(subject, m);
         }
     }
+    if (loader) executors_weave(tracer.options.executors, subject->weaver);
     if (!library && is_application(jni, loader)) {
-        weave_call_sites(subject);
+        if (!options_is_library(&tracer.options, subject->dotted)) weave_call_sites(subject);
         weave_task_type(jni, loader, subject);
     }
     finish(jvmti, subject, new_length, new_bytes);
@@ -377,7 +379,8 @@ static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_
     bool concerned = (!loader || is_library(name)) && hooks_concern(name);
     if (!concerned) {
         dotted_name(name, length, dotted, sizeof dotted);
-        concerned = options_trace_class(&tracer.options, dotted);
+        concerned = options_trace_class(&tracer.options, dotted) ||
+                    (loader && executors_concern(tracer.options.executors, (struct utf8){name, (uint16_t)length}));
     }
     if (!concerned && loader && is_application(jni, loader)) {
         concerned = (*jni)->IsAssignableFrom(jni, class, tracer.runnable) ||

@@ -22,7 +22,7 @@ static struct cpu_meter_kind kind;
 static struct cpu_meter meter;
 
 static int choose(void **state) {
-    kind = cpu_meter_choose(clock_init().ticks_per_s);
+    kind = cpu_meter_choose(clock_init(false).ticks_per_s);
     return 0;
 }
 

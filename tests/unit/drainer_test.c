@@ -71,7 +71,7 @@ static void *produce(void *argument) {
 }
 
 static struct trace_writer *open_writer(void) {
-    struct clock_source clock = clock_init();
+    struct clock_source clock = clock_init(false);
     struct trace_header header = {.clock = clock.name, .ticks_per_s = clock.ticks_per_s, .origin = "recorded"};
     struct error error = ERROR_INIT;
     return trace_writer_open(path, &header, false, NULL, &error);

@@ -2,6 +2,7 @@
 // The agent's options: what is taken, what is refused and with which words, and what the globs match.
 #include "tracer/options.h"
 
+#include "tracer/executors.h"
 #include "tracer/ring.h"
 
 #include <setjmp.h>
@@ -80,13 +81,107 @@ static void test_the_process_id_is_filled_in(void **state) {
     snprintf(expected, sizeof expected, "a.%d.msgpack", (int)getpid());
     assert_string_equal(parsed("out=a.%p.msgpack").out, expected);
     assert_string_equal(options_out_with_pid("a.msgpack", &arena), expected);
+    snprintf(expected, sizeof expected, "%d-%d", (int)getpid(), (int)getpid());
+    assert_string_equal(parsed("out=%p-%p").out, expected);
+    assert_int_equal(strlen(parsed("out=a.%t.msgpack").out), strlen("a.20261121-190000.msgpack"));
     snprintf(expected, sizeof expected, "dir.d/trace.%d", (int)getpid());
     assert_string_equal(options_out_with_pid("dir.d/trace", &arena), expected);
 }
 
+#define KEYS "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, claim, children"
+
+static void test_what_is_recorded_can_be_chosen(void **state) {
+    struct options options = parsed("min-duration=20000,without=locks,without=gc,memory=1048576,clock=monotonic");
+    assert_int_equal(options.least_ns, 20000);
+    assert_int_equal(options.memory_bytes, 1048576);
+    assert_true(options.without_locks && options.without_gc && options.monotonic);
+    assert_false(options.without_samples);
+    assert_false(parsed("clock=counter").monotonic);
+    assert_refused("min-duration=2us", "option min-duration=2us: expected a number above 0");
+    assert_refused("memory=0", "option memory=0: expected a number above 0");
+    assert_refused("without=tasks", "option without=tasks: expected locks, gc or samples");
+    assert_refused("clock=tsc", "option clock=tsc: expected counter or monotonic");
+}
+
+static const struct executor_hook *hook_of(const struct options *options, const char *class_name,
+                                           enum executor_role role) {
+    const struct executor_hook *hook = options->executors;
+    while (hook && (strcmp(hook->class_name, class_name) != 0 || hook->role != role)) hook = hook->next;
+    return hook;
+}
+
+static void test_executors_are_built_in(void **state) {
+    struct options options = parsed(NULL);
+    static const char *const classes[] = {"org/apache/tomcat/util/threads/ThreadPoolExecutor",
+                                          "org/eclipse/jetty/util/thread/QueuedThreadPool",
+                                          "io/netty/util/concurrent/SingleThreadEventExecutor"};
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const struct executor_hook *hook = hook_of(&options, classes[i], EXECUTOR_SPAWN);
+        assert_non_null(hook);
+        assert_int_equal(hook->argument, 1);
+        assert_string_equal(hook->descriptor, "(Ljava/lang/Runnable;)V");
+        assert_true(executors_concern(options.executors, (struct utf8){classes[i], (uint16_t)strlen(classes[i])}));
+    }
+    assert_true(options_is_library(&options, "io.netty.channel.nio.NioEventLoop"));
+    assert_false(options_is_library(&options, "com.acme.Main"));
+}
+
+static void test_executors_are_told(void **state) {
+    struct options options =
+        parsed("executor=com.acme.Pool$Worker loop * worker outer,executor=com.acme.Pool size ()I "
+               "core,executor=com.acme.Pool hand (JLjava/lang/Runnable;)V spawn 2,library=com.acme.P*");
+    const struct executor_hook *worker = hook_of(&options, "com/acme/Pool$Worker", EXECUTOR_WORKER);
+    assert_non_null(worker);
+    assert_true(worker->outer);
+    assert_null(worker->descriptor);
+    assert_string_equal(worker->method, "loop");
+    assert_int_equal(hook_of(&options, "com/acme/Pool", EXECUTOR_SPAWN)->argument, 2);
+    assert_non_null(hook_of(&options, "com/acme/Pool", EXECUTOR_CORE));
+    assert_true(options_is_library(&options, "com.acme.Pool"));
+}
+
+// The example is right in what only the agent checks; the rest is tests/golden's.
+static void test_executors_of_the_example_are_taken(void **state) {
+    FILE *file = fopen(REHYPE_SOURCE_DIR "/fixtures/rehype.conf", "r");
+    char line[512];
+    unsigned taken = 0;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        struct error error = ERROR_INIT;
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "executor = ", 11) != 0) continue;
+        if (!executor_parse(line + 11, &arena, &error)) fail_msg("%s", error.cause[0]);
+        taken++;
+    }
+    fclose(file);
+    assert_true(taken >= 5);
+}
+
+static void test_wrong_executors_are_named(void **state) {
+    static const struct {
+        const char *line, *expected;
+    } cases[] = {
+        {"com.acme.Pool hand *", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]"},
+        {"com.acme.Pool hand * spawn 1 2", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]"},
+        {"com.acme.Pool hand * take", "a role: spawn, run, worker, idle, core or maximum"},
+        {"com.acme.Pool hand * spawn", "another argument, see rehype-record(1)"},
+        {"com.acme.Pool hand * spawn 0", "another argument, see rehype-record(1)"},
+        {"com.acme.Pool hand * spawn outer", "another argument, see rehype-record(1)"},
+        {"com.acme.Pool loop * worker 1", "another argument, see rehype-record(1)"},
+        {"com.acme.Pool loop * worker outer", "another argument, see rehype-record(1)"}, // it is nested in nothing
+        {"com.acme.Pool size ()I core 1", "another argument, see rehype-record(1)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128], why[256];
+        snprintf(text, sizeof text, "executor=%s", cases[i].line);
+        snprintf(why, sizeof why, "executor '%s': expected %s", cases[i].line, cases[i].expected);
+        assert_refused(text, why);
+    }
+}
+
 static void test_what_is_wrong_is_named(void **state) {
-    assert_refused("outt=a", "unknown option 'outt': expected one of out, include, exclude, buffer, claim, children");
-    assert_refused("=a", "unknown option '': expected one of out, include, exclude, buffer, claim, children");
+    assert_refused("outt=a", "unknown option 'outt': expected one of " KEYS);
+    assert_refused("=a", "unknown option '': expected one of " KEYS);
     assert_refused("out=a,children", "option 'children': expected key=value");
     assert_refused(",", "option '': expected key=value");
     assert_refused("children=yes", "option children=yes: expected 0 or 1");
@@ -152,6 +247,11 @@ int main(void) {
         cmocka_unit_test(test_the_last_of_two_counts_but_globs_add_up),
         cmocka_unit_test(test_percent_stands_for_bytes_that_end_a_value),
         cmocka_unit_test(test_the_process_id_is_filled_in),
+        cmocka_unit_test(test_what_is_recorded_can_be_chosen),
+        cmocka_unit_test(test_executors_are_built_in),
+        cmocka_unit_test(test_executors_are_told),
+        cmocka_unit_test(test_executors_of_the_example_are_taken),
+        cmocka_unit_test(test_wrong_executors_are_named),
         cmocka_unit_test(test_what_is_wrong_is_named),
         cmocka_unit_test(test_globs),
         cmocka_unit_test(test_methods_are_included_and_left_out_again),

@@ -111,6 +111,11 @@ public final class Rehype {
     public static native void timerRan();
     public static native void timerEnd();
 
+    // Executors that are none of the JDK's.
+    public static native void executorSpawn(Object task, Object executor);
+    public static native void executorWorker(Object executor);
+    public static native void executorIdle(Object executor);
+
     // Threads.
     public static native void threadSpawn(Object thread);
     public static native void threadSpawnIn(Object thread, Object container);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/executors.h"
+
+#include "tracer/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ACC_STATIC = 0x0008, WORDS = 6 };
+
+// One line ------------------------------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    enum executor_role role;
+    bool takes_number, takes_outer, needs_argument;
+} roles[] = {
+    {"spawn", EXECUTOR_SPAWN, true, false, true},   {"run", EXECUTOR_RUN, true, false, false},
+    {"worker", EXECUTOR_WORKER, false, true, false}, {"idle", EXECUTOR_IDLE, false, true, false},
+    {"core", EXECUTOR_CORE, false, false, false},    {"maximum", EXECUTOR_MAXIMUM, false, false, false},
+};
+
+static bool refuse(const char *line, const char *expected, struct error *error) {
+    return error_set(error, STATUS_USAGE, "executor '%s': expected %s", line, expected);
+}
+
+static size_t split(char *text, char **words) {
+    size_t count = 0;
+    char *rest;
+    for (char *word = strtok_r(text, " \t", &rest); word && count < WORDS; word = strtok_r(NULL, " \t", &rest)) {
+        words[count++] = word;
+    }
+    return count;
+}
+
+static bool set_argument(struct executor_hook *hook, size_t role, const char *argument) {
+    if (!argument) return !roles[role].needs_argument;
+    hook->outer = strcmp(argument, "outer") == 0;
+    if (hook->outer) return roles[role].takes_outer && strchr(hook->class_name, '$');
+    char *end;
+    unsigned long number = strtoul(argument, &end, 10);
+    hook->argument = (unsigned)number;
+    return roles[role].takes_number && !*end && number >= 1 && number <= 255;
+}
+
+static bool set_role(struct executor_hook *hook, const char *name, const char *argument, const char *line,
+                     struct error *error) {
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        if (strcmp(name, roles[i].name) != 0) continue;
+        hook->role = roles[i].role;
+        return set_argument(hook, i, argument) || refuse(line, "another argument, see rehype-record(1)", error);
+    }
+    return refuse(line, "a role: spawn, run, worker, idle, core or maximum", error);
+}
+
+struct executor_hook *executor_parse(const char *line, struct arena *arena, struct error *error) {
+    char *words[WORDS], *text = arena_string(arena, line, strlen(line));
+    struct executor_hook *hook = ARENA_NEW(arena, struct executor_hook, 1);
+    if (!text || !hook) {
+        error_set(error, STATUS_FAILED, "no memory for the tracer's options");
+        return NULL;
+    }
+    size_t count = split(text, words);
+    if (count < 4 || count > 5) {
+        refuse(line, "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]", error);
+        return NULL;
+    }
+    for (char *at = words[0]; *at; at++) {
+        if (*at == '.') *at = '/';
+    }
+    *hook = (struct executor_hook){.class_name = words[0],
+                                   .method = words[1],
+                                   .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
+    return set_role(hook, words[3], count == 5 ? words[4] : NULL, line, error) ? hook : NULL;
+}
+
+// Weaving -------------------------------------------------------------------------------------------------------------
+
+bool executors_concern(const struct executor_hook *hooks, struct utf8 internal_class) {
+    for (; hooks; hooks = hooks->next) {
+        if (utf8_is(internal_class, hooks->class_name)) return true;
+    }
+    return false;
+}
+
+const struct executor_hook *executors_size(const struct executor_hook *hooks, enum executor_role role,
+                                           const struct executor_hook *after) {
+    for (const struct executor_hook *hook = after ? after->next : hooks; hook; hook = hook->next) {
+        if (hook->role == role) return hook;
+    }
+    return NULL;
+}
+
+// The local that holds a reference parameter; -1 where there is no such parameter.
+static int local_of(const struct class_method *method, unsigned parameter) {
+    const char *at = method->descriptor.bytes + 1, *end = method->descriptor.bytes + method->descriptor.length;
+    int local = method->access & ACC_STATIC ? 0 : 1;
+    for (unsigned i = 1; at < end && *at != ')'; i++) {
+        const char *first = at;
+        while (at < end && *at == '[') at++;
+        const char *name_end = at < end && *at == 'L' ? memchr(at, ';', (size_t)(end - at)) : at;
+        if (!name_end) return -1;
+        at = name_end + 1;
+        if (i == parameter) return *first == 'L' ? local : -1;
+        local += *first == 'J' || *first == 'D' ? 2 : 1;
+    }
+    return -1;
+}
+
+// Where the method is being woven: its hook, and the text of snippets.
+struct site {
+    struct weaver *weaver;
+    uint16_t index;
+    const struct class_method *method;
+    const struct executor_hook *hook;
+    char pool[600]; // pushes the pool
+};
+
+static bool insert(const struct site *site, enum insert_where where, const char *snippet, struct error *error) {
+    return weaver_insert(site->weaver, site->index, where, 0, snippet, error);
+}
+
+static bool bracket(const struct site *site, const char *opening, const char *closing, const char *thrown,
+                    struct error *error) {
+    return insert(site, INSERT_ENTRY, opening, error) && insert(site, INSERT_BEFORE_RETURN, closing, error) &&
+           weaver_catch_all(site->weaver, site->index, thrown, error);
+}
+
+static bool no_argument(const struct site *site, struct error *error) {
+    return error_set(error, STATUS_USAGE, "it has no parameter %u of a class's type", site->hook->argument);
+}
+
+static bool weave_spawn(const struct site *site, struct error *error) {
+    char opening[800];
+    int local = local_of(site->method, site->hook->argument);
+    if (local < 0 || site->method->access & ACC_STATIC) return no_argument(site, error);
+    snprintf(opening, sizeof opening, "aload %d; %scall executorSpawn (Ljava/lang/Object;Ljava/lang/Object;)V", local,
+             site->pool);
+    return bracket(site, opening, "call spawned ()V", "call rejected ()V", error);
+}
+
+static bool weave_run_calls(const struct site *site, struct error *error) {
+    const struct call_site *calls;
+    size_t count = weaver_call_sites(site->weaver, site->index, &calls);
+    bool good = true;
+    for (size_t i = 0; i < count && good; i++) {
+        if (!utf8_is(calls[i].name, "run") || !utf8_is(calls[i].descriptor, "()V")) continue;
+        good = weaver_insert(site->weaver, site->index, INSERT_BEFORE_BCI, calls[i].bci,
+                             "dup; call startObject (Ljava/lang/Object;)V", error) &&
+               weaver_insert(site->weaver, site->index, INSERT_AFTER_BCI, calls[i].bci, "call endObject ()V", error);
+    }
+    return good;
+}
+
+static bool weave_run(const struct site *site, struct error *error) {
+    char opening[80];
+    if (!site->hook->argument) return weave_run_calls(site, error);
+    int local = local_of(site->method, site->hook->argument);
+    if (local < 0) return no_argument(site, error);
+    snprintf(opening, sizeof opening, "aload %d; call startObject (Ljava/lang/Object;)V", local);
+    return bracket(site, opening, "call endObject ()V", "call threwObject ()V", error);
+}
+
+static bool weave_worker(const struct site *site, struct error *error) {
+    char opening[700];
+    snprintf(opening, sizeof opening, "%scall executorWorker (Ljava/lang/Object;)V", site->pool);
+    return bracket(site, opening, "call leave ()V", "call leave ()V", error);
+}
+
+static bool weave_idle(const struct site *site, struct error *error) {
+    char opening[700];
+    const char *result = memchr(site->method->descriptor.bytes, ')', site->method->descriptor.length);
+    bool gives_task = result && result[1] == 'L';
+    snprintf(opening, sizeof opening, "%scall executorIdle (Ljava/lang/Object;)V", site->pool);
+    return insert(site, INSERT_ENTRY, opening, error) &&
+           insert(site, INSERT_BEFORE_RETURN,
+                  gives_task ? "dup; call busy (Ljava/lang/Object;)V" : "aload 0; call busy (Ljava/lang/Object;)V", error);
+}
+
+static bool weave(struct site *site, struct error *error) {
+    const struct executor_hook *hook = site->hook;
+    const char *nested = strrchr(hook->class_name, '$');
+    if (hook->outer) {
+        snprintf(site->pool, sizeof site->pool, "aload 0; getfield . this$0 L%.*s;; ", (int)(nested - hook->class_name),
+                 hook->class_name);
+    } else {
+        snprintf(site->pool, sizeof site->pool, "aload 0; ");
+    }
+    switch (hook->role) {
+    case EXECUTOR_SPAWN:
+        return weave_spawn(site, error);
+    case EXECUTOR_RUN:
+        return weave_run(site, error);
+    case EXECUTOR_WORKER:
+        return weave_worker(site, error);
+    case EXECUTOR_IDLE:
+        return weave_idle(site, error);
+    default:
+        return true; // only called
+    }
+}
+
+static void weave_hook(const struct executor_hook *hook, struct weaver *weaver) {
+    const struct class_file *class = weaver_class(weaver);
+    for (uint16_t m = 0; m < class->method_count; m++) {
+        const struct class_method *method = &class->methods[m];
+        if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
+        if (hook->descriptor && !utf8_is(method->descriptor, hook->descriptor)) continue;
+        struct error error = ERROR_INIT;
+        struct site site = {weaver, m, method, hook, ""};
+        if (weave(&site, &error)) continue;
+        char name[600], why[ERROR_CAUSE_BYTES];
+        snprintf(name, sizeof name, "%s.%s", hook->class_name, hook->method);
+        registry_skip(name, error_text(&error, why, sizeof why));
+    }
+}
+
+void executors_weave(const struct executor_hook *hooks, struct weaver *weaver) {
+    const struct class_file *class = weaver_class(weaver);
+    for (; hooks; hooks = hooks->next) {
+        if (utf8_is(class->name, hooks->class_name)) weave_hook(hooks, weaver);
+    }
+}
