@@ -16,7 +16,7 @@ static const struct {
     enum executor_role role;
     bool takes_number, takes_outer, needs_argument;
 } roles[] = {
-    {"spawn", EXECUTOR_SPAWN, true, false, true},   {"run", EXECUTOR_RUN, true, false, false},
+    {"spawn", EXECUTOR_SPAWN, true, false, true},    {"run", EXECUTOR_RUN, true, false, false},
     {"worker", EXECUTOR_WORKER, false, true, false}, {"idle", EXECUTOR_IDLE, false, true, false},
     {"core", EXECUTOR_CORE, false, false, false},    {"maximum", EXECUTOR_MAXIMUM, false, false, false},
 };
@@ -69,9 +69,8 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
     for (char *at = words[0]; *at; at++) {
         if (*at == '.') *at = '/';
     }
-    *hook = (struct executor_hook){.class_name = words[0],
-                                   .method = words[1],
-                                   .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
+    *hook = (struct executor_hook){
+        .class_name = words[0], .method = words[1], .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
     return set_role(hook, words[3], count == 5 ? words[4] : NULL, line, error) ? hook : NULL;
 }
 
@@ -175,7 +174,8 @@ static bool weave_idle(const struct site *site, struct error *error) {
     snprintf(opening, sizeof opening, "%scall executorIdle (Ljava/lang/Object;)V", site->pool);
     return insert(site, INSERT_ENTRY, opening, error) &&
            insert(site, INSERT_BEFORE_RETURN,
-                  gives_task ? "dup; call busy (Ljava/lang/Object;)V" : "aload 0; call busy (Ljava/lang/Object;)V", error);
+                  gives_task ? "dup; call busy (Ljava/lang/Object;)V" : "aload 0; call busy (Ljava/lang/Object;)V",
+                  error);
 }
 
 static bool weave(struct site *site, struct error *error) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executors that are no part of the JDK, by a table that is text: tracer/executors.conf, which is built in and says what
-// a line means, and the lines of a config file. A line is a hook: a class, a method, a descriptor, what the method does,
-// and with which argument.
+// Executors that are no part of the JDK, by a table that is text: tracer/executors.conf, which is built in and says
+// what a line means, and the lines of a config file. A line is a hook: a class, a method, a descriptor, what the method
+// does, and with which argument.
 #ifndef REHYPE_TRACER_EXECUTORS_H
 #define REHYPE_TRACER_EXECUTORS_H
 
@@ -11,17 +11,10 @@
 
 #include <stdbool.h>
 
-enum executor_role {
-    EXECUTOR_SPAWN,
-    EXECUTOR_RUN,
-    EXECUTOR_WORKER,
-    EXECUTOR_IDLE,
-    EXECUTOR_CORE,
-    EXECUTOR_MAXIMUM
-};
+enum executor_role { EXECUTOR_SPAWN, EXECUTOR_RUN, EXECUTOR_WORKER, EXECUTOR_IDLE, EXECUTOR_CORE, EXECUTOR_MAXIMUM };
 
 struct executor_hook {
-    const char *class_name; // internal
+    const char *class_name;          // internal
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
     unsigned argument; // from 1; 0: none

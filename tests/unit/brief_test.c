@@ -20,8 +20,10 @@ static size_t make(const char *text, uint64_t *time, struct event *events) {
         *time += *text == '.' ? 100 : 10;
         if (*text == '.') continue;
         struct event event = {.time = *time, .kind = EVENT_RESULT};
-        if (*text >= 'a' && *text <= 'z') event = (struct event){.time = *time, .kind = EVENT_ENTER, .operand = {(uint64_t)(last = *text)}};
-        if (*text >= 'A' && *text <= 'Z') event = (struct event){.time = *time, .kind = EVENT_EXIT, .operand = {(uint64_t)*text + 32}};
+        if (*text >= 'a' && *text <= 'z')
+            event = (struct event){.time = *time, .kind = EVENT_ENTER, .operand = {(uint64_t)(last = *text)}};
+        if (*text >= 'A' && *text <= 'Z')
+            event = (struct event){.time = *time, .kind = EVENT_EXIT, .operand = {(uint64_t)*text + 32}};
         if (*text == '!') event = (struct event){.time = *time, .kind = EVENT_EXIT_THROW, .operand = {(uint64_t)last}};
         events[count++] = event;
     }
@@ -79,7 +81,7 @@ static void test_batches_make_no_difference(void **state) {
     assert_left("ab|..|BA", "abBA");
     assert_left("a|..|bB|A", "aA");
     assert_left("*a|b*|BA", "*ab*BA");
-    assert_left("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|*", 
+    assert_left("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa|*",
                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*");
 }
 
