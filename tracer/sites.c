@@ -196,7 +196,7 @@ struct found_site {
     bool library;
 };
 
-static bool is_library(jclass declaring) {
+static bool spawns_for_others(jclass declaring) {
     char *signature, dotted[NAME_BYTES];
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     dotted_name(signature + 1, strlen(signature) - 2, dotted, sizeof dotted);
@@ -210,7 +210,7 @@ static struct found_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
         return found;
     if (is_application(jni, declaring)) {
-        found = (struct found_site){describe(declaring, frame->method, frame->location), is_library(declaring)};
+        found = (struct found_site){describe(declaring, frame->method, frame->location), spawns_for_others(declaring)};
     }
     (*jni)->DeleteLocalRef(jni, declaring);
     return found;
