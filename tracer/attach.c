@@ -87,8 +87,9 @@ static bool begin(JNIEnv *jni, struct error *error) {
     if (!run_start(&nothing, error)) return false;
     atomic_store(&tracer.stopped, false);
     atomic_store(&tracer.tracing, true);
+    run_hear_threads();
+    running_begin(jni); // before any thread can tell of anything but its own beginning
     run_hear(JVMTI_ENABLE);
-    running_begin(jni);
     atomic_store(&tracer.linkable, true);
     (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     weaving_begin(jni);

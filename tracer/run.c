@@ -290,6 +290,10 @@ void run_listen(jvmtiEventCallbacks *callbacks) {
     callbacks->GarbageCollectionFinish = on_gc_finish;
 }
 
+void run_hear_threads(void) {
+    enable(JVMTI_ENABLE, own_events, THREAD_EVENTS);
+}
+
 void run_hear(jvmtiEventMode mode) {
     enable(mode, own_events, tracer.options.without_gc ? THREAD_EVENTS : OWN_EVENTS);
     if (!tracer.options.without_locks) locks_listen(mode);

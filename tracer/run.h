@@ -25,7 +25,10 @@ bool run_know_classes(JNIEnv *jni, struct error *error);
 // so. false and *error otherwise, too.
 bool run_start(const struct error *why_not, struct error *error);
 
-// Threads and collections, and contended locks, on or off.
+// Only that threads begin and end.
+void run_hear_threads(void);
+
+// All of it: threads and collections, contended locks, virtual threads; on or off.
 void run_hear(jvmtiEventMode mode);
 
 // The calling thread, which has begun: its place in the trace.

@@ -400,6 +400,7 @@ static bool is_woven(JNIEnv *jni, jclass class, const char *name, size_t length)
 
 void weaving_undo(JNIEnv *jni) {
     while (atomic_load(&under_way) > 0) usleep(1000);
+    usleep(20000); // what was woven last is defined by then
     retransform_all(jni, is_woven);
     names_clear(&woven_names);
 }
