@@ -222,7 +222,7 @@ static void *carry(void *channel_) {
 
 static void test_threads_change_carriers(void **state) {
     struct error error = ERROR_INIT;
-    assert_true(drainer_start(open_writer(), clock_init().ticks_per_s, &error));
+    assert_true(drainer_start(open_writer(), clock_init(false).ticks_per_s, &error));
     pthread_t carriers[CARRIERS];
     for (size_t i = 0; i < THREADS; i++) {
         threads[i] = (struct virtual){.id = registry_thread(&(struct trace_thread){"", THREAD_VIRTUAL})};
