@@ -517,14 +517,40 @@ static void weave_hook(struct weaver *weaver, const struct hook *from_table) {
     }
 }
 
-void hooks_weave(struct weaver *weaver, bool redefining) {
-    const struct class_file *class = weaver_class(weaver);
+static bool is_named(jclass class, jfieldID field, const char *wanted) {
+    char *name = NULL;
+    if ((*tracer.jvmti)->GetFieldName(tracer.jvmti, class, field, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
+    bool is = strcmp(name, wanted) == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)name);
+    return is;
+}
+
+// A class that isn't linked yet doesn't tell its fields; it was woven as it was loaded.
+static bool has_field(jclass class, const char *name) {
+    jint count = 0;
+    jfieldID *ids = NULL;
+    if ((*tracer.jvmti)->GetClassFields(tracer.jvmti, class, &count, &ids) != JVMTI_ERROR_NONE) return true;
+    bool has = false;
+    for (jint i = 0; i < count && !has; i++) has = is_named(class, ids[i], name);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)ids);
+    return has;
+}
+
+// False where the hooks would look for a field in vain.
+static bool add_fields(struct weaver *weaver, jclass redefined) {
     struct error error = ERROR_INIT;
-    for (size_t i = 0; i < FIELDS && !redefining && !tracer.attached; i++) {
-        if (!utf8_is(class->name, fields[i].class_name)) continue;
-        if (!weaver_add_field(weaver, fields[i].name, fields[i].descriptor, ACC_TRANSIENT_SYNTHETIC, &error)) return;
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (!utf8_is(weaver_class(weaver)->name, fields[i].class_name)) continue;
+        if (redefined && !has_field(redefined, fields[i].name)) return false;
+        if (!weaver_add_field(weaver, fields[i].name, fields[i].descriptor, ACC_TRANSIENT_SYNTHETIC, &error))
+            return false;
     }
+    return true;
+}
+
+void hooks_weave(struct weaver *weaver, jclass redefined) {
+    if (!tracer.attached && !add_fields(weaver, redefined)) return;
     for (size_t i = 0; i < HOOKS; i++) {
-        if (utf8_is(class->name, hooks[i].class_name)) weave_hook(weaver, &hooks[i]);
+        if (utf8_is(weaver_class(weaver)->name, hooks[i].class_name)) weave_hook(weaver, &hooks[i]);
     }
 }

@@ -6,12 +6,15 @@
 
 #include "tracer/weave.h"
 
+#include <jvmti.h>
+
 // Whether the class is in the table; cheap.
 bool hooks_concern(const char *internal_class);
 
-// Weaves the table's hooks into the class. With `redefining` no field is added. A hook that fails is registered as a
-// skip.
-void hooks_weave(struct weaver *weaver, bool redefining);
+// Weaves the table's hooks into the class; `redefined` is NULL where it is being loaded. One that is loaded keeps the
+// fields that it has, since the JVM refuses to drop or to add one: other agents retransform the classes, too. A hook
+// that fails is registered as a skip.
+void hooks_weave(struct weaver *weaver, jclass redefined);
 
 // Classes of the table that the JVM loads before any agent can see them: to be retransformed.
 extern const char *const hooks_early_classes[]; // NULL ends it

@@ -252,11 +252,11 @@ static bool must_not_trace(const char *dotted) {
     return false;
 }
 
-static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, bool redefining,
+static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, jclass redefined,
                   jint *new_length, unsigned char **new_bytes) {
     text_of(subject->class->source_file, subject->file, sizeof subject->file);
     bool library = is_library(subject->internal);
-    if (!loader || library) hooks_weave(subject->weaver, redefining);
+    if (!loader || library) hooks_weave(subject->weaver, redefined);
     if (options_trace_class(&tracer.options, subject->dotted) && !must_not_trace(subject->dotted)) {
         for (uint16_t m = 0; m < subject->class->method_count; m++) {
             if (subject->class->methods[m].code_length > 0) weave_function(subject, m);
@@ -295,7 +295,7 @@ static void weave_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject 
         return;
     }
     subject.class = weaver_class(subject.weaver);
-    weave(jvmti, jni, loader, &subject, redefined != NULL, new_length, new_bytes);
+    weave(jvmti, jni, loader, &subject, redefined, new_length, new_bytes);
     weaver_close(subject.weaver);
 }
 
