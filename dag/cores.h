@@ -24,8 +24,7 @@ struct cores_background {  // a stretch of the run
 // How an edge fared when recorded, beside its fair share.
 struct cores_luck {
     int64_t more_ns; // of service than it computed
-    float
-        crowding; // what part of a core it had to do without as the recording was replayed; 0: all its luck comes back
+    float crowding;  // part of a core it had to do without as the recording was replayed; 0: all its luck comes back
 };
 
 // What a run met with, as recorded; the caller's.

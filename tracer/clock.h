@@ -18,8 +18,8 @@ struct clock_source {
 
 extern bool clock_uses_counter; // set once by clock_init, read by every probe
 
-struct clock_source
-clock_init(bool monotonic); // else the counter, if it is sound; takes about 2 ms to measure the counter's rate
+// `monotonic`: not the counter, even if it is sound. Takes about 2 ms, to measure the counter's rate.
+struct clock_source clock_init(bool monotonic);
 
 static inline uint64_t clock_ns(clockid_t which) {
     struct timespec now;
