@@ -4,8 +4,8 @@
 //     bench_analyser make tasks|functions EVENTS FILE
 //     bench_analyser kernels FILE     tab-separated: what, events, events a second, bytes an event or 0
 //     bench_analyser analyse FILE     the same, and peak memory
-#include "dag/segments.h"
-#include "dag/simulate.h"
+#include "dag/propagate/segments.h"
+#include "dag/simulate/simulate.h"
 #include "metrics/metrics.h"
 #include "tracefile/writer.h"
 

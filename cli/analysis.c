@@ -2,7 +2,7 @@
 #include "cli/analysis.h"
 
 #include "cli/progress.h"
-#include "dag/perturbation.h"
+#include "dag/build/perturbation.h"
 #include "optimize/plan.h"
 
 #include <stdio.h>

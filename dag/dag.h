@@ -9,8 +9,8 @@
 // one cause each. The graph as recorded has no cycle, and no effect in it precedes its cause (skew.c sees to both), but
 // for waits that saw their result a moment before the probe recorded it: those keep that lead (segments.c).
 //
-// A run that was simulated under an edit (dag/simulate.h) is a dag too: its times are the estimated ones, and `source`
-// says which recorded vertex each of its vertices stands for.
+// A run that was simulated under an edit (dag/simulate/simulate.h) is a dag too: its times are the estimated ones, and
+// `source` says which recorded vertex each of its vertices stands for.
 //
 // A dag is read-only after dag_build and may be shared by threads. Hot arrays of a propagation: 8 bytes a vertex here,
 // 17 in a dag_run.
@@ -51,7 +51,7 @@ enum vertex_rule {
     RULE_BEGIN, // of a thread's start: T(c) + t(v) - t(c), or t(v) without a cause
     RULE_MAX,   // max(T(p), T(c)): barriers
     RULE_LOCK,  // as RULE_RUN in model `dag`; in the others settled anew, in order of time: who holds the lock keeps it
-                // as long as recorded, and who comes first has it first (dag/simulate.h, Locks)
+                // as long as recorded, and who comes first has it first (dag/simulate/simulate.h, Locks)
 };
 // The first vertex of a thread that has another rule counts as its own predecessor at its recorded time.
 
@@ -161,7 +161,7 @@ struct dag_sample { // so far, at that time
     uint64_t context_switches;
 };
 
-// What the tracer itself cost (dag/perturbation.h).
+// What the tracer itself cost (dag/build/perturbation.h).
 struct dag_tracer_cost {
     int64_t *edge_ns;    // a vertex each, of the edge to it; NULL: the trace does not tell
     uint8_t *event_kind; // a vertex each: enum event_kind of its event; EVENT_NONE where that is another vertex's

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/graph.h"
 
-#include "dag/walk.h"
+#include "dag/propagate/walk.h"
 
 #include <igraph.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #ifndef REHYPE_DAG_GRAPH_H
 #define REHYPE_DAG_GRAPH_H
 
-#include "dag/edit.h"
+#include "dag/edit/edit.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/write.h"
 
-#include "dag/perturbation.h"
+#include "dag/build/perturbation.h"
 #include "dag/rewrite.h"
 
 #include <ctype.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/grain.h"
 
-#include "dag/body.h"
-#include "dag/costs.h"
-#include "dag/edit.h"
+#include "dag/edit/body.h"
+#include "dag/edit/edit.h"
+#include "dag/simulate/costs.h"
 #include "metrics/work.h"
 
 #include <math.h>

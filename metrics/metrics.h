@@ -4,7 +4,7 @@
 #ifndef REHYPE_METRICS_METRICS_H
 #define REHYPE_METRICS_METRICS_H
 
-#include "dag/propagate.h"
+#include "dag/propagate/propagate.h"
 
 #include <math.h>
 
@@ -120,10 +120,10 @@ bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const s
                      const struct window *window, const struct metrics *base, struct metrics_work *work,
                      struct metrics *metrics, struct error *error);
 
-// The same of a run that is a DAG of its own: as recorded, or simulated (dag/simulate.h). The window's bounds are
-// recorded times; what only the simulation made bounds no window. `all`: as metrics_compute. What base and metrics name
-// is the recorded DAG's, so they outlive the simulation's next run. Cost: as above, and 15 ns a vertex to take up the
-// graph.
+// The same of a run that is a DAG of its own: as recorded, or simulated (dag/simulate/simulate.h). The window's bounds
+// are recorded times; what only the simulation made bounds no window. `all`: as metrics_compute. What base and metrics
+// name is the recorded DAG's, so they outlive the simulation's next run. Cost: as above, and 15 ns a vertex to take up
+// the graph.
 bool metrics_of_run(const struct dag *run, bool all, const struct window *window, const struct metrics *base,
                     struct metrics_work *work, struct metrics *metrics, struct error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // --window FROM..TO: seconds, per cent, or calls of a method.
-#include "dag/perturbation.h"
+#include "dag/build/perturbation.h"
 #include "metrics/metrics.h"
 
 #include <ctype.h>

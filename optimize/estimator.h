@@ -14,7 +14,7 @@
 #ifndef REHYPE_OPTIMIZE_ESTIMATOR_H
 #define REHYPE_OPTIMIZE_ESTIMATOR_H
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "metrics/interval.h"
 
 // What `model` asks for (cores, rate) is part of an estimate like the plan: the replay is without it.

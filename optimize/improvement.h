@@ -3,7 +3,7 @@
 #ifndef REHYPE_OPTIMIZE_IMPROVEMENT_H
 #define REHYPE_OPTIMIZE_IMPROVEMENT_H
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "optimize/stages.h"
 
 enum improvement_kind {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/stages.h"
 
-#include "dag/body.h"
+#include "dag/edit/body.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H
 #define REHYPE_OPTIMIZE_WARNINGS_H
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "optimize/plan.h"
 
 struct warnings {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/why.h"
 
-#include "dag/body.h"
+#include "dag/edit/body.h"
 #include "optimize/branch.h"
 #include "optimize/sentence.h"
 

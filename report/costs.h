@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What handing over and picking up tasks cost (dag/costs.h), as JSON and text. Only what was recorded is shown.
+// What handing over and picking up tasks cost (dag/simulate/costs.h), as JSON and text. Only what was recorded is
+// shown.
 #ifndef REHYPE_REPORT_COSTS_H
 #define REHYPE_REPORT_COSTS_H
 
-#include "dag/costs.h"
+#include "dag/simulate/costs.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

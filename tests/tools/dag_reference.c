@@ -175,7 +175,7 @@ static void rewrite(struct graph *graph) {
     free(had_body);
 }
 
-// ---- helped bodies that sink (dag/edit.h)
+// ---- helped bodies that sink (dag/edit/edit.h)
 
 // The wait, in the body around, in which a helped body lies; DAG_NONE: in none. Found from that body's start on.
 static uint32_t wait_with(const struct dag *dag, const struct dag_task *task) {

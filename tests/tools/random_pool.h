@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Traces of random programs on thread pools whose recorded times are those of the rules themselves (dag/simulate.h), so
-// that a replay without an edit has to give them back. Unlike random_trace, which plays any event that can happen, this
-// plays pools by their rules and cores by fair sharing, with what handing over and picking up costs given.
+// Traces of random programs on thread pools whose recorded times are those of the rules themselves
+// (dag/simulate/simulate.h), so that a replay without an edit has to give them back. Unlike random_trace, which plays
+// any event that can happen, this plays pools by their rules and cores by fair sharing, with what handing over and
+// picking up costs given.
 #ifndef REHYPE_TESTS_RANDOM_POOL_H
 #define REHYPE_TESTS_RANDOM_POOL_H
 

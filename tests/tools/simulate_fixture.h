@@ -3,7 +3,7 @@
 #ifndef REHYPE_TESTS_SIMULATE_FIXTURE_H
 #define REHYPE_TESTS_SIMULATE_FIXTURE_H
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "random_pool.h"
 
 struct simulate_fixture {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The simulation of dag/simulate.h once more, to check it by: as slow as it is plain. Time goes from one thing that
-// ends to the next, found by looking at all strands; nothing is kept in order, and no code is shared.
+// The simulation of dag/simulate/simulate.h once more, to check it by: as slow as it is plain. Time goes from one thing
+// that ends to the next, found by looking at all strands; nothing is kept in order, and no code is shared.
 #ifndef REHYPE_TESTS_SIMULATE_REFERENCE_H
 #define REHYPE_TESTS_SIMULATE_REFERENCE_H
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 
 struct reference_part { // of a split task
     uint32_t task;

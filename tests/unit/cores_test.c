@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Laws of processor sharing (dag/cores.h) with pauses, others' computing and luck, in random order.
-#include "dag/cores.h"
+// Laws of processor sharing (dag/simulate/cores.h) with pauses, others' computing and luck, in random order.
+#include "dag/simulate/cores.h"
 #include "random_trace.h"
 
 #include <math.h>

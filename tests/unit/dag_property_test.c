@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "dag/graph.h"
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "dag/write.h"
 #include "dag_reference.h"
 #include "random_trace.h"

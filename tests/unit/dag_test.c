@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "dag/graph.h"
-#include "dag/propagate.h"
-#include "dag/simulate.h"
+#include "dag/propagate/propagate.h"
+#include "dag/simulate/simulate.h"
 #include "dag/write.h"
 #include "trace_builder.h"
 

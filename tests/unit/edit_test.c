@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dag/edit.h"
+#include "dag/edit/edit.h"
 #include "steps.h"
 
 enum { MAIN = STEP_MAIN, WORKER = STEP_WORKER, OTHER = STEP_OTHER, M = STEP_M };

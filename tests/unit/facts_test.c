@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "dag/costs.h"
+#include "dag/simulate/costs.h"
 #include "trace_builder.h"
 
 enum { MAIN = 1, WORKER = 2, OTHER = 3 };     // threads

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dag/perturbation.h"
-#include "dag/simulate.h"
+#include "dag/build/perturbation.h"
+#include "dag/simulate/simulate.h"
 #include "dag/write.h"
 #include "random_trace.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "metrics/requests.h"
 #include "random_pool.h"
 #include "random_trace.h"

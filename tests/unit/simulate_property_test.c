@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dag/simulate.h"
+#include "dag/simulate/simulate.h"
 #include "dag/write.h"
 #include "dag_reference.h"
 #include "random_trace.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
 // the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
-#include "dag/body.h"
+#include "dag/edit/body.h"
 #include "dag/write.h"
 #include "metrics/metrics.h"
 #include "simulate_fixture.h"

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/build/builder.h"
+
+#include <stdlib.h>
+
+static bool prepare(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    struct dag *dag = builder->dag;
+    builder->seen_method = calloc((size_t)trace->method_count + 1, sizeof *builder->seen_method);
+    builder->folded = malloc(((size_t)trace->method_count + 1) * sizeof *builder->folded);
+    builder->site_of = malloc(((size_t)trace->site_count + 1) * sizeof *builder->site_of);
+    builder->thread_of_stream = malloc(((size_t)trace->stream_count + 1) * sizeof *builder->thread_of_stream);
+    dag->sites = ARENA_NEW(&dag->arena, struct dag_site, (size_t)trace->site_count + 1);
+    if (!builder->seen_method || !builder->folded || !builder->site_of || !builder->thread_of_stream || !dag->sites) {
+        return no_memory(builder);
+    }
+    for (uint32_t s = 0; s < trace->site_count; s++) builder->site_of[s] = DAG_NONE;
+    for (uint32_t s = 0; s < trace->stream_count; s++) builder->thread_of_stream[s] = DAG_NONE;
+    uint32_t empty;
+    return context_intern(builder, 0, &empty) && paths_prepare(builder);
+}
+
+static void builder_destroy(struct builder *builder) {
+    free(builder->sightings);
+    free(builder->starts);
+    free(builder->streams);
+    free(builder->thread_of_stream);
+    free(builder->open.entries);
+    free(builder->functions.methods);
+    free(builder->seen_method);
+    free(builder->folded);
+    free(builder->site_of);
+    paths_destroy(builder);
+    idmap_destroy(&builder->lock_of_id);
+    free(builder->other_waits);
+    free(builder->shutdowns);
+    idpages_destroy(&builder->sighting_of_id);
+    idmap_destroy(&builder->contexts);
+    idmap_destroy(&builder->sites);
+}
+
+struct dag *dag_build(const struct trace *trace, struct error *error) {
+    struct dag *dag = calloc(1, sizeof *dag);
+    struct builder builder = {.dag = dag, .trace = trace, .error = error};
+    error->status = STATUS_OK;
+    if (!dag) {
+        no_memory(&builder);
+        return NULL;
+    }
+    dag->trace = trace;
+    bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
+              repair_skew(&builder) && find_lock_causes(&builder) && measure_computing(&builder) &&
+              read_machine(&builder);
+    if (ok) find_dispatches(dag);
+    ok = ok && describe_pools(&builder);
+    builder_destroy(&builder);
+    if (ok) return dag;
+    error_wrap(error, "cannot build the graph of %s", trace->path);
+    dag_free(dag);
+    return NULL;
+}
+
+void dag_free(struct dag *dag) {
+    if (!dag) return;
+    free(dag->vertices.time_ns);
+    free(dag->vertices.cause);
+    free(dag->vertices.task);
+    free(dag->vertices.event);
+    free(dag->vertices.kind);
+    free(dag->vertices.rule);
+    free(dag->vertices.compute_ns);
+    free(dag->vertices.queued_ns);
+    free(dag->tracer.edge_ns);
+    free(dag->tracer.event_kind);
+    free(dag->tracer.recorded_ns);
+    free(dag->threads);
+    free(dag->contexts);
+    free(dag->paths);
+    free(dag->locks);
+    free(dag->pauses);
+    free(dag->samples);
+    arena_destroy(&dag->arena);
+    free(dag);
+}
+
+uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->thread_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->threads[middle].first <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

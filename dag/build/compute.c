@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What each thread edge computed, and how long it stood ready without a core. Both are measured at boundaries (events
+// with cpu) only: what passed between two of them is shared out among the edges between. While laying, the arrays hold
+// what the thread had so far at its boundaries, and 0 elsewhere; here they become each edge's own.
+#include "dag/build/builder.h"
+#include "dag/propagate/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Shorter stretches tell the counter's own cost rather than the processor's rate.
+#define RATE_LEAST_NS 10000
+
+struct stretch { // the edges that end at vertices after `from`, up to `to`
+    uint32_t from, to;
+    int64_t awake_ns, asleep_ns; // together their length
+};
+
+struct rate_sample {
+    double cycles_per_ns, ns;
+};
+
+// Asleep for most of it, if it is long at all: in a wait, for a lock, for a task.
+static bool edge_sleeps(const struct dag *dag, uint32_t vertex) {
+    unsigned before = dag->vertices.kind[vertex - 1], kind = dag->vertices.kind[vertex];
+    return before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || before == VERTEX_BLOCK_BEGIN ||
+           kind == VERTEX_BUSY || kind == VERTEX_RETIRE;
+}
+
+static int64_t edge_ns(const struct dag *dag, uint32_t vertex) {
+    return dag->vertices.time_ns[vertex] - dag->vertices.time_ns[vertex - 1];
+}
+
+static struct stretch stretch_between(const struct dag *dag, uint32_t from, uint32_t to) {
+    struct stretch stretch = {from, to, 0, 0};
+    for (uint32_t v = from + 1; v <= to; v++) {
+        if (edge_sleeps(dag, v))
+            stretch.asleep_ns += edge_ns(dag, v);
+        else
+            stretch.awake_ns += edge_ns(dag, v);
+    }
+    return stretch;
+}
+
+__extension__ typedef __int128 int128;
+
+// floor(total * part / whole); few traces need the wide division, which costs ten times the other.
+static int64_t share_of(int64_t total_ns, int64_t part_ns, int64_t whole_ns) {
+    if ((total_ns | part_ns) <= INT32_MAX) return total_ns * part_ns / whole_ns;
+    return (int64_t)((int128)total_ns * part_ns / whole_ns);
+}
+
+// Adds each edge's share of `total_ns` to `to`, by its length among those that sleep, or those that don't. Shares are
+// rounded so that they add up.
+static void share_out(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns,
+                      int64_t *to_ns) {
+    int64_t length_ns = asleep ? stretch->asleep_ns : stretch->awake_ns, passed_ns = 0, given_ns = 0;
+    if (!length_ns || !total_ns || !to_ns) return;
+    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
+        if (edge_sleeps(dag, v) != asleep) continue;
+        passed_ns += edge_ns(dag, v);
+        int64_t due_ns = share_of(total_ns, passed_ns, length_ns);
+        to_ns[v] = due_ns - given_ns;
+        given_ns = due_ns;
+    }
+}
+
+static int64_t growth(int64_t from, int64_t to) {
+    return to > from ? to - from : 0;
+}
+
+// Computing goes to edges that don't sleep as far as they have room, waiting for a core to those that do: threads wait
+// for one when they wake up. Both together never exceed an edge's length.
+static void divide(struct dag *dag, const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
+    int64_t awake_ns = min_ns(compute_ns, stretch->awake_ns);
+    int64_t asleep_ns = min_ns(compute_ns - awake_ns, stretch->asleep_ns);
+    int64_t queued_asleep_ns = min_ns(queued_ns, stretch->asleep_ns - asleep_ns);
+    int64_t queued_awake_ns = min_ns(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
+    share_out(dag, stretch, false, awake_ns, dag->vertices.compute_ns);
+    share_out(dag, stretch, true, asleep_ns, dag->vertices.compute_ns);
+    share_out(dag, stretch, false, queued_awake_ns, dag->vertices.queued_ns);
+    share_out(dag, stretch, true, queued_asleep_ns, dag->vertices.queued_ns);
+}
+
+// Two shares of one edge, each rounded by itself, may exceed it by a ns.
+static void trim(struct dag *dag, uint32_t vertex) {
+    struct dag_vertices *vertices = &dag->vertices;
+    if (!vertices->queued_ns) return;
+    int64_t room_ns = edge_ns(dag, vertex) - vertices->compute_ns[vertex];
+    vertices->queued_ns[vertex] = min_ns(vertices->queued_ns[vertex], room_ns);
+}
+
+static int64_t in_ns(uint64_t cpu, double per_ns) {
+    double ns = (double)cpu / per_ns;
+    return ns < 9e18 ? (int64_t)ns : INT64_MAX;
+}
+
+// Between two boundaries whose counter went back or before the first: taken to compute whenever it doesn't sleep.
+static void assume(struct dag *dag, const struct stretch *stretch) {
+    divide(dag, stretch, stretch->awake_ns, 0);
+}
+
+static void divide_thread(struct dag *dag, const struct dag_thread *thread, double per_ns) {
+    struct dag_vertices *vertices = &dag->vertices;
+    uint32_t last = thread->first + thread->count - 1, from = thread->first;
+    uint64_t cpu = (uint64_t)vertices->compute_ns[from];
+    int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[from] : 0;
+    vertices->compute_ns[from] = 0;
+    if (vertices->queued_ns) vertices->queued_ns[from] = 0;
+    for (uint32_t v = thread->first + 1; v <= last; v++) {
+        uint64_t now_cpu = (uint64_t)vertices->compute_ns[v];
+        if (!now_cpu && v < last) continue;
+        int64_t now_queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;
+        vertices->compute_ns[v] = 0;
+        if (vertices->queued_ns) vertices->queued_ns[v] = 0;
+        struct stretch stretch = stretch_between(dag, from, v);
+        if (cpu && now_cpu >= cpu)
+            divide(dag, &stretch, in_ns(now_cpu - cpu, per_ns), growth(queued_ns, now_queued_ns));
+        else
+            assume(dag, &stretch);
+        from = v;
+        cpu = now_cpu;
+        queued_ns = now_queued_ns;
+    }
+    for (uint32_t v = thread->first + 1; v <= last; v++) trim(dag, v);
+}
+
+static int by_rate(const void *a, const void *b) {
+    const struct rate_sample *x = a, *y = b;
+    return (x->cycles_per_ns > y->cycles_per_ns) - (x->cycles_per_ns < y->cycles_per_ns);
+}
+
+// Most stretches without a sleep compute all the time, some not, none more than that: a high quantile, by time.
+static double rate_of(struct rate_sample *samples, size_t count) {
+    double total_ns = 0, passed_ns = 0;
+    for (size_t i = 0; i < count; i++) total_ns += samples[i].ns;
+    qsort(samples, count, sizeof *samples, by_rate);
+    size_t i = 0;
+    for (passed_ns = samples[0].ns; passed_ns < 0.9 * total_ns && i + 1 < count; passed_ns += samples[++i].ns) {
+    }
+    return samples[i].cycles_per_ns;
+}
+
+static size_t sample_rates(const struct dag *dag, struct rate_sample *samples) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        uint32_t from = thread->first;
+        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+            uint64_t then = (uint64_t)dag->vertices.compute_ns[from], now = (uint64_t)dag->vertices.compute_ns[v];
+            if (!now) continue;
+            struct stretch stretch = stretch_between(dag, from, v);
+            bool telling = then && now > then && !stretch.asleep_ns && stretch.awake_ns >= RATE_LEAST_NS;
+            double ns = (double)stretch.awake_ns;
+            if (telling) samples[count++] = (struct rate_sample){(double)(now - then) / ns, ns};
+            from = v;
+        }
+    }
+    return count;
+}
+
+// What the cpu operands count in a ns. Cycles come at a rate that the header doesn't know, since processors change it:
+// it is taken from the trace, or, where that has no stretch to tell, from a clock that is the processor's counter.
+static bool find_rate(struct builder *builder, double *per_ns) {
+    const struct trace_header *header = &builder->trace->header;
+    *per_ns = 1;
+    if (strcmp(header->cycle_unit, "cycles") != 0) return true;
+    if (header->clock && strcmp(header->clock, "tsc") == 0) *per_ns = (double)header->ticks_per_s / 1e9;
+    struct rate_sample *samples = malloc(((size_t)builder->dag->vertex_count + 1) * sizeof *samples);
+    if (!samples) return no_memory(builder);
+    size_t count = sample_rates(builder->dag, samples);
+    if (count) *per_ns = rate_of(samples, count);
+    free(samples);
+    return true;
+}
+
+bool measure_computing(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    struct dag_vertices *vertices = &dag->vertices;
+    if (!builder->measured) {
+        free(vertices->compute_ns);
+        free(vertices->queued_ns);
+        vertices->compute_ns = vertices->queued_ns = NULL;
+        return true;
+    }
+    if (!find_rate(builder, &dag->cycles_per_ns)) return false;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (dag->threads[i].stream != DAG_NONE) divide_thread(dag, &dag->threads[i], dag->cycles_per_ns);
+    }
+    return true;
+}

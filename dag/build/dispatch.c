@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How each task came to run, and what its worker did for it after its body. Known once times are repaired.
+#include "dag/build/builder.h"
+#include "dag/edit/chain.h"
+
+// Whether all that the worker did before was to begin, and to get at the queue's lock.
+static bool is_first_of_thread(const struct dag *dag, const struct dag_task *task) {
+    uint32_t first = dag->threads[task->thread].first, v = task->pickup;
+    while (v > first &&
+           (dag->vertices.kind[v - 1] == VERTEX_BLOCK_BEGIN || dag->vertices.kind[v - 1] == VERTEX_BLOCK_END))
+        v--;
+    return v == first || (v == first + 1 && dag->vertices.kind[first] == VERTEX_THREAD_START);
+}
+
+int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t first = dag->threads[task->thread].first;
+    if (task->pickup == first) return INT64_MIN;
+    if (!is_first_of_thread(dag, task)) return vertices->time_ns[task->pickup - 1];
+    uint32_t maker = vertices->cause[first];
+    if (maker == DAG_NONE) return vertices->time_ns[first];
+    bool for_it = maker > task->spawn_begin && maker < task->spawn_end;
+    return for_it ? INT64_MIN : vertices->time_ns[maker];
+}
+
+// What a worker goes through between the end of one task and the next one's pick-up that is not for the former.
+static bool ends_tail(const struct dag *dag, uint32_t vertex) {
+    switch (dag->vertices.kind[vertex]) {
+    case VERTEX_START:
+    case VERTEX_IDLE:
+    case VERTEX_BUSY:
+    case VERTEX_RETIRE:
+    case VERTEX_THREAD_END:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// A body that lies in another or in its own bracket has its own result behind it at most: all else is the outer one's.
+static uint32_t find_tail(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    uint32_t tail = task->end, last = thread->first + thread->count - 1;
+    if (task->enclosing != DAG_NONE || chain_runs_in_place(task)) {
+        bool result =
+            tail < last && dag->vertices.kind[tail + 1] == VERTEX_RESULT && dag->vertices.task[tail + 1] == index;
+        return tail + result;
+    }
+    while (tail < last && !ends_tail(dag, tail + 1)) tail++;
+    return tail;
+}
+
+// A worker's first task is one that it was made for, unless it stood by before that task was spawned.
+static bool is_first_of_new(const struct dag *dag, const struct dag_task *task) {
+    uint32_t first = dag->threads[task->thread].first;
+    return is_first_of_thread(dag, task) && dag->vertices.time_ns[task->spawn_begin] <= dag->vertices.time_ns[first];
+}
+
+static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task *task) {
+    bool dispatched = task->start != DAG_NONE && task->spawn_begin != DAG_NONE;
+    if (!dispatched || task->flags & (TASK_MAIN | TASK_NESTED | TASK_HANDED_OVER)) return DISPATCH_NONE;
+    if (chain_runs_in_place(task)) return DISPATCH_CALLER;
+    if (task->enclosing != DAG_NONE) return DISPATCH_HELPED;
+    if (task->flags & TASK_THREAD_RUN) return DISPATCH_THREAD;
+    if (is_first_of_new(dag, task)) return task->pool ? DISPATCH_NEW : DISPATCH_THREAD;
+    return dag->vertices.time_ns[task->spawn_begin] > dag_free_ns(dag, task) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+}
+
+void find_dispatches(struct dag *dag) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_task *task = &dag->tasks[t];
+        task->dispatch = (uint8_t)find_dispatch(dag, task);
+        task->tail = task->start == DAG_NONE ? DAG_NONE : find_tail(dag, t);
+    }
+}

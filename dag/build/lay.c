@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The second decode: lays down the vertices of each thread in recorded order, and with them bodies, brackets and
+// contexts.
+#include "base/pages.h"
+#include "dag/build/builder.h"
+
+#include <stdlib.h>
+
+bool add_thread(struct builder *builder, uint32_t stream) {
+    struct dag *dag = builder->dag;
+    if (!GROW(dag->threads, dag->thread_count, builder->thread_capacity)) return no_memory(builder);
+    dag->threads[dag->thread_count++] =
+        (struct dag_thread){.stream = stream, .first = dag->vertex_count, .run_task = DAG_NONE};
+    return true;
+}
+
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    pages_prefer_huge(moved, count * size);
+    return moved != NULL;
+}
+
+// No more than that by far, as a rule: an event is one vertex at most, but for TAKEN, which is two. What is not filled
+// takes no memory.
+static uint32_t expected_vertices(const struct trace *trace) {
+    uint64_t count = 1024 + trace->event_count + trace->events_of_kind[EVENT_TAKEN];
+    for (unsigned kind = EVENT_ENTER; kind <= EVENT_EXIT_THROW; kind++) count -= trace->events_of_kind[kind];
+    return count < DAG_NONE / 2 ? (uint32_t)count : DAG_NONE / 2;
+}
+
+static bool reserve_vertex(struct builder *builder) {
+    struct dag_vertices *vertices = &builder->dag->vertices;
+    struct dag_tracer_cost *tracer = &builder->dag->tracer;
+    if (builder->dag->vertex_count < builder->vertex_capacity) return true;
+    if (builder->vertex_capacity > DAG_NONE / 2) {
+        return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
+                         DAG_NONE / 2);
+    }
+    uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : expected_vertices(builder->trace);
+    bool ok = resize(&vertices->time_ns, larger, sizeof *vertices->time_ns) &&
+              resize(&vertices->cause, larger, sizeof *vertices->cause) &&
+              resize(&vertices->task, larger, sizeof *vertices->task) &&
+              resize(&vertices->event, larger, sizeof *vertices->event) &&
+              resize(&vertices->kind, larger, sizeof *vertices->kind) &&
+              resize(&vertices->rule, larger, sizeof *vertices->rule) &&
+              (!builder->has_cpu || resize(&vertices->compute_ns, larger, sizeof *vertices->compute_ns)) &&
+              (!builder->has_delay || resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns)) &&
+              (!builder->has_costs || (resize(&tracer->edge_ns, larger, sizeof *tracer->edge_ns) &&
+                                       resize(&tracer->event_kind, larger, sizeof *tracer->event_kind)));
+    if (!ok) return no_memory(builder);
+    builder->vertex_capacity = larger;
+    return true;
+}
+
+bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns, uint64_t event, uint32_t task) {
+    if (!reserve_vertex(builder)) return false;
+    struct dag *dag = builder->dag;
+    uint32_t v = dag->vertex_count++;
+    dag->vertices.time_ns[v] = time_ns;
+    dag->vertices.cause[v] = DAG_NONE;
+    dag->vertices.task[v] = task;
+    dag->vertices.event[v] = event;
+    dag->vertices.kind[v] = (uint8_t)kind;
+    dag->vertices.rule[v] = RULE_RUN;
+    if (builder->has_cpu) dag->vertices.compute_ns[v] = 0;
+    if (builder->has_delay) dag->vertices.queued_ns[v] = 0;
+    if (builder->has_costs) {
+        dag->tracer.edge_ns[v] = 0;
+        dag->tracer.event_kind[v] = EVENT_NONE;
+    }
+    dag->threads[dag->thread_count - 1].count++;
+    return true;
+}
+
+// Where one stream's laying stands.
+struct lay {
+    struct builder *builder;
+    uint32_t stream;
+    uint64_t ordinal;          // of the event in hand
+    uint32_t sighting;         // of the task that it names, or IDMAP_NONE
+    int64_t time_ns, delay_ns; // of the event; waited for a core so far
+    uint64_t tracer_ps;        // what the tracer took since the last vertex
+    uint32_t body;             // entries of the open stack up to the innermost body of a task in its own right, or less
+};
+
+static struct dag_thread *current_thread(const struct lay *lay) {
+    return &lay->builder->dag->threads[lay->builder->dag->thread_count - 1];
+}
+
+static bool begin_thread(struct lay *lay) {
+    struct builder *builder = lay->builder;
+    const struct stream_facts *facts = &builder->streams[lay->stream];
+    builder->thread_of_stream[lay->stream] = builder->dag->thread_count;
+    if (!add_thread(builder, lay->stream)) return false;
+    struct dag_thread *thread = current_thread(lay);
+    thread->worker = facts->is_worker;
+    thread->pool = facts->pool;
+    thread->system = builder->trace->streams[lay->stream].thread.flags & THREAD_SYSTEM;
+    return true;
+}
+
+static bool put(struct lay *lay, enum vertex_kind kind, uint32_t task) {
+    if (lay->builder->thread_of_stream[lay->stream] == DAG_NONE && !begin_thread(lay)) return false;
+    return add_vertex(lay->builder, kind, lay->time_ns, lay->ordinal, task);
+}
+
+static uint32_t last_vertex(const struct lay *lay) {
+    return lay->builder->dag->vertex_count - 1;
+}
+
+static struct sighting *named(const struct lay *lay) { // NULL for ids that the scan didn't meet
+    return lay->sighting == IDMAP_NONE ? NULL : &lay->builder->sightings[lay->sighting];
+}
+
+static struct dag_task *task_at(const struct lay *lay, uint32_t task) {
+    return task == DAG_NONE ? NULL : &lay->builder->dag->tasks[task];
+}
+
+static bool is_own_body(const struct open_entry *entry) {
+    return entry->kind == OPEN_BODY && entry->task != DAG_NONE;
+}
+
+// The innermost open body of a task in its own right, or NULL. Whatever was taken off the stack since one was put on,
+// there is none above lay->body.
+static const struct open_entry *open_body(struct lay *lay) {
+    const struct open_stack *open = &lay->builder->open;
+    if (lay->body > open->depth) lay->body = open->depth;
+    while (lay->body && !is_own_body(&open->entries[lay->body - 1])) lay->body--;
+    return lay->body ? &open->entries[lay->body - 1] : NULL;
+}
+
+static bool push(struct lay *lay, struct open_entry entry) {
+    entry.functions = lay->builder->functions.depth;
+    return open_push(&lay->builder->open, entry) || no_memory(lay->builder);
+}
+
+static bool begin_body(struct lay *lay, const struct sighting *sighting) {
+    const struct open_entry *around = open_body(lay);
+    if (!put(lay, VERTEX_START, sighting->task)) return false;
+    struct dag_task *task = task_at(lay, sighting->task);
+    task->start = task->pickup = last_vertex(lay);
+    task->thread = lay->builder->thread_of_stream[lay->stream];
+    task->enclosing = around ? around->task : DAG_NONE;
+    if (!around) current_thread(lay)->bodies++;
+    struct path_mark outer = path_begin(lay->builder);
+    struct open_entry body = {.kind = OPEN_BODY, .id = sighting->id, .task = sighting->task, .outer = outer};
+    if (!push(lay, body)) return false;
+    lay->body = lay->builder->open.depth;
+    return true;
+}
+
+static bool is_block(const struct dag *dag, uint32_t vertex) {
+    unsigned kind = dag->vertices.kind[vertex];
+    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END;
+}
+
+// The vertex before, but for those of locks, if it is of a kind; else `vertex` itself.
+static uint32_t back_to(const struct lay *lay, uint32_t vertex, enum vertex_kind kind) {
+    const struct dag *dag = lay->builder->dag;
+    uint32_t first = current_thread(lay)->first, before = vertex;
+    while (before > first && is_block(dag, before - 1)) before--;
+    return before > first && dag->vertices.kind[before - 1] == kind ? before - 1 : vertex;
+}
+
+// [IDLE, BUSY, START]: what a worker does to get a task belongs to that task, locks of the queue included.
+static void take_pickup(struct lay *lay, uint32_t index) {
+    struct dag *dag = lay->builder->dag;
+    struct dag_task *task = &dag->tasks[index];
+    uint32_t busy = back_to(lay, task->start, VERTEX_BUSY);
+    if (busy == task->start) return;
+    task->pickup = back_to(lay, busy, VERTEX_IDLE);
+    for (uint32_t v = task->pickup; v < task->start; v++) {
+        if (!is_block(dag, v)) dag->vertices.task[v] = index;
+    }
+}
+
+static bool end_body(struct lay *lay, const struct open_entry *entry, bool recorded, uint8_t outcome) {
+    if (entry->task == DAG_NONE) return true;
+    lay->builder->functions.depth = entry->functions;
+    struct dag_task *task = task_at(lay, entry->task);
+    if (!path_end(lay->builder, entry->outer, &task->path)) return false;
+    task->outcome = outcome;
+    // A result is set by the last line of a body's wrapper: what is cut off after it is not the body.
+    if (!recorded && task->result == DAG_NONE) task->flags |= TASK_UNFINISHED;
+    if (!put(lay, VERTEX_END, entry->task)) return false;
+    task->end = last_vertex(lay);
+    return true;
+}
+
+// Closes all entries above `depth`, whose own ends were lost or never came.
+static bool close_above(struct lay *lay, uint32_t depth) {
+    struct open_stack *open = &lay->builder->open;
+    while (open->depth > depth) {
+        const struct open_entry *entry = &open->entries[--open->depth];
+        if (entry->kind == OPEN_BODY && !end_body(lay, entry, false, TASK_RETURNED)) return false;
+    }
+    return true;
+}
+
+// Finds what this event closes, closes what lies above it, and takes it off. NULL if there is nothing, or on failure.
+static bool pop(struct lay *lay, enum open_kind kind, uint64_t id, struct open_entry *entry) {
+    struct open_stack *open = &lay->builder->open;
+    uint32_t depth = open_find(open, kind, id);
+    *entry = (struct open_entry){.id = id, .task = DAG_NONE};
+    if (!depth) return true;
+    if (!close_above(lay, depth)) return false;
+    *entry = open->entries[--open->depth];
+    return true;
+}
+
+static bool lay_result(struct lay *lay, const struct sighting *sighting) {
+    if (!sighting || sighting->task == DAG_NONE) return true;
+    if (!put(lay, VERTEX_RESULT, sighting->task)) return false;
+    struct dag_task *task = task_at(lay, sighting->task);
+    bool earlier = task->result == DAG_NONE || lay->time_ns < lay->builder->dag->vertices.time_ns[task->result];
+    if (!earlier) return true;
+    task->result = last_vertex(lay);
+    const struct open_entry *around = task->flags & TASK_NESTED ? open_body(lay) : NULL;
+    if (around) task->enclosing = around->task;
+    return true;
+}
+
+static bool lay_thread_start(struct lay *lay, const struct sighting *run) {
+    bool is_main = run && run->seen & SEEN_MAIN;
+    if (run && run->own_task && !is_main && run->run_on == lay->stream && task_at(lay, run->task)->start == DAG_NONE) {
+        if (!begin_body(lay, run)) return false;
+        current_thread(lay)->run_task = run->task;
+        return true;
+    }
+    return put(lay, VERTEX_THREAD_START, DAG_NONE);
+}
+
+static bool lay_thread_end(struct lay *lay) {
+    struct open_stack *open = &lay->builder->open;
+    bool in_run = open->depth && open->entries[0].kind == OPEN_BODY && open->entries[0].task != DAG_NONE &&
+                  open->entries[0].task == current_thread(lay)->run_task;
+    if (!close_above(lay, in_run)) return false;
+    if (!in_run) return put(lay, VERTEX_THREAD_END, DAG_NONE);
+    open->depth = 0;
+    return end_body(lay, &open->entries[0], true, TASK_RETURNED);
+}
+
+static bool lay_main(struct lay *lay, const struct sighting *sighting) {
+    if (!sighting->own_task || task_at(lay, sighting->task)->start != DAG_NONE) return true;
+    if (!close_above(lay, 0)) return false; // the launcher's own
+    lay->builder->functions.depth = 0;
+    if (!begin_body(lay, sighting)) return false;
+    current_thread(lay)->run_task = sighting->task;
+    return true;
+}
+
+static bool lay_created(struct lay *lay, const struct sighting *sighting) {
+    if (!sighting->handed_over || sighting->created_on != lay->stream) return true;
+    struct dag_task *task = task_at(lay, sighting->task);
+    if (task->spawn_begin != DAG_NONE) return true;
+    const struct open_entry *around = open_body(lay);
+    if (!put(lay, VERTEX_SPAWN_BEGIN, sighting->task)) return false;
+    task->spawn_begin = task->spawn_end = last_vertex(lay);
+    task->spawner = around ? around->task : DAG_NONE;
+    if (!around) current_thread(lay)->pinned = true;
+    return true;
+}
+
+static bool lay_spawn_begin(struct lay *lay, const struct event *event, struct sighting *sighting) {
+    struct builder *builder = lay->builder;
+    struct dag_task *task = sighting->own_task ? task_at(lay, sighting->task) : NULL;
+    if (task && task->spawn_begin != DAG_NONE) task = NULL; // handed over once more: the first time counts
+    const struct open_entry *around = open_body(lay);
+    if (!put(lay, VERTEX_SPAWN_BEGIN, task ? sighting->task : DAG_NONE)) return false;
+    if (!task) {
+        if (sighting->kind == SIGHTING_WORKER) sighting->spawn_begin = last_vertex(lay);
+    } else {
+        task->spawn_begin = task->spawn_end = last_vertex(lay);
+        task->pool = (uint32_t)event->operand[2];
+        task->spawner = around ? around->task : DAG_NONE;
+        if (!around) current_thread(lay)->pinned = true;
+        if (!site_intern(builder, (uint32_t)event->operand[1], &task->site)) return false;
+        if (!context_intern(builder, around ? around->functions : 0, &task->context)) return false;
+    }
+    return push(
+        lay, (struct open_entry){.kind = OPEN_BRACKET, .id = sighting->id, .task = task ? sighting->task : DAG_NONE});
+}
+
+// What had been accepted, and then gave way to another.
+static bool lay_discarded(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = named(lay);
+    bool is_task = sighting && sighting->own_task && sighting->task != DAG_NONE;
+    if (is_task && event->operand[1] == SPAWN_REJECTED) task_at(lay, sighting->task)->flags |= TASK_REJECTED;
+    return true;
+}
+
+static bool lay_spawn_end(struct lay *lay, const struct event *event) {
+    struct open_entry bracket;
+    bool open = open_find(&lay->builder->open, OPEN_BRACKET, event->operand[0]);
+    if (!pop(lay, OPEN_BRACKET, event->operand[0], &bracket)) return false;
+    if (!open) return lay_discarded(lay, event);
+    if (!put(lay, VERTEX_SPAWN_END, bracket.task)) return false;
+    struct dag_task *task = task_at(lay, bracket.task);
+    if (!task) return true;
+    task->spawn_end = last_vertex(lay);
+    if (event->operand[1] == SPAWN_REJECTED) task->flags |= TASK_REJECTED;
+    return true;
+}
+
+static bool lay_task_start(struct lay *lay, const struct sighting *sighting) {
+    if (sighting->own_task && task_at(lay, sighting->task)->start == DAG_NONE) {
+        if (!begin_body(lay, sighting)) return false;
+        take_pickup(lay, sighting->task);
+        return true;
+    }
+    return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = DAG_NONE});
+}
+
+static bool lay_task_end(struct lay *lay, const struct event *event) {
+    struct open_entry body;
+    if (!pop(lay, OPEN_BODY, event->operand[0], &body)) return false;
+    if (body.task != DAG_NONE) return end_body(lay, &body, true, (uint8_t)event->operand[2]);
+    const struct sighting *sighting = named(lay);
+    bool sets_result = sighting && !sighting->own_task && !(sighting->seen & SEEN_RESULT);
+    return !sets_result || lay_result(lay, sighting); // without RESULT waiters see the result at the end
+}
+
+static bool note_other_wait(struct builder *builder, struct other_wait wait) {
+    if (!GROW(builder->other_waits, builder->other_wait_count, builder->other_wait_capacity)) return no_memory(builder);
+    builder->other_waits[builder->other_wait_count++] = wait;
+    return true;
+}
+
+static bool lay_wait_begin(struct lay *lay, const struct event *event) {
+    enum wait_for wait_for = wait_for_of(event->operand[2]);
+    bool by_id = wait_for == WAIT_FOR_TASK || wait_for == WAIT_FOR_RELEASE;
+    const struct sighting *target = by_id ? named(lay) : NULL;
+    uint32_t task = target ? target->task : DAG_NONE;
+    if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
+    return push(lay, (struct open_entry){
+                         .kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = (uint8_t)wait_for});
+}
+
+static bool lay_wait_end(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    struct open_entry wait;
+    bool open = open_find(&builder->open, OPEN_WAIT, event->operand[0]);
+    if (!pop(lay, OPEN_WAIT, event->operand[0], &wait)) return false;
+    if (!open) return true;
+    if (!put(lay, VERTEX_WAIT_END, wait.task)) return false;
+    if (wait.wait_for == WAIT_FOR_POOL) {
+        if (wait.id == 0) return true;
+        return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .pool = (uint32_t)wait.id});
+    }
+    uint32_t target = wait.wait_for == WAIT_FOR_TASK ? lay->sighting : IDMAP_NONE;
+    if (target == IDMAP_NONE || builder->sightings[target].kind != SIGHTING_WORKER) return true;
+    return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .sighting = target});
+}
+
+static bool lay_taken(struct lay *lay, const struct sighting *sighting) {
+    if (sighting->task == DAG_NONE) return true;
+    return put(lay, VERTEX_WAIT_BEGIN, sighting->task) && put(lay, VERTEX_WAIT_END, sighting->task);
+}
+
+static bool lay_shutdown(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    if (!put(lay, VERTEX_SHUTDOWN, DAG_NONE)) return false;
+    if (!GROW(builder->shutdowns, builder->shutdown_count, builder->shutdown_capacity)) return no_memory(builder);
+    builder->shutdowns[builder->shutdown_count++] = (struct shutdown){(uint32_t)event->operand[0], last_vertex(lay)};
+    return true;
+}
+
+static bool lock_intern(struct builder *builder, const struct event *event, uint32_t *lock) {
+    struct dag *dag = builder->dag;
+    *lock = idmap_get(&builder->lock_of_id, event->operand[0]);
+    if (*lock != IDMAP_NONE) return true;
+    if (!GROW(dag->locks, dag->lock_count, builder->lock_capacity)) return no_memory(builder);
+    *lock = dag->lock_count++;
+    dag->locks[*lock] = (struct dag_lock){event->operand[0], (uint32_t)event->operand[2]};
+    return idmap_add(&builder->lock_of_id, event->operand[0], *lock) || no_memory(builder);
+}
+
+static bool lay_block_begin(struct lay *lay, const struct event *event) {
+    uint32_t lock;
+    return lock_intern(lay->builder, event, &lock) && put(lay, VERTEX_BLOCK_BEGIN, lock);
+}
+
+// Without its begin, or with other vertices in between, it says nothing.
+static bool lay_block_end(struct lay *lay, const struct event *event) {
+    const struct dag *dag = lay->builder->dag;
+    if (lay->builder->thread_of_stream[lay->stream] == DAG_NONE) return true;
+    uint32_t begin = last_vertex(lay);
+    bool paired = dag->vertices.kind[begin] == VERTEX_BLOCK_BEGIN &&
+                  dag->locks[dag->vertices.task[begin]].id == event->operand[0];
+    if (!paired) return true;
+    return put(lay, VERTEX_BLOCK_END, dag->vertices.task[begin]);
+}
+
+static bool lay_task_event(struct lay *lay, const struct event *event) {
+    struct sighting *sighting = named(lay);
+    if (event->kind == EVENT_THREAD_START) return lay_thread_start(lay, sighting);
+    if (!sighting) return true;
+    switch (event->kind) {
+    case EVENT_MAIN_BEGIN:
+        return lay_main(lay, sighting);
+    case EVENT_TASK_CREATED:
+        return lay_created(lay, sighting);
+    case EVENT_SPAWN_BEGIN:
+        return lay_spawn_begin(lay, event, sighting);
+    case EVENT_TASK_START:
+        return lay_task_start(lay, sighting);
+    case EVENT_TAKEN:
+        return lay_taken(lay, sighting);
+    default:
+        return lay_result(lay, sighting);
+    }
+}
+
+static bool lay_enter(struct lay *lay, uint32_t method) {
+    if (!function_push(&lay->builder->functions, method)) return no_memory(lay->builder);
+    return !open_body(lay) || path_add(lay->builder, method);
+}
+
+static bool lay_event(struct lay *lay, const struct event *event) {
+    switch (event->kind) {
+    case EVENT_ENTER:
+        return lay_enter(lay, (uint32_t)event->operand[0]);
+    case EVENT_EXIT:
+    case EVENT_EXIT_THROW: {
+        const struct open_entry *body = open_body(lay);
+        function_pop(&lay->builder->functions, (uint32_t)event->operand[0], body ? body->functions : 0);
+        return true;
+    }
+    case EVENT_THREAD_START:
+    case EVENT_MAIN_BEGIN:
+    case EVENT_TASK_CREATED:
+    case EVENT_SPAWN_BEGIN:
+    case EVENT_TASK_START:
+    case EVENT_TAKEN:
+    case EVENT_RESULT:
+        return lay_task_event(lay, event);
+    case EVENT_SPAWN_END:
+        return lay_spawn_end(lay, event);
+    case EVENT_TASK_END:
+        return lay_task_end(lay, event);
+    case EVENT_WAIT_BEGIN:
+        return lay_wait_begin(lay, event);
+    case EVENT_WAIT_END:
+        return lay_wait_end(lay, event);
+    case EVENT_IDLE:
+        return put(lay, VERTEX_IDLE, DAG_NONE);
+    case EVENT_BUSY:
+        return put(lay, VERTEX_BUSY, DAG_NONE);
+    case EVENT_RETIRE:
+        return put(lay, VERTEX_RETIRE, DAG_NONE);
+    case EVENT_POOL_SHUTDOWN:
+        return lay_shutdown(lay, event);
+    case EVENT_THREAD_END:
+        return lay_thread_end(lay);
+    case EVENT_BLOCK_BEGIN:
+        return lay_block_begin(lay, event);
+    case EVENT_BLOCK_END:
+        return lay_block_end(lay, event);
+    default:
+        return true;
+    }
+}
+
+// At a boundary the last vertex of the event takes what the thread has computed and waited for cores so far
+// (compute.c).
+static void note_boundary(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    struct dag *dag = builder->dag;
+    if (event->kind == EVENT_RUN_DELAY) lay->delay_ns = (int64_t)(event->operand[0] & INT64_MAX);
+    if (!builder->has_cpu || !event_has_cpu(event->kind) || builder->thread_of_stream[lay->stream] == DAG_NONE) return;
+    uint32_t v = last_vertex(lay);
+    if (dag->vertices.event[v] != lay->ordinal) return; // of a nested task, which has no vertices
+    dag->vertices.compute_ns[v] = (int64_t)event->operand[1];
+    builder->measured |= event->operand[1] != 0;
+    if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns;
+}
+
+// What an event cost before its time is part of the edge to its first vertex, what it cost behind, of the next one.
+static void note_tracer(struct lay *lay, const struct event *event, uint32_t first) {
+    struct dag *dag = lay->builder->dag;
+    const struct event_cost *cost = &lay->builder->trace->costs[event->kind];
+    lay->tracer_ps += cost->before_ps;
+    if (dag->vertex_count > first) {
+        dag->tracer.edge_ns[first] = (int64_t)(lay->tracer_ps + 500) / 1000;
+        dag->tracer.event_kind[first] = event->kind;
+        lay->tracer_ps = 0;
+    }
+    lay->tracer_ps += cost->after_ps;
+}
+
+static void extend_window(struct dag *dag, const struct event_batch *batch) {
+    int64_t first_ns = (int64_t)batch->events[0].time, last_ns = (int64_t)batch->events[batch->count - 1].time;
+    if (first_ns < dag->first_ns) dag->first_ns = first_ns;
+    if (last_ns > dag->last_ns) dag->last_ns = last_ns;
+}
+
+static bool lay_stream(struct builder *builder, uint32_t stream) {
+    struct lay lay = {.builder = builder, .stream = stream};
+    bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
+    struct trace_cursor cursor;
+    struct event_batch batch;
+    trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
+    builder->open.depth = builder->functions.depth = builder->paths.depth = 0;
+    for (uint64_t first = 0; read_batch(builder, &cursor, &batch); first += batch.count) {
+        for (uint32_t i = 0; i < batch.count; i++) {
+            lay.ordinal = first + i;
+            lay.sighting = batch.sightings[i];
+            lay.time_ns = (int64_t)batch.events[i].time;
+            uint32_t vertex = builder->dag->vertex_count;
+            if (!lay_event(&lay, &batch.events[i])) return false;
+            note_boundary(&lay, &batch.events[i]);
+            if (builder->has_costs) note_tracer(&lay, &batch.events[i], vertex);
+        }
+        if (counted) extend_window(builder->dag, &batch);
+    }
+    return builder->error->status == STATUS_OK && close_above(&lay, 0);
+}
+
+// Tasks that never came to an end, or never began.
+static void finish_tasks(struct dag *dag) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_task *task = &dag->tasks[t];
+        if (task->flags & TASK_NESTED) continue;
+        if (task->start != DAG_NONE) {
+            task->flags &= (uint8_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
+        } else if (!(task->flags & TASK_REJECTED)) {
+            task->flags |= TASK_UNFINISHED;
+            if (task->result != DAG_NONE) task->outcome = TASK_CANCELLED;
+        }
+        if (task->result == DAG_NONE && !(task->flags & TASK_UNFINISHED)) task->result = task->end;
+    }
+}
+
+bool lay_vertices(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    builder->has_costs = trace->tells_costs;
+    builder->has_cpu = trace->header.cycle_unit != NULL;
+    builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];
+    builder->dag->first_ns = INT64_MAX;
+    builder->dag->last_ns = INT64_MIN;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (trace->streams[s].id != 0 && !lay_stream(builder, s)) return false;
+    }
+    if (builder->dag->first_ns > builder->dag->last_ns) builder->dag->first_ns = builder->dag->last_ns = 0;
+    finish_tasks(builder->dag);
+    return sites_take_classes(builder);
+}

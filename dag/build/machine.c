@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the JVM's own stream says of the whole process: its pauses, and samples of its computing.
+#include "dag/build/builder.h"
+
+struct machine {
+    struct builder *builder;
+    uint32_t pause_capacity, sample_capacity;
+    int64_t pause_begin_ns; // of the one that goes on; -1: none does
+};
+
+static bool end_pause(struct machine *machine, int64_t time_ns) {
+    struct dag *dag = machine->builder->dag;
+    if (machine->pause_begin_ns < 0) return true; // its begin was lost
+    if (!GROW(dag->pauses, dag->pause_count, machine->pause_capacity)) return no_memory(machine->builder);
+    dag->pauses[dag->pause_count++] = (struct dag_pause){machine->pause_begin_ns, time_ns};
+    machine->pause_begin_ns = -1;
+    return true;
+}
+
+static bool add_sample(struct machine *machine, const struct event *event) {
+    struct dag *dag = machine->builder->dag;
+    if (!GROW(dag->samples, dag->sample_count, machine->sample_capacity)) return no_memory(machine->builder);
+    dag->samples[dag->sample_count++] = (struct dag_sample){.time_ns = (int64_t)event->time,
+                                                            .process_cpu_ns = (int64_t)(event->operand[0] & INT64_MAX),
+                                                            .machine_cpu_ns = (int64_t)(event->operand[1] & INT64_MAX),
+                                                            .context_switches = event->operand[2]};
+    return true;
+}
+
+static bool take_event(struct machine *machine, const struct event *event) {
+    if (event->kind == EVENT_GC_BEGIN) machine->pause_begin_ns = (int64_t)event->time;
+    if (event->kind == EVENT_GC_END) return end_pause(machine, (int64_t)event->time);
+    return event->kind != EVENT_SAMPLE || add_sample(machine, event);
+}
+
+bool read_machine(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    struct machine machine = {.builder = builder, .pause_begin_ns = -1};
+    if (!trace->stream_count || trace->streams[0].id != 0) return true;
+    struct trace_cursor cursor;
+    struct event event;
+    trace_cursor_init(&cursor, trace, &trace->streams[0]);
+    while (trace_cursor_next(&cursor, &event, builder->error)) {
+        if (!take_event(&machine, &event)) return false;
+    }
+    return builder->error->status == STATUS_OK;
+}

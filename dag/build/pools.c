@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The rules of each pool: what the trace's table says of it, and what its workers were seen to do.
+#include "dag/build/builder.h"
+#include "dag/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Tasks that queued and were taken newest first, or oldest first: of two that were taken one after the other and could
+// both have been the first.
+struct order_votes {
+    uint32_t newest, oldest;
+};
+
+static bool has(const char *text, const char *part) {
+    return text && strstr(text, part);
+}
+
+// Exact for what java.util.concurrent has; a queue of the program's own is known by its name, or in order of arrival.
+static enum discipline discipline_by_name(const struct trace_pool *pool) {
+    bool steals = has(pool->kind, "ForkJoinPool") || has(pool->queue, "ForkJoinPool$WorkQueue");
+    if (steals) return has(pool->queue, " async") ? DISCIPLINE_FIFO : DISCIPLINE_STEALING;
+    bool delays = has(pool->kind, "Scheduled") || has(pool->queue, "Delay");
+    if (delays || !pool->queue || pool->core < 0 || pool->maximum < 0) return DISCIPLINE_UNKNOWN;
+    if (has(pool->queue, "SynchronousQueue")) return DISCIPLINE_HAND_OFF;
+    if (has(pool->queue, "Priority")) return DISCIPLINE_PRIORITY;
+    return has(pool->queue, "LIFO") || has(pool->queue, "Lifo") || has(pool->queue, "Stack") ? DISCIPLINE_LIFO
+                                                                                             : DISCIPLINE_FIFO;
+}
+
+static void describe(const struct trace_pool *known, struct dag_pool *pool) {
+    bool steals = has(known->kind, "ForkJoinPool");
+    pool->discipline = discipline_by_name(known);
+    pool->core = known->core;
+    pool->maximum = steals ? INT32_MAX : known->maximum; // spares for those that wait
+    pool->capacity = known->capacity >= 0 && !steals ? known->capacity : INT64_MAX;
+    if (pool->discipline == DISCIPLINE_HAND_OFF) pool->capacity = 0;
+    pool->lifo_wakeups = steals || pool->discipline == DISCIPLINE_HAND_OFF; // idle workers are a stack
+    pool->caller_runs = has(known->rejection, "ThreadPoolExecutor$CallerRunsPolicy");
+    pool->discards_oldest = has(known->rejection, "ThreadPoolExecutor$DiscardOldestPolicy");
+    pool->keep_alive_ns = known->keep_alive_ns;
+    pool->core_times_out = known->flags & POOL_CORE_TIMES_OUT;
+}
+
+static struct dag_pool *pool_at(const struct dag *dag, uint32_t pool) {
+    return pool && pool < dag->pool_count ? &dag->pools[pool] : NULL;
+}
+
+static void distrust(const struct dag *dag, uint32_t pool) {
+    if (pool_at(dag, pool)) pool_at(dag, pool)->discipline = DISCIPLINE_UNKNOWN;
+}
+
+// Whether the worker handed over a task in nobody's name: a simulation would not know when.
+static bool spawns_for_nobody(const struct dag *dag, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (vertices->kind[v] == VERTEX_START)
+            v = dag->tasks[vertices->task[v]].tail;
+        else if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && vertices->task[v] != DAG_NONE)
+            return true;
+    }
+    return false;
+}
+
+// A worker that also served another pool, or nobody known, is not its pool's to dispatch. What runs in other tasks'
+// bodies is theirs.
+static void look_at_task(struct dag *dag, const struct dag_task *task) {
+    if (task->start == DAG_NONE || task->enclosing != DAG_NONE) return;
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    if (!thread->worker || (task->pool == thread->pool && task->spawn_begin != DAG_NONE)) return;
+    distrust(dag, thread->pool);
+    distrust(dag, task->pool);
+}
+
+// How long the worker was idle before it retired of itself, where the trace does not say how long it has to be: workers
+// wake up late, never early.
+static void look_at_retirement(struct dag *dag, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    struct dag_pool *pool = pool_at(dag, thread->pool);
+    if (!pool || dag->trace->pools[thread->pool].keep_alive_ns >= 0) return;
+    for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+        bool of_itself = vertices->kind[v] == VERTEX_RETIRE && vertices->cause[v] == DAG_NONE;
+        if (!of_itself || vertices->kind[v - 1] != VERTEX_IDLE) continue;
+        int64_t idle_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
+        if (pool->keep_alive_ns < 0 || idle_ns < pool->keep_alive_ns) pool->keep_alive_ns = idle_ns;
+    }
+}
+
+static void vote(const struct dag *dag, const struct dag_task *first, const struct dag_task *then,
+                 struct order_votes *votes) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    if (time_ns[then->spawn_begin] >= time_ns[first->pickup]) return; // it was not there yet
+    if (time_ns[then->spawn_begin] > time_ns[first->spawn_begin])
+        votes->oldest++;
+    else
+        votes->newest++;
+}
+
+// Takes the order in which queued tasks were taken for the discipline where it clearly is newest first.
+static bool look_at_order(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    struct order_key *queued = malloc(((size_t)dag->task_count + 1) * sizeof *queued);
+    uint32_t count = 0;
+    struct order_votes *votes = calloc(dag->pool_count, sizeof *votes);
+    uint32_t *before = malloc(dag->pool_count * sizeof *before); // task of the pool that was taken last
+    bool ok = queued && votes && before;
+    for (uint32_t t = 0; ok && t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->dispatch != DISPATCH_QUEUED || !pool_at(dag, task->pool)) continue;
+        queued[count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
+    }
+    for (uint32_t p = 0; ok && p < dag->pool_count; p++) before[p] = DAG_NONE;
+    ok = ok && order_sort(queued, count);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct dag_task *task = &dag->tasks[queued[i].item];
+        if (before[task->pool] != DAG_NONE) vote(dag, &dag->tasks[before[task->pool]], task, &votes[task->pool]);
+        before[task->pool] = queued[i].item;
+    }
+    for (uint32_t p = 1; ok && p < dag->pool_count; p++) {
+        bool newest_first = votes[p].newest >= 3 && votes[p].newest > 4 * votes[p].oldest;
+        if (newest_first && dag->pools[p].discipline == DISCIPLINE_FIFO) dag->pools[p].discipline = DISCIPLINE_LIFO;
+    }
+    free(queued);
+    free(votes);
+    free(before);
+    return ok || no_memory(builder);
+}
+
+// Where the trace does not say how many workers a pool may have: as many as were seen.
+static bool count_workers(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    int32_t *workers = calloc(dag->pool_count, sizeof *workers);
+    if (!workers) return no_memory(builder);
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (dag->threads[i].worker && pool_at(dag, dag->threads[i].pool)) workers[dag->threads[i].pool]++;
+    }
+    for (uint32_t p = 1; p < dag->pool_count; p++) {
+        if (dag->pools[p].core < 0) dag->pools[p].core = workers[p];
+        if (dag->pools[p].maximum < 0) dag->pools[p].maximum = workers[p];
+    }
+    free(workers);
+    return true;
+}
+
+bool describe_pools(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    dag->pool_count = builder->trace->pool_count ? builder->trace->pool_count : 1;
+    dag->pools = ARENA_NEW(&dag->arena, struct dag_pool, dag->pool_count);
+    if (!dag->pools) return no_memory(builder);
+    for (uint32_t p = 1; p < dag->pool_count; p++) describe(&builder->trace->pools[p], &dag->pools[p]);
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (!dag->threads[i].worker) continue;
+        if (dag->threads[i].pinned && spawns_for_nobody(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
+        look_at_retirement(dag, &dag->threads[i]);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_pool *pool = pool_at(dag, dag->tasks[t].pool);
+        if (pool && dag->tasks[t].dispatch == DISPATCH_CALLER) pool->caller_runs = true;
+        look_at_task(dag, &dag->tasks[t]);
+    }
+    return look_at_order(builder) && count_workers(builder);
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first decode: which ids are tasks of their own, which are folded into others, which threads are workers. All of
+// it can depend on any other thread's events, so it must be known before the first vertex is laid.
+#include "base/pages.h"
+#include "dag/build/builder.h"
+#include "dag/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool no_memory(struct builder *builder) {
+    return error_set(builder->error, STATUS_FAILED, "no memory for the graph of %llu events",
+                     (unsigned long long)builder->trace->event_count);
+}
+
+bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size) {
+    if (count < *capacity) return true;
+    if (*capacity > UINT32_MAX / 2) return false;
+    uint32_t larger = *capacity ? *capacity * 2 : 64;
+    void *moved = realloc(*array, larger * size);
+    if (!moved) return false;
+    pages_prefer_huge(moved, larger * size);
+    *array = moved;
+    *capacity = larger;
+    return true;
+}
+
+bool open_push(struct open_stack *stack, struct open_entry entry) {
+    if (!GROW(stack->entries, stack->depth, stack->capacity)) return false;
+    stack->entries[stack->depth++] = entry;
+    return true;
+}
+
+uint32_t open_find(const struct open_stack *stack, enum open_kind kind, uint64_t id) {
+    uint32_t depth = stack->depth;
+    while (depth && (stack->entries[depth - 1].kind != kind || stack->entries[depth - 1].id != id)) depth--;
+    return depth;
+}
+
+static struct sighting *sight_again(struct builder *builder, uint32_t index, uint64_t time_ns) {
+    struct sighting *known = &builder->sightings[index];
+    if (time_ns < known->first_ns) known->first_ns = time_ns;
+    return known;
+}
+
+// `known`: what the batch found, which may have come up since. NULL: no memory.
+static struct sighting *sight(struct builder *builder, uint64_t id, uint32_t known, uint64_t time_ns) {
+    if (known != IDMAP_NONE) return sight_again(builder, known, time_ns);
+    uint32_t *index = idpages_at(&builder->sighting_of_id, id);
+    if (!index) return NULL;
+    if (*index != IDMAP_NONE) return sight_again(builder, *index, time_ns);
+    if (!GROW(builder->sightings, builder->sighting_count, builder->sighting_capacity)) return NULL;
+    *index = builder->sighting_count++;
+    struct sighting *sighting = &builder->sightings[*index];
+    *sighting = (struct sighting){.id = id,
+                                  .first_ns = time_ns,
+                                  .created_on = DAG_NONE,
+                                  .started_on = DAG_NONE,
+                                  .run_on = DAG_NONE,
+                                  .enclosing = DAG_NONE,
+                                  .task = DAG_NONE,
+                                  .spawn_begin = DAG_NONE};
+    return sighting;
+}
+
+static bool scan_open(struct builder *builder, enum open_kind kind, struct sighting *sighting) {
+    uint32_t index = (uint32_t)(sighting - builder->sightings);
+    return open_push(&builder->open, (struct open_entry){.kind = (uint8_t)kind, .id = sighting->id, .sighting = index});
+}
+
+static void scan_close(struct builder *builder, enum open_kind kind, uint64_t id) {
+    uint32_t depth = open_find(&builder->open, kind, id);
+    if (depth) builder->open.depth = depth - 1;
+}
+
+static uint32_t innermost_body(const struct builder *builder) {
+    for (uint32_t i = builder->open.depth; i--;) {
+        if (builder->open.entries[i].kind == OPEN_BODY) return builder->open.entries[i].sighting;
+    }
+    return DAG_NONE;
+}
+
+static bool scan_start(struct builder *builder, uint32_t stream, struct sighting *sighting) {
+    if (!(sighting->seen & (SEEN_START | SEEN_RUN | SEEN_MAIN))) {
+        sighting->started_on = stream;
+        sighting->enclosing = innermost_body(builder);
+        if (!GROW(builder->starts, builder->start_count, builder->start_capacity)) return false;
+        builder->starts[builder->start_count++] = (uint32_t)(sighting - builder->sightings);
+    }
+    return scan_open(builder, OPEN_BODY, sighting);
+}
+
+// A FutureTask that a body makes, runs and asks for its result is that body's own code, wherever it is moved.
+static bool takes_its_own(const struct builder *builder, uint32_t stream, const struct sighting *sighting) {
+    return sighting->created_on == stream && sighting->started_on == stream && !(sighting->seen & SEEN_SPAWN) &&
+           sighting->enclosing == innermost_body(builder);
+}
+
+// A thread that is made while a task is being handed over is made for that task, by its pool: its run() is no task.
+static bool scan_spawn(struct builder *builder, struct sighting *sighting, uint64_t pool) {
+    const struct open_stack *open = &builder->open;
+    const struct open_entry *around = open->depth ? &open->entries[open->depth - 1] : NULL;
+    if (around && around->kind == OPEN_BRACKET && around->id != sighting->id && pool == 0) {
+        sighting->seen |= SEEN_IN_BRACKET;
+    }
+    sighting->seen |= SEEN_SPAWN;
+    return scan_open(builder, OPEN_BRACKET, sighting);
+}
+
+// What many may give and each of them will do: a permit of a semaphore, a StampedLock.
+static bool sleeps_for_permit(const struct trace *trace, const struct event *event) {
+    static const char SEMAPHORE[] = "java.util.concurrent.Semaphore$";
+    uint32_t class = wait_class_of(event->operand[2]);
+    const char *name = class ? trace->classes[class].name : NULL;
+    return name && (strncmp(name, SEMAPHORE, sizeof SEMAPHORE - 1) == 0 ||
+                    strcmp(name, "java.util.concurrent.locks.StampedLock") == 0);
+}
+
+static bool scan_sighting(struct builder *builder, uint32_t stream, const struct event *event,
+                          struct sighting *sighting) {
+    struct stream_facts *facts = &builder->streams[stream];
+    bool ok = true;
+    switch (event->kind) {
+    case EVENT_TASK_CREATED:
+        sighting->created_on = stream;
+        sighting->task_class = (uint32_t)event->operand[1];
+        break;
+    case EVENT_SPAWN_BEGIN:
+        return scan_spawn(builder, sighting, event->operand[2]);
+    case EVENT_TASK_START:
+        ok = scan_start(builder, stream, sighting);
+        sighting->seen |= SEEN_START;
+        break;
+    case EVENT_THREAD_START:
+        ok = scan_start(builder, stream, sighting);
+        sighting->seen |= SEEN_RUN;
+        sighting->run_on = stream;
+        facts->run = (uint32_t)(sighting - builder->sightings);
+        break;
+    case EVENT_MAIN_BEGIN:
+        facts->has_main = true;
+        ok = scan_start(builder, stream, sighting);
+        sighting->seen |= SEEN_MAIN;
+        break;
+    case EVENT_RESULT:
+        sighting->seen |= SEEN_RESULT;
+        break;
+    case EVENT_WAIT_BEGIN:
+        if (sleeps_for_permit(builder->trace, event)) sighting->seen |= SEEN_PERMIT;
+        sighting->awaited++;
+        break;
+    case EVENT_TAKEN:
+        sighting->awaited += !takes_its_own(builder, stream, sighting);
+        break;
+    default:
+        break;
+    }
+    return ok;
+}
+
+static bool names_task(const struct event *event) {
+    switch (event->kind) {
+    case EVENT_WAIT_BEGIN:
+        return event->operand[0] != 0 &&
+               (wait_for_of(event->operand[2]) == WAIT_FOR_TASK || wait_for_of(event->operand[2]) == WAIT_FOR_RELEASE);
+    case EVENT_TASK_CREATED:
+    case EVENT_SPAWN_BEGIN:
+    case EVENT_TASK_START:
+    case EVENT_RESULT:
+    case EVENT_TAKEN:
+    case EVENT_THREAD_START:
+    case EVENT_MAIN_BEGIN:
+        break;
+    default:
+        return false;
+    }
+    return event->operand[0] != 0;
+}
+
+// Inlined early, or gcc takes it for a function without effect and leaves out the call.
+static inline __attribute__((always_inline)) void prefetch_tasks(const struct builder *builder,
+                                                                 const struct event_batch *batch) {
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (batch->sightings[i] == IDMAP_NONE) continue;
+        uint32_t task = builder->sightings[batch->sightings[i]].task;
+        if (task == DAG_NONE) continue;
+        __builtin_prefetch(&builder->dag->tasks[task].site, 1); // a task takes two lines
+        __builtin_prefetch(&builder->dag->tasks[task].awaited, 1);
+    }
+}
+
+// Whether an event's first operand may be a task.
+static inline bool may_name_task(unsigned kind) {
+    const uint64_t others = UINT64_C(1) << EVENT_ENTER | UINT64_C(1) << EVENT_EXIT | UINT64_C(1) << EVENT_EXIT_THROW |
+                            UINT64_C(1) << EVENT_WORKER_BEGIN | UINT64_C(1) << EVENT_IDLE | UINT64_C(1) << EVENT_BUSY |
+                            UINT64_C(1) << EVENT_RETIRE | UINT64_C(1) << EVENT_RUN_DELAY;
+    return !(others >> kind & 1);
+}
+
+// A thread's events often name one task several times in a row.
+static void find_sightings(const struct builder *builder, struct event_batch *batch) {
+    uint64_t last_id = 0;
+    uint32_t last = IDMAP_NONE;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct event *event = &batch->events[i];
+        batch->sightings[i] = IDMAP_NONE;
+        if (!may_name_task(event->kind)) continue;
+        if (event->operand[0] != last_id) {
+            last_id = event->operand[0];
+            last = idpages_get(&builder->sighting_of_id, last_id);
+            if (last != IDMAP_NONE) __builtin_prefetch(&builder->sightings[last]);
+        }
+        batch->sightings[i] = last;
+    }
+}
+
+bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch) {
+    batch->count = 0;
+    while (batch->count < sizeof batch->events / sizeof *batch->events &&
+           trace_cursor_next(cursor, &batch->events[batch->count], builder->error)) {
+        batch->count++;
+    }
+    find_sightings(builder, batch);
+    if (builder->dag->tasks) prefetch_tasks(builder, batch);
+    return batch->count > 0;
+}
+
+static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known) {
+    struct stream_facts *facts = &builder->streams[stream];
+    if (event->kind == EVENT_WORKER_BEGIN) {
+        if (!facts->is_worker) facts->pool = (uint32_t)event->operand[0];
+        facts->is_worker = true;
+    }
+    if (event->kind == EVENT_TASK_END) scan_close(builder, OPEN_BODY, event->operand[0]);
+    if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);
+    if (!names_task(event)) return true;
+    struct sighting *sighting = sight(builder, event->operand[0], known, event->time);
+    if (!sighting || !scan_sighting(builder, stream, event, sighting)) return no_memory(builder);
+    return true;
+}
+
+static bool scan_stream(struct builder *builder, uint32_t stream) {
+    struct trace_cursor cursor;
+    struct event_batch batch;
+    trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
+    builder->open.depth = 0;
+    while (read_batch(builder, &cursor, &batch)) {
+        for (uint32_t i = 0; i < batch.count; i++) {
+            const struct event *event = &batch.events[i];
+            if (event->kind <= EVENT_EXIT_THROW) continue;
+            if (!scan_event(builder, stream, event, batch.sightings[i])) return false;
+        }
+    }
+    return builder->error->status == STATUS_OK;
+}
+
+// A thread works for others if it says so, or if it was made while something else was being handed over.
+static void classify_runs(struct builder *builder) {
+    for (uint32_t s = 0; s < builder->trace->stream_count; s++) {
+        struct stream_facts *facts = &builder->streams[s];
+        if (facts->run == DAG_NONE) continue;
+        struct sighting *run = &builder->sightings[facts->run];
+        if (run->seen & SEEN_MAIN) continue; // main's thread starts, by the same id, before main is entered
+        if (run->seen & SEEN_IN_BRACKET) facts->is_worker = true;
+        bool system = builder->trace->streams[s].thread.flags & THREAD_SYSTEM;
+        if (facts->is_worker || system || facts->has_main) {
+            run->kind = SIGHTING_WORKER;
+        } else {
+            run->own_task = true;
+        }
+    }
+}
+
+static const struct sighting *enclosing_task(const struct builder *builder, const struct sighting *sighting) {
+    while (sighting->enclosing != DAG_NONE) {
+        sighting = &builder->sightings[sighting->enclosing];
+        if (sighting->own_task) return sighting;
+    }
+    return NULL;
+}
+
+// What was never submitted but runs inside another task is part of it, unless a queue of the program's own brought it
+// here from the thread that made it; that can be told only where the enclosing task is a thread's own loop.
+static void classify_unsubmitted(struct builder *builder, struct sighting *sighting) {
+    const struct sighting *around = enclosing_task(builder, sighting);
+    bool from_elsewhere = sighting->created_on != DAG_NONE && sighting->created_on != sighting->started_on;
+    bool in_loop = !around || around->seen & (SEEN_RUN | SEEN_MAIN);
+    sighting->handed_over = from_elsewhere && in_loop;
+    sighting->own_task = !around || sighting->handed_over;
+}
+
+static void classify(struct builder *builder) {
+    classify_runs(builder);
+    for (uint32_t i = 0; i < builder->sighting_count; i++) {
+        struct sighting *sighting = &builder->sightings[i];
+        if (sighting->kind == SIGHTING_WORKER) {
+            sighting->own_task = false; // where one id names two threads
+            continue;
+        }
+        if (sighting->seen & SEEN_RUN && !(sighting->seen & SEEN_MAIN)) continue;
+        bool started = sighting->seen & (SEEN_START | SEEN_MAIN);
+        if (sighting->seen & SEEN_IN_BRACKET && !started)
+            sighting->kind = SIGHTING_WORKER; // never seen alive
+        else if (sighting->seen & (SEEN_SPAWN | SEEN_MAIN))
+            sighting->own_task = true;
+    }
+    for (uint32_t i = 0; i < builder->start_count; i++) { // enclosing ones come before what they enclose
+        struct sighting *sighting = &builder->sightings[builder->starts[i]];
+        if (!sighting->own_task && sighting->kind != SIGHTING_WORKER) classify_unsubmitted(builder, sighting);
+    }
+    for (uint32_t i = 0; i < builder->sighting_count; i++) {
+        struct sighting *sighting = &builder->sightings[i];
+        bool wanted = sighting->awaited && sighting->seen & (SEEN_RESULT | SEEN_START);
+        if (sighting->kind == SIGHTING_NONE && (sighting->own_task || wanted)) sighting->kind = SIGHTING_TASK;
+    }
+}
+
+static int compare_ids(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static uint8_t first_flags(const struct trace *trace, const struct sighting *sighting) {
+    if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
+    bool before = trace->running_count > 0 && bsearch(&sighting->id, trace->running, trace->running_count,
+                                                      sizeof *trace->running, compare_ids) != NULL;
+    uint8_t flags = before ? TASK_BEGUN_BEFORE : 0;
+    if (sighting->seen & SEEN_MAIN) return flags | TASK_MAIN;
+    return flags | (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
+}
+
+static void make_task(const struct trace *trace, const struct sighting *sighting, struct dag_task *task) {
+    *task = (struct dag_task){.id = sighting->id,
+                              .site = DAG_NONE,
+                              .context = DAG_NONE,
+                              .task_class = sighting->task_class,
+                              .spawn_begin = DAG_NONE,
+                              .spawn_end = DAG_NONE,
+                              .spawner = DAG_NONE,
+                              .thread = DAG_NONE,
+                              .enclosing = DAG_NONE,
+                              .pickup = DAG_NONE,
+                              .start = DAG_NONE,
+                              .end = DAG_NONE,
+                              .tail = DAG_NONE,
+                              .result = DAG_NONE,
+                              .flags = first_flags(trace, sighting),
+                              .awaited = sighting->awaited};
+}
+
+static bool make_tasks(struct builder *builder) {
+    struct order_key *order = malloc(((size_t)builder->sighting_count + 1) * sizeof *order);
+    uint32_t count = 0;
+    if (!order) return no_memory(builder);
+    for (uint32_t i = 0; i < builder->sighting_count; i++) {
+        const struct sighting *sighting = &builder->sightings[i];
+        if (sighting->kind != SIGHTING_TASK) continue;
+        order[count++] = (struct order_key){(int64_t)sighting->first_ns, sighting->id, i};
+    }
+    struct dag *dag = builder->dag;
+    bool ok = order_sort(order, count);
+    if (ok) dag->tasks = ARENA_NEW(&dag->arena, struct dag_task, (size_t)count + 1);
+    for (uint32_t i = 0; dag->tasks && i < count; i++) {
+        builder->sightings[order[i].item].task = i;
+        make_task(builder->trace, &builder->sightings[order[i].item], &dag->tasks[i]);
+    }
+    dag->task_count = count;
+    free(order);
+    return dag->tasks || no_memory(builder);
+}
+
+bool scan_trace(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    builder->streams = calloc((size_t)trace->stream_count + 1, sizeof *builder->streams);
+    if (!builder->streams) return no_memory(builder);
+    for (uint32_t s = 0; s < trace->stream_count; s++) builder->streams[s].run = DAG_NONE;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (trace->streams[s].id != 0 && !scan_stream(builder, s)) return false;
+    }
+    classify(builder);
+    return make_tasks(builder);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Clocks of different cores differ, so an effect can seem to precede its cause. Moves what is too early, by as little
+// as can be, forward in the order in which causes come: every effect ends up no earlier than its cause, every vertex
+// after the one before it. Not so waits: a result can be seen before its event is recorded, which is no fault of
+// clocks. A cause that can only come after its own effect (ids confused, events lost) is dropped.
+#include "dag/build/builder.h"
+#include "dag/propagate/parking.h"
+
+#include <stdlib.h>
+
+struct repair {
+    struct dag *dag;
+    struct parking parking;
+    uint32_t *at;      // a thread each: next vertex
+    uint64_t *settled; // a bit a vertex: its time stands
+    uint32_t unfinished;
+};
+
+static bool is_settled(const struct repair *repair, uint32_t vertex) {
+    return repair->settled[vertex / 64] >> vertex % 64 & 1;
+}
+
+// Vertices that stand for one event may share its time.
+static int64_t least_time(const struct dag *dag, const struct dag_thread *thread, uint32_t v) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    int64_t least = INT64_MIN;
+    if (v > thread->first) least = vertices->time_ns[v - 1] + (vertices->event[v] != vertices->event[v - 1]);
+    uint32_t cause = vertices->cause[v];
+    bool binds = cause != DAG_NONE && vertices->rule[v] != RULE_WAIT; // a result's event may lag behind it
+    if (binds && vertices->time_ns[cause] > least) least = vertices->time_ns[cause];
+    return least;
+}
+
+static void settle(struct dag *dag, const struct dag_thread *thread, uint32_t v) {
+    int64_t least = least_time(dag, thread, v), *time_ns = &dag->vertices.time_ns[v];
+    if (*time_ns >= least) return;
+    if (dag->vertices.kind[v] != VERTEX_BARRIER) { // those only follow what they gather
+        dag->skew_fixed++;
+        if (least - *time_ns > dag->skew_worst_ns) dag->skew_worst_ns = least - *time_ns;
+    }
+    *time_ns = least;
+}
+
+static void advance(struct repair *repair, uint32_t index) {
+    struct dag *dag = repair->dag;
+    const struct dag_thread *thread = &dag->threads[index];
+    uint32_t *at = &repair->at[index];
+    for (; *at < thread->first + thread->count; ++*at) {
+        uint32_t cause = dag->vertices.cause[*at];
+        if (cause != DAG_NONE && !is_settled(repair, cause)) {
+            parking_wait(&repair->parking, index, cause);
+            return;
+        }
+        settle(dag, thread, *at);
+        repair->settled[*at / 64] |= UINT64_C(1) << *at % 64;
+        parking_release(&repair->parking, *at);
+    }
+    repair->unfinished--;
+}
+
+// Frees the chain whose parked vertex is the earliest: its cause can't be what it waited for.
+static void drop_one_cause(struct repair *repair) {
+    struct dag *dag = repair->dag;
+    uint32_t earliest = DAG_NONE;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (repair->at[i] == dag->threads[i].first + dag->threads[i].count) continue;
+        int64_t time_ns = dag->vertices.time_ns[repair->at[i]];
+        if (earliest == DAG_NONE || time_ns < dag->vertices.time_ns[repair->at[earliest]]) earliest = i;
+    }
+    uint32_t v = repair->at[earliest], *link = &repair->parking.first[dag->vertices.cause[v]];
+    while (*link != earliest) link = &repair->parking.next[*link];
+    *link = repair->parking.next[earliest];
+    dag->vertices.cause[v] = DAG_NONE;
+    if (dag->vertices.rule[v] != RULE_BEGIN) dag->vertices.rule[v] = RULE_RUN;
+    parking_make_ready(&repair->parking, earliest);
+}
+
+static void walk(struct repair *repair) {
+    for (uint32_t i = repair->dag->thread_count; i--;) parking_make_ready(&repair->parking, i);
+    while (repair->unfinished) {
+        for (uint32_t i; (i = parking_take_ready(&repair->parking)) != DAG_NONE;) advance(repair, i);
+        if (repair->unfinished) drop_one_cause(repair);
+    }
+}
+
+// The mean cost of waking up, over waits that slept, or else over workers that did.
+void measure_wakeup(struct dag *dag) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    int64_t total_ns[2] = {0}, count[2] = {0};
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+            uint32_t cause = vertices->cause[v], kind = vertices->kind[v];
+            if (cause == DAG_NONE || (kind != VERTEX_WAIT_END && kind != VERTEX_BUSY)) continue;
+            if (vertices->time_ns[cause] <= vertices->time_ns[v - 1]) continue;
+            if (vertices->time_ns[cause] > vertices->time_ns[v]) continue;
+            total_ns[kind == VERTEX_BUSY] += vertices->time_ns[v] - vertices->time_ns[cause];
+            count[kind == VERTEX_BUSY]++;
+        }
+    }
+    int which = count[0] == 0;
+    dag->wakeup_ns = count[which] ? total_ns[which] / count[which] : 0;
+}
+
+bool repair_skew(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    struct repair repair = {.dag = dag, .unfinished = dag->thread_count, .parking.ready = DAG_NONE};
+    repair.settled = calloc((size_t)dag->vertex_count / 64 + 1, sizeof *repair.settled);
+    repair.parking.first = malloc(((size_t)dag->vertex_count + 1) * sizeof *repair.parking.first);
+    repair.parking.next = malloc(((size_t)dag->thread_count + 1) * sizeof *repair.parking.next);
+    repair.at = malloc(((size_t)dag->thread_count + 1) * sizeof *repair.at);
+    bool ok = repair.settled && repair.parking.first && repair.parking.next && repair.at;
+    if (ok) {
+        for (uint32_t v = 0; v < dag->vertex_count; v++) repair.parking.first[v] = DAG_NONE;
+        for (uint32_t i = 0; i < dag->thread_count; i++) repair.at[i] = dag->threads[i].first;
+        walk(&repair);
+        measure_wakeup(dag);
+    }
+    free(repair.settled);
+    free(repair.parking.first);
+    free(repair.parking.next);
+    free(repair.at);
+    return ok || no_memory(builder);
+}

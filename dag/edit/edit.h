@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// An edit overlay: what a plan changes in a trace-DAG, without touching the DAG. Many overlays share one DAG. What each
+// edit does to vertices and edges, and when it is sound, stands at the top of its file: inline.c, merge.c, split.c,
+// combinator.c, resize.c.
+//
+// Of inlining, which dag_propagate knows as well: a worker left without a task goes altogether; one whose creation was
+// part of a dropped bracket is created by the first spawn of a task that is still its own. Delays: what led up to the
+// bracket is followed by the body at once, the body by what came after the bracket. Between tasks a worker's own time
+// before a pick-up goes with it; inside a body (a task that helps) it stays, being work. Because bodies are ranges, the
+// overlay is one flag a task, and the walk over a thread's chain does the rest.
+#ifndef REHYPE_DAG_EDIT_H
+#define REHYPE_DAG_EDIT_H
+
+#include "dag/dag.h"
+
+struct dag_edit {
+    uint8_t *inlined; // a flag a task
+    // What needs the simulation (dag/simulate/simulate.h):
+    uint32_t *merged_next; // a task each: the member of its group that runs after it, itself for the last; DAG_NONE
+                           // for tasks that are in none
+    uint32_t *parts;       // a task each: how many it is split into; 0: whole
+    uint8_t *staged;       // a flag a task: a coordinator whose waits become stages
+    int32_t *pool_threads; // by pool id: its size; 0: as recorded
+    uint32_t inlined_count, merged_count, parts_count, staged_count; // tasks; merged ones are members of all groups
+    uint32_t resized_count;                                          // pools
+    uint32_t *order;                                                 // scratch of dag_edit_merge, a task each
+};
+
+// NULL members when there is no memory. An edit is freed by dag_edit_destroy and cleared by dag_edit_clear.
+bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *error);
+void dag_edit_clear(struct dag_edit *edit, const struct dag *dag);
+void dag_edit_destroy(struct dag_edit *edit);
+
+// Whether nothing but inlining was asked for, so that dag_propagate can tell the times.
+bool dag_edit_only_inlines(const struct dag_edit *edit);
+
+// What can't be done to a task or pool, and why: a text of static life, or NULL if it can. The edits themselves take
+// only what was not refused, and are idempotent. One task takes part in one edit at most; improvements_conflict
+// (optimize/plan.h) sees to that.
+
+// Whether a body can leave its place and its bracket go: it is main, no task of its own, rejected, unfinished, never
+// spawned, handed over without a spawn, recorded as starting before its spawn, or its hand-over does other tasks' work.
+// What inline, merge and combinator have in common. Cost: the vertices in its spawn bracket.
+const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_inline(struct dag_edit *edit, uint32_t task);
+
+// Bodies that a waiter ran (helping joins) are no part of the waiter's task, but lie in its wait: they stay in it, and
+// go along where the waiter is inlined. If what was awaited is inlined itself, that wait sleeps no more, and comes
+// after the inlined body, which may wait for the helped one. Where so the times would close a ring, helped bodies sink:
+// into the inlined body, to where that waits for the child of its that the helped task is or comes from; if that child
+// is inlined as well, or runs in that very wait, into the child's body, and so on. Their thread stays the same. This
+// closes no ring of its own in programs whose tasks wait for all that they spawned: whatever comes behind that wait
+// then waits for the helped task anyway, and all that comes before it on the thread is the helped task's ancestors', up
+// to waits of theirs for other children, which have nothing of it to wait for.
+//
+// Where the wait begins that a helped body sinks to; DAG_NONE for those that stay, as there is no such wait. Cost: the
+// vertices of the bodies that it passes.
+uint32_t dag_edit_sinks_to(const struct dag *dag, const struct dag_edit *edit, uint32_t task);
+bool dag_edit_sinks_any(const struct dag *dag, const struct dag_edit *edit);
+
+// Merge (T 5.2): dag_inline_refusal. `tasks` are those of a site, or of a site and context, in any order; none of them
+// is in a group yet. Groups are runs of up to `factor` (2 or more) consecutive ones that one spawner hands to one pool
+// in one context. They end early where a wait for a member lies on the spawner's thread before the next member's spawn,
+// since that would never come. Groups of one stay as they are. Returns how many tasks were put into groups. Cost: a
+// sort of the tasks, and the spawners' vertices between their first and last spawn here.
+const char *dag_merge_refusal(const struct dag *dag, uint32_t task);
+uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint32_t *tasks, uint32_t count,
+                        uint32_t factor);
+// What the last dag_edit_merge made: the tasks are in edit->order, each group's side by side. How many belong to the
+// group, or are alone, that begin with order[first].
+uint32_t dag_edit_group(const struct dag_edit *edit, uint32_t first);
+
+// Split (T 5.2): refused for what was not spawned or has no end, and for bodies that spawn or wait. Factor: 2 or more.
+// Cost of the refusal: the vertices of its body.
+const char *dag_split_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_split(struct dag_edit *edit, uint32_t task, uint32_t factor);
+
+// Combinator (R Sec. 4.1): dag_inline_refusal, or it waits for nothing, or for what is no task. Cost of the refusal:
+// the vertices of its body.
+const char *dag_combinator_refusal(const struct dag *dag, uint32_t task);
+void dag_edit_combine(struct dag_edit *edit, uint32_t task);
+
+// Another size of a pool: core and maximum both. Refused where its rules are unknown (discipline), and where it has no
+// queue, so that a fixed size would reject tasks instead of letting them wait.
+const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
+void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
+
+// The first of a worker's own tasks that the edit leaves on it (bodies that lie in other bodies go where those go), or
+// DAG_NONE. Cost: up to that task.
+uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit, uint32_t thread);
+
+// Whether the edit took a worker all tasks that it had: then it is gone, and its chain is empty.
+bool dag_edit_removes_thread(const struct dag *dag, const struct dag_edit *edit, uint32_t thread);
+
+// The chain of a thread under an edit: its vertices in the order in which they would happen, bodies that moved in
+// included, bodies that moved out left out. Plain data (it may be copied) without a stack: the end of a body that moved
+// in says by its task where to go on.
+struct dag_chain {
+    const struct dag *dag;
+    const struct dag_edit *edit;
+    uint32_t next, end; // next vertex, unless it is moved; one past the thread's last
+    uint32_t vertex;    // last one passed
+    int64_t since_ns;   // recorded time of what `vertex` follows
+    int64_t lead_ns;    // own time before that: T(vertex) = T(vertex before) + lead + t(vertex) - since
+    bool entered;       // `vertex` is the start of a body that moved here: no rule but RULE_RUN holds, no cause
+    bool visited;       // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
+};
+
+// How a chain goes on; dag_chain_next shows the visits only.
+enum dag_hop {
+    HOP_VISIT, // to `vertex`
+    HOP_LEAVE, // from the end of a body that moved in to behind the bracket that it replaced
+    HOP_SKIP,  // over a pick-up and body that moved out
+    HOP_DONE,
+};
+
+void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit); // once
+void dag_chain_start(struct dag_chain *chain, uint32_t thread);                                   // then per thread
+void dag_chain_resume(struct dag_chain *chain, uint32_t thread, uint32_t vertex);                 // or from a visit on
+uint32_t dag_chain_next(struct dag_chain *chain); // vertex, or DAG_NONE at the end
+
+#endif

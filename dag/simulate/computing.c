@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Model `cpu`: how long the edges of a run take when what is computed shares the cores.
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static uint32_t first_pause_from(const struct dag *dag, int64_t time_ns) {
+    uint32_t low = 0, high = dag->pause_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->pauses[middle].begin_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void computing_begin_run(struct simulation *sim, const struct model *model) {
+    const uint32_t recorded = sim->dag->trace->header.cores;
+    double cores = model->cores > 0 ? model->cores : recorded;
+    sim->shares = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
+    struct cores_recorded met = {.cores = recorded};
+    if (sim->shares) {
+        met.pauses = sim->pauses;
+        met.pause_count = sim->dag->pause_count;
+        met.background = sim->background;
+        met.background_count = sim->dag->sample_count;
+    }
+    cores_begin(&sim->cores, cores > 0 ? cores : INFINITY, &met);
+}
+
+// ---- edges
+
+// How much of the time between two instants the JVM stood still.
+static int64_t paused_ns(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
+    int64_t paused = 0;
+    for (uint32_t i = first_pause_from(dag, from_ns); i < dag->pause_count; i++) {
+        if (dag->pauses[i].begin_ns >= to_ns) break;
+        paused += min_ns(dag->pauses[i].end_ns, to_ns) - dag->pauses[i].begin_ns;
+    }
+    return paused;
+}
+
+// What of an edge is neither lead nor waiting for a core, which arises anew. Of pauses that came while the thread might
+// as well have slept, so much was in its way as it computed of the rest.
+static int64_t length_without_queue(const struct dag *dag, uint32_t v, int64_t since_ns) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    int64_t length_ns = vertices->time_ns[v] - since_ns, compute_ns = vertices->compute_ns[v];
+    if (vertices->queued_ns) {
+        int64_t before_ns = vertices->kind[v] == VERTEX_WAIT_END ? since_ns - vertices->time_ns[v - 1] : 0; // held up
+        length_ns -= min_ns(max_ns(vertices->queued_ns[v] - before_ns, 0), length_ns);
+    }
+    int64_t pause_ns = dag->pause_count && compute_ns ? paused_ns(dag, since_ns, vertices->time_ns[v]) : 0;
+    if (pause_ns == 0) return length_ns;
+    int64_t moving_ns = max_ns(length_ns - pause_ns, compute_ns);
+    return length_ns -
+           (int64_t)((double)min_ns(pause_ns, length_ns - compute_ns) * (double)compute_ns / (double)moving_ns);
+}
+
+int64_t computing_asleep_ns(const struct dag *dag, uint32_t v, int64_t since_ns) {
+    return max_ns(length_without_queue(dag, v, since_ns) - dag->vertices.compute_ns[v], 0);
+}
+
+// When what the vertex waits for comes; DAG_ABSENT where it waits for nothing any more.
+static int64_t cause_time(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex, cause = dag_awaited_by(vertices, v);
+    if (cause == DAG_NONE || strand->entered) return DAG_ABSENT;
+    return sim->time_ns[cause];
+}
+
+// It begins to compute then, for so long, and then sleeps for the rest.
+static bool begin_edge(struct strand *strand, int64_t joins_ns, int64_t length_ns, int64_t compute_ns,
+                       struct cores_luck luck) {
+    strand->joins_ns = joins_ns;
+    strand->edge_compute_ns = min_ns(compute_ns, length_ns);
+    strand->asleep_ns = length_ns - strand->edge_compute_ns;
+    strand->edge_luck = luck;
+    return strand->edge_compute_ns > 0 || luck.more_ns > 0;
+}
+
+// Of a vertex that sleeps for its cause: it is awake in the end, as it was.
+static bool begin_waking(struct simulation *sim, struct strand *strand, int64_t woken_ns, int64_t *time_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex;
+    int64_t late_ns = woken_ns == DAG_ABSENT ? 0 : max_ns(*time_ns - woken_ns, 0);
+    int64_t queued_ns = vertices->queued_ns ? min_ns(vertices->queued_ns[v], late_ns) : 0;
+    *time_ns -= queued_ns;
+    if (vertices->rule[v] == RULE_BEGIN || strand_is_blocked(sim, strand)) return false;
+    int64_t compute_ns = min_ns(vertices->compute_ns[v], late_ns - queued_ns);
+    struct cores_luck luck = sim->luck[v];
+    if (queued_ns == 0 && luck.more_ns > 0) luck.more_ns = 0;
+    return begin_edge(strand, *time_ns - compute_ns, compute_ns, compute_ns, luck);
+}
+
+bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
+    const struct dag *dag = sim->dag;
+    const struct dag_vertices *vertices = &dag->vertices;
+    struct strand *strand = &sim->strands[index];
+    uint32_t v = strand->vertex;
+    struct cores_luck luck = strand->luck;
+    if (v >= STEP_LEAST) return begin_edge(strand, strand->now_ns, strand->lead_ns, strand->compute_ns, luck);
+    if (strand_is_blocked(sim, strand)) return begin_waking(sim, strand, contention_look_ns(strand), time_ns);
+    int64_t cause_ns = cause_time(sim, strand);
+    if (cause_ns > strand->now_ns + strand->lead_ns || (vertices->rule[v] == RULE_BEGIN && !strand->entered))
+        return begin_waking(sim, strand, cause_ns, time_ns);
+    int64_t since_ns = sim->frames[strand->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
+    int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - strand->now_ns;
+    if (own_ns && edge_ns >= own_ns) {
+        edge_ns -= own_ns - length_without_queue(dag, v, since_ns);
+        luck.more_ns += sim->luck[v].more_ns;
+    }
+    luck.crowding = sim->luck[v].crowding;
+    *time_ns = strand->now_ns + edge_ns;
+    return begin_edge(strand, strand->now_ns, edge_ns, strand->compute_ns + compute_ns, luck);
+}
+
+int64_t strand_computed_ns(const struct strand *strand) {
+    return max_ns(strand->computed_ns, strand->joins_ns + strand->edge_compute_ns) + strand->asleep_ns;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Processor sharing: strands that compute share the cores fairly, as a fair scheduler has it, none on more than one.
+//
+// The clock of service: what each strand that computes gets, whoever it is, passes at min(1, (cores - b) / n) of real
+// time, where others (the JVM's own threads, other processes) take b cores, which changes as the run gets on; so a
+// strand that has so much to compute is done when this clock has gone on by as much. Hence a heap by that clock's time,
+// and nothing to touch when others come and go. Service stands still in pauses of the JVM, each of which comes when as
+// much has been computed in all as had been when it was recorded.
+#ifndef REHYPE_DAG_CORES_H
+#define REHYPE_DAG_CORES_H
+
+#include "dag/simulate/agenda.h"
+
+struct cores_pause {
+    int64_t work_ns; // computed in all before it
+    int64_t length_ns;
+};
+
+struct cores_background {  // a stretch of the run
+    int64_t until_work_ns; // computed in all at its end
+    double cores;          // what others take
+};
+
+// How an edge fared when recorded, beside its fair share.
+struct cores_luck {
+    int64_t more_ns; // of service than it computed
+    float crowding;  // part of a core it had to do without as the recording was replayed; 0: all its luck comes back
+};
+
+// What a run met with, as recorded; the caller's.
+struct cores_recorded {
+    double cores;
+    const struct cores_pause *pauses; // rising
+    uint32_t pause_count;
+    const struct cores_background *background; // rising; after the last nobody takes any
+    uint32_t background_count;
+};
+
+struct cores_share { // of one who computes
+    struct cores_luck luck;
+    double compute_ns;
+    int64_t joined_ns, joined_served; // by the clocks of moving and of service
+    float crowding;                   // what part of a core it has had to do without
+    bool settled;                     // how much of its luck comes back
+};
+
+struct cores {
+    struct agenda due;          // who computes, by the clock of service
+    double count;               // cores; INFINITY: one for each
+    struct cores_share *shares; // a strand each
+    uint32_t capacity;
+    int64_t moved_ns; // time that passed, but for pauses
+    int64_t since_ns; // when what follows was brought up to date
+    int64_t served;   // the clock of service, in CORES_TICKS a ns
+    double work_ns;   // computed in all
+    int64_t next_ns;  // when someone is done, a pause begins, or others take more or less; INT64_MAX: never
+    struct cores_recorded recorded;
+    uint32_t next_pause, stretch;
+    int64_t pause_left_ns;
+    double taken; // cores that others take
+};
+
+enum { CORES_TICKS = 1 << 16 };
+
+// What each of n strands that compute gets of a core.
+static inline double cores_rate(double count, double taken, uint32_t n) {
+    return n > count - taken ? (count - taken) / n : 1;
+}
+
+// Zero-initialise; cores_reserve as agenda_reserve.
+bool cores_reserve(struct cores *cores, uint32_t strands);
+void cores_destroy(struct cores *cores);
+// Where there are fewer cores than recorded, others take the same part of them, else as many.
+void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded);
+
+// The strand computes for so long from now on; `now_ns` never falls, and is no later than next_ns.
+void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck);
+
+// At next_ns: who is done; AGENDA_NONE where only a pause begins or ends, or a stretch of the run.
+uint32_t cores_take(struct cores *cores);
+
+#endif

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The run as a DAG of its own: what strands passed is laid side by side, and then threads, bodies and causes are found
+// again, by what is open at each vertex, as dag_build finds them in a recording.
+#include "base/pages.h"
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FETCHED_AHEAD 16 // vertices
+
+// Where a job is in this run: vertices, a thread and jobs, DAG_NONE for none.
+struct place {
+    uint32_t spawn_begin, spawn_end, spawner;
+    uint32_t thread, enclosing, pickup, start, end;
+};
+
+struct derive_work {
+    struct dag_vertices vertices;
+    uint32_t *source;
+    uint32_t vertex_capacity;
+    struct dag_aside *asides;
+    uint32_t aside_count, aside_capacity;
+    struct dag_thread *threads;
+    uint32_t *first_aside; // a thread each, and one more
+    uint32_t thread_capacity;
+    struct dag_pool *pools;
+    struct dag_task *tasks;
+    struct place *places; // a task each
+    uint32_t task_capacity;
+    uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
+    uint32_t *open; // tasks whose bodies are open on the thread in hand
+    uint32_t depth;
+};
+
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    pages_prefer_huge(moved, count * size);
+    return moved != NULL;
+}
+
+bool derive_new(struct simulation *sim) {
+    struct derive_work *work = sim->derive = calloc(1, sizeof *work);
+    if (!work) return false;
+    work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
+    return work->pools && resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
+}
+
+void derive_free(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    if (!work) return;
+    free(work->vertices.time_ns);
+    free(work->vertices.cause);
+    free(work->vertices.task);
+    free(work->vertices.kind);
+    free(work->vertices.rule);
+    free(work->vertices.compute_ns);
+    free(work->vertices.queued_ns);
+    free(work->source);
+    free(work->asides);
+    free(work->threads);
+    free(work->first_aside);
+    free(work->pools);
+    free(work->tasks);
+    free(work->places);
+    free(work->now);
+    free(work->open);
+    free(work);
+}
+
+static bool reserve_vertices(struct derive_work *work, const struct dag_vertices *recorded, size_t count) {
+    struct dag_vertices *vertices = &work->vertices;
+    return resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
+           resize(&vertices->cause, count, sizeof *vertices->cause) &&
+           resize(&vertices->task, count, sizeof *vertices->task) &&
+           resize(&vertices->kind, count, sizeof *vertices->kind) &&
+           resize(&vertices->rule, count, sizeof *vertices->rule) &&
+           (!recorded->compute_ns || resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
+           (!recorded->queued_ns || resize(&vertices->queued_ns, count, sizeof *vertices->queued_ns)) &&
+           resize(&work->source, count, sizeof *work->source);
+}
+
+static bool reserve(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    size_t threads = sim->strand_capacity;
+    if (sim->strand_count >= work->thread_capacity) {
+        if (!resize(&work->threads, threads, sizeof *work->threads) ||
+            !resize(&work->first_aside, threads + 1, sizeof *work->first_aside)) {
+            return false;
+        }
+        work->thread_capacity = sim->strand_capacity;
+    }
+    if (sim->job_count >= work->task_capacity) {
+        size_t tasks = (size_t)sim->job_capacity + 1;
+        if (!resize(&work->tasks, tasks, sizeof *work->tasks) || !resize(&work->open, tasks, sizeof *work->open) ||
+            !resize(&work->places, tasks, sizeof *work->places)) {
+            return false;
+        }
+        work->task_capacity = (uint32_t)tasks;
+    }
+    if (sim->passed < work->vertex_capacity) return true;
+    uint32_t vertices = sim->passed + sim->passed / 8 + 1;
+    work->vertex_capacity = 0;
+    if (!reserve_vertices(work, &sim->dag->vertices, vertices)) return false;
+    work->vertex_capacity = vertices;
+    return true;
+}
+
+// Whether the result of a group or of a task in parts comes apart from their ends.
+static bool comes_apart(const struct simulation *sim, uint32_t task) {
+    return job_is_part(sim, task) || ends_group(sim, task) || sim->fate[task] == FATE_MERGED;
+}
+
+static bool is_result_of_whole(const struct passage *passage) {
+    return passage->kind == VERTEX_RESULT && passage->source == DAG_NONE;
+}
+
+static bool is_end_of_part(const struct simulation *sim, const struct passage *passage) {
+    return passage->kind == VERTEX_END && comes_apart(sim, passage->task);
+}
+
+static void set_cause(struct dag_vertices *vertices, uint32_t vertex, enum vertex_rule rule, uint32_t cause) {
+    vertices->cause[vertex] = cause;
+    vertices->rule[vertex] = (uint8_t)(cause == DAG_NONE && rule != RULE_BEGIN && rule != RULE_MAX ? RULE_RUN : rule);
+}
+
+// ---- bodies and brackets, by what is open
+
+static void open_body(struct derive_work *work, struct dag_thread *thread, uint32_t job, uint32_t start) {
+    const struct dag_vertices *vertices = &work->vertices;
+    struct place *place = &work->places[job];
+    place->start = place->pickup = start;
+    place->thread = (uint32_t)(thread - work->threads);
+    place->enclosing = work->depth ? work->open[work->depth - 1] : DAG_NONE;
+    if (!work->depth) thread->bodies++;
+    while (place->pickup > thread->first && vertices->task[place->pickup - 1] == job &&
+           (vertices->kind[place->pickup - 1] == VERTEX_IDLE || vertices->kind[place->pickup - 1] == VERTEX_BUSY)) {
+        place->pickup--;
+    }
+    work->open[work->depth++] = job;
+}
+
+static void close_body(struct derive_work *work, uint32_t job, uint32_t end) {
+    uint32_t depth = work->depth;
+    work->places[job].end = end;
+    while (depth && work->open[depth - 1] != job) depth--;
+    if (depth) work->depth = depth - 1;
+}
+
+static void begin_bracket(struct derive_work *work, struct dag_thread *thread, uint32_t job, uint32_t spawn_begin) {
+    struct place *place = &work->places[job];
+    place->spawn_begin = place->spawn_end = spawn_begin;
+    place->spawner = work->depth ? work->open[work->depth - 1] : DAG_NONE;
+    if (!work->depth) thread->pinned = true;
+}
+
+static void find_places(struct derive_work *work, struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &work->vertices;
+    work->depth = 0;
+    for (uint32_t v = thread->first, end = v + thread->count; v < end; v++) {
+        if (v + FETCHED_AHEAD < end) __builtin_prefetch(&work->places[vertices->task[v + FETCHED_AHEAD]], 1);
+        uint32_t job = dag_task_of(vertices, v);
+        if (job == DAG_NONE) continue;
+        switch (vertices->kind[v]) {
+        case VERTEX_START:
+            open_body(work, thread, job, v);
+            break;
+        case VERTEX_END:
+            close_body(work, job, v);
+            break;
+        case VERTEX_SPAWN_BEGIN:
+            begin_bracket(work, thread, job, v);
+            break;
+        case VERTEX_SPAWN_END:
+            work->places[job].spawn_end = v;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+// ---- vertices
+
+static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage *passage) {
+    const struct dag_vertices *recorded = &sim->dag->vertices;
+    struct derive_work *work = sim->derive;
+    struct dag_vertices *vertices = &work->vertices;
+    uint32_t source = passage->source;
+    bool inlined_end = passage->kind == VERTEX_END && job_has_moved(sim, passage->task);
+    vertices->time_ns[at] = passage->time_ns;
+    vertices->task[at] = passage->task;
+    vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
+    if (source == DAG_NONE)
+        set_cause(vertices, at, RULE_RUN, DAG_NONE);
+    else
+        set_cause(vertices, at, recorded->rule[source], recorded->cause[source]); // until find_cause
+    work->source[at] = source;
+    if (is_result_of_whole(passage))
+        work->now[sim->dag->tasks[passage->task].result] = at;
+    else if (source != DAG_NONE && !is_end_of_part(sim, passage))
+        work->now[source] = at;
+}
+
+static void lay_aside(struct simulation *sim, uint32_t before, const struct passage *passage) {
+    struct derive_work *work = sim->derive;
+    if (work->aside_count == work->aside_capacity) {
+        uint32_t larger = work->aside_capacity ? 2 * work->aside_capacity : 256;
+        sim->no_memory = sim->no_memory || !resize(&work->asides, larger, sizeof *work->asides);
+        if (sim->no_memory) return;
+        work->aside_capacity = larger;
+    }
+    work->asides[work->aside_count++] = (struct dag_aside){passage->time_ns, passage->source, before};
+}
+
+// What an edge computed, and what it waited for a core.
+struct effort {
+    int64_t compute_ns, queued_ns;
+};
+
+static void lay_effort(struct dag_vertices *vertices, uint32_t at, struct effort effort) {
+    if (vertices->compute_ns) vertices->compute_ns[at] = effort.compute_ns;
+    if (vertices->queued_ns) vertices->queued_ns[at] = effort.queued_ns;
+}
+
+// As much of it as there is room for.
+static struct effort within(int64_t compute_ns, int64_t queued_ns, int64_t length_ns) {
+    int64_t computed_ns = min_ns(compute_ns, length_ns);
+    return (struct effort){computed_ns, min_ns(queued_ns, length_ns - computed_ns)};
+}
+
+// Lays the vertices that came after a passage's first as they did when recorded.
+static void lay_followers(struct simulation *sim, uint32_t at, const struct passage *passage) {
+    const struct dag_vertices *recorded = &sim->dag->vertices;
+    struct derive_work *work = sim->derive;
+    struct dag_vertices *vertices = &work->vertices;
+    int64_t shift_ns = passage->time_ns - recorded->time_ns[passage->source];
+    for (uint32_t source = passage->source + 1; source < passage->source + passage->count; source++) {
+        at++;
+        vertices->time_ns[at] = recorded->time_ns[source] + shift_ns;
+        vertices->task[at] = recorded->task[source];
+        vertices->kind[at] = recorded->kind[source];
+        vertices->rule[at] = RULE_RUN;
+        vertices->cause[at] = DAG_NONE;
+        work->source[at] = source;
+        work->now[source] = at;
+        if (!recorded->compute_ns) continue;
+        int64_t queued_ns = recorded->queued_ns ? recorded->queued_ns[source] : 0;
+        int64_t length_ns = recorded->time_ns[source] - recorded->time_ns[source - 1];
+        lay_effort(vertices, at, within(recorded->compute_ns[source], queued_ns, length_ns));
+    }
+}
+
+static struct effort effort_of(const struct simulation *sim, const struct passage *passage, int64_t length_ns) {
+    const struct dag_vertices *recorded = &sim->dag->vertices;
+    int64_t compute_ns = passage->compute_ns, queued_ns = passage->queued_ns;
+    if (passage->has_edge && recorded->compute_ns) compute_ns += recorded->compute_ns[passage->source];
+    if (passage->has_edge && recorded->queued_ns) queued_ns += recorded->queued_ns[passage->source];
+    return within(compute_ns, queued_ns, length_ns);
+}
+
+static int64_t end_of_passage(const struct simulation *sim, const struct passage *passage) {
+    if (passage->count == 1) return passage->time_ns;
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    return passage->time_ns + time_ns[passage->source + passage->count - 1] - time_ns[passage->source];
+}
+
+// What one thread passed. What is computed up to what is no vertex belongs to the next that is one.
+static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next) {
+    struct derive_work *work = sim->derive;
+    struct dag_thread *thread = &work->threads[index];
+    const struct passages *log = &sim->log[index];
+    struct effort carried = {0, 0};
+    int64_t before_ns = log->count ? log->items[0].time_ns : 0;
+    thread->first = next;
+    work->first_aside[index] = work->aside_count;
+    for (uint32_t i = 0; i < log->count; i++) {
+        const struct passage *passage = &log->items[i];
+        struct effort effort = effort_of(sim, passage, passage->time_ns - before_ns);
+        carried.compute_ns += effort.compute_ns;
+        carried.queued_ns += effort.queued_ns;
+        before_ns = end_of_passage(sim, passage);
+        if (!passage_is_left(sim, passage)) {
+            lay_aside(sim, next, passage);
+            continue;
+        }
+        lay_vertex(sim, next, passage);
+        lay_effort(&work->vertices, next, carried);
+        if (passage->count > 1) lay_followers(sim, next, passage);
+        carried = (struct effort){0, 0};
+        next += passage->count;
+    }
+    thread->count = next - thread->first;
+    return next;
+}
+
+static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t index) {
+    const struct dag *dag = sim->dag;
+    uint32_t model = sim->strands[index].model;
+    struct dag_thread thread = {.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
+                                .pool = sim->strands[index].pool,
+                                .worker = true,
+                                .run_task = DAG_NONE};
+    if (index < dag->thread_count) thread = dag->threads[index];
+    thread.bodies = 0;
+    thread.pinned = false;
+    return thread;
+}
+
+static void lay_threads(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    uint32_t next = 0;
+    work->aside_count = 0;
+    memset(work->now, 0xff, sim->dag->vertex_count * sizeof *work->now); // DAG_NONE
+    memset(work->places, 0xff, sim->job_count * sizeof *work->places);   // likewise
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        work->threads[i] = thread_of_strand(sim, i);
+        next = lay_thread(sim, i, next);
+    }
+    work->first_aside[sim->strand_count] = work->aside_count;
+    sim->derived.thread_count = sim->strand_count;
+    sim->derived.vertex_count = next;
+}
+
+static uint32_t now_at(const struct derive_work *work, uint32_t vertex) {
+    return vertex == DAG_NONE ? DAG_NONE : work->now[vertex];
+}
+
+// ---- causes
+
+static uint32_t first_task(const struct simulation *sim, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &sim->derive->vertices;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (vertices->kind[v] == VERTEX_START) return vertices->task[v];
+    }
+    return DAG_NONE;
+}
+
+// What made a thread. A pool's worker that was made for the task that is its first again was made where it was; else
+// the spawn of its first task made it.
+static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *thread, uint32_t source) {
+    uint32_t index = (uint32_t)(thread - sim->derive->threads);
+    uint32_t recorded = source == DAG_NONE ? DAG_NONE : sim->dag->vertices.cause[source];
+    uint32_t maker = now_at(sim->derive, recorded);
+    if (!(thread->worker && pool_governs(sim, thread->pool))) {
+        if (maker != DAG_NONE || recorded == DAG_NONE) return maker;
+        return now_at(sim->derive, dag_constraint_of_start(sim->dag, sim->edit, source, index, true).cause);
+    }
+    const int64_t *time_ns = sim->derive->vertices.time_ns;
+    bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
+    if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->strands[index].maker);
+    uint32_t task = first_task(sim, thread);
+    if (task == DAG_NONE) return DAG_NONE;
+    const struct dag_task *of = &sim->dag->tasks[job_task(sim, task)];
+    bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
+    return same && in_time ? maker : sim->derive->places[task].spawn_begin;
+}
+
+// Of all that a pool's end had to await, what came last; a pool can be asked for more when it has ended.
+static uint32_t last_awaited(const struct simulation *sim, uint32_t barrier, int64_t end_ns) {
+    const struct derive_work *work = sim->derive;
+    uint32_t latest = DAG_NONE;
+    for (uint32_t v = barrier + 1; v-- > 0 && sim->dag->vertices.kind[v] == VERTEX_BARRIER;) {
+        uint32_t cause = now_at(work, sim->dag->vertices.cause[v]);
+        if (cause == DAG_NONE || work->vertices.time_ns[cause] > end_ns) continue;
+        if (latest == DAG_NONE || work->vertices.time_ns[cause] > work->vertices.time_ns[latest]) latest = cause;
+    }
+    return latest;
+}
+
+static void find_cause(struct simulation *sim, const struct dag_thread *thread, uint32_t v) {
+    struct derive_work *work = sim->derive;
+    struct dag_vertices *vertices = &work->vertices;
+    uint32_t cause = now_at(work, vertices->cause[v]);
+    enum vertex_rule rule = vertices->rule[v];
+    if (vertices->kind[v] == VERTEX_THREAD_START) {
+        set_cause(vertices, v, RULE_BEGIN, maker_of(sim, thread, work->source[v]));
+    } else if (vertices->kind[v] == VERTEX_RETIRE && pool_governs(sim, thread->pool)) {
+        set_cause(vertices, v, RULE_WAKE, now_at(work, sim->pools[thread->pool].shutdown));
+    } else if (vertices->kind[v] == VERTEX_BARRIER && pool_governs(sim, sim->pool_of_barrier[thread - work->threads])) {
+        set_cause(vertices, v, RULE_MAX, last_awaited(sim, work->source[v], vertices->time_ns[v]));
+    } else {
+        bool came_first = rule == RULE_LOCK && cause != DAG_NONE && vertices->time_ns[cause] > vertices->time_ns[v];
+        set_cause(vertices, v, rule, came_first ? DAG_NONE : cause);
+    }
+}
+
+// Of vertices without a recorded cause only these can have one.
+static bool may_get_cause(enum vertex_kind kind) {
+    return kind == VERTEX_THREAD_START || kind == VERTEX_RETIRE || kind == VERTEX_BARRIER;
+}
+
+static void find_causes(struct simulation *sim, const struct dag_thread *thread) {
+    const struct derive_work *work = sim->derive;
+    const struct dag_vertices *vertices = &work->vertices;
+    for (uint32_t v = thread->first, end = v + thread->count; v < end; v++) {
+        uint32_t ahead = v + FETCHED_AHEAD < end ? vertices->cause[v + FETCHED_AHEAD] : DAG_NONE;
+        if (ahead != DAG_NONE) __builtin_prefetch(&work->now[ahead]);
+        if (vertices->cause[v] != DAG_NONE || may_get_cause(vertices->kind[v])) find_cause(sim, thread, v);
+    }
+}
+
+// ---- tasks
+
+// The spawn causes the first thing that shows the worker has the task.
+static void cause_start(struct simulation *sim, uint32_t job) {
+    struct dag_vertices *vertices = &sim->derive->vertices;
+    const struct place *place = &sim->derive->places[job];
+    if (!job_is_part(sim, job) && sim->fate[job] != FATE_DISPATCHED) return;
+    bool busy = place->pickup < place->start && vertices->kind[place->start - 1] == VERTEX_BUSY;
+    set_cause(vertices, place->start, RULE_RUN, DAG_NONE);
+    set_cause(vertices, place->start - busy, RULE_WAKE, place->spawn_begin);
+}
+
+static uint32_t tail_of(const struct simulation *sim, uint32_t job, const struct dag_task *recorded) {
+    bool no_tail = recorded->tail == recorded->end || job_is_part(sim, job);
+    uint32_t tail = no_tail ? DAG_NONE : now_at(sim->derive, recorded->tail), end = sim->derive->places[job].end;
+    return tail == DAG_NONE || end == DAG_NONE || tail < end ? end : tail;
+}
+
+static void lay_task(struct simulation *sim, uint32_t job) {
+    const struct place *place = &sim->derive->places[job];
+    const struct dag_task *recorded = &sim->dag->tasks[job_task(sim, job)];
+    struct dag_task *task = &sim->derive->tasks[job];
+    bool part = job_is_part(sim, job), moved = job_has_moved(sim, job);
+    *task = *recorded;
+    task->spawn_begin = place->spawn_begin;
+    task->spawn_end = place->spawn_end;
+    task->spawner = place->spawner;
+    task->thread = place->thread;
+    task->enclosing = place->enclosing;
+    task->pickup = place->pickup;
+    task->start = place->start;
+    task->end = place->end;
+    task->tail = tail_of(sim, job, recorded);
+    task->result = part ? DAG_NONE : now_at(sim->derive, recorded->result);
+    task->dispatch = moved ? DISPATCH_NONE : sim->dispatch[job];
+    if (part) task->awaited = 0;
+    if (moved)
+        task->flags = TASK_NESTED;
+    else if (recorded->start != DAG_NONE && place->start == DAG_NONE && !(task->flags & TASK_NESTED))
+        task->flags |= TASK_REJECTED; // nobody was there to take it up
+    if (place->start != DAG_NONE) cause_start(sim, job);
+}
+
+static void find_window(struct dag *dag) {
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        if (thread->system || thread->count == 0) continue;
+        int64_t from_ns = dag->vertices.time_ns[thread->first];
+        int64_t to_ns = dag->vertices.time_ns[thread->first + thread->count - 1];
+        if (from_ns < first_ns) first_ns = from_ns;
+        if (to_ns > last_ns) last_ns = to_ns;
+    }
+    dag->first_ns = first_ns <= last_ns ? first_ns : 0;
+    dag->last_ns = first_ns <= last_ns ? last_ns : 0;
+}
+
+static void lay_pools(struct simulation *sim) {
+    for (uint32_t p = 0; p < sim->dag->pool_count; p++) {
+        struct dag_pool *pool = &sim->derive->pools[p];
+        *pool = sim->dag->pools[p];
+        if (!sim->edit->pool_threads[p]) continue;
+        pool->core = sim->pools[p].core;
+        pool->maximum = sim->pools[p].maximum;
+        pool->capacity = sim->pools[p].capacity;
+        pool->discipline = sim->pools[p].discipline;
+    }
+}
+
+bool derive_run(struct simulation *sim) {
+    if (!reserve(sim)) return false;
+    struct derive_work *work = sim->derive;
+    sim->derived = *sim->dag;
+    lay_threads(sim);
+    lay_pools(sim);
+    sim->derived.vertices = work->vertices;
+    sim->derived.threads = work->threads;
+    sim->derived.tasks = work->tasks;
+    sim->derived.pools = work->pools;
+    sim->derived.origin = sim->dag;
+    sim->derived.redispatched = sim->model != MODEL_DAG;
+    sim->derived.source = work->source;
+    sim->derived.asides = work->asides;
+    sim->derived.first_aside = work->first_aside;
+    sim->derived.task_count = sim->job_count;
+    sim->derived.part_of = sim->part_of;
+    for (uint32_t i = 0; i < sim->strand_count; i++) find_places(work, &work->threads[i]);
+    for (uint32_t i = 0; i < sim->strand_count; i++) find_causes(sim, &work->threads[i]);
+    for (uint32_t job = 0; job < sim->job_count; job++) lay_task(sim, job);
+    find_window(&sim->derived);
+    return !sim->no_memory;
+}

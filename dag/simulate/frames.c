@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a strand runs: ranges of recorded vertices that nest, with what moved in put in and what moved out left out.
+#include "dag/edit/chain.h"
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+
+uint32_t frame_new(struct simulation *sim) {
+    uint32_t index = sim->unused_frame;
+    if (index != DAG_NONE) {
+        sim->unused_frame = sim->frames[index].outer;
+        return index;
+    }
+    if (sim->frame_count == sim->frame_capacity) {
+        uint32_t larger = sim->frame_capacity ? sim->frame_capacity * 2 : 256;
+        struct frame *moved = realloc(sim->frames, larger * sizeof *moved);
+        if (!moved) {
+            sim->no_memory = true;
+            return DAG_NONE;
+        }
+        sim->frames = moved;
+        sim->frame_capacity = larger;
+    }
+    return sim->frame_count++;
+}
+
+void frames_clear(struct simulation *sim) {
+    sim->frame_count = 0;
+    sim->unused_frame = DAG_NONE;
+}
+
+static void pop(struct simulation *sim, uint32_t strand) {
+    uint32_t index = sim->strands[strand].frame;
+    struct frame frame = sim->frames[index];
+    sim->strands[strand].frame = frame.outer;
+    sim->frames[index].outer = sim->unused_frame;
+    sim->unused_frame = index;
+    strand_lead(sim, strand, frame.lead_after_ns, true);
+    if (frame.stolen) sim->strands[strand].stolen_from = frame.stolen_from;
+    bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
+    if (to_bracket) {
+        strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns, true);
+    } else if (frame.kind == FRAME_MEMBER) {
+        group_go_on(sim, strand, frame.task);
+    } else if (frame.kind != FRAME_THREAD && frame.kind < FRAME_PART && ends_group(sim, frame.task)) {
+        group_end(sim, strand, frame.task);
+    }
+}
+
+// A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
+// too; inside a body it is work, unless that looked for it while it waited.
+static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    bool found = sim->helped[index] && stealing_governs(sim, task->pool);
+    if (found)
+        strand->lead_ns += stealing_held_ns(sim, task);
+    else if (task->enclosing != DAG_NONE)
+        strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+    uint32_t last = frame_last_of_body(sim, index);
+    frame->since_ns = time_ns[last];
+    frame->next = last + 1;
+}
+
+// What a waiter waited for a core before its cause came, at the least: all that had no room after that. If it did so
+// for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
+// whatever it waited for.
+static int64_t held_up_ns(const struct dag_vertices *vertices, uint32_t v) {
+    int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
+    int64_t after_ns = max_ns(vertices->time_ns[v] - vertices->time_ns[vertices->cause[v]], 0);
+    int64_t before_ns = max_ns(queued_ns - after_ns, 0), asleep_ns = length_ns - vertices->compute_ns[v] - queued_ns;
+    return before_ns > asleep_ns ? queued_ns : before_ns;
+}
+
+// It comes to its wait, and looks for a result or for help, so much later.
+static void hold_up(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    bool begins = frame->since_ns == vertices->time_ns[v - 1];
+    if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
+    int64_t held_ns = held_up_ns(vertices, v);
+    strand->lead_ns += sim->shares ? 0 : held_ns;
+    frame->since_ns += held_ns;
+}
+
+// A body that has sunk to a wait runs there as it would have where it was recorded: it has to await its spawn.
+static bool push_sunk(struct simulation *sim, uint32_t strand, const struct frame *frame) {
+    bool in_wait = frame->next > 0 && sim->dag->vertices.kind[frame->next - 1] == VERTEX_WAIT_BEGIN;
+    uint32_t task = in_wait ? sunk_take(sim, frame->next - 1) : DAG_NONE;
+    if (task == DAG_NONE) return false;
+    struct frame body = frame_of_body(sim, task, FRAME_SUNK);
+    body.task = DAG_NONE;
+    body.link = task;
+    body.next = sim->dag->tasks[task].pickup;
+    body.since_ns = sim->dag->vertices.time_ns[body.next - 1];
+    return frame_push(sim, strand, body);
+}
+
+static uint32_t step_of(const struct frame *frame) {
+    if (frame->kind == FRAME_PART) return frame->next ? STEP_PART_END : STEP_PART_START;
+    return frame->begun ? STEP_SPAWNED : STEP_SPAWN;
+}
+
+uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    while (!sim->no_memory) {
+        struct strand *strand = &sim->strands[index];
+        if (strand->stages != DAG_NONE) stages_resume(sim, index);
+        if (strand->frame == DAG_NONE) return DAG_NONE;
+        struct frame *frame = &sim->frames[strand->frame];
+        if (frame->next == frame->end) {
+            pop(sim, index);
+            continue;
+        }
+        strand->entered = false;
+        if (frame->kind >= FRAME_PART) return step_of(frame);
+        if (sim->sunk_count && push_sunk(sim, index, frame)) continue;
+        uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
+        if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) hold_up(sim, strand, frame, v);
+        if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;
+        bool sank = sim->sunk_count && sim->sinks[task] && !(frame->kind == FRAME_SUNK && frame->link == task);
+        if (sank || (task != frame->task && sim->fate[task] != FATE_RECORDED)) {
+            skip(sim, strand, frame, task);
+            continue;
+        }
+        strand->entered = task == frame->task && kind == VERTEX_START;
+        return v;
+    }
+    return DAG_NONE;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// How tasks that an edit regroups run: merged ones one after the other, split ones in parts, coordinators in stages.
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool regroup_new(struct simulation *sim) {
+    size_t tasks = (size_t)sim->dag->task_count + 1;
+    sim->group_first = malloc(tasks * sizeof *sim->group_first);
+    sim->parts_left = calloc(tasks, sizeof *sim->parts_left);
+    sim->first_stage = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *sim->first_stage);
+    if (!sim->group_first || !sim->parts_left || !sim->first_stage) return false;
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->group_first[t] = DAG_NONE;
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) sim->first_stage[v] = DAG_NONE;
+    return true;
+}
+
+void regroup_free(struct simulation *sim) {
+    free(sim->group_first);
+    free(sim->parts_left);
+    free(sim->first_stage);
+    free(sim->part_of);
+    free(sim->part_number);
+}
+
+// Each group's first member is the one that follows none.
+static void find_groups(struct simulation *sim) {
+    const uint32_t *next = sim->edit->merged_next;
+    uint32_t count = sim->dag->task_count;
+    for (uint32_t t = 0; t < count; t++) sim->group_first[t] = next[t] == DAG_NONE ? DAG_NONE : t;
+    for (uint32_t t = 0; t < count; t++) {
+        if (next[t] != DAG_NONE && next[t] != t) sim->group_first[next[t]] = DAG_NONE;
+    }
+    for (uint32_t t = 0; t < count; t++) {
+        if (sim->group_first[t] != t || next[t] == t) continue;
+        uint32_t last = t;
+        while (next[last] != last) last = next[last];
+        sim->group_first[t] = DAG_NONE;
+        sim->group_first[last] = t;
+    }
+}
+
+void regroup_begin_run(struct simulation *sim) {
+    sim->job_count = sim->dag->task_count;
+    sim->stages_left = 0;
+    if (sim->edit->merged_count || sim->had_groups) find_groups(sim);
+    sim->had_groups = sim->edit->merged_count;
+    if (sim->edit->parts_count) memcpy(sim->parts_left, sim->edit->parts, sim->dag->task_count * sizeof(uint32_t));
+}
+
+// ---- groups
+
+static void push_member(struct simulation *sim, uint32_t strand, uint32_t task) {
+    frame_push(sim, strand, frame_of_body(sim, task, FRAME_MEMBER));
+}
+
+// On a recorded thread the body of the one that ends the group gets a frame of its own, whose end is the group's.
+void group_begin(struct simulation *sim, uint32_t strand, uint32_t task) {
+    struct frame *around = &sim->frames[sim->strands[strand].frame];
+    if (around->task != task) {
+        struct frame body = frame_of_body(sim, task, FRAME_GROUP);
+        body.next = around->next;
+        around->next = body.end;
+        around->since_ns = sim->dag->vertices.time_ns[body.end - 1];
+        if (!frame_push(sim, strand, body)) return;
+    }
+    push_member(sim, strand, sim->group_first[task]);
+}
+
+void group_go_on(struct simulation *sim, uint32_t strand, uint32_t member) {
+    uint32_t next = sim->edit->merged_next[member];
+    if (sim->edit->merged_next[next] != next) push_member(sim, strand, next);
+}
+
+static void give_result(struct simulation *sim, uint32_t strand, uint32_t task) {
+    uint32_t result = sim->dag->tasks[task].result;
+    int64_t now_ns = sim->strands[strand].now_ns;
+    if (result == DAG_NONE) return;
+    strand_pass_new(sim, strand, VERTEX_RESULT, task, now_ns);
+    vertex_set(sim, strand, result, now_ns);
+}
+
+// Stages that await the first member are to go on first: they are taken over newest first.
+static void give_results(struct simulation *sim, uint32_t strand, uint32_t member) {
+    for (;; member = sim->edit->merged_next[member]) {
+        give_result(sim, strand, member);
+        if (sim->edit->merged_next[member] == member) return;
+    }
+}
+
+void group_end(struct simulation *sim, uint32_t strand, uint32_t task) {
+    give_results(sim, strand, sim->group_first[task]);
+}
+
+// ---- parts
+
+static int64_t share(int64_t total, int64_t part, int64_t parts) {
+    return total * (part + 1) / parts - total * part / parts;
+}
+
+// What the edges to the vertices in (from, to] computed, and waited for cores.
+static void sum_edges(const struct simulation *sim, uint32_t from, uint32_t to, int64_t *compute_ns,
+                      int64_t *queued_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    *compute_ns = *queued_ns = 0;
+    for (uint32_t v = from + 1; v <= to && vertices->compute_ns; v++) {
+        *compute_ns += vertices->compute_ns[v];
+        if (vertices->queued_ns) *queued_ns += vertices->queued_ns[v];
+    }
+}
+
+// A part takes an equal share of what its task's body took, computed, and waited for cores.
+static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t job) {
+    uint32_t of = job_task(sim, job), parts = sim->edit->parts[of];
+    uint32_t part = sim->part_number[job - sim->dag->task_count];
+    const struct dag_task *task = &sim->dag->tasks[of];
+    int64_t compute_ns, queued_ns;
+    sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
+    struct strand *strand = &sim->strands[index];
+    int64_t total_ns = sim->dag->vertices.time_ns[task->end] - sim->dag->vertices.time_ns[task->start];
+    if (sim->shares) total_ns -= queued_ns;
+    strand->lead_ns = share(total_ns, part, parts);
+    strand->compute_ns += share(compute_ns, part, parts);
+    if (!sim->shares) strand->queued_ns += share(queued_ns, part, parts);
+}
+
+// When the last part has ended, so has the task; and whatever else was brought about in it is.
+static void end_part(struct simulation *sim, uint32_t strand, uint32_t task) {
+    const struct dag_task *whole = &sim->dag->tasks[task];
+    if (--sim->parts_left[task] > 0) return;
+    for (uint32_t v = whole->start + 1; v <= whole->tail; v++) {
+        bool others = sim->dag->vertices.kind[v] == VERTEX_RESULT && sim->dag->vertices.task[v] != task;
+        if (others) strand_pass(sim, strand, v, sim->strands[strand].now_ns);
+    }
+    give_result(sim, strand, task);
+}
+
+// The recorded bracket computes what it did; of others it is not known that they sleep.
+static void lead_through_bracket(struct simulation *sim, uint32_t strand, uint32_t job, enum dispatch dispatch) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    int64_t bracket_ns = cost_of_bracket(sim, job, dispatch), compute_ns, queued_ns;
+    bool measured = sim->dag->vertices.compute_ns && is_as_recorded(sim, job, dispatch);
+    strand_lead(sim, strand, bracket_ns, !measured);
+    if (!measured) return;
+    sum_edges(sim, task->spawn_begin, task->spawn_end, &compute_ns, &queued_ns);
+    sim->strands[strand].compute_ns += compute_ns;
+}
+
+// The first part is spawned where the task was.
+static void spawn_part(struct simulation *sim, uint32_t strand, int64_t time_ns) {
+    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+    uint32_t task = frame->task, number = frame->next, job = job_add(sim, task, number);
+    if (job == DAG_NONE) return;
+    frame->begun = true;
+    frame->since_ns = job;
+    if (number == 0)
+        strand_pass_as(sim, strand, sim->dag->tasks[task].spawn_begin, job, time_ns);
+    else
+        strand_pass_new(sim, strand, VERTEX_SPAWN_BEGIN, job, time_ns);
+    enum dispatch dispatch = pool_offer(sim, strand, job, time_ns);
+    sim->dispatch[job] = (uint8_t)dispatch;
+    if (dispatch != DISPATCH_CALLER) {
+        lead_through_bracket(sim, strand, job, dispatch);
+        return;
+    }
+    struct frame body = frame_of_job(sim, job, FRAME_CALLED);
+    body.lead_after_ns = cost_of_bracket(sim, job, dispatch);
+    if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, job, dispatch), true);
+}
+
+void parts_begin(struct simulation *sim, uint32_t strand, uint32_t task, int64_t time_ns) {
+    const struct dag_task *whole = &sim->dag->tasks[task];
+    struct frame *around = &sim->frames[sim->strands[strand].frame];
+    bracket_leave_out(sim, task);
+    around->next = whole->spawn_end + 1;
+    around->since_ns = sim->dag->vertices.time_ns[whole->spawn_end];
+    const struct frame parts = {
+        .task = task, .next = 0, .end = sim->edit->parts[task], .link = DAG_NONE, .kind = FRAME_PARTS};
+    if (frame_push(sim, strand, parts)) spawn_part(sim, strand, time_ns);
+}
+
+// The last bracket's end is that of the task's.
+static void end_bracket(struct simulation *sim, uint32_t strand, struct frame *frame, int64_t time_ns) {
+    const struct dag_task *whole = &sim->dag->tasks[frame->task];
+    uint32_t job = (uint32_t)frame->since_ns;
+    frame->begun = false;
+    if (++frame->next == frame->end && whole->spawn_end != whole->spawn_begin)
+        strand_pass_as(sim, strand, whole->spawn_end, job, time_ns);
+    else
+        strand_pass_new(sim, strand, VERTEX_SPAWN_END, job, time_ns);
+}
+
+void part_step(struct simulation *sim, uint32_t strand, uint32_t step, int64_t time_ns) {
+    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+    uint32_t job = frame->task;
+    switch (step) {
+    case STEP_PART_START:
+        frame->next = 1;
+        strand_pass_new(sim, strand, VERTEX_START, job, time_ns);
+        lead_through_part(sim, strand, job);
+        break;
+    case STEP_PART_END:
+        frame->next = 2;
+        strand_pass_new(sim, strand, VERTEX_END, job, time_ns);
+        end_part(sim, strand, job_task(sim, job));
+        break;
+    case STEP_SPAWN:
+        spawn_part(sim, strand, time_ns);
+        break;
+    default: // STEP_SPAWNED
+        end_bracket(sim, strand, frame, time_ns);
+    }
+}
+
+// ---- stages
+
+// The coordinator leaves the strand, which goes on with what is around it.
+static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited) {
+    struct strand *strand = &sim->strands[index];
+    uint32_t stage = strand->frame;
+    struct frame *frame = &sim->frames[stage];
+    strand->frame = frame->outer;
+    if (!frame->left) {
+        strand_pass_by(sim, index, sim->dag->tasks[frame->task].spawn_end, strand->now_ns, true);
+    }
+    frame->left = true;
+    frame->link = sim->first_stage[awaited];
+    sim->first_stage[awaited] = stage;
+    sim->stages_left++;
+}
+
+void stage_wait(struct simulation *sim, uint32_t index, uint32_t wait_end, int64_t time_ns) {
+    struct strand *strand = &sim->strands[index];
+    struct frame *frame = &sim->frames[strand->frame];
+    uint32_t cause = sim->dag->vertices.cause[wait_end];
+    strand->now_ns = time_ns;
+    strand->lead_ns = 0;
+    strand->vertex = DAG_NONE;
+    strand->compute_ns = strand->queued_ns = 0;
+    strand->luck.more_ns = 0;
+    frame->next = wait_end + 1;
+    frame->since_ns = sim->dag->vertices.time_ns[wait_end];
+    sim->time_ns[wait_end] = time_ns;
+    if (cause != DAG_NONE && sim->time_ns[cause] == DAG_PENDING)
+        leave_stage(sim, index, cause);
+    else
+        strand_pass_by(sim, index, wait_end, time_ns, true);
+}
+
+void stages_resume(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    for (uint32_t stage = strand->stages, next; stage != DAG_NONE; stage = next) {
+        next = sim->frames[stage].link;
+        sim->frames[stage].link = DAG_NONE;
+        sim->frames[stage].outer = strand->frame;
+        strand->frame = stage;
+        sim->stages_left--;
+    }
+    strand->stages = DAG_NONE;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run under an edit, re-enacted in order of time: tasks are dispatched again under each pool's rules, and what they
+// compute shares the cores. The result is a DAG of its own, which metrics read as they read a recording, and
+// dag_write_run writes.
+//
+// Models (SPEC section 5):
+//   MODEL_DAG   threads as recorded: each worker takes up the tasks that it took up, when their spawns and its own past
+//               allow. Times are those of dag_propagate to the nanosecond, where that knows the edit. Where that
+//               finds a deadlock, helped bodies sink (dag/edit/edit.h).
+//   MODEL_POOL  tasks of a pool with a known discipline are dispatched again; every edge takes as long as recorded.
+//   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
+//               that time, and with what the JVM's own threads and other processes were seen to compute; then it sleeps
+//               for the rest of it. Its queued_ns are left out, since they arise anew. Pauses of the JVM come when as
+//               much has been computed in all as had been when they came, and last as long.
+//
+// What happens, precisely. A strand is what runs vertices one after the other: a thread that no discipline governs, or
+// a worker. "Now" is the instant at hand; things at one instant happen strand by strand: recorded threads in their
+// order, then new workers in the order in which they were made.
+//   Who dispatches. In POOL and CPU a pool whose discipline is known dispatches its tasks that were recorded as
+//     DISPATCH_NEW, WOKEN, QUEUED or CALLER; a stealing one not CALLER, but those that ran HELPED in a wait. All
+//     others, those that never started among them, are taken up where they were recorded, and all pools' are in DAG.
+//     The n-th worker that a pool makes is the n-th thread that was recorded of it, as long as there are any.
+//   Bodies. A strand runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
+//     t(p). Bodies of other tasks that were recorded within (helping, caller-runs) are passed over, with the time that
+//     they took, and are dispatched like all others.
+//     The same holds for what a worker did between tasks: all up to a task's tail is done for that task.
+//   Spawns. At SPAWN_BEGIN of an inlined task the strand goes to its start and from its end behind its SPAWN_END; the
+//     bracket, the pick-up and the edges into and out of the body go (dag/edit/edit.h). Else the task is offered to its
+//     pool at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket
+//     and pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs). In
+//     CPU brackets compute, and so do pick-ups of QUEUED, HELPED and CALLER; who is woken or made computes nothing
+//     until then. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
+//     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
+//     it, unless it did other tasks' work: then the bracket stays as recorded.
+//   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
+//     the queue if it has room, where an idle worker, if any, takes it at once (the one that has slept longest, or with
+//     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it
+//     takes the place of the queue's next (discards_oldest), or it is rejected; what is rejected or gave up its place
+//     never runs, so that whoever awaits it is stuck. A hand-off has no queue: an idle worker, a new one, or rejected;
+//     a resized one gets a queue without bound. A task that finds a worker idle for less than the pool's mean bracket
+//     and pick-up of WOKEN is WOKEN only if it was recorded so, else QUEUED, since nobody falls asleep in an instant. A
+//     worker that comes free takes from the queue by the discipline (PRIORITY: whichever was recorded to start first),
+//     or goes idle; it retires when idle for keep_alive_ns while there are more than core (or core_times_out), or at
+//     shutdown with an empty queue (as long after as it was recorded, or else the first recorded of its pool). When
+//     nothing else goes on any more, idle workers retire only if all that were recorded of the pool did. Spawns after a
+//     shutdown are not rejected.
+//   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
+//     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
+//     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or
+//     makes one while there are fewer than the parallelism or none runs. Who comes takes what it then finds, or goes
+//     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake up
+//     where one was idle and called for at that spawn, or as the recorded worker that it is took from its making; else
+//     the pool's mean. A worker that has been idle for no longer than its pool's take to look around before they go
+//     idle finds the task as one that queued. A bracket stays as recorded unless only one of the recorded and this one
+//     made a worker. A worker that waits for a task of its pool that is not done runs it if it is in its own deque,
+//     else the oldest of the worker with the most among those who work for it: who stole what they run from it, or from
+//     one who did (three steps at most). Helping anybody else could bury a task under one that waits for it. What it
+//     took from others costs the mean of what waiters took from others, unless it was recorded so. If it finds nothing
+//     it sleeps until the result comes, and does not count as running. An idle worker is woken in its place; a spare is
+//     made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not
+//     sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where
+//     several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs
+//     its own newest that was helped with. A thread that is no worker of the pool runs what it waits for if it is in
+//     the shared queue and ran HELPED in the recording.
+//   Threads. A task with a thread of its own starts when recorded after its spawn.
+//   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. In POOL and CPU the
+//   time
+//     in which the thread was kept from a core before that came holds it up in any run: what it waited for one beyond
+//     what can lie after its cause, or all of it where that is more than it slept before. Where the wait for a
+//     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
+//   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
+//     wait is slept. Where the recorded holder only came once the strand had, and isn't there now, the strand waits for
+//     whoever had the lock before that one (if that is not known, as long as it was recorded to), and then gets it
+//     unless the holder has come by then.
+//   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
+//   for
+//     its cause, up to its end. Between two samples others take b cores: what machine and process computed less what
+//     edges did, which compute evenly while they are awake. Of n strands that are awake each has min(1, (cores - b) /
+//     n) of a core. In a run these stretches end when as much has been computed in all as had been by fair shares; with
+//     fewer cores than recorded others take the same part of them, with more as many.
+//     Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an edge got of
+//     the shares that were fair while it was awake, less what it computed, is its luck. As the recording is replayed it
+//     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile
+//     is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody waits for a
+//     core who has one. Nor does anybody compute for less than compute_ns.
+//   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
+//     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
+//     one's bracket and pick-up; every result of a member is there when the group ends.
+//   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
+//     one, then the pool's mean), each with an equal part of the time between start and end. The result is there when
+//     the last part ends.
+//   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the strand goes
+//     on behind the bracket (or, for a later wait, where that strand was), and the coordinator goes on at the result it
+//     awaits, on the strand that brings it, before that does anything else. Its waits take no time.
+// Nothing but what it helps with is ever dispatched to a worker that waits, so when nothing can happen any more and
+// work is left, the run is stuck: simulation_stuck says by what.
+#ifndef REHYPE_DAG_SIMULATE_H
+#define REHYPE_DAG_SIMULATE_H
+
+#include "dag/propagate/propagate.h"
+#include "dag/simulate/costs.h"
+
+enum model_kind { MODEL_DAG, MODEL_POOL, MODEL_CPU };
+
+struct model {
+    enum model_kind kind;
+    double cores;       // of MODEL_CPU; 0: as many as recorded
+    uint32_t rate_site; // spawns at this site by threads outside of any task, or by main, come `rate` times as often:
+    double rate;        // what passes between two of them takes 1 / rate as long. 0: as recorded
+};
+
+struct simulation; // workspace, reused from plan to plan; not shared between threads
+
+// NULL and *error when there is no memory. The DAG and the costs must outlive it.
+struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error);
+void simulation_free(struct simulation *simulation);
+
+// DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts
+// nor pool sizes. Cost: about 100 ns a vertex (bench/analyser), by MODEL_CPU three times as much.
+enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
+
+// The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit
+// left them nothing; workers that were not recorded come after, with the stream of one of their pool's. Tasks keep
+// their index: those that were inlined, staged, merged into another or split are TASK_NESTED (with `result` where
+// someone awaits it); every part of a split, the first included, is a task at the end.
+const struct dag *simulation_dag(const struct simulation *simulation);
+
+// Why a run is stuck: tasks that wait for each other (deadlock), or one that waits for another that no worker is left
+// for (starvation), as a chain. Coordinators that became stages wait in it like others.
+struct stuck {
+    uint32_t tasks[DAG_DEADLOCK_TASKS];
+    uint32_t length;
+    uint32_t pool; // whose workers all wait, trace pool id; 0: a deadlock
+};
+const struct stuck *simulation_stuck(const struct simulation *simulation);
+
+// "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages.
+char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);
+
+#endif

@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Pools whose workers have deques of their own (java.util.concurrent.ForkJoinPool's rules): who takes up which task,
+// who helps while he waits, and when workers are woken, made, and replaced by spares.
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+
+enum { HELPERS_CHAIN = 3 }; // how far a waiter looks for who took what he spawned
+
+// ---- what does not change from run to run
+
+// Tasks that ran in waits; what else ran inside others stays there.
+static void find_helped(struct simulation *sim, const struct dag_thread *thread, bool *waits) {
+    const struct dag *dag = sim->dag;
+    uint32_t body = dag->task_count; // the innermost that is open; of none the last place in `waits`
+    waits[body] = false;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        uint32_t task = dag_task_of(&dag->vertices, v);
+        switch (dag->vertices.kind[v]) {
+        case VERTEX_WAIT_BEGIN:
+            waits[body] = true;
+            break;
+        case VERTEX_WAIT_END:
+            waits[body] = false;
+            break;
+        case VERTEX_START:
+            sim->helped[task] = waits[body] && dag->tasks[task].dispatch == DISPATCH_HELPED;
+            body = task;
+            waits[body] = false;
+            break;
+        case VERTEX_END:
+            body = dag->tasks[task].enclosing == DAG_NONE ? dag->task_count : dag->tasks[task].enclosing;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+// ---- when workers slept, as recorded
+
+static void add_shift(struct simulation *sim, uint32_t pool, uint32_t vertex, int idle, int running) {
+    sim->shifts[sim->shift_count++] = (struct worker_shift){.time_ns = sim->dag->vertices.time_ns[vertex],
+                                                            .pool = pool,
+                                                            .idle = idle,
+                                                            .running = running,
+                                                            .comes = idle < 0 && running > 0};
+}
+
+static bool shifts(const struct dag *dag, uint32_t vertex) {
+    return 1u << dag->vertices.kind[vertex] & (1u << VERTEX_IDLE | 1u << VERTEX_BUSY | 1u << VERTEX_RETIRE);
+}
+
+static void add_shifts(struct simulation *sim, const struct dag_thread *thread) {
+    const uint8_t *kind = sim->dag->vertices.kind;
+    bool idle = false;
+    add_shift(sim, thread->pool, thread->first, 0, 1);
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (!shifts(sim->dag, v)) continue;
+        if (kind[v] == VERTEX_RETIRE)
+            add_shift(sim, thread->pool, v, idle ? -1 : 0, idle ? 0 : -1);
+        else if (idle != (kind[v] == VERTEX_IDLE))
+            add_shift(sim, thread->pool, v, idle ? -1 : 1, idle ? 1 : -1);
+        idle = kind[v] == VERTEX_IDLE;
+    }
+}
+
+static int by_pool_and_time(const void *a, const void *b) {
+    const struct worker_shift *x = a, *y = b;
+    if (x->pool != y->pool) return x->pool < y->pool ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+static bool is_worker_of_stealing(const struct dag *dag, const struct dag_thread *thread) {
+    return thread->worker && thread->pool < dag->pool_count &&
+           dag->pools[thread->pool].discipline == DISCIPLINE_STEALING;
+}
+
+static bool find_shifts(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    size_t most = 1;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        if (!is_worker_of_stealing(dag, thread)) continue;
+        most++;
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) most += shifts(dag, v);
+    }
+    sim->shifts = malloc(most * sizeof *sim->shifts);
+    for (uint32_t i = 0; sim->shifts && i < dag->thread_count; i++) {
+        if (is_worker_of_stealing(dag, &dag->threads[i])) add_shifts(sim, &dag->threads[i]);
+    }
+    if (sim->shift_count) qsort(sim->shifts, sim->shift_count, sizeof *sim->shifts, by_pool_and_time);
+    for (uint32_t i = 1; i < sim->shift_count; i++) {
+        if (sim->shifts[i].pool != sim->shifts[i - 1].pool) continue;
+        sim->shifts[i].idle += sim->shifts[i - 1].idle;
+        sim->shifts[i].running += sim->shifts[i - 1].running;
+    }
+    return sim->shifts != NULL;
+}
+
+// How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
+static int64_t recorded_waking_ns(const struct simulation *sim, uint32_t job) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    const struct worker_shift key = {.time_ns = sim->dag->vertices.time_ns[task->spawn_begin], .pool = task->pool};
+    uint32_t low = 0, high = sim->shift_count;
+    while (low < high) { // the first that comes later
+        uint32_t middle = low + (high - low) / 2;
+        if (by_pool_and_time(&sim->shifts[middle], &key) > 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == 0 || sim->shifts[low - 1].pool != task->pool) return -1;
+    const struct worker_shift *then = &sim->shifts[low - 1];
+    if (then->idle <= 0 || then->running >= sim->dag->pools[task->pool].core) return -1;
+    for (uint32_t i = low; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
+        if (sim->shifts[i].comes) return sim->shifts[i].time_ns - key.time_ns;
+    }
+    return -1;
+}
+
+bool stealing_new(struct simulation *sim) {
+    sim->helped = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->helped);
+    if (!find_shifts(sim)) return false;
+    bool *waits = calloc((size_t)sim->dag->task_count + 1, sizeof *waits);
+    for (uint32_t i = 0; sim->helped && waits && i < sim->dag->thread_count; i++) {
+        find_helped(sim, &sim->dag->threads[i], waits);
+    }
+    bool ok = sim->helped && waits;
+    free(waits);
+    return ok;
+}
+
+void stealing_free(struct simulation *sim) {
+    free(sim->helped);
+    free(sim->shifts);
+}
+
+void stealing_begin_run(struct simulation *sim) {
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->queue.holder[t] = STEALING_NOWHERE;
+}
+
+bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    switch (task->dispatch) {
+    case DISPATCH_NEW:
+    case DISPATCH_WOKEN:
+    case DISPATCH_QUEUED:
+        return true;
+    default:
+        return sim->helped[index] && !(task->flags & TASK_UNFINISHED);
+    }
+}
+
+// ---- deques
+
+static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, uint32_t holder) {
+    return holder == STEALING_SHARED ? &pool->shared : &sim->strands[holder].own;
+}
+
+static void push(struct simulation *sim, uint32_t task, uint32_t holder) {
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[job_task(sim, task)].pool];
+    struct task_queue *queue = &sim->queue;
+    struct deque *deque = deque_of(sim, pool, holder);
+    queue->holder[task] = holder;
+    queue->left[task] = deque->newest;
+    queue->right[task] = DAG_NONE;
+    if (deque->newest != DAG_NONE)
+        queue->right[deque->newest] = task;
+    else
+        deque->oldest = task;
+    deque->newest = task;
+    deque->count++;
+    pool->queue_length++;
+}
+
+static uint32_t take(struct simulation *sim, uint32_t task) {
+    struct pool_state *pool = &sim->pools[sim->dag->tasks[job_task(sim, task)].pool];
+    struct task_queue *queue = &sim->queue;
+    struct deque *deque = deque_of(sim, pool, queue->holder[task]);
+    uint32_t before = queue->left[task], after = queue->right[task];
+    *(before != DAG_NONE ? &queue->right[before] : &deque->oldest) = after;
+    *(after != DAG_NONE ? &queue->left[after] : &deque->newest) = before;
+    queue->holder[task] = STEALING_NOWHERE;
+    deque->count--;
+    pool->queue_length--;
+    return task;
+}
+
+// Whether a worker took what it runs from the waiter, or from one who did.
+static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t waiter) {
+    for (int i = 0; i < HELPERS_CHAIN && worker != DAG_NONE; i++) {
+        worker = sim->strands[worker].stolen_from;
+        if (worker == waiter) return true;
+    }
+    return false;
+}
+
+// The worker with the most tasks, of equals the one made first; with a waiter only of those that work for it.
+static uint32_t fullest(const struct simulation *sim, const struct pool_state *pool, uint32_t waiter) {
+    uint32_t best = DAG_NONE;
+    if (pool->queue_length == pool->shared.count) return DAG_NONE;
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->strands[i].next_of_pool) {
+        uint32_t count = sim->strands[i].own.count;
+        if (!count || (best != DAG_NONE && count < sim->strands[best].own.count)) continue;
+        if (waiter == DAG_NONE || works_for(sim, i, waiter)) best = i;
+    }
+    return best;
+}
+
+uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
+    struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    if (strand->own.count) return take(sim, strand->own.newest);
+    if (pool->queue_length == 0) return DAG_NONE;
+    strand->stolen_from = DAG_NONE;
+    if (pool->shared.count) return take(sim, pool->shared.oldest);
+    strand->stolen_from = fullest(sim, pool, DAG_NONE);
+    return take(sim, sim->strands[strand->stolen_from].own.oldest);
+}
+
+// ---- who comes
+
+static uint32_t idle_count(const struct simulation *sim, const struct pool_state *pool) {
+    uint32_t count = 0;
+    for (uint32_t i = pool->idle_first; i != DAG_NONE; i = sim->strands[i].idle_next) count++;
+    return count;
+}
+
+static int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
+    return (int64_t)(sim->costs->pools[pool].pickup[dispatch].mean_ns + 0.5);
+}
+
+// How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
+// made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
+static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
+    const struct dag *dag = sim->dag;
+    const struct dag_task *task = &dag->tasks[job_task(sim, job)];
+    int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
+    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
+    uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
+    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
+    bool for_it = task->spawn_begin < maker && maker < task->spawn_end;
+    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
+}
+
+static void send_for(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns,
+                     int64_t takes_ns) {
+    struct strand *strand = &sim->strands[worker];
+    strand->life = LIFE_COMING;
+    strand->comes_as = (uint8_t)dispatch;
+    strand->woken_ns = woken_ns > strand->now_ns ? woken_ns : strand->now_ns;
+    agenda_put(&sim->agenda, worker, strand->woken_ns + takes_ns);
+}
+
+static int64_t running(const struct simulation *sim, const struct pool_state *pool) {
+    return (int64_t)pool->alive - pool->blocked - idle_count(sim, pool);
+}
+
+// How long an idle worker needs that a task's spawn calls: if another than the recorded one finds it, as long as then
+// somebody needed to wake up.
+static int64_t time_to_come(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
+    if (dispatch != DISPATCH_WOKEN || is_as_recorded(sim, task, DISPATCH_WOKEN))
+        return cost_of_pickup(sim, task, dispatch);
+    int64_t waking_ns = recorded_waking_ns(sim, task);
+    return waking_ns < 0 ? mean_pickup(sim, task, dispatch) : waking_ns;
+}
+
+// Who found nothing still looks around for a while before he goes idle, and finds what comes then as if it had queued.
+static enum dispatch dispatch_to_idle(const struct simulation *sim, uint32_t index, uint32_t worker, int64_t now_ns) {
+    bool looks = now_ns - sim->strands[worker].now_ns < (int64_t)sim->costs->pools[index].looking.mean_ns;
+    return looks ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+}
+
+// A task was spawned: returns whether that made a worker.
+static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(sim, pool);
+    if (run >= parallelism) return false;
+    enum dispatch dispatch = DISPATCH_NEW;
+    uint32_t worker = worker_wake(sim, index);
+    bool makes = worker == DAG_NONE && (run == 0 || (int64_t)pool->alive < parallelism);
+    if (makes)
+        worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
+    else if (worker != DAG_NONE)
+        dispatch = dispatch_to_idle(sim, index, worker, now_ns);
+    if (worker == DAG_NONE) return false;
+    int64_t takes_ns = makes ? time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
+    send_for(sim, worker, dispatch, now_ns, takes_ns);
+    return makes;
+}
+
+// A worker waits from now on: an idle one comes in its place, or a new one if nobody else runs or the pool isn't full.
+// Whether it was asleep by then is a matter of microseconds, so none beyond the recorded ones is made in vain.
+static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awaited, uint32_t vertex, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    bool full = (int64_t)pool->alive >= pool->core;
+    bool wanted = pool->made < pool->recorded_count || pool->queue_length > 0;
+    uint32_t worker = full ? worker_wake(sim, index) : DAG_NONE;
+    if (worker != DAG_NONE) {
+        send_for(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
+    } else if (wanted && (!full || running(sim, pool) == 0)) {
+        worker = worker_make(sim, index, vertex, now_ns);
+        if (worker != DAG_NONE) send_for(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
+    }
+}
+
+// Whether the making of a worker lies in the task's recorded bracket.
+static bool made_worker(const struct dag *dag, const struct dag_task *task) {
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN && dag->vertices.task[v] == DAG_NONE) return true;
+    }
+    return false;
+}
+
+enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, index)];
+    push(sim, index, sim->strands[strand].pool == task->pool ? strand : STEALING_SHARED);
+    bool makes = call_for(sim, task->pool, index, now_ns);
+    bool whole = index < sim->dag->task_count;
+    if (whole && makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
+    return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
+}
+
+void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    struct strand *strand = &sim->strands[worker];
+    uint32_t task = stealing_take(sim, worker);
+    int64_t woken_ns = strand->comes_as == DISPATCH_QUEUED ? now_ns : strand->woken_ns; // it looked around meanwhile
+    if (task != DAG_NONE) {
+        int64_t spawn_ns = sim->time_ns[sim->dag->tasks[job_task(sim, task)].spawn_begin];
+        worker_begin_task(sim, worker, task, strand->comes_as, spawn_ns > woken_ns ? spawn_ns : woken_ns, now_ns);
+        return;
+    }
+    if (strand->comes_as == DISPATCH_NEW) {
+        worker_pass_birth(sim, worker, DAG_NONE, woken_ns, now_ns);
+        sim->strands[worker].now_ns = now_ns;
+    }
+    worker_go_idle(sim, worker);
+}
+
+// ---- who waits
+
+static int64_t reached_ns(const struct strand *strand) {
+    return strand->now_ns + strand->lead_ns;
+}
+
+// The stealing pool whose tasks a strand may run while it waits for its next vertex, 0 if none. Several tasks together
+// may bring about what is no task itself (CountedCompleter); who waited for that helped if it did in the recording.
+static uint32_t pool_to_help(const struct simulation *sim, const struct strand *strand) {
+    const struct dag *dag = sim->dag;
+    uint32_t v = strand->vertex;
+    if (v >= STEP_LEAST || v == 0) return 0;
+    if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
+    uint32_t awaited = dag->vertices.task[v];
+    if (awaited == DAG_NONE) return 0;
+    uint32_t before = dag_task_of(&dag->vertices, v - 1);
+    bool together = dag->tasks[awaited].flags & TASK_NESTED;
+    bool helped_last = before != DAG_NONE && dag->vertices.kind[v - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
+    uint32_t task = !together ? awaited : helped_last ? before : DAG_NONE;
+    if (task == DAG_NONE || sim->fate[task] != FATE_DISPATCHED || !stealing_governs(sim, dag->tasks[task].pool))
+        return 0;
+    return strand->pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
+}
+
+bool stealing_may_help(const struct simulation *sim, uint32_t index) {
+    const struct strand *strand = &sim->strands[index];
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex;
+    if (strand->blocked || pool_to_help(sim, strand) == 0) return false;
+    int64_t result_ns = sim->time_ns[vertices->cause[v]];
+    if (result_ns == DAG_PENDING || result_ns == DAG_ABSENT) return result_ns == DAG_PENDING;
+    int64_t lead_ns =
+        vertices->time_ns[vertices->cause[v]] - vertices->time_ns[v]; // it saw the result before the probe
+    return result_ns - (lead_ns > 0 ? lead_ns : 0) > reached_ns(strand);
+}
+
+// A worker that looks around does not fall asleep in an instant, nor does it wake up late before it has.
+int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t result_ns) {
+    const struct strand *strand = &sim->strands[index];
+    if (!strand->pool || strand->blocked != strand->pool) return sim->dag->wakeup_ns;
+    int64_t wakeup_ns = (int64_t)sim->costs->wakeup.mean_ns;
+    return result_ns < reached_ns(strand) + wakeup_ns ? 0 : wakeup_ns;
+}
+
+static int64_t queued_before(const struct simulation *sim, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    bool first = vertices->kind[task->start - 1] == VERTEX_WAIT_BEGIN;
+    return first && vertices->queued_ns ? vertices->queued_ns[task->start] : 0;
+}
+
+int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task) {
+    int64_t queued_ns = queued_before(sim, task);
+    return sim->shares ? 0 : queued_ns;
+}
+
+// As recorded, but for what held the waiter up.
+static int64_t own_cost_of_help(const struct simulation *sim, uint32_t job) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    int64_t pickup_ns = cost_of_pickup(sim, job, DISPATCH_HELPED), queued_ns = queued_before(sim, task);
+    return queued_ns ? min_ns(pickup_ns, time_ns[task->start] - time_ns[task->start - 1] - queued_ns) : pickup_ns;
+}
+
+// What the waiter took from somebody else costs what that did, unless it did so when recorded.
+static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t stolen_from) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    bool stolen = stolen_from != DAG_NONE;
+    bool was_stolen = sim->helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
+    if (stolen == was_stolen) return own_cost_of_help(sim, job);
+    const struct pool_costs *costs = &sim->costs->pools[task->pool];
+    return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
+}
+
+static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
+    struct strand *strand = &sim->strands[index];
+    struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
+    frame.stolen = stolen_from != DAG_NONE;
+    frame.stolen_from = strand->stolen_from;
+    strand->now_ns = reached_ns(strand);
+    strand->lead_ns = 0;
+    strand_lead(sim, index, cost_of_help(sim, task, stolen_from), true);
+    strand->vertex = strand->awaits = DAG_NONE;
+    if (stolen_from != DAG_NONE) strand->stolen_from = stolen_from;
+    sim->dispatch[task] = DISPATCH_HELPED;
+    frame_push(sim, index, frame);
+}
+
+// A task of the pool that a waiter can run at once whoever waits for it, DAG_NONE.
+static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t awaited, uint32_t pool) {
+    const struct strand *strand = &sim->strands[index];
+    uint32_t newest = strand->pool == pool ? strand->own.newest : sim->pools[pool].shared.newest;
+    if (sim->dag->tasks[awaited].flags & TASK_NESTED)
+        return newest != DAG_NONE && sim->helped[job_task(sim, newest)] ? newest : DAG_NONE;
+    uint32_t holder = sim->queue.holder[awaited];
+    return holder == index || (holder == STEALING_SHARED && sim->helped[awaited]) ? awaited : DAG_NONE;
+}
+
+// What it waits for, or else what those have left who work for it.
+static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
+    const struct strand *strand = &sim->strands[index];
+    uint32_t task = at_hand(sim, index, sim->dag->vertices.task[strand->vertex], pool), victim = DAG_NONE;
+    if (task == DAG_NONE) {
+        victim = strand->pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
+        if (victim == DAG_NONE) return false;
+        task = sim->strands[victim].own.oldest;
+    }
+    help_with(sim, index, take(sim, task), victim);
+    return true;
+}
+
+// Where the wait begins that a worker's next vertex ends; if that was lost, where the body does.
+static uint32_t begin_of_wait(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t first = sim->dag->tasks[sim->frames[strand->frame].task].start, v = strand->vertex - 1;
+    while (v > first &&
+           (vertices->kind[v] != VERTEX_WAIT_BEGIN || vertices->task[v] != vertices->task[strand->vertex])) {
+        v = vertices->kind[v] == VERTEX_END ? sim->dag->tasks[vertices->task[v]].start - 1 : v - 1;
+    }
+    return v;
+}
+
+void stealing_help(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    uint32_t pool = pool_to_help(sim, strand), v = strand->vertex;
+    if (find_help(sim, index, pool)) return;
+    strand->blocked = pool;
+    if (strand->pool != pool) return;
+    sim->pools[pool].blocked++;
+    replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim, strand), reached_ns(strand));
+}
+
+void stealing_unblock(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    if (strand->pool == strand->blocked) sim->pools[strand->pool].blocked--;
+    strand->blocked = 0;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Why a run came to a halt: from a strand or a stage that waits to whoever should bring what it waits for, and so on,
+// until that is a task that no worker is left for, or one that was met before.
+#include "dag/simulate/strand.h"
+
+#include <stdio.h>
+
+// The task in whose body a recorded vertex lies, DAG_NONE outside of any.
+static uint32_t task_around(const struct dag *dag, uint32_t vertex) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t v = vertex + 1; v-- > 0;) {
+        if (vertices->kind[v] == VERTEX_THREAD_START) return DAG_NONE;
+        if (vertices->kind[v] != VERTEX_START) continue;
+        uint32_t task = vertices->task[v];
+        if (v == vertex) return task;
+        if (dag->tasks[task].tail >= vertex) return task;
+    }
+    return DAG_NONE;
+}
+
+// Who waits: a strand, or a coordinator in stages, by its frame. The other is DAG_NONE; both: nobody.
+struct waiter {
+    uint32_t strand, stage;
+};
+
+static bool is_nobody(struct waiter waiter) {
+    return waiter.strand == DAG_NONE && waiter.stage == DAG_NONE;
+}
+
+static bool is_same(struct waiter a, struct waiter b) {
+    return a.strand == b.strand && a.stage == b.stage;
+}
+
+// What a waiter waits for, DAG_NONE if it is at no wait.
+static uint32_t awaited_by(const struct simulation *sim, struct waiter waiter) {
+    if (waiter.stage != DAG_NONE) return sim->dag->vertices.cause[sim->frames[waiter.stage].next - 1];
+    return waiter.strand == DAG_NONE ? DAG_NONE : sim->strands[waiter.strand].awaits;
+}
+
+// The task that waits.
+static uint32_t task_of(const struct simulation *sim, struct waiter waiter) {
+    if (waiter.stage != DAG_NONE) return sim->frames[waiter.stage].task;
+    uint32_t vertex = sim->strands[waiter.strand].vertex;
+    return vertex == DAG_NONE ? DAG_NONE : task_around(sim->dag, vertex);
+}
+
+static bool is_ahead(const struct frame *frame, uint32_t vertex) {
+    return frame->next <= vertex && vertex < frame->end;
+}
+
+// A stage that waits and has the vertex ahead, or any for DAG_NONE.
+static uint32_t stage_ahead_of(const struct simulation *sim, uint32_t vertex) {
+    for (uint32_t v = 0; sim->stages_left && v < sim->dag->vertex_count; v++) {
+        for (uint32_t f = sim->first_stage[v]; f != DAG_NONE; f = sim->frames[f].link) {
+            if (vertex == DAG_NONE || is_ahead(&sim->frames[f], vertex)) return f;
+        }
+    }
+    return DAG_NONE;
+}
+
+// In one of whose frames a vertex is still to come; nobody if it is in none yet.
+static struct waiter who_is_before(const struct simulation *sim, uint32_t vertex) {
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        for (uint32_t f = sim->strands[i].frame; f != DAG_NONE; f = sim->frames[f].outer) {
+            bool has_vertices = sim->frames[f].kind < FRAME_PART;
+            if (has_vertices && is_ahead(&sim->frames[f], vertex)) return (struct waiter){i, DAG_NONE};
+        }
+    }
+    return (struct waiter){DAG_NONE, stage_ahead_of(sim, vertex)};
+}
+
+// Who ends the group that a task is merged into; else the task itself.
+static uint32_t task_that_runs(const struct simulation *sim, uint32_t task) {
+    while (task != DAG_NONE && sim->fate[task] == FATE_MERGED) task = sim->edit->merged_next[task];
+    return task;
+}
+
+// Who must come to a vertex first: whoever has it ahead; for what moved, whoever has its spawn ahead.
+static struct waiter who_brings(const struct simulation *sim, uint32_t vertex) {
+    for (uint32_t steps = 0; steps <= sim->dag->task_count; steps++) {
+        uint32_t inner = task_around(sim->dag, vertex), task = task_that_runs(sim, inner);
+        bool moved = task != DAG_NONE && sim->fate[task] != FATE_RECORDED;
+        bool begun = moved && sim->time_ns[sim->dag->tasks[task].start] != DAG_PENDING;
+        if (!moved || begun) return who_is_before(sim, task == inner ? vertex : sim->dag->tasks[task].end);
+        vertex = sim->dag->tasks[task].spawn_begin;
+    }
+    return (struct waiter){DAG_NONE, DAG_NONE};
+}
+
+static bool list_task(struct stuck *stuck, uint32_t task) {
+    if (task == DAG_NONE) return true;
+    if (stuck->length && stuck->tasks[stuck->length - 1] == task) return true;
+    if (stuck->length == DAG_DEADLOCK_TASKS) return false;
+    stuck->tasks[stuck->length++] = task;
+    return true;
+}
+
+// Of a task in parts: one of them is.
+static bool is_queued(const struct simulation *sim, uint32_t awaited) {
+    uint32_t task = task_that_runs(sim, awaited);
+    if (task == DAG_NONE || sim->fate[task] < FATE_SPLIT) return false;
+    const struct dag_task *of = &sim->dag->tasks[task];
+    if (sim->time_ns[of->spawn_begin] == DAG_PENDING) return false;
+    if (sim->fate[task] == FATE_SPLIT) return sim->pools[of->pool].queue_length > 0;
+    return sim->time_ns[of->start] == DAG_PENDING;
+}
+
+static struct waiter first_waiter(const struct simulation *sim) {
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        const struct strand *strand = &sim->strands[i];
+        bool waits = strand->life == LIFE_RUNS && strand->vertex != DAG_NONE && strand->awaits != DAG_NONE;
+        if (waits && sim->dag->vertices.kind[strand->vertex] != VERTEX_BARRIER) return (struct waiter){i, DAG_NONE};
+    }
+    return (struct waiter){DAG_NONE, stage_ahead_of(sim, DAG_NONE)};
+}
+
+// After as many steps as there are waiters one is on the ring, if there is a ring.
+static struct waiter on_ring(const struct simulation *sim, struct waiter first) {
+    struct waiter waiter = first;
+    for (uint32_t i = 0; i < sim->strand_count + sim->stages_left; i++) {
+        struct waiter next = who_brings(sim, awaited_by(sim, waiter));
+        if (is_nobody(next) || awaited_by(sim, next) == DAG_NONE) return first;
+        waiter = next;
+    }
+    return waiter;
+}
+
+void stuck_find(struct simulation *sim) {
+    struct stuck *stuck = &sim->stuck;
+    struct waiter first = first_waiter(sim);
+    if (!is_nobody(first)) first = on_ring(sim, first);
+    for (struct waiter waiter = first; !is_nobody(waiter);) {
+        uint32_t awaited = awaited_by(sim, waiter);
+        if (awaited == DAG_NONE || !list_task(stuck, task_of(sim, waiter))) return;
+        uint32_t task = dag_task_of(&sim->dag->vertices, awaited);
+        if (!list_task(stuck, task)) return;
+        if (is_queued(sim, task)) {
+            stuck->pool = sim->dag->tasks[task].pool;
+            return;
+        }
+        waiter = who_brings(sim, awaited);
+        if (is_same(waiter, first)) {
+            if (stuck->length > 1 && stuck->tasks[0] == stuck->tasks[stuck->length - 1]) stuck->length--;
+            return;
+        }
+    }
+}
+
+static size_t put_task(const struct dag *dag, uint32_t index, char *text, size_t size) {
+    const struct dag_task *task = &dag->tasks[index];
+    char site[512];
+    dag_site_text(dag, task->site, site, sizeof site);
+    return (size_t)snprintf(text, size, "%s", task->flags & TASK_MAIN ? "main" : site);
+}
+
+char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    uint32_t shown = stuck->length + (stuck->pool == 0 && stuck->length > 0); // a ring closes
+    for (uint32_t i = 0; i < shown && used < size; i++) {
+        if (i) used += (size_t)snprintf(text + used, size - used, " waits for ");
+        if (used < size) used += put_task(dag, stuck->tasks[i % stuck->length], text + used, size - used);
+    }
+    if (stuck->pool && used < size) {
+        const char *name = stuck->pool < dag->trace->pool_count ? dag->trace->pools[stuck->pool].name : NULL;
+        snprintf(text + used, size - used, ", which no worker of %s is left to run", name ? name : "its pool");
+    }
+    return text;
+}
