@@ -83,7 +83,7 @@ static bool measure_base(struct estimate *e, struct error *error) {
 static bool warn(struct estimate *e, const struct plan *plan, struct error *error) {
     struct warnings *warnings = &e->analysis.warnings;
     char name[300];
-    if (!warn_of_replay(warnings, e->baseline.replay_error, error)) return false;
+    if (!warn_of_replay(warnings, &e->baseline.replay_error, error)) return false;
     if (!warn_of_model(warnings, e->analysis.dag, &e->model, error)) return false;
     for (size_t i = 0; i < plan->count; i++) {
         warnings->about = improvement_text(&plan->improvements[i], name, sizeof name);
@@ -152,7 +152,7 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "estimated", json_metrics(&e->estimated));
     cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
     cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
-    cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error));
+    cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error.share));
     cJSON_AddItemToObject(document, "interval", json_intervals(&e->intervals));
     cJSON_AddItemToObject(document, "costs", costs_json(e->analysis.dag, e->analysis.estimator.costs));
     cJSON_AddItemToObject(document, "warnings", json_texts(warnings->texts, warnings->count));
@@ -166,7 +166,7 @@ static bool write_text(const struct estimate *e, struct error *error) {
     printf("\n  composite %s, balanced %s (the run as recorded is 1, less is better)\n",
            text_number(e->estimated.composite).s, text_number(e->estimated.balanced).s);
     printf("  null-replay error %s: how far the model %s is off when nothing is changed\n",
-           text_percent(e->baseline.replay_error).s, model_names[e->model.kind]);
+           text_percent(e->baseline.replay_error.share).s, model_names[e->model.kind]);
     if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);
     if (e->model.rate) printf("  with requests %s times as often\n", text_number(e->model.rate).s);
     putchar('\n');

@@ -109,7 +109,7 @@ static bool search(struct suggestion *s, struct error *error) {
 
 static bool warn(struct suggestion *s, struct error *error) {
     const struct model model = {.kind = s->model};
-    if (!warn_of_replay(&s->analyses[0].warnings, s->result.null_replay_error, error)) return false;
+    if (!warn_of_replay(&s->analyses[0].warnings, &s->result.null_replay_error, error)) return false;
     for (size_t t = 0; t < s->trace_count; t++) {
         struct warnings *warnings = &s->analyses[t].warnings;
         if (!warn_of_model(warnings, s->analyses[t].dag, &model, error)) return false;

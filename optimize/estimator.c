@@ -4,6 +4,8 @@
 #include "dag/write.h"
 #include "metrics/requests.h"
 
+#include <stdio.h>
+
 enum { LEAST_REPLICATES = 20, MOST_REPLICATES = 200 };
 #define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates
 
@@ -94,13 +96,19 @@ static double difference(double a, double b, double least) {
     return scale > 0 ? fabs(a - b) / scale : 0; // also where both are unknown
 }
 
-static double largest_difference(const struct metrics *recorded, const struct metrics *replayed) {
+static void keep_larger(struct replay_error *worst, double share, const char *kind, enum thread_state state) {
+    if (share <= worst->share) return;
+    worst->share = share;
+    snprintf(worst->figure, sizeof worst->figure, "%s of %s threads", kind, thread_state_names[state]);
+}
+
+static struct replay_error largest_difference(const struct metrics *recorded, const struct metrics *replayed) {
     const struct usage *occupied = &recorded->threads[STATE_OCCUPIED];
-    double worst = difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0);
+    struct replay_error worst = {difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0), "wall"};
     for (int s = 0; s < STATE_COUNT; s++) {
         const struct usage *then = &recorded->threads[s], *now = &replayed->threads[s];
-        worst = fmax(worst, difference(then->peak, now->peak, occupied->peak));
-        worst = fmax(worst, difference(then->mean, now->mean, occupied->mean));
+        keep_larger(&worst, difference(then->peak, now->peak, occupied->peak), "peak", s);
+        keep_larger(&worst, difference(then->mean, now->mean, occupied->mean), "mean", s);
     }
     return worst;
 }

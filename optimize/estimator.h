@@ -54,13 +54,19 @@ bool estimator_measure(struct estimator *estimator, const struct metrics *base, 
 // All figures of the run as recorded, without a base.
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error);
 
+// The null-replay error: largest difference between the wall, peaks and means of a run as recorded and as replayed, as
+// a share of the larger, or of the occupied threads' peak or mean where a state has few threads: an instant more of one
+// is no error of many.
+struct replay_error {
+    double share;
+    char figure[40]; // in which it is: "wall", "peak of blocked threads"
+};
+
 // What estimates are compared with.
 struct baseline {
     struct metrics recorded; // its own base
     struct metrics replayed;
-    // The null-replay error: largest difference between their wall, peaks and means, as a share of the larger, or of
-    // the occupied threads' peak or mean where a state has few threads: an instant more of one is no error of many.
-    double replay_error;
+    struct replay_error replay_error;
     double noise; // below which a difference means nothing (SPEC section 3): 0.5 %, or the null-replay error in what
                   // R's filter compares, wall and occupied threads
 };

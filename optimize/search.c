@@ -118,7 +118,9 @@ static bool measure_base(struct search *search, size_t trace, struct error *erro
     search->replayed[trace] = baseline.replayed;
     search->noise_in[trace] = baseline.noise;
     search->noise = fmax(search->noise, baseline.noise);
-    search->result->null_replay_error = fmax(search->result->null_replay_error, baseline.replay_error);
+    if (baseline.replay_error.share >= search->result->null_replay_error.share) {
+        search->result->null_replay_error = baseline.replay_error;
+    }
     return objective_check(search->options->objective, &baseline.recorded, error);
 }
 

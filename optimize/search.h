@@ -4,6 +4,7 @@
 #define REHYPE_OPTIMIZE_SEARCH_H
 
 #include "metrics/metrics.h"
+#include "optimize/estimator.h"
 #include "optimize/objective.h"
 #include "optimize/plan.h"
 
@@ -54,9 +55,9 @@ struct search_options {
 struct search_result {
     const struct search_trace *traces; // the caller's
     size_t trace_count;
-    struct metrics base;          // of the first trace
-    double null_replay_error;     // of the worst
-    struct candidate *candidates; // best alone first, failing ones after
+    struct metrics base;                   // of the first trace
+    struct replay_error null_replay_error; // of the worst
+    struct candidate *candidates;          // best alone first, failing ones after
     size_t candidate_count;
     size_t untried;            // candidates that the size of the traces left no time for: those of the least time
     uint32_t limit;            // of plans, by options and by the size of the traces

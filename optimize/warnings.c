@@ -182,13 +182,13 @@ bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct erro
 
 // The model
 
-bool warn_of_replay(struct warnings *warnings, double replay_error, struct error *error) {
+bool warn_of_replay(struct warnings *warnings, const struct replay_error *replay_error, struct error *error) {
     char text[TEXT_BYTES];
-    if (replay_error <= tolerable_replay_error) return true;
+    if (replay_error->share <= tolerable_replay_error) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
     say(&sentence, "the model is off by ");
-    say_share(&sentence, replay_error);
-    say(&sentence, " when nothing is changed: smaller differences mean nothing");
+    say_share(&sentence, replay_error->share);
+    say(&sentence, " in the %s when nothing is changed: smaller differences there mean nothing", replay_error->figure);
     return warnings_add(warnings, text, error);
 }
 

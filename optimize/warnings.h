@@ -13,6 +13,7 @@
 #define REHYPE_OPTIMIZE_WARNINGS_H
 
 #include "dag/simulate/simulate.h"
+#include "optimize/estimator.h"
 #include "optimize/plan.h"
 
 struct warnings {
@@ -26,7 +27,7 @@ struct warnings {
 bool warnings_add(struct warnings *warnings, const char *text, struct error *error); // copied
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
-bool warn_of_replay(struct warnings *warnings, double replay_error, struct error *error);
+bool warn_of_replay(struct warnings *warnings, const struct replay_error *replay_error, struct error *error);
 bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error);
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error);
 

@@ -73,8 +73,8 @@ static void test_baseline(void **state) {
         assert_true(recorded->composite == 1 && recorded->balanced == 1);
         assert_int_equal(recorded->wall_ns, f.dag->last_ns - f.dag->first_ns);
         assert_true(fabs((double)(replayed->wall_ns - recorded->wall_ns)) <=
-                    f.baseline.replay_error * (double)recorded->wall_ns + 1);
-        if (kind == MODEL_DAG) assert_true(f.baseline.replay_error == 0);
+                    f.baseline.replay_error.share * (double)recorded->wall_ns + 1);
+        if (kind == MODEL_DAG) assert_true(f.baseline.replay_error.share == 0);
         close_fixture(&f);
     }
 }

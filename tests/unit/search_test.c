@@ -243,7 +243,7 @@ static void test_suggests_what_is_awaited_at_once(void **state) {
     struct fixture f;
     build(&f);
     run(&f, "composite");
-    assert_true(f.result.null_replay_error == 0);
+    assert_true(f.result.null_replay_error.share == 0);
     assert_true(fabs(f.result.base.composite - 1) < 1e-12);
     assert_int_equal(f.result.candidate_count, 2);
     assert_int_equal(line_of(&f, 0), 5);

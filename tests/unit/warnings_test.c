@@ -227,10 +227,11 @@ static void test_replay(void **state) {
     struct fixture f;
     begin(&f);
     open_run(&f, 100);
-    assert_true(warn_of_replay(&f.warnings, 0.004, &f.error));
+    assert_true(warn_of_replay(&f.warnings, &(struct replay_error){0.004, "wall"}, &f.error));
     expect(&f, NULL);
-    assert_true(warn_of_replay(&f.warnings, 0.0123, &f.error));
-    expect(&f, "the model is off by 1.2 % when nothing is changed: smaller differences mean nothing");
+    assert_true(warn_of_replay(&f.warnings, &(struct replay_error){0.0123, "mean of waiting threads"}, &f.error));
+    expect(&f, "the model is off by 1.2 % in the mean of waiting threads when nothing is changed: smaller differences "
+               "there mean nothing");
     close_run(&f);
 }
 
