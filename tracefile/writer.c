@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block is packed whole into one buffer that is reused, and written with one write(2): a killed program leaves at
-// most one block cut short. Only the inline packer of msgpack-c is used, so that the agent needs no msgpack library.
+// Blocks are packed whole into one buffer that is reused, and written with one write(2) when it is full or the caller
+// says so (trace_writer_flush): a killed program leaves at most one block cut short. Threads that live for a moment
+// have blocks of some 100 bytes each, for which a system call each would cost more than to make them. Only the inline
+// packer of msgpack-c is used, so that the agent needs no msgpack library.
 #include "tracefile/writer.h"
 
 #include "tracefile/format.h"
@@ -14,7 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK_STARTS 8 // how many of the last blocks may be given up to make room for an end block
+#define BLOCK_STARTS  8           // how many of the last blocks may be given up to make room for an end block
+#define GATHER_BYTES  (128 << 10) // a buffer with so much in it is full, or with
+#define GATHER_BLOCKS 1024        // so many blocks
 
 // The columns of the events block that is being made.
 struct columns {
@@ -32,13 +36,16 @@ struct thread_tick {
 
 struct trace_writer {
     int fd;
-    uint64_t bytes;                      // of whole blocks: where the next one begins
-    uint64_t block_starts[BLOCK_STARTS]; // of the last blocks, as a ring
-    uint64_t blocks;                     // written so far, the header not counted
+    uint64_t bytes;                      // of whole blocks in the file: where the next one begins
+    uint64_t block_starts[BLOCK_STARTS]; // of the last blocks there, as a ring
+    uint64_t blocks;                     // there so far, the header not counted
     struct error error;
     msgpack_packer packer;
-    msgpack_sbuffer buffer;
-    bool out_of_memory; // the buffer could not grow since block_begin
+    msgpack_sbuffer buffer;           // whole objects that await writing, then the one that is being made
+    size_t gathered;                  // bytes of the whole ones
+    size_t block_ends[GATHER_BLOCKS]; // where each of them ends
+    uint32_t gathered_blocks;
+    bool out_of_memory; // the buffer could not grow since object_begin
     struct columns *columns;
     struct thread_tick *ticks; // open addressing; tick_room is a power of two
     uint32_t tick_count, tick_room;
@@ -75,19 +82,39 @@ static void pack_text(msgpack_packer *pk, const char *text) {
     }
 }
 
-static bool write_fully(int fd, const char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t written = write(fd, bytes, size);
+// Returns how much was written: less than size after a failure, which errno tells.
+static size_t write_fully(int fd, const char *bytes, size_t size) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t written = write(fd, bytes + done, size - done);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return false;
-        bytes += written;
-        size -= (size_t)written;
+        if (written < 0) break;
+        done += (size_t)written;
     }
-    return true;
+    return done;
+}
+
+// The gathered blocks are in the file as far as its first `written` bytes more go.
+static void count_written(struct trace_writer *writer, size_t written) {
+    size_t start = 0;
+    for (uint32_t i = 0; i < writer->gathered_blocks && writer->block_ends[i] <= written; i++) {
+        writer->block_starts[writer->blocks++ % BLOCK_STARTS] = writer->bytes + start;
+        start = writer->block_ends[i];
+    }
+    writer->bytes += start;
+}
+
+// After a failure the file may hold a part of a block, beyond writer->bytes; what had been gathered is gone.
+static bool flush(struct trace_writer *writer) {
+    size_t size = writer->gathered, written = write_fully(writer->fd, writer->buffer.data, size);
+    int why = errno;
+    count_written(writer, written);
+    writer->gathered = writer->gathered_blocks = 0;
+    return written == size || error_set(&writer->error, STATUS_FAILED, "cannot write the trace: %s", strerror(why));
 }
 
 static msgpack_packer *object_begin(struct trace_writer *writer) {
-    msgpack_sbuffer_clear(&writer->buffer);
+    writer->buffer.size = writer->gathered; // what is behind them was given up
     writer->out_of_memory = false;
     return &writer->packer;
 }
@@ -100,22 +127,19 @@ static msgpack_packer *block_begin(struct trace_writer *writer, const char *kind
     return pk;
 }
 
-// Appends the checksum and writes. On failure the file may hold a part of the object, beyond writer->bytes.
-static bool object_write(struct trace_writer *writer) {
-    msgpack_pack_fix_uint64(&writer->packer, format_checksum(writer->buffer.data, writer->buffer.size));
+// Appends the checksum: the object is whole.
+static bool object_end(struct trace_writer *writer) {
+    const char *object = writer->buffer.data + writer->gathered;
+    msgpack_pack_fix_uint64(&writer->packer, format_checksum(object, writer->buffer.size - writer->gathered));
     if (writer->out_of_memory) return error_set(&writer->error, STATUS_FAILED, "no memory for a block of the trace");
-    if (!write_fully(writer->fd, writer->buffer.data, writer->buffer.size)) {
-        return error_set(&writer->error, STATUS_FAILED, "cannot write the trace: %s", strerror(errno));
-    }
-    writer->bytes += writer->buffer.size;
+    writer->gathered = writer->buffer.size;
     return true;
 }
 
-static bool block_write(struct trace_writer *writer) {
-    uint64_t start = writer->bytes;
-    if (!object_write(writer)) return false;
-    writer->block_starts[writer->blocks++ % BLOCK_STARTS] = start;
-    return true;
+static bool block_end(struct trace_writer *writer) {
+    if (!object_end(writer)) return false;
+    writer->block_ends[writer->gathered_blocks++] = writer->gathered;
+    return (writer->gathered < GATHER_BYTES && writer->gathered_blocks < GATHER_BLOCKS) || flush(writer);
 }
 
 static bool stopped(const struct trace_writer *writer) {
@@ -159,6 +183,13 @@ static void pack_header(msgpack_packer *pk, const struct trace_header *header) {
     pack_text(pk, "source");
     pack_text(pk, header->cycle_source);
     pack_text(pk, "checksum");
+}
+
+static bool write_header(struct trace_writer *writer, const struct trace_header *header) {
+    pack_header(object_begin(writer), header);
+    if (!object_end(writer)) return false;
+    writer->bytes = writer->gathered;
+    return flush(writer);
 }
 
 // A file that was there already may have a wider mode; a device keeps its own.
@@ -212,8 +243,7 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
         writer_free(writer);
         return NULL;
     }
-    pack_header(object_begin(writer), header);
-    if (object_write(writer)) return writer;
+    if (write_header(writer, header)) return writer;
     *error = writer->error;
     error_wrap(error, "%s", path);
     close(writer->fd);
@@ -314,7 +344,7 @@ static bool write_table(struct trace_writer *writer, const struct table *table, 
         msgpack_pack_uint32(pk, first);
         msgpack_pack_array(pk, part);
         for (size_t i = 0; i < part; i++) table->pack(pk, entries + i * table->entry_size);
-        block_write(writer);
+        block_end(writer);
         entries += part * table->entry_size;
         first += (uint32_t)part;
         count -= part;
@@ -342,7 +372,7 @@ static bool write_pool_rules(struct trace_writer *writer, uint32_t id, const str
     msgpack_pack_int64(pk, pool->keep_alive_ns);
     pack_text(pk, pool->rejection);
     msgpack_pack_uint32(pk, pool->flags);
-    return block_write(writer);
+    return block_end(writer);
 }
 
 bool trace_write_pool(struct trace_writer *writer, uint32_t id, const struct trace_pool *pool) {
@@ -355,7 +385,7 @@ bool trace_write_pool(struct trace_writer *writer, uint32_t id, const struct tra
     msgpack_pack_int32(pk, pool->core);
     msgpack_pack_int32(pk, pool->maximum);
     msgpack_pack_int64(pk, pool->capacity);
-    return block_write(writer) && write_pool_rules(writer, id, pool);
+    return block_end(writer) && write_pool_rules(writer, id, pool);
 }
 
 bool trace_write_thread(struct trace_writer *writer, uint32_t id, const struct trace_thread *thread) {
@@ -364,7 +394,7 @@ bool trace_write_thread(struct trace_writer *writer, uint32_t id, const struct t
     msgpack_pack_uint32(pk, id);
     pack_text(pk, thread->name);
     msgpack_pack_uint32(pk, thread->flags);
-    return block_write(writer);
+    return block_end(writer);
 }
 
 bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, size_t count) {
@@ -374,7 +404,7 @@ bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, siz
         msgpack_packer *pk = block_begin(writer, "running", 1);
         msgpack_pack_array(pk, part);
         for (size_t i = 0; i < part; i++) msgpack_pack_uint64(pk, tasks[i]);
-        block_write(writer);
+        block_end(writer);
         tasks += part;
         count -= part;
     }
@@ -386,7 +416,7 @@ bool trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t ns)
     msgpack_packer *pk = block_begin(writer, "clock", 2);
     msgpack_pack_uint64(pk, ticks);
     msgpack_pack_uint64(pk, ns);
-    return block_write(writer);
+    return block_end(writer);
 }
 
 bool trace_write_event_costs(struct trace_writer *writer, const struct event_cost costs[EVENT_KINDS]) {
@@ -403,7 +433,7 @@ bool trace_write_event_costs(struct trace_writer *writer, const struct event_cos
         msgpack_pack_uint64(pk, costs[kind].before_ps);
         msgpack_pack_uint64(pk, costs[kind].after_ps);
     }
-    return block_write(writer);
+    return block_end(writer);
 }
 
 // ---- events
@@ -490,7 +520,7 @@ static bool write_events_block(struct trace_writer *writer, uint32_t thread, con
     msgpack_pack_bin_with_body(pk, columns->kinds, count);
     msgpack_pack_bin_with_body(pk, columns->times, facts.times_size);
     msgpack_pack_bin_with_body(pk, columns->operands, facts.operands_size);
-    return block_write(writer);
+    return block_end(writer);
 }
 
 bool trace_write_events(struct trace_writer *writer, uint32_t thread, const struct event *events, size_t count) {
@@ -509,7 +539,11 @@ bool trace_write_events(struct trace_writer *writer, uint32_t thread, const stru
 // ---- closing
 
 uint64_t trace_writer_bytes(const struct trace_writer *writer) {
-    return writer->bytes;
+    return writer->bytes + writer->gathered;
+}
+
+bool trace_writer_flush(struct trace_writer *writer) {
+    return !stopped(writer) && flush(writer);
 }
 
 const struct error *trace_writer_error(const struct trace_writer *writer) {
@@ -521,7 +555,7 @@ static bool write_end(struct trace_writer *writer, const struct trace_end *end, 
     pack_text(pk, stopped_because);
     msgpack_pack_uint64(pk, end->methods_woven);
     msgpack_pack_uint64(pk, end->classes_woven);
-    return block_write(writer);
+    return block_end(writer) && flush(writer);
 }
 
 // Where the file may be cut: after the header and each of the last blocks, newest first. UINT64_MAX when used up.
@@ -544,6 +578,7 @@ static void write_end_after_failure(struct trace_writer *writer, const struct tr
     error_text(&first, why, sizeof why);
     uint64_t position, kept = writer->bytes;
     bool written = false;
+    flush(writer); // whole blocks that were made before a failure that was not the file's
     for (uint64_t given_up = 0; !written && (position = cut_position(writer, given_up)) != UINT64_MAX; given_up++) {
         if (!cut_file(writer->fd, position)) break;
         kept = position;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a trace file (docs/trace-format.md). Used by the tracer's drainer and by `estimate`: one writer, one format.
-// One thread at a time. After the first failure every call does nothing and returns false with the same error: the file
-// then ends with its last whole block, and, where the system lets it, an end block that says why (trace_writer_close).
+// One thread at a time. Blocks are gathered, some 100 KiB of them, so that a failure to write one may be told by a
+// later call. After the first failure every call does nothing and returns false with the same error: the file then ends
+// with its last whole block, and, where the system lets it, an end block that says why (trace_writer_close).
 #ifndef REHYPE_TRACEFILE_WRITER_H
 #define REHYPE_TRACEFILE_WRITER_H
 
@@ -71,7 +72,10 @@ bool trace_write_event_costs(struct trace_writer *, const struct event_cost cost
 // equal or falling ones are raised by a tick. Cost: about 10 ns an event.
 bool trace_write_events(struct trace_writer *, uint32_t thread, const struct event *, size_t count);
 
-// Bytes written so far; the first failure (NULL if none).
+// Writes what is gathered: from here on it is in the file even if the process is killed. One write(2).
+bool trace_writer_flush(struct trace_writer *);
+
+// Bytes of all blocks so far, gathered ones included; the first failure (NULL if none).
 uint64_t trace_writer_bytes(const struct trace_writer *);
 const struct error *trace_writer_error(const struct trace_writer *);
 

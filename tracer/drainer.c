@@ -257,7 +257,8 @@ static bool drain_while_running(void) {
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     do {
         size_t seen = 0;
-        if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen) || !write_due_costs()) {
+        if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen) || !write_due_costs() ||
+            !trace_writer_flush(writer)) {
             return false;
         }
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;

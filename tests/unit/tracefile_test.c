@@ -979,6 +979,56 @@ static void test_room_ends_at_every_byte(void **state) {
     signal(SIGXFSZ, SIG_DFL);
 }
 
+static off_t size_on_disk(void) {
+    struct stat facts;
+    assert_int_equal(stat(path, &facts), 0);
+    return facts.st_size;
+}
+
+// Small blocks cost no system call each; what was flushed is there though nobody closes the file.
+static void test_blocks_are_gathered(void **state) {
+    enum { BLOCKS = 5000 };
+    struct event event = {.kind = EVENT_ENTER, .operand = {1}};
+    struct error error = ERROR_INIT;
+    struct trace_writer *writer = begin(&ns_header);
+    write_some_tables(writer);
+    assert_true(trace_writer_flush(writer));
+    assert_int_equal(size_on_disk(), trace_writer_bytes(writer));
+    off_t last = size_on_disk();
+    unsigned writes = 0;
+    for (; event.time < BLOCKS; event.time++) {
+        assert_true(trace_write_events(writer, 1, &event, 1));
+        writes += size_on_disk() != last;
+        last = size_on_disk();
+    }
+    assert_in_range(writes, 1, BLOCKS / 500);
+    assert_true((uint64_t)size_on_disk() < trace_writer_bytes(writer));
+    assert_true(trace_writer_flush(writer));
+    assert_int_equal(size_on_disk(), trace_writer_bytes(writer));
+    struct trace *trace = trace_open(path, false, &error);
+    assert_non_null(trace);
+    assert_false(trace->whole);
+    assert_int_equal(trace->event_count, BLOCKS);
+    trace_close(trace);
+    assert_true(trace_writer_close(writer, &plain_end, &error));
+}
+
+// A failure that is no failed write loses no block before it.
+static void test_gathered_blocks_outlive_a_failure(void **state) {
+    struct event good = {.time = 1, .kind = EVENT_ENTER, .operand = {1}}, bad = {.time = 2, .kind = EVENT_KINDS};
+    struct error error = ERROR_INIT;
+    struct trace_writer *writer = begin(&ns_header);
+    write_some_tables(writer);
+    assert_true(trace_write_events(writer, 1, &good, 1));
+    assert_false(trace_write_events(writer, 1, &bad, 1));
+    assert_false(trace_writer_flush(writer));
+    assert_false(trace_writer_close(writer, &plain_end, &error));
+    struct trace *trace = open_good();
+    assert_int_equal(trace->event_count, 1);
+    assert_non_null(strstr(trace->end.stopped_because, "without a kind"));
+    trace_close(trace);
+}
+
 // ---- secrets
 
 static void test_secrets_go(void **state) {
@@ -1041,6 +1091,8 @@ int main(void) {
         cmocka_unit_test(test_exclusive_keeps_what_is_there),
         cmocka_unit_test(test_closing_nothing_is_fine),
         cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_blocks_are_gathered),
+        cmocka_unit_test(test_gathered_blocks_outlive_a_failure),
         cmocka_unit_test(test_room_ends_at_every_byte),
         cmocka_unit_test(test_secrets_go),
     };
