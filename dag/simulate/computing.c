@@ -118,6 +118,17 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     return begin_edge(strand, strand->now_ns, edge_ns, strand->compute_ns + compute_ns, luck);
 }
 
-int64_t strand_computed_ns(const struct strand *strand) {
-    return max_ns(strand->computed_ns, strand->joins_ns + strand->edge_compute_ns) + strand->asleep_ns;
+// What an edge that was held up by its site's first task sleeps less, now that it sleeps only as long as that takes.
+static int64_t spared_ns(const struct simulation *sim, const struct strand *strand) {
+    const struct holdup *holdup = costs_holdup(sim->costs, strand->vertex);
+    int64_t first_ns = sim->time_ns[sim->dag->tasks[holdup->first].start];
+    if (first_ns == DAG_PENDING || first_ns == DAG_ABSENT) return 0;
+    int64_t held_ns = max_ns(first_ns + holdup->until_ns - strand->joins_ns, 0);
+    return min_ns(max_ns(holdup->held_ns - held_ns, 0), strand->asleep_ns);
+}
+
+int64_t strand_computed_ns(const struct simulation *sim, const struct strand *strand) {
+    int64_t awake_ns = max_ns(strand->computed_ns, strand->joins_ns + strand->edge_compute_ns);
+    bool held_up = strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & TRAIT_HELD_UP;
+    return awake_ns + strand->asleep_ns - (held_up ? spared_ns(sim, strand) : 0);
 }

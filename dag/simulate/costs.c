@@ -235,7 +235,7 @@ struct costs *costs_measure(const struct dag *dag, struct error *error) {
     struct costs *costs = calloc(1, sizeof *costs);
     if (costs) costs->pool_count = dag->pool_count;
     struct samples samples = {.pools = dag->pool_count};
-    bool ok = costs && measure(dag, costs, &samples);
+    bool ok = costs && measure(dag, costs, &samples) && costs_measure_holdups(dag, costs);
     free(samples.values);
     free(samples.begin);
     if (ok) return costs;
@@ -249,5 +249,6 @@ void costs_free(struct costs *costs) {
     free(costs->pools);
     free(costs->bracket_ns);
     free(costs->pickup_ns);
+    free(costs->holdups);
     free(costs);
 }

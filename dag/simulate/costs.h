@@ -23,17 +23,33 @@ struct pool_costs {
     struct cost looking; // how long a worker that finds no task looks around before it goes idle
 };
 
+// A task that slept while another of its site did what is done but once (a class is initialised by whoever uses it
+// first, and all others who use it sleep until that is done). Nothing in a trace says so: see holdups.c.
+struct holdup {
+    uint32_t vertex;  // the edge to it slept
+    uint32_t first;   // task of the site, with which that began
+    int64_t held_ns;  // of what the edge slept
+    int64_t until_ns; // after the first one's start, when it was done
+};
+
 struct costs {
     struct pool_costs *pools; // by trace pool id; [0]: threads of their own
     uint32_t pool_count;
     struct cost wakeup;  // from a result to its waiter's going on, of those that slept
     int64_t *bracket_ns; // a task each, as recorded: its own
     int64_t *pickup_ns;
+    struct holdup *holdups; // by vertex
+    uint32_t holdup_count;
 };
 
 // NULL and *error when there is no memory. Where a kind was never recorded its mean is that of the nearest kind of the
 // same pool that was, or of all pools, or 0. Cost: about 20 ns a task.
 struct costs *costs_measure(const struct dag *dag, struct error *error);
 void costs_free(struct costs *costs);
+
+// costs->holdups; costs_measure does it. false: no memory.
+bool costs_measure_holdups(const struct dag *dag, struct costs *costs);
+// The one of an edge, or NULL.
+const struct holdup *costs_holdup(const struct costs *costs, uint32_t vertex);
 
 #endif

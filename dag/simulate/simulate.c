@@ -79,6 +79,7 @@ static bool find_traits(struct simulation *sim) {
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }
+    for (uint32_t i = 0; i < sim->costs->holdup_count; i++) sim->traits[sim->costs->holdups[i].vertex] |= TRAIT_HELD_UP;
     return true;
 }
 
@@ -631,7 +632,7 @@ static void advance(struct simulation *sim, uint32_t index) {
             return;
         }
         if (strand->edge == EDGE_COMPUTED) {
-            time_ns = strand_computed_ns(strand);
+            time_ns = strand_computed_ns(sim, strand);
         } else {
             enum reach_outcome outcome = reach_next(sim, index, &time_ns);
             if (outcome == REACH_AGAIN) continue;

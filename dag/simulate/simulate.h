@@ -83,6 +83,10 @@
 //     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile
 //     is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody waits for a
 //     core who has one. Nor does anybody compute for less than compute_ns.
+//   Holdups. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
+//   first
+//     task of its site has been there for as long as that took, but no longer than it did; if that comes later than it,
+//     as long as it did. What is done but once is done by whoever did it when recorded.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
 //     one's bracket and pick-up; every result of a member is there when the group ends.

@@ -32,8 +32,9 @@ enum trait {
     TRAIT_PLAIN = 1,
     TRAIT_OF_TASK = 2, // plain as long as its task is what it was
     // Of any vertex:
-    TRAIT_AWAITED = 4, // others may wait for its time
-    TRAIT_WAITS = 8,   // it ends a wait for a task whose end is known
+    TRAIT_AWAITED = 4,  // others may wait for its time
+    TRAIT_WAITS = 8,    // it ends a wait for a task whose end is known
+    TRAIT_HELD_UP = 16, // the edge to it has a holdup (dag/simulate/costs.h)
 };
 
 enum frame_kind {
@@ -426,7 +427,8 @@ int64_t computing_asleep_ns(const struct dag *dag, uint32_t vertex, int64_t sinc
 // Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
 bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
-int64_t strand_computed_ns(const struct strand *strand); // when such an edge ends, its computing being done
+// When such an edge ends, its computing being done.
+int64_t strand_computed_ns(const struct simulation *sim, const struct strand *strand);
 // Of a pick-up as recorded, all of its edges together.
 struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t task);
 

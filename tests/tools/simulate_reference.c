@@ -56,6 +56,8 @@ struct strand {
     ticks computes, awake;     // what it computes, and for how long it has, or would have
     uint32_t edge;             // whose luck it has yet to meet, DAG_NONE
     int64_t more_ns;           // that luck
+    uint32_t held_up;          // edge that may turn out to sleep less (costs.h), DAG_NONE
+    int64_t since_ns;          // when it began
     enum then then;            // when both are over
     uint32_t vertex;           // of THEN_VERTEX, THEN_SPAWN; or awaited: WAIT_END
     bool waits, idle, made;
@@ -165,7 +167,7 @@ static void delay(struct reference *r, struct strand *strand, int64_t compute_ns
     strand->compute = (ticks)(shares(r) ? compute_ns : 0) << FRACTION;
     strand->sleep = (ticks)(shares(r) ? sleep_ns : compute_ns + sleep_ns) << FRACTION;
     strand->then = then;
-    strand->edge = DAG_NONE;
+    strand->edge = strand->held_up = DAG_NONE;
     strand->awake = 0;
     strand->computes = strand->compute;
 }
@@ -190,6 +192,8 @@ static void delay_edge(struct reference *r, struct strand *strand, uint32_t vert
     if (compute_ns > total_ns) compute_ns = total_ns;
     delay(r, strand, compute_ns, total_ns - compute_ns, then);
     delay_by_luck(r, strand, vertex, r->luck[vertex].more_ns);
+    strand->held_up = shares(r) ? vertex : DAG_NONE;
+    strand->since_ns = now_ns(r);
 }
 
 // It sleeps until it is awake for `vertex`, as long as it was.
@@ -1095,12 +1099,27 @@ static void meet_luck(struct reference *r, struct strand *strand) {
     strand->compute = left >> FRACTION ? left : 0;
 }
 
+// Who slept until something was done for the first time, sleeps until it is, if that began before.
+static void end_holdup(const struct reference *r, struct strand *strand) {
+    for (uint32_t i = 0; strand->held_up != DAG_NONE && i < r->costs->holdup_count; i++) {
+        const struct holdup *holdup = &r->costs->holdups[i];
+        int64_t first_ns = r->run->time_ns[task_of(r, holdup->first)->start];
+        if (holdup->vertex != strand->held_up || first_ns == DAG_ABSENT || first_ns > now_ns(r)) continue;
+        int64_t held_ns = first_ns + holdup->until_ns - strand->since_ns, spared_ns = holdup->held_ns;
+        if (held_ns > 0) spared_ns -= held_ns;
+        ticks spared = spared_ns > 0 ? (ticks)spared_ns << FRACTION : 0;
+        strand->sleep = spared < strand->sleep ? strand->sleep - spared : 0;
+    }
+    strand->held_up = DAG_NONE;
+}
+
 // What is done that would take no time.
 static void settle(struct reference *r) {
     for (uint32_t i = 0; i < r->strand_count; i++) {
         struct strand *strand = &r->strands[i];
         if (!is_busy(strand) || strand->nap > 0 || strand->compute > 0) continue;
         if (strand->edge != DAG_NONE) meet_luck(r, strand);
+        if (strand->compute == 0 && strand->held_up != DAG_NONE) end_holdup(r, strand);
         if (strand->compute > 0 || strand->awake >= strand->computes) continue;
         strand->sleep += strand->computes - strand->awake;
         strand->awake = strand->computes;
