@@ -63,9 +63,10 @@ struct dag_vertices { // parallel arrays, vertex_count long
     uint64_t *event;  // ordinal in its stream of the event it stands for; NULL in a simulated run
     uint8_t *kind, *rule;
     // Of the time from the vertex before on the thread; NULL where the trace measures none. At boundaries (events with
-    // cpu) both are measured; between two, each edge has its share by its length, where edges that sleep (in waits, for
-    // locks, for tasks) compute only what the others have no room for, and are the first to have waited for a core.
-    // Both together never exceed the edge. Edges that no two boundaries enclose compute unless they sleep.
+    // cpu) both are measured; between two, edges that sleep (in waits, for locks, for tasks) compute only what the
+    // others have no room for, and are the first to have waited for a core. Among edges alike, each computes for its
+    // whole length up to one that is the same for all, so that what is not computed lies in the longest. Both together
+    // never exceed the edge. Edges that no two boundaries enclose compute unless they sleep.
     int64_t *compute_ns; // on a core
     int64_t *queued_ns;  // ready to run, without a core
 };

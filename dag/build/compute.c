@@ -50,17 +50,37 @@ static int64_t share_of(int64_t total_ns, int64_t part_ns, int64_t whole_ns) {
     return (int64_t)((int128)total_ns * part_ns / whole_ns);
 }
 
-// Adds each edge's share of `total_ns` to `to`, by its length among those that sleep, or those that don't. Shares are
-// rounded so that they add up.
-static void share_out(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns,
+// Least length that edges (of those that sleep, or those that don't) need not exceed to have room for `total_ns`
+// together (Newton's method: what is cut off falls ever more slowly, so that no step goes too far).
+static int64_t level_of(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns) {
+    int64_t spare_ns = (asleep ? stretch->asleep_ns : stretch->awake_ns) - total_ns, level_ns = 0;
+    for (int64_t above = 1, excess_ns = 0; above > 0; level_ns += above ? (excess_ns + above - 1) / above : 0) {
+        above = 0;
+        excess_ns = -spare_ns;
+        for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
+            if (edge_sleeps(dag, v) != asleep || edge_ns(dag, v) <= level_ns) continue;
+            above++;
+            excess_ns += edge_ns(dag, v) - level_ns;
+        }
+        if (excess_ns <= 0) break;
+    }
+    return level_ns;
+}
+
+// Adds `sign` times each edge's share of `total_ns` to `to`, by its length up to the level. Shares are rounded so that
+// they add up.
+static void share_out(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns, int sign,
                       int64_t *to_ns) {
-    int64_t length_ns = asleep ? stretch->asleep_ns : stretch->awake_ns, passed_ns = 0, given_ns = 0;
-    if (!length_ns || !total_ns || !to_ns) return;
+    if (!total_ns || !to_ns) return;
+    int64_t level_ns = level_of(dag, stretch, asleep, total_ns), length_ns = 0, passed_ns = 0, given_ns = 0;
+    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
+        if (edge_sleeps(dag, v) == asleep) length_ns += min_ns(edge_ns(dag, v), level_ns);
+    }
     for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
         if (edge_sleeps(dag, v) != asleep) continue;
-        passed_ns += edge_ns(dag, v);
+        passed_ns += min_ns(edge_ns(dag, v), level_ns);
         int64_t due_ns = share_of(total_ns, passed_ns, length_ns);
-        to_ns[v] = due_ns - given_ns;
+        to_ns[v] += sign * (due_ns - given_ns);
         given_ns = due_ns;
     }
 }
@@ -69,25 +89,35 @@ static int64_t growth(int64_t from, int64_t to) {
     return to > from ? to - from : 0;
 }
 
+static void divide_alike(struct dag *dag, const struct stretch *stretch, bool asleep, int64_t compute_ns,
+                         int64_t queued_ns) {
+    share_out(dag, stretch, asleep, compute_ns, 1, dag->vertices.compute_ns);
+    if (!queued_ns) return;
+    share_out(dag, stretch, asleep, compute_ns + queued_ns, 1, dag->vertices.queued_ns);
+    share_out(dag, stretch, asleep, compute_ns, -1, dag->vertices.queued_ns);
+}
+
 // Computing goes to edges that don't sleep as far as they have room, waiting for a core to those that do: threads wait
 // for one when they wake up. Both together never exceed an edge's length.
+//
+// Among edges of either kind, what is not computed is taken to have passed in as few of them as can be, the longest: a
+// thread sleeps, or is kept from a core, for long now and then, not for a little everywhere. So each edge computes for
+// its whole length up to a level, which is the same for all; and is awake up to another, higher one.
 static void divide(struct dag *dag, const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
     int64_t awake_ns = min_ns(compute_ns, stretch->awake_ns);
     int64_t asleep_ns = min_ns(compute_ns - awake_ns, stretch->asleep_ns);
     int64_t queued_asleep_ns = min_ns(queued_ns, stretch->asleep_ns - asleep_ns);
     int64_t queued_awake_ns = min_ns(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
-    share_out(dag, stretch, false, awake_ns, dag->vertices.compute_ns);
-    share_out(dag, stretch, true, asleep_ns, dag->vertices.compute_ns);
-    share_out(dag, stretch, false, queued_awake_ns, dag->vertices.queued_ns);
-    share_out(dag, stretch, true, queued_asleep_ns, dag->vertices.queued_ns);
+    divide_alike(dag, stretch, false, awake_ns, queued_awake_ns);
+    divide_alike(dag, stretch, true, asleep_ns, queued_asleep_ns);
 }
 
-// Two shares of one edge, each rounded by itself, may exceed it by a ns.
+// Shares of one edge, each rounded by itself, may exceed it, or each other, by a ns.
 static void trim(struct dag *dag, uint32_t vertex) {
     struct dag_vertices *vertices = &dag->vertices;
     if (!vertices->queued_ns) return;
     int64_t room_ns = edge_ns(dag, vertex) - vertices->compute_ns[vertex];
-    vertices->queued_ns[vertex] = min_ns(vertices->queued_ns[vertex], room_ns);
+    vertices->queued_ns[vertex] = max_ns(min_ns(vertices->queued_ns[vertex], room_ns), 0);
 }
 
 static int64_t in_ns(uint64_t cpu, double per_ns) {

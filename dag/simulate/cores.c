@@ -15,11 +15,18 @@ void cores_destroy(struct cores *cores) {
     free(cores->shares);
 }
 
+// How long the stretch can last at the most: with fewer cores others take as much longer.
+static double left_of_stretch_ns(const struct cores *cores) {
+    double part = cores->count < cores->recorded.cores ? cores->count / cores->recorded.cores : 1;
+    return (double)cores->recorded.background[cores->stretch].until_ns / part - (double)cores->moved_ns;
+}
+
 // What others take in the stretch that begins.
 static void begin_stretch(struct cores *cores) {
     const struct cores_recorded *recorded = &cores->recorded;
     while (cores->stretch < recorded->background_count &&
-           (double)recorded->background[cores->stretch].until_work_ns <= cores->work_ns) {
+           ((double)recorded->background[cores->stretch].until_work_ns <= cores->work_ns ||
+            left_of_stretch_ns(cores) <= 0)) {
         cores->stretch++;
     }
     cores->taken = 0;
@@ -53,7 +60,8 @@ static double until_pause_ns(const struct cores *cores) {
 
 static double until_stretch_ns(const struct cores *cores) {
     if (cores->stretch == cores->recorded.background_count || cores->due.count == 0) return INFINITY;
-    return until_work_ns(cores, cores->recorded.background[cores->stretch].until_work_ns);
+    double work_ns = until_work_ns(cores, cores->recorded.background[cores->stretch].until_work_ns);
+    return fmin(work_ns, fmax(left_of_stretch_ns(cores), 0));
 }
 
 static void serve(struct cores *cores, int64_t elapsed_ns) {
@@ -113,6 +121,7 @@ static bool is_done(struct cores *cores, uint32_t strand) {
 
 void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck) {
     bring_up_to(cores, now_ns);
+    if (cores->due.count == 0) begin_stretch(cores); // while nobody computed
     cores->shares[strand] = (struct cores_share){luck, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
     int64_t least_ns = luck.more_ns < 0 ? compute_ns + luck.more_ns : compute_ns;
     agenda_put(&cores->due, strand, cores->served + (least_ns > 0 ? least_ns : 0) * CORES_TICKS);

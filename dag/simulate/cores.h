@@ -16,8 +16,9 @@ struct cores_pause {
     int64_t length_ns;
 };
 
-struct cores_background {  // a stretch of the run
-    int64_t until_work_ns; // computed in all at its end
+struct cores_background {  // a stretch of the run; it ends at the first of
+    int64_t until_work_ns; // computed in all
+    int64_t until_ns;      // passed, but for pauses
     double cores;          // what others take
 };
 

@@ -100,6 +100,7 @@ struct sweep {
     int64_t now_ns, served;
     double work_ns;         // what the run got
     uint32_t sample, pause; // the next to come, or the pause that goes on
+    int64_t paused_ns;      // in pauses that are over
     bool paused;
 };
 
@@ -131,7 +132,9 @@ static void pass_change(struct sweep *sweep) {
     struct simulation *sim = sweep->sim;
     const struct dag *dag = sim->dag;
     if (sweep->sample < dag->sample_count && dag->samples[sweep->sample].time_ns <= sweep->now_ns) {
-        sim->background[sweep->sample++].until_work_ns = (int64_t)sweep->work_ns;
+        struct cores_background *stretch = &sim->background[sweep->sample++];
+        stretch->until_work_ns = (int64_t)sweep->work_ns;
+        stretch->until_ns = sweep->now_ns - sweep->paused_ns;
         return;
     }
     const struct dag_pause *pause = &dag->pauses[sweep->pause];
@@ -139,6 +142,7 @@ static void pass_change(struct sweep *sweep) {
         sim->pauses[sweep->pause] = (struct cores_pause){(int64_t)sweep->work_ns, pause->end_ns - pause->begin_ns};
     } else {
         sweep->pause++;
+        sweep->paused_ns += pause->end_ns - pause->begin_ns;
     }
     sweep->paused = !sweep->paused;
 }

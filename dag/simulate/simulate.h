@@ -76,8 +76,9 @@
 //   for
 //     its cause, up to its end. Between two samples others take b cores: what machine and process computed less what
 //     edges did, which compute evenly while they are awake. Of n strands that are awake each has min(1, (cores - b) /
-//     n) of a core. In a run these stretches end when as much has been computed in all as had been by fair shares; with
-//     fewer cores than recorded others take the same part of them, with more as many.
+//     n) of a core. In a run these stretches end when as much has been computed in all as had been by fair shares, but
+//   no later than recorded (pauses left out): who leaves cores less to do makes others do no more. With fewer cores
+//   than recorded others take the same part of them, for as much longer, with more as many.
 //     Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an edge got of
 //     the shares that were fair while it was awake, less what it computed, is its luck. As the recording is replayed it
 //     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile

@@ -1013,11 +1013,25 @@ static bool is_computing(const struct strand *strand) {
     return is_busy(strand) && strand->nap == 0 && strand->compute > 0;
 }
 
+// When the stretch up to a sample is over, whatever has been computed.
+static ticks stretch_over(const struct reference *r, uint32_t s) {
+    double cores = r->dag->trace->header.cores, over_ns = (double)r->dag->samples[s].time_ns;
+    if (r->model->cores > 0 && r->model->cores < cores) over_ns *= cores / r->model->cores;
+    return (ticks)(over_ns * (1 << FRACTION));
+}
+
+// The sample that ends the stretch at hand, DAG_NONE behind the last.
+static uint32_t stretch(const struct reference *r) {
+    for (uint32_t s = 0; s < r->dag->sample_count; s++) {
+        if (r->stretch_ends[s] > r->work && stretch_over(r, s) > r->now) return s;
+    }
+    return DAG_NONE;
+}
+
 // Cores that others leave, in units of 1 / 2^20 core: as many as there were then, or the same part of fewer.
 static int64_t room(const struct reference *r) {
     double recorded_cores = r->dag->trace->header.cores, cores = r->model->cores > 0 ? r->model->cores : recorded_cores;
-    double taken = 0;
-    for (uint32_t s = r->dag->sample_count; s-- > 0 && r->work < r->stretch_ends[s];) taken = r->taken[s];
+    double taken = stretch(r) == DAG_NONE ? 0 : r->taken[stretch(r)];
     if (cores < recorded_cores) taken *= cores / recorded_cores;
     return (int64_t)((cores - taken) * (1 << 20) + 0.5);
 }
@@ -1039,20 +1053,20 @@ static uint32_t count_computing(const struct reference *r) {
     return computing;
 }
 
-// Until the next stretch begins, of what is computed.
-static ticks until_stretch(const struct reference *r) {
-    for (uint32_t s = 0; s < r->dag->sample_count; s++) {
-        if (r->stretch_ends[s] > r->work) return r->stretch_ends[s] - r->work;
-    }
-    return -1;
+// Until the next stretch begins, -1 if there is none, where each of so many gets share / of of a core.
+static ticks until_stretch(const struct reference *r, uint32_t computing, int64_t share, int64_t of) {
+    uint32_t s = stretch(r);
+    if (s == DAG_NONE || computing == 0) return -1;
+    ticks by_work = up((r->stretch_ends[s] - r->work) * of, (ticks)share * computing);
+    ticks by_time = stretch_over(r, s) - r->now;
+    return by_work < by_time ? by_work : by_time;
 }
 
 // false: nothing will ever happen again.
 static bool pass_time(struct reference *r) {
     uint32_t computing = count_computing(r);
     int64_t of, share = share_of(r, computing, &of);
-    ticks step = -1, stretch = computing ? until_stretch(r) : -1;
-    if (stretch >= 0) step = up(stretch * of, (ticks)share * computing);
+    ticks step = until_stretch(r, computing, share, of);
     for (uint32_t i = 0; i < r->strand_count; i++) {
         const struct strand *strand = &r->strands[i];
         if (!is_busy(strand)) continue;

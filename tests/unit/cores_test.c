@@ -30,7 +30,7 @@ static int64_t below(struct world *world, uint64_t limit) {
 }
 
 static void make_world(struct world *world, uint64_t seed, double count, double most_taken) {
-    int64_t work_ns = 0;
+    int64_t work_ns = 0, end_ns = 0;
     memset(world, 0, sizeof *world);
     world->random = (struct random_source){seed};
     world->recorded = (struct cores_recorded){.cores = 4,
@@ -40,8 +40,9 @@ static void make_world(struct world *world, uint64_t seed, double count, double 
                                               .background_count = STRETCHES};
     for (int i = 0; i < STRETCHES; i++) {
         work_ns += below(world, 40000); // some are empty
+        end_ns += below(world, 60000);
         double taken = most_taken * (double)below(world, 1000) / 1000;
-        world->background[i] = (struct cores_background){work_ns, taken};
+        world->background[i] = (struct cores_background){work_ns, end_ns, taken};
     }
     for (int i = 0; i < PAUSES; i++) {
         world->pauses[i] = (struct cores_pause){(i + 1) * 20000 + below(world, 10000), 1 + below(world, 5000)};
@@ -95,7 +96,7 @@ static void test_work_is_conserved_within_capacity(void **state) {
             double taken = world.background[i].cores;
             least_taken = fmin(least_taken, count < 4 ? taken * count / 4 : taken);
         }
-        double left = (double)world.background[STRETCHES - 1].until_work_ns < world.cores.work_ns ? 0 : least_taken;
+        double left = world.cores.stretch == STRETCHES ? 0 : least_taken;
         assert_true(fabs(world.cores.work_ns - (double)world.work_ns) <= 2.0 * STRANDS * STRANDS);
         assert_true(world.cores.work_ns <= (count - left) * (double)world.cores.moved_ns + 1);
         for (uint32_t i = 0; i < world.cores.next_pause; i++) assert_true(world.pauses[i].work_ns <= world.work_ns);
@@ -124,7 +125,7 @@ static void test_no_background_is_none(void **state) {
 // Two strands of 1000 ns on two cores, of which others have one for the first 500 ns that are computed.
 static void test_others_take_their_share(void **state) {
     (void)state;
-    const struct cores_background background = {500, 1};
+    const struct cores_background background = {500, INT64_MAX, 1};
     const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 2));
@@ -135,6 +136,30 @@ static void test_others_take_their_share(void **state) {
     assert_int_equal(cores_take(&cores), AGENDA_NONE);
     assert_int_equal(cores.next_ns, 1250);
     cores_destroy(&cores);
+}
+
+// When two strands of 1000 ns are done on so many of two cores, of which others have one for the first 500 ns of time.
+static int64_t end_beside_others(double count) {
+    const struct cores_background background = {INT64_MAX, 500, 1};
+    const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
+    struct cores cores = {0};
+    int64_t end_ns = 0;
+    assert_true(cores_reserve(&cores, 2));
+    cores_begin(&cores, count, &recorded);
+    cores_join(&cores, 0, 0, 1000, (struct cores_luck){0, 0});
+    cores_join(&cores, 1, 0, 1000, (struct cores_luck){0, 0});
+    while (cores.next_ns != INT64_MAX) {
+        end_ns = cores.next_ns;
+        cores_take(&cores);
+    }
+    cores_destroy(&cores);
+    return end_ns;
+}
+
+static void test_others_end_by_time(void **state) {
+    (void)state;
+    assert_int_equal(end_beside_others(2), 1250);
+    assert_int_equal(end_beside_others(1), 2500); // they have half a core for twice as long
 }
 
 // Who got 300 ns less service than its share while it had half a core gets as much less again there, a third of it with
@@ -168,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_work_is_conserved_within_capacity),
         cmocka_unit_test(test_no_background_is_none),
         cmocka_unit_test(test_others_take_their_share),
+        cmocka_unit_test(test_others_end_by_time),
         cmocka_unit_test(test_luck_needs_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -306,11 +306,10 @@ static void test_mixed_workers_make_pools_unknown(void **state) {
 }
 
 // Computing so far is in the third operand; run_delay comes a ns before its boundary.
-//   150 start  15 | 160 170 spawn | 190 waits    45, delay  4: 30 of 40 over 10, 10, 20: 7, 8, 15; delays 1, 1, 2
-//   240 woken  47, delay 24: asleep for 50, 2 computed, 20 without a core
-//   260 end    67: 20 of 20
-//   270 idle, 400 busy, 410 start 100, delay 39: 33, of which 10 and 10 while awake, so 13 asleep; the delay, too
-// Task 1 computed 7 + 8 + 15 + 20 = (67 - 15) - (47 - 45).
+//   150 start  15 | 160 170 spawn | 190 waits    45, delay  4: 30 of 40 over 10, 10, 20: 10 each, and the delay in the
+//   longest 240 woken  47, delay 24: asleep for 50, 2 computed, 20 without a core 260 end    67: 20 of 20 270 idle, 400
+//   busy, 410 start 100, delay 39: 33, of which 10 and 10 while awake, so 13 asleep; the delay, too
+// Task 1 computed 10 + 10 + 10 + 20 = (67 - 15) - (47 - 45).
 static void test_computing_is_shared_out(void **state) {
     (void)state;
     struct fixture f = begin();
@@ -330,8 +329,8 @@ static void test_computing_is_shared_out(void **state) {
     tb_event(f.tb, WORKER, 410, EVENT_TASK_START, 2, 100);
     tb_event(f.tb, WORKER, 420, EVENT_TASK_END, 2); // not measured: taken to compute
     build(&f);
-    static const int64_t compute_ns[] = {0, 5, 7, 8, 15, 2, 20, 10, 13, 10, 10};
-    static const int64_t queued_ns[] = {0, 0, 1, 1, 2, 20, 0, 0, 15, 0, 0};
+    static const int64_t compute_ns[] = {0, 5, 10, 10, 10, 2, 20, 10, 13, 10, 10};
+    static const int64_t queued_ns[] = {0, 0, 0, 0, 4, 20, 0, 0, 15, 0, 0};
     uint32_t first = task(&f, 1)->start - 1;
     for (uint32_t i = 0; i < sizeof compute_ns / sizeof *compute_ns; i++) {
         assert_int_equal(f.dag->vertices.compute_ns[first + i], compute_ns[i]);
