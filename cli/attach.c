@@ -25,12 +25,14 @@ enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120 };
 
 static struct {
     const char *output, *config, *duration;
+    struct rotation_options rotation;
     struct agent_options agent;
 } options;
 
 static const struct option_spec specs[] = {
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE",
-     "the trace (trace.msgpack); %p is the process id, %t the time"},
+     "the trace (trace.msgpack); %p is the process id, %t the time, %n the number of one\n"
+     "of several files"},
     {"--duration", 'd', OPTION_TEXT, &options.duration, "SECONDS",
      "detach after so long; else on Ctrl-C, or when the JVM ends"},
     {"--include", 0, OPTION_LIST, &options.agent.include, "GLOB",
@@ -38,6 +40,7 @@ static const struct option_spec specs[] = {
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
     {"--config", 0, OPTION_TEXT, &options.config, "FILE", "more options; see rehype-record(1)"},
+    ROTATION_SPECS(options.rotation),
     {0},
 };
 
@@ -97,6 +100,16 @@ static bool resolve_output(struct attachment *attachment, struct error *error) {
     const char *slash = name[0] != '/' && folder[1] ? "/" : "";
     int used = snprintf(attachment->output, sizeof attachment->output, "%s%s", folder, slash);
     expand_marks(name, attachment->target.pid, attachment->output + used, sizeof attachment->output - (size_t)used);
+    options.agent.out = attachment->output;
+    if (!record_config_rotation(&options.rotation, &options.agent, attachment->arena, error)) return false;
+    if (options.agent.out != attachment->output)
+        snprintf(attachment->output, sizeof attachment->output, "%s", options.agent.out);
+    if (strstr(attachment->output, "%n") && !attachment->target.same_files) {
+        return error_set(
+            error, STATUS_FAILED,
+            "process %d has other files: a recording there is one file, without rotate-size or rotate-time",
+            (int)attachment->target.pid);
+    }
     return recorded_make_way(attachment->output, error);
 }
 
@@ -359,7 +372,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE]",
+    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"
         "the JVM ends. Every class is then as it was, and the JVM can be attached to again. Run it as the JVM's user "

@@ -156,6 +156,19 @@ static void add_recording_json(cJSON *document, const struct trace *trace) {
     cJSON_AddItemToObject(document, "version", json_integer(trace->version));
 }
 
+// null of a recording that is one file.
+static cJSON *part_json(const struct trace *trace) {
+    if (trace->part.number == 0) return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "number", json_integer(trace->part.number));
+    cJSON_AddItemToObject(object, "previous", json_text(trace->part.previous));
+    cJSON_AddItemToObject(object, "next", json_text(trace->next));
+    cJSON_AddItemToObject(object, "repeated_events", json_integer((int64_t)trace->part.repeated));
+    cJSON_AddItemToObject(object, "deleted_files", json_integer((int64_t)trace->part.deleted_files));
+    cJSON_AddItemToObject(object, "deleted_events", json_integer((int64_t)trace->part.deleted_events));
+    return object;
+}
+
 static bool write_json(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
     cJSON *document = cJSON_CreateObject();
@@ -167,6 +180,7 @@ static bool write_json(const struct inspection *found, struct error *error) {
     cJSON_AddItemToObject(document, "lost_events", json_integer((int64_t)trace->lost_events));
     cJSON_AddItemToObject(document, "bytes", json_integer((int64_t)trace->bytes));
     add_recording_json(document, trace);
+    cJSON_AddItemToObject(document, "part", part_json(trace));
     if (trace->tells_costs) {
         cJSON_AddItemToObject(document, "tracer_cost_ns", json_integer((int64_t)tracer_cost_ns(trace)));
         cJSON_AddItemToObject(document, "event_costs", event_costs_json(trace));
@@ -205,6 +219,26 @@ static const char *clock_text(const struct trace_header *header, char *text, siz
     return text;
 }
 
+static void add_part(struct table *table, const struct trace *trace) {
+    const struct trace_part *part = &trace->part;
+    char which[32], repeated[96], deleted[96];
+    if (part->number == 0) return;
+    snprintf(which, sizeof which, "%u of a recording", part->number);
+    add_fact(table, "file", which);
+    add_fact(table, "the file before", part->previous);
+    add_fact(table, "goes on in", trace->next);
+    if (part->repeated > 0) {
+        snprintf(repeated, sizeof repeated, "%s events, which tell once more what was under way",
+                 text_count(part->repeated).s);
+        add_fact(table, "begins with", repeated);
+    }
+    if (part->deleted_files > 0) {
+        snprintf(deleted, sizeof deleted, "%s earlier files of %s events", text_count(part->deleted_files).s,
+                 text_count(part->deleted_events).s);
+        add_fact(table, "deleted", deleted);
+    }
+}
+
 static bool write_facts(const struct trace *trace, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
     const struct trace_header *header = &trace->header;
@@ -219,6 +253,7 @@ static bool write_facts(const struct trace *trace, struct error *error) {
     add_fact(&table, "cores", cores);
     add_fact(&table, "clock", clock_text(header, clock, sizeof clock));
     add_fact(&table, "computing by", header->cycle_source);
+    add_part(&table, trace);
     if (trace->tells_costs) {
         snprintf(cost, sizeof cost, "%s of all threads' time, as measured in this run",
                  text_duration(tracer_cost_ns(trace)).s);

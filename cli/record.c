@@ -15,12 +15,14 @@
 
 static struct {
     const char *output, *config;
+    struct rotation_options rotation;
     struct agent_options agent;
 } options;
 
 static const struct option_spec specs[] = {
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE",
-     "the trace (trace.msgpack); %p is the process id, %t the time"},
+     "the trace (trace.msgpack); %p is the process id, %t the time, %n the number of one\n"
+     "of several files"},
     {"--include", 0, OPTION_LIST, &options.agent.include, "GLOB",
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
@@ -28,6 +30,7 @@ static const struct option_spec specs[] = {
     {"--config", 0, OPTION_TEXT, &options.config, "FILE",
      "`key = value` lines, such as those of the options, and of executors\n"
      "that the tracer is to know; rehype-record(1) tells all"},
+    ROTATION_SPECS(options.rotation),
     {0},
 };
 
@@ -98,7 +101,8 @@ static char **command_line(const struct operands *command, struct arena *arena, 
 static int record(const struct operands *command, struct arena *arena, struct error *error) {
     int status;
     if ((options.config && !record_config_read(options.config, &options.agent, arena, error)) ||
-        !resolve_output(arena, error) || !recorded_make_way(options.agent.out, error)) {
+        !resolve_output(arena, error) || !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
+        !recorded_make_way(options.agent.out, error)) {
         return (int)error->status;
     }
     char **argv = command_line(command, arena, error);
@@ -118,7 +122,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
-    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] -- COMMAND...",
+    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"
         "COMMAND's streams, signals and exit status pass through. Tasks are always traced; functions only those of\n"

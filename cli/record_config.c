@@ -14,7 +14,7 @@ struct unit {
 };
 
 struct config {
-    const char *path;
+    const char *path; // NULL: the command line
     unsigned line;
     uint64_t offset; // of the line
     struct agent_options *options;
@@ -23,7 +23,7 @@ struct config {
 };
 
 static bool no_memory(const struct config *config) {
-    return error_set(config->error, STATUS_FAILED, "no memory for %s", config->path);
+    return error_set(config->error, STATUS_FAILED, "no memory for %s", config->path ? config->path : "the options");
 }
 
 static bool append(const struct config *config, struct text_list *list, const char *value) {
@@ -47,6 +47,9 @@ static bool pass(const struct config *config, const char *key, const char *value
 }
 
 static bool wrong(const struct config *config, const char *key, const char *value, const char *expected) {
+    if (!config->path) {
+        return error_set(config->error, STATUS_USAGE, "--%s %s: expected %s", key, value, expected);
+    }
     return error_set_at(config->error, config->offset, "%s:%u: %s = %s: expected %s", config->path, config->line, key,
                         value, expected);
 }
@@ -67,7 +70,8 @@ static bool pass_quantity(const struct config *config, const char *key, const ch
 
 static const struct unit counts[] = {{"", 1}, {0}};
 static const struct unit sizes[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
-static const struct unit times[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {0}};
+static const struct unit times[] = {
+    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}, {0}};
 
 static bool is_one_of(const char *value, const char *const *known) {
     while (*known && strcmp(*known, value) != 0) known++;
@@ -94,12 +98,15 @@ static bool set(const struct config *config, const char *key, const char *value)
     if (strcmp(key, "buffer") == 0) return pass_quantity(config, key, value, counts, "a number of events");
     if (strcmp(key, "memory") == 0) return pass_quantity(config, key, value, sizes, "a size, such as 256M");
     if (strcmp(key, "min-duration") == 0) return pass_quantity(config, key, value, times, "a time, such as 20us");
+    if (strcmp(key, "rotate-size") == 0) return pass_quantity(config, key, value, sizes, "a size, such as 64M");
+    if (strcmp(key, "rotate-time") == 0) return pass_quantity(config, key, value, times, "a time, such as 10m");
+    if (strcmp(key, "rotate-keep") == 0) return pass_quantity(config, key, value, counts, "a number of files");
     if (strcmp(key, "without") == 0) return pass_choice(config, key, value, kinds, "locks, gc or samples");
     if (strcmp(key, "clock") == 0) return pass_choice(config, key, value, clocks, "counter or monotonic");
     return error_set_at(
         config->error, config->offset,
         "%s:%u: no key '%s'; there are: include, exclude, min-duration, without, buffer, memory, clock, "
-        "output, executor, library",
+        "rotate-size, rotate-time, rotate-keep, output, executor, library",
         config->path, config->line, key);
 }
 
@@ -138,4 +145,37 @@ bool record_config_read(const char *path, struct agent_options *options, struct 
     free(line);
     fclose(file);
     return ok;
+}
+
+static bool is_several(const struct agent_options *options) {
+    static const char SIZE[] = "rotate-size=", TIME[] = "rotate-time=";
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const char *setting = options->settings.items[i];
+        if (strncmp(setting, SIZE, sizeof SIZE - 1) == 0 || strncmp(setting, TIME, sizeof TIME - 1) == 0) return true;
+    }
+    return false;
+}
+
+// Where the number goes if the name doesn't say.
+static bool number_output(const struct config *config) {
+    const char *out = config->options->out, *name = strrchr(out, '/'), *dot = strrchr(name ? name : out, '.');
+    size_t stem = dot ? (size_t)(dot - out) : strlen(out), size = strlen(out) + sizeof ".%n";
+    if (strstr(out, "%n")) return true;
+    char *numbered = ARENA_NEW(config->arena, char, size);
+    if (!numbered) return no_memory(config);
+    snprintf(numbered, size, "%.*s.%%n%s", (int)stem, out, out + stem);
+    config->options->out = numbered;
+    return true;
+}
+
+bool record_config_rotation(const struct rotation_options *rotation, struct agent_options *options, struct arena *arena,
+                            struct error *error) {
+    const struct config config = {.options = options, .arena = arena, .error = error};
+    const char *const keys[] = {"rotate-size", "rotate-time", "rotate-keep"};
+    const char *const values[] = {rotation->size, rotation->time, rotation->keep};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (values[i] && !set(&config, keys[i], values[i])) return false;
+    }
+    if (is_several(options)) return number_output(&config);
+    return !rotation->keep || error_set(error, STATUS_USAGE, "--rotate-keep needs --rotate-size or --rotate-time");
 }

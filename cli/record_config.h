@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // --config of `record` and `attach`: a text file of `key = value` lines; # begins a comment. rehype-record(1) lists the
-// keys. Of executors only the agent knows what a line may say: it tells in the trace.
+// keys. Of executors only the agent knows what a line may say: it tells in the trace. Some keys are options as well.
 #ifndef REHYPE_CLI_RECORD_CONFIG_H
 #define REHYPE_CLI_RECORD_CONFIG_H
 
@@ -8,5 +8,27 @@
 
 // Adds to the options; values live in the arena. Errors: STATUS_BAD_INPUT with line and byte, STATUS_FAILED.
 bool record_config_read(const char *path, struct agent_options *options, struct arena *arena, struct error *error);
+
+// Of the command line: when the recording goes on in another file; NULL where not given.
+struct rotation_options {
+    const char *size, *time, *keep;
+};
+
+#define ROTATION_SPECS(options)                                                                                        \
+    {"--rotate-size",                                                                                                  \
+     0,                                                                                                                \
+     OPTION_TEXT,                                                                                                      \
+     &(options).size,                                                                                                  \
+     "SIZE",                                                                                                           \
+     "go on in another file when one has so many bytes (64M); %n in FILE,\n"                                           \
+     "else a number before its extension, tells them apart"},                                                          \
+        {"--rotate-time", 0, OPTION_TEXT, &(options).time, "TIME", "... or when one is so old (10m, 1h)"}, {           \
+        "--rotate-keep", 0, OPTION_TEXT, &(options).keep, "NUMBER", "keep so many files, and delete older ones"        \
+    }
+
+// Adds them, after those of a file. Afterwards `out` has %n if there are to be several files. Errors: STATUS_USAGE,
+// STATUS_FAILED.
+bool record_config_rotation(const struct rotation_options *rotation, struct agent_options *options, struct arena *arena,
+                            struct error *error);
 
 #endif

@@ -33,9 +33,44 @@ static bool begins_like_trace(const char *path) {
     return length > 0 && memmem(head, (size_t)length, mark, strlen(mark)) != NULL;
 }
 
+// The path as a glob pattern: bytes that glob would read are escaped, %p and %n are any number, and, with `others`, a
+// pid may stand before the extension.
+static void write_pattern(const char *path, bool others, char *pattern, size_t size) {
+    const char *name = strrchr(path, '/'), *dot = strrchr(name, '.');
+    const char *pid_at = others ? dot ? dot : path + strlen(path) : NULL;
+    FILE *out = fmemopen(pattern, size, "w");
+    if (!out) return;
+    for (const char *at = path;; at++) {
+        if (at == pid_at) fputs(".[0-9]*", out);
+        if (!*at) break;
+        if (*at == '%' && at[1] && strchr("pnt", at[1])) {
+            fputs(at[1] == 't' ? "[0-9]*-[0-9]*" : "[0-9]*", out);
+            at++;
+        } else {
+            if (strchr("*?[\\", *at)) putc('\\', out);
+            putc(*at, out);
+        }
+    }
+    fclose(out);
+}
+
+// Of a recording of several files.
+static void remove_parts(const char *path) {
+    glob_t found = {0};
+    char pattern[2 * PATH_MAX] = "";
+    write_pattern(path, false, pattern, sizeof pattern);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++) {
+            if (begins_like_trace(found.gl_pathv[i])) unlink(found.gl_pathv[i]);
+        }
+    }
+    globfree(&found);
+}
+
 bool recorded_make_way(const char *path, struct error *error) {
     struct stat old;
     if (!check_folder(path, error)) return false;
+    if (strstr(path, "%n")) remove_parts(path);
     if (stat(path, &old) != 0) return true;
     if (!S_ISREG(old.st_mode) || (old.st_size > 0 && !begins_like_trace(path))) {
         return error_set(error, STATUS_FAILED,
@@ -67,29 +102,9 @@ static void summarise(const char *path, bool in_full, FILE *file, bool utf8) {
     trace_close(trace);
 }
 
-// The path as a glob pattern: bytes that glob would read are escaped, %p is any number, and, with `others`, a pid may
-// stand before the extension.
-static void write_pattern(const char *path, bool others, char *pattern, size_t size) {
-    const char *name = strrchr(path, '/'), *dot = strrchr(name, '.');
-    const char *pid_at = others ? dot ? dot : path + strlen(path) : NULL;
-    FILE *out = fmemopen(pattern, size, "w");
-    if (!out) return;
-    for (const char *at = path;; at++) {
-        if (at == pid_at) fputs(".[0-9]*", out);
-        if (!*at) break;
-        if (strncmp(at, "%p", 2) == 0 || strncmp(at, "%t", 2) == 0) {
-            fputs(at[1] == 'p' ? "[0-9]*" : "[0-9]*-[0-9]*", out);
-            at++;
-        } else {
-            if (strchr("*?[\\", *at)) putc('\\', out);
-            putc(*at, out);
-        }
-    }
-    fclose(out);
-}
-
 void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8) {
     glob_t found = {0};
+    enum { SUMMARIES_MOST = 8 };
     size_t summaries = 0;
     for (int others = 0; others < 2; others++) {
         char pattern[2 * PATH_MAX] = "";
@@ -99,9 +114,10 @@ void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct stat trace;
         if (stat(found.gl_pathv[i], &trace) != 0 || trace.st_mtime + 1 < start) continue;
-        summarise(found.gl_pathv[i], summaries++ == 0, file, utf8);
+        if (summaries++ < SUMMARIES_MOST) summarise(found.gl_pathv[i], summaries == 1, file, utf8);
     }
     globfree(&found);
+    if (summaries > SUMMARIES_MOST) fprintf(file, "rehype: ... and %zu more files\n", summaries - SUMMARIES_MOST);
     if (summaries > 0) return;
     fprintf(file,
             "rehype: no trace was written to %s. Either the command started no JVM, or its environment was cleared on\n"

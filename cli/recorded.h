@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <time.h>
 
-// Makes way for a trace at `path` (absolute, may hold %p): its folder must be writable; an old trace there is removed,
-// what isn't a trace is refused (STATUS_FAILED).
+// Makes way for a trace at `path` (absolute, may hold %p, %t, %n): its folder must be writable; an old trace there is
+// removed, of several files all of them; what isn't a trace is refused (STATUS_FAILED), or, where the name has a
+// number, left alone.
 bool recorded_make_way(const char *path, struct error *error);
 
 // Writes the summary of every trace that was written at `path` since `start`, each JVM's file; or why there may be

@@ -442,6 +442,21 @@ static bool read_event_costs(struct opening *opening, struct unpack *unpack, str
     return true;
 }
 
+static bool read_part(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct trace_part *part = &opening->file->trace.part;
+    part->number = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
+    part->previous = read_text(opening, unpack, error);
+    part->repeated = unpack_unsigned(unpack, UINT64_MAX);
+    part->deleted_files = unpack_unsigned(unpack, UINT64_MAX);
+    part->deleted_events = unpack_unsigned(unpack, UINT64_MAX);
+    return true;
+}
+
+static bool read_next(struct opening *opening, struct unpack *unpack, struct error *error) {
+    opening->file->trace.next = read_text(opening, unpack, error);
+    return true;
+}
+
 static bool read_events(struct opening *opening, struct unpack *unpack, struct error *error) {
     struct events_block events;
     if (!events_block_read(unpack, &events)) {
@@ -473,10 +488,20 @@ static const struct block_kind {
     uint64_t elements; // between the kind and the checksum
     read_block *read;
 } block_kinds[] = {
-    {"events", 8, read_events},           {"methods", 2, read_methods}, {"sites", 2, read_sites},
-    {"classes", 2, read_classes},         {"pool", 7, read_pool},       {"thread", 3, read_thread},
-    {"pool_rules", 4, read_pool_rules},   {"running", 1, read_running}, {"clock", 2, read_clock},
-    {"event_costs", 1, read_event_costs}, {"skips", 2, read_skips},     {"end", 3, read_end},
+    {"events", 8, read_events},
+    {"methods", 2, read_methods},
+    {"sites", 2, read_sites},
+    {"classes", 2, read_classes},
+    {"pool", 7, read_pool},
+    {"thread", 3, read_thread},
+    {"pool_rules", 4, read_pool_rules},
+    {"running", 1, read_running},
+    {"clock", 2, read_clock},
+    {"event_costs", 1, read_event_costs},
+    {"skips", 2, read_skips},
+    {"end", 3, read_end},
+    {"part", 5, read_part},
+    {"next", 1, read_next},
 };
 
 // The contents of a block whose checksum is right. A kind that isn't known is passed over: later writers may add some.

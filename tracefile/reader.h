@@ -42,6 +42,8 @@ struct trace {
     struct trace_end end;
     const struct trace_damage *damage;
     size_t damage_count;
+    struct trace_part part; // number 0: not one of several
+    const char *next;       // name of the file that goes on, or NULL
 
     const struct trace_method *methods;
     const struct trace_site *sites;

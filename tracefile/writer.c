@@ -411,6 +411,23 @@ bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, siz
     return !stopped(writer);
 }
 
+bool trace_write_part(struct trace_writer *writer, const struct trace_part *part) {
+    if (stopped(writer)) return false;
+    msgpack_packer *pk = block_begin(writer, "part", 5);
+    msgpack_pack_uint32(pk, part->number);
+    pack_text(pk, part->previous);
+    msgpack_pack_uint64(pk, part->repeated);
+    msgpack_pack_uint64(pk, part->deleted_files);
+    msgpack_pack_uint64(pk, part->deleted_events);
+    return block_end(writer);
+}
+
+bool trace_write_next(struct trace_writer *writer, const char *name) {
+    if (stopped(writer)) return false;
+    pack_text(block_begin(writer, "next", 1), name);
+    return block_end(writer);
+}
+
 bool trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t ns) {
     if (stopped(writer)) return false;
     msgpack_packer *pk = block_begin(writer, "clock", 2);

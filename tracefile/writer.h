@@ -44,6 +44,15 @@ struct trace_end {
     size_t skip_count;
 };
 
+// Where a recording goes on from file to file, which one this is (docs/trace-format.md, "Several files").
+struct trace_part {
+    uint32_t number;         // from 1; 0: the recording is one file
+    const char *previous;    // name of the file before, without its folder; NULL in the first
+    uint64_t repeated;       // events at the beginning that tell again what was under way
+    uint64_t deleted_files;  // earlier ones that were deleted by the time this one began
+    uint64_t deleted_events; // ... and what they held
+};
+
 struct trace_writer;
 
 // Creates path (0600). With `exclusive` an existing file is an error with errno EEXIST told apart by *exists (may be
@@ -61,6 +70,10 @@ bool trace_write_thread(struct trace_writer *, uint32_t id, const struct trace_t
 
 // Tasks that had begun before recording did: their start in the trace is no start.
 bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t count);
+
+// Before all events, and after them: this file is one of several, and the name of the one that goes on.
+bool trace_write_part(struct trace_writer *, const struct trace_part *);
+bool trace_write_next(struct trace_writer *, const char *name);
 
 // Two clocks read together: the reader interpolates ticks to ns over these. Write one early, one last.
 bool trace_write_clock(struct trace_writer *, uint64_t ticks, uint64_t ns);

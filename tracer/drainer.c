@@ -3,8 +3,10 @@
 
 #include "tracer/clock.h"
 #include "tracer/cost_meter.h"
+#include "tracer/ongoing.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
+#include "tracer/rotation.h"
 #include "tracer/sampler.h"
 
 #include <errno.h>
@@ -38,6 +40,16 @@ static struct trace_writer *writer;
 static struct event *batch;
 static struct parting parting;
 static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_ns, costs_due_ns;
+static struct event_cost costs[EVENT_KINDS]; // as known by now
+static bool costs_known;
+static const char *stopped_because;
+
+// Of several files.
+static struct ongoing ongoing;
+static struct parting held;    // what is younger than the cut
+static uint64_t cut_ticks;     // 0: no cut is under way
+static unsigned rounds_to_cut; // until all that is older has been written
+static uint64_t file_events;   // in the file, but for those that it repeats
 
 bool drainer_running(void) {
     return atomic_load_explicit(&running, memory_order_relaxed);
@@ -98,9 +110,53 @@ void drainer_close(struct channel *channel) {
     atomic_store_explicit(&channel->ended, true, memory_order_release); // pairs with drain_channel's acquire load
 }
 
+static bool no_memory(void) {
+    stopped_because = "no memory for events that wait to be written";
+    return false;
+}
+
+static bool put_events(uint32_t thread_id, const struct event *events, size_t count) {
+    if (settings.several_files && !ongoing_take(&ongoing, thread_id, events, count)) return no_memory();
+    file_events += count;
+    return trace_write_events(writer, thread_id, events, count);
+}
+
+static bool hold_events(uint32_t thread_id, struct event *events, size_t count) {
+    uint64_t owner = parting_owner(thread_id, 1);
+    return parting_take(&held, &owner, events, &count) || no_memory();
+}
+
+// All events come through here: into the file, or, if they are younger than a cut that is under way, held.
+static bool write_events(uint32_t thread_id, struct event *events, size_t count) {
+    size_t older = cut_ticks ? 0 : count;
+    while (older < count && events[older].time < cut_ticks) older++;
+    return (older == 0 || put_events(thread_id, events, older)) &&
+           (older == count || hold_events(thread_id, events + older, count - older));
+}
+
+static bool write_part_of(void *unused, uint32_t thread_id, struct event *events, size_t count) {
+    (void)unused;
+    return write_events(thread_id, events, count);
+}
+
+static bool name_thread(uint32_t thread_id, const struct trace_thread *named) {
+    return ongoing_name(&ongoing, thread_id, named) || no_memory();
+}
+
+// Writes what is new of the tables.
+static bool write_names(void) {
+    return registry_flush(writer, settings.several_files ? name_thread : NULL);
+}
+
 // Ids must be in the file before their first use, and whatever a drained event names was registered before it.
 static bool write_batch(const struct channel *channel, size_t count) {
-    return count == 0 || (registry_flush(writer) && trace_write_events(writer, channel->thread, batch, count));
+    return count == 0 || (write_names() && write_events(channel->thread, batch, count));
+}
+
+static bool write_parts(bool all) {
+    if (parting_write(&parting, write_part_of, NULL, all)) return true;
+    if (!trace_writer_error(writer)) no_memory();
+    return false;
 }
 
 static bool write_last_loss(struct channel *channel) {
@@ -127,7 +183,7 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
         drained += count;
         if (!ours) continue;
         size_t own = leave_out(channel, cost_meter_take(batch, count), *gone);
-        if (!parting_take(&parting, &channel->owner, batch, &own)) return false;
+        if (!parting_take(&parting, &channel->owner, batch, &own)) return no_memory();
         if (!write_batch(channel, own)) return false;
     } while (count == BATCH_EVENTS && drained < 2 * (size_t)channel->ring.capacity); // more came while it was drained
     *seen += drained;
@@ -163,7 +219,7 @@ static bool write_due_parts(void) {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     if (now_ns - parts_written_ns < PARTS_PERIOD_NS && parting.event_count < PARTS_MOST_EVENTS) return true;
     parts_written_ns = now_ns;
-    return parting_write(&parting, writer, false);
+    return write_parts(false);
 }
 
 // One round over all rings. Channels are only ever added at the head, and only this thread unlinks: walking from a
@@ -183,7 +239,7 @@ static bool drain_all(size_t *seen) {
         channel = next;
     }
     parting_round(&parting);
-    return registry_flush(writer) && write_due_parts();
+    return write_names() && write_due_parts();
 }
 
 static struct channel *jvm_channel(void) {
@@ -225,8 +281,9 @@ static bool write_clock(uint64_t least_age_ns) {
 
 // Now and then, so that a run that is killed has them as well.
 static bool write_costs(void) {
-    struct event_cost costs[EVENT_KINDS];
-    return !cost_meter_costs(ticks_a_second, costs) || trace_write_event_costs(writer, costs);
+    if (!cost_meter_costs(ticks_a_second, costs)) return true;
+    costs_known = true;
+    return trace_write_event_costs(writer, costs);
 }
 
 static bool write_due_costs(void) {
@@ -234,6 +291,75 @@ static bool write_due_costs(void) {
     if (now_ns < costs_due_ns) return true;
     costs_due_ns = now_ns + CLOCK_PERIOD_NS;
     return write_costs();
+}
+
+// Another file --------------------------------------------------------------------------------------------------------
+
+// All that is older than now is in the rings, or was taken from them; what was taken of virtual threads may be written
+// when every ring has been emptied once more.
+static bool begin_cut(void) {
+    enum { ROUNDS = 2 };
+    if (!settings.without_samples && !write_sample()) return false;
+    cut_ticks = clock_ticks();
+    rounds_to_cut = ROUNDS;
+    return true;
+}
+
+static bool write_held(void *unused, uint32_t thread_id, struct event *events, size_t count) {
+    (void)unused;
+    return put_events(thread_id, events, count);
+}
+
+static bool release_held(void) {
+    cut_ticks = 0;
+    if (parting_write(&held, write_held, NULL, true)) return true;
+    if (!trace_writer_error(writer)) no_memory();
+    return false;
+}
+
+static bool cannot_go_on(const struct error *error) {
+    static char why[ERROR_CAUSE_BYTES];
+    stopped_because = error_text(error, why, sizeof why);
+    return false;
+}
+
+// The file that goes on is there before the other says so.
+static bool close_for(struct trace_writer *next) {
+    struct trace_end end = {0};
+    struct error error = ERROR_INIT;
+    bool good = write_costs() && write_clock(0) && trace_write_next(writer, rotation_name());
+    registry_end(&end);
+    good &= trace_writer_close(writer, &end, &error);
+    writer = next;
+    return good || cannot_go_on(&error);
+}
+
+static bool begin_file(void) {
+    struct trace_part part = rotation_part();
+    part.repeated = ongoing_events(&ongoing);
+    registry_repeat();
+    file_events = 0;
+    clock_written_ns = sample_due_ns = 0;
+    bool good = trace_write_part(writer, &part) && write_clock(0) && write_names() &&
+                (ongoing_write(&ongoing, writer, cut_ticks) || trace_writer_error(writer) || no_memory()) &&
+                (!costs_known || trace_write_event_costs(writer, costs));
+    rotation_begun(writer);
+    return good && release_held();
+}
+
+static bool finish_cut(void) {
+    struct error error = ERROR_INIT;
+    if (!write_parts(false)) return false;
+    struct trace_writer *next = rotation_open(file_events, &error);
+    if (!next) return cannot_go_on(&error);
+    return close_for(next) && begin_file();
+}
+
+// After each round.
+static bool go_on_in_another_file(void) {
+    if (!settings.several_files) return true;
+    if (cut_ticks) return --rounds_to_cut > 0 || finish_cut();
+    return !rotation_due(writer) || begin_cut();
 }
 
 // Returns whether to go on.
@@ -258,7 +384,7 @@ static bool drain_while_running(void) {
     do {
         size_t seen = 0;
         if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen) || !write_due_costs() ||
-            !trace_writer_flush(writer)) {
+            !go_on_in_another_file() || !trace_writer_flush(writer)) {
             return false;
         }
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
@@ -271,22 +397,28 @@ static bool drain_while_running(void) {
 // since is counted.
 static bool drain_the_rest(void) {
     size_t seen = 0;
-    if (!drain_all(&seen)) return false;
+    if (!release_held() || !drain_all(&seen)) return false;
     for (struct channel *channel = live; channel; channel = channel->next) {
         if (channel->recording != recording) continue;
         if (!write_batch(channel, leave_out(channel, 0, true)) || !write_last_loss(channel)) return false;
     }
-    return parting_write(&parting, writer, true) && (settings.without_samples || write_sample()) && write_costs() &&
-           write_clock(0);
+    return write_parts(true) && (settings.without_samples || write_sample()) && write_costs() && write_clock(0);
+}
+
+static bool write_first_part(void) {
+    struct trace_part part = rotation_part();
+    return !settings.several_files || trace_write_part(writer, &part);
 }
 
 static void *run(void *unused) {
     (void)unused;
     struct trace_end end = {0};
-    bool good = drain_while_running() && drain_the_rest();
-    if (!good && !trace_writer_error(writer)) end.stopped_because = "no memory for the events of virtual threads";
+    bool good = write_first_part() && drain_while_running() && drain_the_rest();
+    if (!good && !trace_writer_error(writer)) end.stopped_because = stopped_because;
     atomic_store_explicit(&running, false, memory_order_relaxed);
     parting_destroy(&parting);
+    parting_destroy(&held);
+    ongoing_destroy(&ongoing);
     registry_end(&end);
     struct error error = ERROR_INIT;
     trace_writer_close(writer, &end, &error); // says itself, in the file, what went wrong
@@ -301,6 +433,8 @@ bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struc
     recording++;
     stopping = false;
     clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = 0;
+    cut_ticks = file_events = 0;
+    costs_known = false;
     cost_meter_restart();
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -2,6 +2,10 @@
 // The drainer: one native thread, unknown to the JVM, that empties every producer's ring into the trace file. It polls,
 // because a producer that had to wake it would pay for a system call; the pause adapts to how full it finds the rings.
 //
+// A recording of several files (rotation.h) is cut at one instant for all threads: what is older is written into the
+// one file, what is younger into the next, behind what is under way at that instant (ongoing.h). To have all that is
+// older, every ring is emptied twice more; what is younger is held in memory meanwhile. Threads notice nothing.
+//
 // When writing fails (disk full) it closes the file with the reason in it and ends; producers then fill their rings and
 // drop, which costs them less than tracing did.
 #ifndef REHYPE_TRACER_DRAINER_H
@@ -28,15 +32,15 @@ struct channel {
 struct drainer_settings {
     uint64_t least_ticks;  // functions that take less are left out
     uint64_t memory_bytes; // of all rings: new ones become smaller as it runs out, at last RING_LEAST_RECORDS
-    bool without_samples;
+    bool without_samples, several_files;
 };
 
 // Before drainer_start; the next recordings' until called again.
 void drainer_set(const struct drainer_settings *settings);
 
-// Takes the open writer over; it is closed by drainer_stop. `ticks_per_s` as in the trace's header. false and *error
-// when no thread could be made (the writer is then still the caller's). May be called again after drainer_stop:
-// producers of the recording before write nothing into this one.
+// Takes the open writer over; it is closed by drainer_stop. For several files rotation_begin was called. `ticks_per_s`
+// as in the trace's header. false and *error when no thread could be made (the writer is then still the caller's). May
+// be called again after drainer_stop: producers of the recording before write nothing into this one.
 bool drainer_start(struct trace_writer *writer, uint64_t ticks_per_s, struct error *error);
 
 // Whether events still reach a file: from drainer_start until it stops, by itself or told to. Any thread.

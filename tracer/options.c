@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEYS "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, claim, children"
+#define KEYS                                                                                                           \
+    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, rotate-size, "            \
+    "rotate-time, rotate-keep, claim, children"
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -136,6 +138,9 @@ static bool parse_one(const char *key, char *value, struct arena *arena, struct 
     if (strcmp(key, "buffer") == 0) return parse_buffer(value, &options->buffer_records, error);
     if (strcmp(key, "min-duration") == 0) return parse_number(key, value, &options->least_ns, error);
     if (strcmp(key, "memory") == 0) return parse_number(key, value, &options->memory_bytes, error);
+    if (strcmp(key, "rotate-size") == 0) return parse_number(key, value, &options->rotation.most_bytes, error);
+    if (strcmp(key, "rotate-time") == 0) return parse_number(key, value, &options->rotation.most_ns, error);
+    if (strcmp(key, "rotate-keep") == 0) return parse_number(key, value, &options->rotation.most_files, error);
     if (strcmp(key, "without") == 0) return parse_without(value, options, error);
     if (strcmp(key, "clock") == 0) return parse_clock(value, options, error);
     if (strcmp(key, "claim") == 0) return parse_flag(key, value, &options->claim, error);

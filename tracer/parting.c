@@ -66,7 +66,13 @@ static int compare_arrivals(const void *left_, const void *right_) {
     return left->arrival < right->arrival ? -1 : 1;
 }
 
-static bool write_segments(struct parting *parting, struct trace_writer *writer, const struct parting_segment *segments,
+// Where events go.
+struct outlet {
+    parting_sink *sink;
+    void *context;
+};
+
+static bool write_segments(struct parting *parting, const struct outlet *outlet, const struct parting_segment *segments,
                            size_t count) {
     size_t events = 0;
     for (size_t i = 0; i < count; i++) events += segments[i].count;
@@ -76,18 +82,18 @@ static bool write_segments(struct parting *parting, struct trace_writer *writer,
         memcpy(at, parting->events + segments[i].first, segments[i].count * sizeof *at);
         at += segments[i].count;
     }
-    return count == 0 || trace_write_events(writer, thread_of(segments), parting->sorted, events);
+    return count == 0 || outlet->sink(outlet->context, thread_of(segments), parting->sorted, events);
 }
 
 // Writes one thread's segments up to the last that is settled, and keeps the rest. Returns how many are left, moved to
 // `kept`, or SIZE_MAX.
-static size_t write_thread(struct parting *parting, struct trace_writer *writer, struct parting_segment *segments,
+static size_t write_thread(struct parting *parting, const struct outlet *outlet, struct parting_segment *segments,
                            size_t count, bool all, struct parting_segment *kept) {
     size_t ready = all ? count : 0;
     for (size_t i = 0; i < count && !all; i++) {
         if (segments[i].arrival < parting->settled) ready = i + 1;
     }
-    if (!write_segments(parting, writer, segments, ready)) return SIZE_MAX;
+    if (!write_segments(parting, outlet, segments, ready)) return SIZE_MAX;
     memmove(kept, segments + ready, (count - ready) * sizeof *kept);
     return count - ready;
 }
@@ -114,14 +120,15 @@ void parting_round(struct parting *parting) {
     parting->awaiting = parting->segment_count;
 }
 
-bool parting_write(struct parting *parting, struct trace_writer *writer, bool all) {
+bool parting_write(struct parting *parting, parting_sink *sink, void *context, bool all) {
+    const struct outlet outlet = {sink, context};
     struct parting_segment *segments = parting->segments;
     size_t kept = 0;
     if (parting->segment_count == 0) return true;
     qsort(segments, parting->segment_count, sizeof *segments, compare);
     for (size_t first = 0, end = 0; first < parting->segment_count; first = end) {
         while (end < parting->segment_count && thread_of(&segments[end]) == thread_of(&segments[first])) end++;
-        size_t left = write_thread(parting, writer, segments + first, end - first, all, segments + kept);
+        size_t left = write_thread(parting, &outlet, segments + first, end - first, all, segments + kept);
         if (left == SIZE_MAX) return false;
         kept += left;
     }

@@ -11,7 +11,6 @@
 #define REHYPE_TRACER_PARTING_H
 
 #include "tracefile/event.h"
-#include "tracefile/writer.h"
 
 #include <stddef.h>
 
@@ -42,9 +41,12 @@ bool parting_take(struct parting *parting, uint64_t *owner, struct event *events
 // After each round over all rings: what had been taken before it may now be written.
 void parting_round(struct parting *parting);
 
-// Writes what may be written, a block a thread, or, at the end, everything. What it names must have been registered.
-// false: the writer failed, or there was no memory. Cost: some 2 us a thread, 100 ns an event.
-bool parting_write(struct parting *parting, struct trace_writer *writer, bool all);
+// Where a thread's events go.
+typedef bool parting_sink(void *context, uint32_t thread, struct event *events, size_t count);
+
+// Passes on what may be written, in one go a thread, or, at the end, everything. What it names must have been
+// registered. false: the sink failed, or there was no memory. Cost: some 2 us a thread, 100 ns an event.
+bool parting_write(struct parting *parting, parting_sink *sink, void *context, bool all);
 
 void parting_destroy(struct parting *parting);
 

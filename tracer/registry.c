@@ -117,10 +117,21 @@ static void pass_over(struct table *table) {
     table->written = table->gone = table->count;
 }
 
-void registry_restart(void) {
-    pthread_mutex_lock(&lock);
+// With the lock held.
+static void write_again(void) {
     struct table *const again[] = {&methods, &sites, &classes, &pools};
     for (size_t i = 0; i < sizeof again / sizeof *again; i++) again[i]->written = 0;
+}
+
+void registry_repeat(void) {
+    pthread_mutex_lock(&lock);
+    write_again();
+    pthread_mutex_unlock(&lock);
+}
+
+void registry_restart(void) {
+    pthread_mutex_lock(&lock);
+    write_again();
     pass_over(&threads);
     pass_over(&running);
     skips.count = 0;
@@ -210,6 +221,8 @@ static void *take_new(struct table *table, uint32_t *first, size_t *count) {
 
 typedef bool write_entries(struct trace_writer *writer, uint32_t first, const void *entries, size_t count);
 
+static registry_named *told_of_threads; // while the drainer flushes
+
 static bool write_methods(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
     return trace_write_methods(writer, first, entries, count);
 }
@@ -234,7 +247,8 @@ static bool write_threads(struct trace_writer *writer, uint32_t first, const voi
     const struct trace_thread *thread = entries;
     bool good = true;
     for (size_t i = 0; i < count; i++) {
-        good = good && trace_write_thread(writer, first + (uint32_t)i, &thread[i]);
+        good = good && trace_write_thread(writer, first + (uint32_t)i, &thread[i]) &&
+               (!told_of_threads || told_of_threads(first + (uint32_t)i, &thread[i]));
         let_go(&threads, (char *)entries + i * sizeof *thread);
     }
     return good;
@@ -245,12 +259,13 @@ static bool write_running(struct trace_writer *writer, uint32_t first, const voi
     return trace_write_running(writer, entries, count);
 }
 
-bool registry_flush(struct trace_writer *writer) {
+bool registry_flush(struct trace_writer *writer, registry_named *named) {
     static const struct {
         struct table *table;
         write_entries *write;
     } all[] = {{&methods, write_methods}, {&sites, write_sites},     {&classes, write_classes},
                {&pools, write_pools},     {&threads, write_threads}, {&running, write_running}};
+    told_of_threads = named;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         uint32_t first;
         size_t count;

@@ -23,6 +23,10 @@ void registry_change_pool(uint32_t pool, const struct trace_pool *rules);
 // still run; but for threads, which register again, and what was skipped.
 void registry_restart(void);
 
+// The recording goes on in another file: what is known will be written into it as well, but for threads and tasks that
+// had begun before, of which whoever writes knows which are still there.
+void registry_repeat(void);
+
 // A task that had begun before recording did.
 void registry_running(uint64_t task);
 
@@ -35,7 +39,9 @@ void registry_woven(unsigned methods);
 
 // By the drainer: writes what was registered since the last call. Call it after draining events and before writing
 // them, so that every id is in the file before its first use. Holds the lock only to copy, never while writing.
-bool registry_flush(struct trace_writer *writer);
+// `named`, unless NULL, hears of each thread as well, and says false where writing is to end.
+typedef bool registry_named(uint32_t thread, const struct trace_thread *named);
+bool registry_flush(struct trace_writer *writer, registry_named *named);
 void registry_end(struct trace_end *end); // skips, counts; strings live as long as the process
 
 #endif

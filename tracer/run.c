@@ -6,6 +6,7 @@
 #include "tracer/identity.h"
 #include "tracer/locks.h"
 #include "tracer/registry.h"
+#include "tracer/rotation.h"
 #include "tracer/tracer.h"
 #include "tracer/virtual.h"
 #include "tracer/weaving.h"
@@ -72,12 +73,25 @@ static const char *command_text(void) {
     return text;
 }
 
+// Opens the recording's first file, by its name or that of the recording with the process id.
+static struct trace_writer *open_first(const char *out, const struct trace_header *header, bool *exists,
+                                       struct error *error) {
+    const struct rotation_rules *rotation = &tracer.options.rotation;
+    char *path = rotation_path(out, rotation, 1);
+    struct trace_writer *writer = path ? trace_writer_open(path, header, exists != NULL, exists, error) : NULL;
+    if (writer)
+        rotation_begin(rotation, out, path, header);
+    else
+        free(path);
+    return writer;
+}
+
 static struct trace_writer *open_trace(const struct trace_header *header, struct error *error) {
     bool exists = false;
-    const char *path = tracer.options.out;
-    struct trace_writer *writer = trace_writer_open(path, header, tracer.options.claim, &exists, error);
-    if (!writer && exists && (path = options_out_with_pid(path, &tracer.arena))) {
-        writer = trace_writer_open(path, header, false, NULL, error);
+    const char *out = tracer.options.out;
+    struct trace_writer *writer = open_first(out, header, tracer.options.claim ? &exists : NULL, error);
+    if (!writer && exists && (out = options_out_with_pid(out, &tracer.arena))) {
+        writer = open_first(out, header, NULL, error);
     }
     return writer;
 }
@@ -114,6 +128,7 @@ static void set_drainer(uint64_t ticks_per_s) {
         .least_ticks = (uint64_t)((double)tracer.options.least_ns * (double)ticks_per_s / 1e9),
         .memory_bytes = tracer.options.memory_bytes,
         .without_samples = tracer.options.without_samples,
+        .several_files = rotation_wanted(&tracer.options.rotation),
     });
 }
 

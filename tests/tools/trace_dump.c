@@ -24,6 +24,9 @@ static void print_facts(const struct trace *trace) {
            trace->end.classes_woven);
     printf("skipped\t%zu\nevents\t%" PRIu64 "\nlost_events\t%" PRIu64 "\n", trace->end.skip_count, trace->event_count,
            trace->lost_events);
+    printf("part\t%" PRIu32 "\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", trace->part.number,
+           text(trace->part.previous), text(trace->next), trace->part.repeated, trace->part.deleted_files,
+           trace->part.deleted_events);
     for (size_t i = 0; i < trace->damage_count; i++) {
         printf("damage\t%" PRIu64 "\t%s\n", trace->damage[i].offset, trace->damage[i].what);
     }
@@ -55,6 +58,7 @@ static void print_tables(const struct trace *trace) {
                stream->thread.flags & THREAD_DAEMON ? "d" : "-", stream->thread.flags & THREAD_SYSTEM ? "s" : "-",
                stream->thread.flags & THREAD_VIRTUAL ? "v" : "-", stream->event_count, stream->lost_events);
     }
+    for (size_t i = 0; i < trace->running_count; i++) printf("running\t%" PRIu64 "\n", trace->running[i]);
     for (uint32_t id = 1; id < trace->pool_count; id++) {
         const struct trace_pool *pool = &trace->pools[id];
         printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n", id,

@@ -59,6 +59,12 @@ static void test_each_option_is_taken(void **state) {
     assert_int_equal(options.buffer_records, 1024);
     assert_true(options.claim && options.children);
     assert_false(parsed("claim=0,children=0").claim);
+    assert_false(rotation_wanted(&options.rotation));
+    options = parsed("rotate-size=1048576,rotate-time=5,rotate-keep=3");
+    assert_int_equal(options.rotation.most_bytes, 1048576);
+    assert_int_equal(options.rotation.most_ns, 5);
+    assert_int_equal(options.rotation.most_files, 3);
+    assert_true(rotation_wanted(&options.rotation));
 }
 
 static void test_the_last_of_two_counts_but_globs_add_up(void **state) {
@@ -88,7 +94,9 @@ static void test_the_process_id_is_filled_in(void **state) {
     assert_string_equal(options_out_with_pid("dir.d/trace", &arena), expected);
 }
 
-#define KEYS "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, claim, children"
+#define KEYS                                                                                                           \
+    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, rotate-size, "            \
+    "rotate-time, rotate-keep, claim, children"
 
 static void test_what_is_recorded_can_be_chosen(void **state) {
     struct options options = parsed("min-duration=20000,without=locks,without=gc,memory=1048576,clock=monotonic");

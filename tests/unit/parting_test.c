@@ -44,6 +44,10 @@ static struct trace *finish(struct trace_writer *writer) {
     return trace;
 }
 
+static bool write_to(void *writer, uint32_t thread, struct event *events, size_t count) {
+    return trace_write_events(writer, thread, events, count);
+}
+
 // ---- by hand
 
 enum { A = 11, B = 12 };
@@ -66,7 +70,7 @@ static size_t take(struct parting *parting, uint64_t *whose, struct event *event
 
 static void round_done(struct parting *parting, struct trace_writer *writer) {
     parting_round(parting);
-    assert_true(parting_write(parting, writer, false));
+    assert_true(parting_write(parting, write_to, writer, false));
 }
 
 static const struct trace_stream *stream_of(const struct trace *trace, uint32_t thread) {
@@ -136,7 +140,7 @@ static void test_nothing_is_written_before_all_rings_were_emptied_again(void **s
     struct trace_writer *writer = open_writer();
     uint64_t whose = 0, bytes = trace_writer_bytes(writer);
     TAKE(&parting, &whose, owner(A, 0), event(10, 1));
-    assert_true(parting_write(&parting, writer, false));
+    assert_true(parting_write(&parting, write_to, writer, false));
     round_done(&parting, writer);
     assert_int_equal(trace_writer_bytes(writer), bytes);
     round_done(&parting, writer);
@@ -155,7 +159,7 @@ static void test_a_lost_turn_holds_nobody_up(void **state) {
     round_done(&parting, writer);
     round_done(&parting, writer);
     TAKE(&parting, &whose, event(30, 3));
-    assert_true(parting_write(&parting, writer, true)); // at the end all is written
+    assert_true(parting_write(&parting, write_to, writer, true)); // at the end all is written
     struct trace *trace = finish(writer);
     CHECK_NUMBERS(trace, A, 1, 2, 3);
     trace_close(trace);
@@ -168,7 +172,7 @@ static void test_turns_may_begin_anew(void **state) {
     uint64_t whose = 0;
     TAKE(&parting, &whose, owner(A, 0x1000000), event(30, 3), owner(A, 0xffffff), event(20, 2), owner(A, 0xfffffe),
          event(10, 1), owner(B, 5), event(5, 9));
-    assert_true(parting_write(&parting, writer, true));
+    assert_true(parting_write(&parting, write_to, writer, true));
     struct trace *trace = finish(writer);
     CHECK_NUMBERS(trace, A, 1, 2, 3);
     CHECK_NUMBERS(trace, B, 9);
