@@ -2,9 +2,9 @@
 #include "tracer/cpu_meter.h"
 
 #include "tracer/clock.h"
+#include "tracer/counter_page.h"
 
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,44 +18,61 @@ enum {
     AWAY_LEAST_NS = 2000, // less, between two clocks, is no sign that the thread was away
     DELAY_FDS_SHARE = 32, // of the process's descriptors one in so many may be kept open
     DELAY_FDS_MOST = 1024,
+    TRIAL_NS = 200000, // of computing, to see what a counter counts
 };
 
-static enum { SOURCE_CLOCK, SOURCE_PAGE, SOURCE_RDPMC } source = SOURCE_CLOCK;
+// Best first. Reference cycles come at the rate of the processor's clock counter, however fast it runs. The kernel's
+// work for a thread is part of the thread's, but the default perf_event_paranoid, 2, keeps it from being counted.
+static const struct counter {
+    const char *name;
+    uint64_t config;
+    bool user_only;
+} counters[] = {
+    {"rdpmc reference cycles", PERF_COUNT_HW_REF_CPU_CYCLES, false},
+    {"rdpmc cycles", PERF_COUNT_HW_CPU_CYCLES, false},
+    {"rdpmc reference cycles, user mode", PERF_COUNT_HW_REF_CPU_CYCLES, true},
+    {"rdpmc cycles, user mode", PERF_COUNT_HW_CPU_CYCLES, true},
+};
+static const struct counter *counter; // that is used; NULL: none
+static double cycles_per_ns;          // about, of that
+
+static bool page_of_clock; // threads without a counter have a page of the task clock
 static uint64_t ticks_a_second = 1000000000u;
 
 static bool delays_accounted;
 static int delay_fds_most;
 static _Atomic(int) delay_fds; // kept open, in all threads
 
-static struct perf_event_mmap_page *open_page(uint32_t type, uint64_t config, int *fd) {
-    struct perf_event_attr attr = {
-        .size = sizeof attr, .type = type, .config = config, .exclude_kernel = 1, .exclude_hv = 1};
-    *fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (*fd < 0) return NULL;
-    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, *fd, 0);
-    if (page != MAP_FAILED) return page;
-    close(*fd);
-    *fd = -1;
+static void close_page(struct perf_event_mmap_page *page) {
+    if (page) munmap(page, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+// The mapping keeps the event alive: a program with 10,000 threads keeps its file descriptors.
+static struct perf_event_mmap_page *open_page(struct perf_event_attr attr) {
+    attr.size = sizeof attr;
+    attr.exclude_hv = 1;
+    int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0) return NULL;
+    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+static struct perf_event_mmap_page *open_counter(const struct counter *of) {
+    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE, .config = of->config, .exclude_kernel = of->user_only};
+#if defined(__aarch64__)
+    enum { CONFIG1_LONG = 1, CONFIG1_RDPMC = 2 }; // PMUv3: 64 bits wide; to be read by users
+    attr.config1 = CONFIG1_LONG | CONFIG1_RDPMC;
+#endif
+    struct perf_event_mmap_page *page = open_page(attr);
+    if (page && counter_page_readable(page)) return page;
+    close_page(page);
     return NULL;
 }
 
-static struct perf_event_mmap_page *open_cycles(int *fd) {
-    struct perf_event_mmap_page *page = open_page(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, fd);
-    if (page && page->cap_user_rdpmc && page->index) return page;
-    if (page) {
-        munmap(page, (size_t)sysconf(_SC_PAGESIZE));
-        close(*fd);
-        *fd = -1;
-    }
-    return NULL;
-}
-
-static struct perf_event_mmap_page *open_task_clock(int *fd) {
-    struct perf_event_mmap_page *page = open_page(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, fd);
-    if (!page) return NULL;
-    close(*fd); // the mapping keeps the event alive: a program with 10,000 threads keeps its file descriptors
-    *fd = -1;
-    return page;
+static struct perf_event_mmap_page *open_task_clock(void) {
+    return open_page(
+        (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .exclude_kernel = 1});
 }
 
 static int open_schedstat(void) {
@@ -116,34 +133,50 @@ static void re_anchor(struct cpu_meter *meter) {
     meter->anchor_ticks = clock_ticks();
 }
 
+// What the counter counts in a ns of computing; 0 if none can be opened.
+static double rate_of(const struct counter *of) {
+    struct perf_event_mmap_page *page = open_counter(of);
+    if (!page) return 0;
+    const uint64_t from_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), from = counter_page_count(page, counter_read);
+    uint64_t now_ns = from_ns;
+    while (now_ns < from_ns + TRIAL_NS) now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t counted = counter_page_count(page, counter_read) - from;
+    close_page(page);
+    return (double)counted / (double)(now_ns - from_ns);
+}
+
+// Some virtual machines have counters that stand still, or anything but count.
+static bool choose_counter(void) {
+    const double least = 0.01, most = 20;
+    for (counter = counters; counter < counters + sizeof counters / sizeof *counters; counter++) {
+        cycles_per_ns = rate_of(counter);
+        if (cycles_per_ns > least && cycles_per_ns < most) return true;
+    }
+    counter = NULL;
+    return false;
+}
+
 struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s) {
     ticks_a_second = ticks_per_s;
     choose_delays();
-    struct cpu_meter trial = {.fd = -1, .delay_fd = -1};
-    trial.page = open_cycles(&trial.fd);
-    source = trial.page ? SOURCE_RDPMC : SOURCE_CLOCK;
-    if (!trial.page && (trial.page = open_task_clock(&trial.fd))) source = SOURCE_PAGE;
-    cpu_meter_close(&trial);
-    switch (source) {
-    case SOURCE_RDPMC:
-        return (struct cpu_meter_kind){"cycles", "rdpmc"};
-    case SOURCE_PAGE:
-        return (struct cpu_meter_kind){"cpu_ns", "perf task-clock page"};
-    default:
-        return (struct cpu_meter_kind){"cpu_ns", "clock_gettime"};
-    }
+    struct perf_event_mmap_page *trial = open_task_clock();
+    page_of_clock = trial != NULL;
+    close_page(trial);
+    if (choose_counter()) return (struct cpu_meter_kind){"cycles", counter->name};
+    return (struct cpu_meter_kind){"cpu_ns", page_of_clock ? "perf task-clock page" : "clock_gettime"};
 }
 
 bool cpu_meter_counts_ns(void) {
-    return source != SOURCE_RDPMC;
+    return counter == NULL;
 }
 
 void cpu_meter_open(struct cpu_meter *meter) {
     memset(meter, 0, sizeof *meter);
-    meter->fd = -1;
-    if (source == SOURCE_RDPMC) meter->page = open_cycles(&meter->fd);
-    if (source == SOURCE_PAGE) meter->page = open_task_clock(&meter->fd);
-    if (source != SOURCE_RDPMC) re_anchor(meter);
+    if (counter) meter->page = open_counter(counter);
+    meter->counts = meter->page != NULL;
+    if (!meter->page && page_of_clock) meter->page = open_task_clock();
+    if (!meter->counts) re_anchor(meter);
+    if (counter) meter->from_ns = meter->anchor_ns;
     open_delays(meter);
     read_delay(meter);
 }
@@ -154,36 +187,13 @@ void cpu_meter_delays_from_here(struct cpu_meter *meter) {
 }
 
 void cpu_meter_close(struct cpu_meter *meter) {
-    if (meter->page) munmap(meter->page, (size_t)sysconf(_SC_PAGESIZE));
-    if (meter->fd >= 0) close(meter->fd);
+    close_page(meter->page);
     meter->page = NULL;
-    meter->fd = -1;
     close_delays(meter);
 }
 
 const uint32_t *cpu_meter_turns(const struct cpu_meter *meter) {
     return meter->page ? &meter->page->lock : NULL;
-}
-
-// The kernel's protocol for self-monitoring (linux/perf_event.h, struct perf_event_mmap_page).
-static uint64_t read_cycles(const struct perf_event_mmap_page *page) {
-#if defined(__x86_64__)
-    uint32_t lock, index;
-    uint64_t count;
-    do {
-        lock = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
-        index = page->index;
-        count = (uint64_t)page->offset;
-        if (index) {
-            unsigned unused = 64u - page->pmc_width;
-            count += (uint64_t)((int64_t)(__rdpmc((int)index - 1) << unused) >> unused);
-        }
-        __asm__ volatile("" ::: "memory"); // the processor keeps loads in order by itself
-    } while (__atomic_load_n(&page->lock, __ATOMIC_RELAXED) != lock);
-    return count;
-#else
-    return (uint64_t)page->offset;
-#endif
 }
 
 static uint64_t since_anchor_ns(const struct cpu_meter *meter, uint64_t ticks) {
@@ -193,13 +203,12 @@ static uint64_t since_anchor_ns(const struct cpu_meter *meter, uint64_t ticks) {
 
 // The lock of a counter's page, too, changes when the thread is scheduled in.
 static uint64_t read_counter(struct cpu_meter *meter) {
-    if (!meter->page) return 0;
     uint32_t lock = __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE);
     if (lock != meter->seen_lock) {
         meter->seen_lock = lock;
         read_delay(meter);
     }
-    return read_cycles(meter->page);
+    return counter_page_count(meter->page, counter_read);
 }
 
 // Without a page nothing says that the thread was away but that it computed for less time than has passed.
@@ -209,8 +218,7 @@ static void leave_anchor(struct cpu_meter *meter, uint64_t elapsed_ns) {
     if (meter->page || meter->anchor_ns - before_ns + AWAY_LEAST_NS < elapsed_ns) read_delay(meter);
 }
 
-uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks) {
-    if (source == SOURCE_RDPMC) return read_counter(meter);
+static uint64_t read_ns(struct cpu_meter *meter, uint64_t ticks) {
     uint64_t elapsed_ns = since_anchor_ns(meter, ticks);
     bool stayed = meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) == meter->seen_lock
                               : elapsed_ns < CPU_METER_LEAST_NS;
@@ -219,4 +227,10 @@ uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks) {
     // What was taken for computing may turn out to have been time away (a host's steal, a short sleep).
     if (now_ns > meter->last_ns) meter->last_ns = now_ns;
     return meter->last_ns;
+}
+
+uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks) {
+    if (meter->counts) return read_counter(meter);
+    uint64_t ns = read_ns(meter, ticks);
+    return counter ? (uint64_t)((double)(ns - meter->from_ns) * cycles_per_ns) : ns;
 }

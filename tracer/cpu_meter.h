@@ -3,11 +3,13 @@
 // of tasks and waits, so it must cost what half-microsecond tasks can bear; CLOCK_THREAD_CPUTIME_ID costs 700 ns.
 //
 // Three sources, best first:
-//   rdpmc            user-space read of a hardware cycle counter (perf_event with cap_user_rdpmc)
+//   rdpmc            user-space read of a hardware cycle counter (tracer/counter_page.h): reference cycles if the
+//                    processor counts them, with the kernel's for the thread if the system lets it. Tried out before
+//                    it is believed. A thread that is refused one (each page counts as locked memory) gives its CPU
+//                    time, times the cycles in a ns of that trial
 //   task-clock page  a software perf event's page: its `lock` word changes whenever the thread is scheduled in. While
-//   it
-//                    stands still the thread has not left its core, so CPU time has grown as the clock has, and only a
-//                    thread that was away needs the system call
+//                    it stands still the thread has not left its core, so CPU time has grown as the clock has, and
+//                    only a thread that was away needs the system call
 //   clock            the system call, at most once in CPU_METER_LEAST_NS; in between the thread is taken to compute
 //
 // Where a read finds that the thread was away, it also asks the kernel how long the thread has stood in a run queue so
@@ -22,18 +24,19 @@ struct perf_event_mmap_page;
 
 struct cpu_meter {
     struct perf_event_mmap_page *page; // NULL: clock
+    bool counts;                       // it is a counter's, not the task clock's
     uint32_t seen_lock;                // of the page, at the anchor
     uint64_t anchor_ticks, anchor_ns;  // CPU time anchor_ns was read at anchor_ticks
-    uint64_t last_ns;                  // what the last read gave
+    uint64_t last_ns;                  // the latest CPU time that a read found
+    uint64_t from_ns;                  // CPU time as the meter was opened, where the others count cycles from there
     uint64_t delay_ns, told_delay_ns;  // waited for a core so far; as the last cpu_meter_new_delay said
     uint64_t delay_from_ns;            // waited before delays were counted
-    int fd;                            // -1, but for rdpmc (whose page needs the event open)
     int delay_fd;                      // -1: to be opened for each read
 };
 
 struct cpu_meter_kind {
     const char *unit;   // "cycles" or "cpu_ns"
-    const char *source; // "rdpmc", "perf task-clock page", "clock_gettime"
+    const char *source; // "perf task-clock page", "clock_gettime", or which counter ("rdpmc reference cycles")
 };
 
 // Tries what this process may use; decides for all threads. `ticks_per_s` is the tracer's clock's.
@@ -49,7 +52,7 @@ void cpu_meter_delays_from_here(struct cpu_meter *meter);
 void cpu_meter_close(struct cpu_meter *meter);
 
 // By the thread itself; never less than before. `ticks` is the clock as just read. Cost: 3 ns if the thread stayed on
-// its core, else 1 to 4 us.
+// its core, else 1 to 4 us; of a counter 10 to 20 ns.
 uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks);
 
 // What changes whenever the thread comes onto a core, as long as the meter is open; NULL where nothing tells.
