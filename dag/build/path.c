@@ -76,11 +76,13 @@ static bool path_intern(struct builder *builder, const uint32_t *methods, uint32
 
 bool path_end(struct builder *builder, struct path_mark outer, uint32_t *path) {
     struct path_stack *paths = &builder->paths;
-    uint32_t *methods = paths->methods + paths->open.begin, count = paths->depth - paths->open.begin;
-    paths->depth = paths->open.begin;
+    const uint32_t begin = paths->open.begin, count = paths->depth - begin;
+    paths->depth = begin;
     paths->open = outer;
     *path = 0;
-    return count == 0 || path_intern(builder, methods, pack(methods, count), path);
+    if (count == 0) return true; // and methods may be NULL
+    uint32_t *methods = paths->methods + begin;
+    return path_intern(builder, methods, pack(methods, count), path);
 }
 
 bool paths_prepare(struct builder *builder) {

@@ -153,10 +153,10 @@ static double rate(const struct sweep *sweep) {
 }
 
 static void serve(struct sweep *sweep, int64_t until_ns) {
-    double elapsed_ns = (double)(until_ns - sweep->now_ns);
+    int64_t from_ns = sweep->now_ns;
     sweep->now_ns = until_ns;
-    if (sweep->paused || sweep->awake == 0) return;
-    double each_ns = elapsed_ns * rate(sweep);
+    if (sweep->paused || sweep->awake == 0) return; // before the first edge the clock stands at INT64_MIN
+    double each_ns = (double)(until_ns - from_ns) * rate(sweep);
     sweep->served += (int64_t)(each_ns * CORES_TICKS);
     sweep->work_ns += each_ns * sweep->awake;
 }
