@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's life in a JVM that starts with it: Agent_OnLoad (options, capabilities) -> VMStart (helper class; from
-// here on classes are woven) -> VMInit (clock, trace file, drainer; from here on probes record) -> VMDeath (the rest is
-// drained, the file closed). In a JVM that it comes to: attach.c.
+// here on classes are woven; in JDK 8 first of all at VMInit) -> VMInit (clock, trace file, drainer; from here on
+// probes record) -> VMDeath (the rest is drained, the file closed). In a JVM that it comes to: attach.c.
 //
 // Nothing here may harm the program: no failure stops the JVM, nothing is printed. What goes wrong before the trace
 // file is open is kept and written into it; if the file can't be made there is nobody to tell but `rehype record`,
@@ -22,10 +22,23 @@ static struct error startup_error = ERROR_INIT; // why there will be no tracing,
 
 // Events --------------------------------------------------------------------------------------------------------------
 
-static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni) {
+static void begin_weaving(JNIEnv *jni) {
     if (startup_error.status == STATUS_OK && run_define_helper(jni, &startup_error)) {
         atomic_store_explicit(&tracer.linkable, true, memory_order_release);
     }
+}
+
+// JDK 8 says VMStart before it has initialised java.lang.String: a class that is woven then, or looked for, ends the
+// JVM.
+static bool starts_too_early(jvmtiEnv *jvmti) {
+    enum { JVMTI_OF_JDK_9 = 9 };
+    jint version = 0;
+    (*jvmti)->GetVersionNumber(jvmti, &version);
+    return (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR < JVMTI_OF_JDK_9;
+}
+
+static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni) {
+    if (!starts_too_early(jvmti)) begin_weaving(jni);
 }
 
 // Looks a class of the JDK up, but does not initialise it as FindClass would. NULL where this JDK hasn't it.
@@ -55,6 +68,7 @@ static void retransform_early_classes(JNIEnv *jni) {
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread) {
     struct error error = ERROR_INIT;
+    if (starts_too_early(jvmti)) begin_weaving(jni);
     if (startup_error.status == STATUS_OK) run_know_classes(jni, &startup_error);
     if (!run_start(&startup_error, &error)) {
         atomic_store_explicit(&tracer.stopped, true, memory_order_relaxed);

@@ -11,12 +11,21 @@ skipped=0
 strict=(-Xverify:all -XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote
     -Xcheck:jni)
 
-# The home of a JDK of the major version $1, or nothing.
+# As "17.0.15" or "1.8.0_504". Some JDKs 8 come without the file that says so.
+version_of() { # HOME
+    if [ -e "$1/release" ]; then
+        sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$1/release"
+    else
+        "$1/bin/java" -fullversion 2>&1 | sed -n 's/.* version "\(.*\)"/\1/p'
+    fi
+}
+
+# The home of a JDK of the major version $1, or nothing. REHYPE_JVMS: another folder of JDKs than /usr/lib/jvm.
 find_jdk() {
     local home version=$1
-    if [ "$version" = 8 ]; then version='1\.8'; fi
-    for home in ${JAVA_HOME:+"$JAVA_HOME"} /usr/lib/jvm/*; do
-        if [ -x "$home/bin/javac" ] && grep -qs "^JAVA_VERSION=\"$version[._\"]" "$home/release"; then
+    if [ "$version" = 8 ]; then version=1.8; fi
+    for home in ${JAVA_HOME:+"$JAVA_HOME"} "${REHYPE_JVMS:-/usr/lib/jvm}"/*; do
+        if [ -x "$home/bin/javac" ] && [[ $(version_of "$home") =~ ^"$version"($|[._-]) ]]; then
             realpath "$home"
             return
         fi
@@ -75,12 +84,13 @@ trace() { # OPTIONS PROGRAM ARGUMENTS...
     expect "$name: the trace is whole" dump "$trace_file"
 }
 
+# What -Xcheck:jni says of JDK 8's own launcher stands in both.
 same_run() {
     local part
     for part in status out err; do
         diff "$work/plain.$part" "$work/traced.$part" || return 1
     done
-    ! grep -E 'WARNING in native method|FATAL ERROR|VerifyError' "$work/traced.out" "$work/traced.err"
+    ! grep -E 'FATAL ERROR|VerifyError' "$work/traced.out" "$work/traced.err"
 }
 
 dump() { # TRACE
