@@ -9,7 +9,7 @@ static void *grown(void *array, uint32_t count, size_t size) {
 
 bool agenda_reserve(struct agenda *agenda, uint32_t strands) {
     if (strands <= agenda->capacity) return true;
-    struct agenda_entry *heap = grown(agenda->heap, strands, sizeof *heap);
+    agenda_entry *heap = grown(agenda->heap, strands, sizeof *heap);
     if (heap) agenda->heap = heap;
     uint32_t *place = grown(agenda->place, strands, sizeof *place);
     if (place) agenda->place = place;
@@ -20,7 +20,7 @@ bool agenda_reserve(struct agenda *agenda, uint32_t strands) {
 }
 
 void agenda_clear(struct agenda *agenda) {
-    for (uint32_t i = 0; i < agenda->count; i++) agenda->place[agenda->heap[i].strand] = AGENDA_NONE;
+    for (uint32_t i = 0; i < agenda->count; i++) agenda->place[(uint32_t)agenda->heap[i]] = AGENDA_NONE;
     agenda->count = 0;
 }
 
@@ -30,52 +30,51 @@ void agenda_destroy(struct agenda *agenda) {
     *agenda = (struct agenda){0};
 }
 
-static bool comes_before(const struct agenda_entry *a, const struct agenda_entry *b) {
-    return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->strand < b->strand;
-}
-
-static void set_place(struct agenda *agenda, uint32_t index, struct agenda_entry entry) {
+static void set_place(struct agenda *agenda, uint32_t index, agenda_entry entry) {
     agenda->heap[index] = entry;
-    agenda->place[entry.strand] = index;
+    agenda->place[(uint32_t)entry] = index;
 }
 
-static void sift_up(struct agenda *agenda, uint32_t index, struct agenda_entry entry) {
-    while (index > 0 && comes_before(&entry, &agenda->heap[(index - 1) / 2])) {
+static void sift_up(struct agenda *agenda, uint32_t index, agenda_entry entry) {
+    while (index > 0 && entry < agenda->heap[(index - 1) / 2]) {
         set_place(agenda, index, agenda->heap[(index - 1) / 2]);
         index = (index - 1) / 2;
     }
     set_place(agenda, index, entry);
 }
 
-static void sift_down(struct agenda *agenda, uint32_t index, struct agenda_entry entry) {
-    for (uint32_t child; (child = 2 * index + 1) < agenda->count; index = child) {
-        if (child + 1 < agenda->count && comes_before(&agenda->heap[child + 1], &agenda->heap[child])) child++;
-        if (!comes_before(&agenda->heap[child], &entry)) break;
-        set_place(agenda, index, agenda->heap[child]);
+// An entry from the bottom belongs there again, as a rule: the gap goes all the way down, and the entry up from there.
+static void fill(struct agenda *agenda, uint32_t index, agenda_entry entry) {
+    const agenda_entry *heap = agenda->heap;
+    uint32_t right = 2 * index + 2;
+    for (; right < agenda->count; right = 2 * index + 2) {
+        uint32_t earlier = right - (heap[right - 1] < heap[right]);
+        set_place(agenda, index, heap[earlier]);
+        index = earlier;
     }
-    set_place(agenda, index, entry);
+    if (right == agenda->count) { // no right one
+        set_place(agenda, index, heap[right - 1]);
+        index = right - 1;
+    }
+    sift_up(agenda, index, entry);
 }
 
 void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns) {
-    sift_up(agenda, agenda->count++, (struct agenda_entry){time_ns, strand});
+    sift_up(agenda, agenda->count++, agenda_entry_of(strand, time_ns));
 }
 
 void agenda_remove(struct agenda *agenda, uint32_t strand) {
     uint32_t index = agenda->place[strand];
     if (index == AGENDA_NONE) return;
     agenda->place[strand] = AGENDA_NONE;
-    struct agenda_entry last = agenda->heap[--agenda->count];
-    if (index == agenda->count) return;
-    if (index > 0 && comes_before(&last, &agenda->heap[(index - 1) / 2]))
-        sift_up(agenda, index, last);
-    else
-        sift_down(agenda, index, last);
+    agenda_entry last = agenda->heap[--agenda->count];
+    if (index < agenda->count) fill(agenda, index, last);
 }
 
 uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns) {
     if (agenda->count == 0) return AGENDA_NONE;
-    struct agenda_entry next = agenda->heap[0];
-    agenda_remove(agenda, next.strand);
-    *time_ns = next.time_ns;
-    return next.strand;
+    agenda_entry next = agenda->heap[0];
+    agenda_remove(agenda, (uint32_t)next);
+    *time_ns = (int64_t)(next >> 64);
+    return (uint32_t)next;
 }

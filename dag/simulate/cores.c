@@ -90,7 +90,7 @@ static void look_ahead(struct cores *cores) {
         cores->next_ns = INT64_MAX;
         return;
     }
-    double left_ns = (double)(cores->due.heap[0].time_ns - cores->served) / CORES_TICKS / rate(cores);
+    double left_ns = (double)(agenda_next_ns(&cores->due) - cores->served) / CORES_TICKS / rate(cores);
     double change_ns = fmin(until_pause_ns(cores), until_stretch_ns(cores));
     cores->next_ns = cores->since_ns + (int64_t)fmax(0, change_ns < left_ns ? ceil(change_ns) : round(left_ns));
 }
