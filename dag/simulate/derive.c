@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The run as a DAG of its own: what strands passed is laid side by side, and then threads, bodies and causes are found
 // again, by what is open at each vertex, as dag_build finds them in a recording.
+//
+// What is recorded of passages lies in as many places as a strand ran bodies. So laying them decides nothing by it (no
+// branch hangs on what has yet to come from memory), and passages overlap; what has to be decided is, in passes over
+// what was laid, which stands side by side.
 #include "base/pages.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
@@ -29,7 +33,9 @@ struct derive_work {
     struct dag_task *tasks;
     struct place *places; // a task each
     uint32_t task_capacity;
-    uint32_t *now;  // a vertex of the recording each: where it is in this run, DAG_NONE
+    uint32_t *now;    // a vertex of the recording each: where it is in this run, DAG_NONE
+    uint32_t *caused; // vertices whose cause is still to be found, rising
+    uint32_t caused_count;
     uint32_t *open; // tasks whose bodies are open on the thread in hand
     uint32_t depth;
 };
@@ -67,6 +73,7 @@ void derive_free(struct simulation *sim) {
     free(work->tasks);
     free(work->places);
     free(work->now);
+    free(work->caused);
     free(work->open);
     free(work);
 }
@@ -80,7 +87,7 @@ static bool reserve_vertices(struct derive_work *work, const struct dag_vertices
            resize(&vertices->rule, count, sizeof *vertices->rule) &&
            (!recorded->compute_ns || resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
            (!recorded->queued_ns || resize(&vertices->queued_ns, count, sizeof *vertices->queued_ns)) &&
-           resize(&work->source, count, sizeof *work->source);
+           resize(&work->source, count, sizeof *work->source) && resize(&work->caused, count, sizeof *work->caused);
 }
 
 static bool reserve(struct simulation *sim) {
@@ -123,8 +130,9 @@ static bool is_end_of_part(const struct simulation *sim, const struct passage *p
 }
 
 static void set_cause(struct dag_vertices *vertices, uint32_t vertex, enum vertex_rule rule, uint32_t cause) {
+    bool stays = (cause != DAG_NONE) | (rule == RULE_BEGIN) | (rule == RULE_MAX);
     vertices->cause[vertex] = cause;
-    vertices->rule[vertex] = (uint8_t)(cause == DAG_NONE && rule != RULE_BEGIN && rule != RULE_MAX ? RULE_RUN : rule);
+    vertices->rule[vertex] = stays ? rule : RULE_RUN;
 }
 
 // ---- bodies and brackets, by what is open
@@ -162,8 +170,8 @@ static void find_places(struct derive_work *work, struct dag_thread *thread) {
     work->depth = 0;
     for (uint32_t v = thread->first, end = v + thread->count; v < end; v++) {
         if (v + FETCHED_AHEAD < end) __builtin_prefetch(&work->places[vertices->task[v + FETCHED_AHEAD]], 1);
-        uint32_t job = dag_task_of(vertices, v);
-        if (job == DAG_NONE) continue;
+        uint32_t job = vertices->task[v];
+        if (vertices->kind[v] > VERTEX_END || job == DAG_NONE) continue;
         switch (vertices->kind[v]) {
         case VERTEX_START:
             open_body(work, thread, job, v);
@@ -174,19 +182,30 @@ static void find_places(struct derive_work *work, struct dag_thread *thread) {
         case VERTEX_SPAWN_BEGIN:
             begin_bracket(work, thread, job, v);
             break;
-        case VERTEX_SPAWN_END:
+        default: // VERTEX_SPAWN_END
             work->places[job].spawn_end = v;
-            break;
-        default:
-            break;
         }
     }
 }
 
 // ---- vertices
 
-static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage *passage) {
+// Of vertices without a recorded cause only these can have one.
+static bool may_get_cause(enum vertex_kind kind) {
+    return 1u << kind & (1u << VERTEX_START | 1u << VERTEX_THREAD_START | 1u << VERTEX_RETIRE | 1u << VERTEX_BARRIER);
+}
+
+// With the rule and the cause that were recorded, until find_cause.
+static void lay_rule(struct simulation *sim, uint32_t at, uint32_t source, enum vertex_kind kind) {
     const struct dag_vertices *recorded = &sim->dag->vertices;
+    struct derive_work *work = sim->derive;
+    uint32_t cause = source == DAG_NONE ? DAG_NONE : recorded->cause[source];
+    set_cause(&work->vertices, at, source == DAG_NONE ? RULE_RUN : recorded->rule[source], cause);
+    work->caused[work->caused_count] = at;
+    work->caused_count += (cause != DAG_NONE) | may_get_cause(kind);
+}
+
+static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage *passage) {
     struct derive_work *work = sim->derive;
     struct dag_vertices *vertices = &work->vertices;
     uint32_t source = passage->source;
@@ -194,10 +213,7 @@ static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage
     vertices->time_ns[at] = passage->time_ns;
     vertices->task[at] = passage->task;
     vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
-    if (source == DAG_NONE)
-        set_cause(vertices, at, RULE_RUN, DAG_NONE);
-    else
-        set_cause(vertices, at, recorded->rule[source], recorded->cause[source]); // until find_cause
+    lay_rule(sim, at, source, passage->kind);
     work->source[at] = source;
     if (is_result_of_whole(passage))
         work->now[sim->dag->tasks[passage->task].result] = at;
@@ -262,12 +278,6 @@ static struct effort effort_of(const struct simulation *sim, const struct passag
     return within(compute_ns, queued_ns, length_ns);
 }
 
-static int64_t end_of_passage(const struct simulation *sim, const struct passage *passage) {
-    if (passage->count == 1) return passage->time_ns;
-    const int64_t *time_ns = sim->dag->vertices.time_ns;
-    return passage->time_ns + time_ns[passage->source + passage->count - 1] - time_ns[passage->source];
-}
-
 // What one thread passed. What is computed up to what is no vertex belongs to the next that is one.
 static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next) {
     struct derive_work *work = sim->derive;
@@ -282,7 +292,7 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next
         struct effort effort = effort_of(sim, passage, passage->time_ns - before_ns);
         carried.compute_ns += effort.compute_ns;
         carried.queued_ns += effort.queued_ns;
-        before_ns = end_of_passage(sim, passage);
+        before_ns = passage->time_ns;
         if (!passage_is_left(sim, passage)) {
             lay_aside(sim, next, passage);
             continue;
@@ -292,6 +302,7 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next
         if (passage->count > 1) lay_followers(sim, next, passage);
         carried = (struct effort){0, 0};
         next += passage->count;
+        before_ns = work->vertices.time_ns[next - 1];
     }
     thread->count = next - thread->first;
     return next;
@@ -313,7 +324,7 @@ static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t
 static void lay_threads(struct simulation *sim) {
     struct derive_work *work = sim->derive;
     uint32_t next = 0;
-    work->aside_count = 0;
+    work->aside_count = work->caused_count = 0;
     memset(work->now, 0xff, sim->dag->vertex_count * sizeof *work->now); // DAG_NONE
     memset(work->places, 0xff, sim->job_count * sizeof *work->places);   // likewise
     for (uint32_t i = 0; i < sim->strand_count; i++) {
@@ -388,32 +399,41 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
     }
 }
 
-// Of vertices without a recorded cause only these can have one.
-static bool may_get_cause(enum vertex_kind kind) {
-    return kind == VERTEX_THREAD_START || kind == VERTEX_RETIRE || kind == VERTEX_BARRIER;
+static bool is_dispatched(const struct simulation *sim, uint32_t job) {
+    return job_is_part(sim, job) || sim->fate[job] == FATE_DISPATCHED;
 }
 
-static void find_causes(struct simulation *sim, const struct dag_thread *thread) {
-    const struct derive_work *work = sim->derive;
-    const struct dag_vertices *vertices = &work->vertices;
-    for (uint32_t v = thread->first, end = v + thread->count; v < end; v++) {
-        uint32_t ahead = v + FETCHED_AHEAD < end ? vertices->cause[v + FETCHED_AHEAD] : DAG_NONE;
-        if (ahead != DAG_NONE) __builtin_prefetch(&work->now[ahead]);
-        if (vertices->cause[v] != DAG_NONE || may_get_cause(vertices->kind[v])) find_cause(sim, thread, v);
+// The spawn causes the first thing that shows the worker has the task.
+static void cause_start(struct derive_work *work, uint32_t start) {
+    struct dag_vertices *vertices = &work->vertices;
+    const struct place *place = &work->places[vertices->task[start]];
+    bool busy = place->pickup < start && vertices->kind[start - 1] == VERTEX_BUSY;
+    set_cause(vertices, start, RULE_RUN, DAG_NONE);
+    set_cause(vertices, start - busy, RULE_WAKE, place->spawn_begin);
+}
+
+static void fetch_cause(const struct derive_work *work, uint32_t index) {
+    if (index >= work->caused_count) return;
+    uint32_t v = work->caused[index], cause = work->vertices.cause[v], task = work->vertices.task[v];
+    __builtin_prefetch(&work->now[cause == DAG_NONE ? 0 : cause]);
+    __builtin_prefetch(&work->places[task == DAG_NONE ? 0 : task]);
+}
+
+static void find_causes(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    const struct dag_thread *thread = work->threads;
+    for (uint32_t i = 0; i < work->caused_count; i++) {
+        uint32_t v = work->caused[i], task = work->vertices.task[v];
+        fetch_cause(work, i + FETCHED_AHEAD);
+        while (v >= thread->first + thread->count) thread++;
+        if (work->vertices.kind[v] == VERTEX_START && task != DAG_NONE && is_dispatched(sim, task))
+            cause_start(work, v);
+        else
+            find_cause(sim, thread, v);
     }
 }
 
 // ---- tasks
-
-// The spawn causes the first thing that shows the worker has the task.
-static void cause_start(struct simulation *sim, uint32_t job) {
-    struct dag_vertices *vertices = &sim->derive->vertices;
-    const struct place *place = &sim->derive->places[job];
-    if (!job_is_part(sim, job) && sim->fate[job] != FATE_DISPATCHED) return;
-    bool busy = place->pickup < place->start && vertices->kind[place->start - 1] == VERTEX_BUSY;
-    set_cause(vertices, place->start, RULE_RUN, DAG_NONE);
-    set_cause(vertices, place->start - busy, RULE_WAKE, place->spawn_begin);
-}
 
 static uint32_t tail_of(const struct simulation *sim, uint32_t job, const struct dag_task *recorded) {
     bool no_tail = recorded->tail == recorded->end || job_is_part(sim, job);
@@ -443,7 +463,6 @@ static void lay_task(struct simulation *sim, uint32_t job) {
         task->flags = TASK_NESTED;
     else if (recorded->start != DAG_NONE && place->start == DAG_NONE && !(task->flags & TASK_NESTED))
         task->flags |= TASK_REJECTED; // nobody was there to take it up
-    if (place->start != DAG_NONE) cause_start(sim, job);
 }
 
 static void find_window(struct dag *dag) {
@@ -490,7 +509,7 @@ bool derive_run(struct simulation *sim) {
     sim->derived.task_count = sim->job_count;
     sim->derived.part_of = sim->part_of;
     for (uint32_t i = 0; i < sim->strand_count; i++) find_places(work, &work->threads[i]);
-    for (uint32_t i = 0; i < sim->strand_count; i++) find_causes(sim, &work->threads[i]);
+    find_causes(sim);
     for (uint32_t job = 0; job < sim->job_count; job++) lay_task(sim, job);
     find_window(&sim->derived);
     return !sim->no_memory;
