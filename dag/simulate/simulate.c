@@ -9,9 +9,6 @@
 
 #include <stdlib.h>
 
-// How far ahead on a thread its next spawn is looked for.
-#define SPAWNS_APART 8
-
 static struct simulation *fail_new(struct simulation *sim, const struct dag *dag, struct error *error) {
     simulation_free(sim);
     error_set(error, STATUS_FAILED, "no memory to simulate %u events", dag->vertex_count);
@@ -23,6 +20,16 @@ static bool resize(void *array, size_t count, size_t size) {
     void *moved = realloc(*pointer, count * size);
     if (moved) *pointer = moved;
     return moved != NULL;
+}
+
+static bool log_grow(struct passages *log) {
+    uint32_t larger = log->capacity ? 2 * log->capacity : 8;
+    struct passage *moved = realloc(log->items, larger * sizeof *moved);
+    if (!moved) return false;
+    pages_prefer_huge(moved, larger * sizeof *moved);
+    log->items = moved;
+    log->capacity = larger;
+    return true;
 }
 
 // Makes room for so many strands.
@@ -38,8 +45,10 @@ static bool reserve_strands(struct simulation *sim, uint32_t count) {
     if (!strands || !next || !log) return false;
     if (!agenda_reserve(&sim->agenda, larger) || !cores_reserve(&sim->cores, larger)) return false;
     for (uint32_t i = sim->strand_capacity; i < larger; i++) log[i] = (struct passages){0};
+    uint32_t i = sim->strand_capacity;
     sim->strand_capacity = larger;
-    return true;
+    while (i < larger && log_grow(&log[i])) i++;
+    return i == larger;
 }
 
 static bool reserve_jobs(struct simulation *sim, uint32_t count) {
@@ -83,6 +92,23 @@ static bool find_traits(struct simulation *sim) {
     return true;
 }
 
+static bool find_spawned_next(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    sim->spawned_next = malloc(((size_t)dag->task_count + 1) * sizeof *sim->spawned_next);
+    if (!sim->spawned_next) return false;
+    for (uint32_t t = 0; t < dag->task_count; t++) sim->spawned_next[t] = DAG_NONE;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        uint32_t next = DAG_NONE, first = dag->threads[i].first;
+        for (uint32_t v = first + dag->threads[i].count; v-- > first;) {
+            uint32_t task = dag->vertices.task[v];
+            if (dag->vertices.kind[v] != VERTEX_SPAWN_BEGIN || task == DAG_NONE) continue;
+            sim->spawned_next[task] = next;
+            next = task;
+        }
+    }
+    return true;
+}
+
 struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error) {
     struct simulation *sim = calloc(1, sizeof *sim);
     size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
@@ -95,7 +121,7 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !sunk_new(sim) || !regroup_new(sim) || !derive_new(sim)) {
+        !find_traits(sim) || !find_spawned_next(sim) || !sunk_new(sim) || !regroup_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -123,6 +149,7 @@ void simulation_free(struct simulation *sim) {
     free(sim->fate);
     free(sim->arrivals);
     free(sim->traits);
+    free(sim->spawned_next);
     free(sim->dispatch);
     free(sim->queue.key);
     free(sim->queue.left);
@@ -201,42 +228,35 @@ void strand_make_ready(struct simulation *sim, uint32_t strand) {
     parking_make_ready(&sim->parking, strand);
 }
 
-static bool log_grow(struct passages *log) {
-    uint32_t larger = log->capacity ? 2 * log->capacity : 8;
-    struct passage *moved = realloc(log->items, larger * sizeof *moved);
-    if (!moved) return false;
-    pages_prefer_huge(moved, larger * sizeof *moved);
-    log->items = moved;
-    log->capacity = larger;
-    return true;
-}
-
 static void release(struct simulation *sim, uint32_t vertex) {
     if (sim->parking.first[vertex] != DAG_NONE) parking_release(&sim->parking, vertex);
 }
 
-static void pass(struct simulation *sim, uint32_t index, uint32_t source, uint32_t task, unsigned kind, int64_t time_ns,
-                 bool dropped) {
+// A log always has room for one more, so that to pass a vertex is all one stretch; the run fails that finds none.
+static void make_room(struct simulation *sim, struct passages *log) {
+    if (log_grow(log)) return;
+    sim->no_memory = true;
+    log->count--;
+}
+
+static inline void pass(struct simulation *sim, uint32_t index, uint32_t source, uint32_t task, unsigned kind,
+                        int64_t time_ns, bool dropped) {
     struct strand *strand = &sim->strands[index];
     struct passages *log = &sim->log[index];
-    if (log->count == log->capacity && !log_grow(log)) {
-        sim->no_memory = true;
-        return;
-    }
-    struct passage *passage = &log->items[log->count++];
-    passage->time_ns = time_ns;
-    passage->compute_ns = strand->compute_ns;
-    passage->queued_ns = strand->queued_ns;
-    passage->has_edge = strand->has_edge;
-    passage->source = source;
-    passage->count = 1;
-    passage->task = task;
-    passage->kind = (uint8_t)kind;
-    passage->dropped = dropped;
+    log->items[log->count++] = (struct passage){.time_ns = time_ns,
+                                                .compute_ns = strand->compute_ns,
+                                                .queued_ns = strand->queued_ns,
+                                                .source = source,
+                                                .count = 1,
+                                                .task = task,
+                                                .kind = (uint8_t)kind,
+                                                .has_edge = strand->has_edge,
+                                                .dropped = dropped};
     strand->compute_ns = strand->queued_ns = 0;
     strand->luck.more_ns = 0;
     strand->has_edge = false;
     sim->passed++;
+    if (log->count == log->capacity) make_room(sim, log);
 }
 
 void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped) {
@@ -389,22 +409,18 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
     if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
 }
 
-static uint32_t next_spawn(const struct simulation *sim, uint32_t v) {
-    for (uint32_t u = v + 1; u < sim->dag->vertex_count && u <= v + SPAWNS_APART; u++) {
-        if (sim->dag->vertices.kind[u] == VERTEX_SPAWN_BEGIN) return u;
+// Tasks and bodies lie apart, so they are fetched ahead: the body of the task that the thread spawns next, and the task
+// after that.
+static void fetch(const struct simulation *sim, uint32_t task) {
+    uint32_t next = sim->spawned_next[task];
+    if (next == DAG_NONE) return;
+    uint32_t later = sim->spawned_next[next], start = sim->dag->tasks[next].start;
+    if (later != DAG_NONE) {
+        __builtin_prefetch(&sim->dag->tasks[later]);
+        __builtin_prefetch(&sim->dag->tasks[later].tail);
     }
-    return v;
-}
-
-// Tasks and bodies lie apart, so they are fetched ahead: the next task's body, the task after the next.
-static void fetch(const struct simulation *sim, uint32_t spawn_begin) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t next = next_spawn(sim, spawn_begin), task = vertices->task[next];
-    const struct dag_task *later = &sim->dag->tasks[vertices->task[next_spawn(sim, next)]];
-    __builtin_prefetch(later);
-    __builtin_prefetch(&later->tail);
-    uint32_t start = task == DAG_NONE ? DAG_NONE : sim->dag->tasks[task].start;
     if (start == DAG_NONE) return;
+    const struct dag_vertices *vertices = &sim->dag->vertices;
     __builtin_prefetch(&vertices->time_ns[start]);
     __builtin_prefetch(&vertices->task[start]);
     __builtin_prefetch(&vertices->cause[start]);
@@ -412,10 +428,11 @@ static void fetch(const struct simulation *sim, uint32_t spawn_begin) {
     __builtin_prefetch(&vertices->rule[start]);
     __builtin_prefetch(&sim->traits[start]);
     __builtin_prefetch(&sim->time_ns[start], 1);
+    __builtin_prefetch(&sim->parking.first[start]);
 }
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
-    fetch(sim, sim->dag->tasks[task].spawn_begin);
+    fetch(sim, task);
     enum dispatch dispatch = pool_offer(sim, strand, task, now_ns);
     sim->dispatch[task] = (uint8_t)dispatch; // who awaits one that is rejected waits for ever
     if (dispatch != sim->dag->tasks[task].dispatch)
@@ -466,7 +483,7 @@ static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint
 
 static bool is_plain(const struct simulation *sim, uint32_t v) {
     unsigned traits = sim->traits[v];
-    if (!(traits & TRAIT_OF_TASK)) return traits & TRAIT_PLAIN;
+    if (!(traits & TRAIT_OF_TASK) || !sim->moves) return traits & TRAIT_PLAIN;
     uint32_t task = sim->dag->vertices.task[v];
     return !job_has_moved(sim, task) && !ends_group(sim, task);
 }
@@ -598,11 +615,11 @@ static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int
         return REACH_AGAIN;
     }
     bool blocked = strand_is_blocked(sim, strand);
-    int64_t look_ns = contention_look_ns(strand);
-    if (blocked && !has_turn(sim, index, look_ns)) return wait_for_turn(sim, index, look_ns);
+    if (blocked && !has_turn(sim, index, contention_look_ns(strand)))
+        return wait_for_turn(sim, index, contention_look_ns(strand));
     bool known = blocked ? contention_find_time(sim, index, time_ns) : find_time(sim, index, time_ns);
     if (blocked && !known && strand->awaits == DAG_NONE) return REACH_AGAIN;
-    if (waits(sim, strand) && stealing_may_help(sim, index)) {
+    if (sim->steals && waits(sim, strand) && stealing_may_help(sim, index)) {
         int64_t reached_ns = strand->now_ns + strand->lead_ns;
         if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
         stealing_help(sim, index);
@@ -772,9 +789,11 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     pools_begin_run(sim);
+    sim->moves = false;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         bring_back_tail(sim, &dag->tasks[t]);
         sim->fate[t] = (uint8_t)fate_of(sim, t);
+        sim->moves |= job_has_moved(sim, t);
         sim->dispatch[t] = dag->tasks[t].dispatch;
     }
     regroup_begin_run(sim);

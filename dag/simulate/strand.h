@@ -141,7 +141,7 @@ struct passage {
     bool dropped;                  // no vertex of this run
 };
 
-struct passages { // of one strand, in order
+struct passages { // of one strand, in order; there is always room for one more
     struct passage *items;
     uint32_t count, capacity;
 };
@@ -163,6 +163,7 @@ struct pool_state {
     uint32_t retirement; // a RETIRE that shows how workers go, DAG_NONE
     bool all_retire;     // every recorded worker did
 
+    bool governs;               // in this run: it dispatches
     enum discipline discipline; // in this run
     int32_t core, maximum;
     int64_t capacity;
@@ -243,10 +244,13 @@ struct simulation {
 
     uint32_t running; // strands that are neither idle nor over
 
-    uint8_t *traits;      // a vertex each: enum trait, in all runs the same
-    bool skims;           // plain vertices can be passed without a look at them
-    struct passages *log; // a strand each
-    uint32_t passed;      // vertices in it
+    uint8_t *traits;        // a vertex each: enum trait, in all runs the same
+    uint32_t *spawned_next; // a task each: the one that the same thread spawns next, DAG_NONE
+    bool moves;             // some jobs have moved (job_has_moved)
+    bool steals;            // some pool is a stealing one
+    bool skims;             // plain vertices can be passed without a look at them
+    struct passages *log;   // a strand each
+    uint32_t passed;        // vertices in it
     bool no_memory;
 
     struct dag derived;
@@ -256,7 +260,7 @@ struct simulation {
 
 // Whether the run dispatches a pool's tasks.
 static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
-    return pool && pool < sim->pool_count && sim->pools[pool].governed && sim->model != MODEL_DAG;
+    return pool < sim->pool_count && sim->pools[pool].governs;
 }
 
 static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
@@ -276,7 +280,8 @@ static inline bool job_has_moved(const struct simulation *sim, uint32_t job) {
 // Inlined bodies are no bodies any more; only what they bring about is left of them, where someone awaits it.
 static inline bool passage_is_left(const struct simulation *sim, const struct passage *passage) {
     if (passage->dropped) return false;
-    if (passage->task == DAG_NONE || passage->kind > VERTEX_RESULT || !job_has_moved(sim, passage->task)) return true;
+    if (!sim->moves || passage->task == DAG_NONE || passage->kind > VERTEX_RESULT || !job_has_moved(sim, passage->task))
+        return true;
     const struct dag_task *task = &sim->dag->tasks[passage->task];
     return task->awaited > 0 && (passage->kind == VERTEX_RESULT || passage->source == task->result);
 }

@@ -113,6 +113,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
     int32_t threads = sim->edit->pool_threads[index];
+    pool->governs = pool->governed && sim->model != MODEL_DAG;
     pool->discipline = rules->discipline;
     pool->core = threads ? threads : rules->core;
     pool->maximum = threads ? threads : rules->maximum;
@@ -131,7 +132,11 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
 }
 
 void pools_begin_run(struct simulation *sim) {
-    for (uint32_t p = 1; p < sim->pool_count; p++) begin_pool(sim, p);
+    sim->steals = false;
+    for (uint32_t p = 1; p < sim->pool_count; p++) {
+        begin_pool(sim, p);
+        sim->steals |= stealing_governs(sim, p);
+    }
     stealing_begin_run(sim);
 }
 
