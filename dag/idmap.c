@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/idmap.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +44,17 @@ void idmap_destroy(struct idmap *map) {
     *map = (struct idmap){0};
 }
 
-uint32_t idpages_get(const struct idpages *pages, uint64_t id) {
-    uint32_t page = idmap_get(&pages->page_of, id / IDPAGE);
+static uint32_t find_page(struct idpages *pages, uint64_t key) {
+    if (key + 1 == pages->recent) return pages->recent_page;
+    uint32_t page = idmap_get(&pages->page_of, key);
+    if (page == IDMAP_NONE) return IDMAP_NONE;
+    pages->recent = key + 1;
+    pages->recent_page = page;
+    return page;
+}
+
+uint32_t idpages_get(struct idpages *pages, uint64_t id) {
+    uint32_t page = find_page(pages, id / IDPAGE);
     return page == IDMAP_NONE ? IDMAP_NONE : pages->pages[page][id % IDPAGE];
 }
 
@@ -52,6 +63,7 @@ static bool add_page(struct idpages *pages, uint64_t key) {
         uint32_t larger = pages->capacity ? pages->capacity * 2 : 16;
         void *moved = realloc(pages->pages, larger * sizeof *pages->pages);
         if (!moved) return false;
+        pages_prefer_huge(moved, larger * sizeof *pages->pages);
         pages->pages = moved;
         pages->capacity = larger;
     }
@@ -61,7 +73,7 @@ static bool add_page(struct idpages *pages, uint64_t key) {
 }
 
 uint32_t *idpages_at(struct idpages *pages, uint64_t id) {
-    uint32_t page = idmap_get(&pages->page_of, id / IDPAGE);
+    uint32_t page = find_page(pages, id / IDPAGE);
     if (page == IDMAP_NONE) {
         page = pages->count;
         if (!add_page(pages, id / IDPAGE)) return NULL;

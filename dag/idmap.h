@@ -33,9 +33,11 @@ struct idpages {
     struct idmap page_of; // by id / IDPAGE
     uint32_t (*pages)[IDPAGE];
     uint32_t count, capacity;
+    uint64_t recent; // 1 + id / IDPAGE of what was found last, and as a rule is asked for again; 0: none
+    uint32_t recent_page;
 };
 
-uint32_t idpages_get(const struct idpages *pages, uint64_t id); // IDMAP_NONE if it isn't there
+uint32_t idpages_get(struct idpages *pages, uint64_t id); // IDMAP_NONE if it isn't there
 
 // Where the id's number stands or, being IDMAP_NONE, is to be put; valid until the next call. NULL when there is no
 // memory.

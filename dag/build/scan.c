@@ -198,7 +198,7 @@ static inline bool may_name_task(unsigned kind) {
 }
 
 // A thread's events often name one task several times in a row.
-static void find_sightings(const struct builder *builder, struct event_batch *batch) {
+static void find_sightings(struct builder *builder, struct event_batch *batch) {
     uint64_t last_id = 0;
     uint32_t last = IDMAP_NONE;
     for (uint32_t i = 0; i < batch->count; i++) {
