@@ -109,10 +109,14 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
         return begin_waking(sim, strand, cause_ns, time_ns);
     int64_t since_ns = sim->frames[strand->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
     int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - strand->now_ns;
+    struct saving saving = saving_of_edge(sim, v);
+    edge_ns += saving.compute_ns + saving.queued_ns; // all that queued is to be left out, saved or not
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - length_without_queue(dag, v, since_ns);
-        luck.more_ns += sim->luck[v].more_ns;
+        luck.more_ns += (int64_t)((1 - saving_part(sim, v)) * (double)sim->luck[v].more_ns);
     }
+    edge_ns = max_ns(edge_ns - saving.compute_ns, 0);
+    compute_ns -= saving.compute_ns;
     luck.crowding = sim->luck[v].crowding;
     *time_ns = strand->now_ns + edge_ns;
     return begin_edge(strand, strand->now_ns, edge_ns, strand->compute_ns + compute_ns, luck);

@@ -121,7 +121,8 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !find_spawned_next(sim) || !sunk_new(sim) || !regroup_new(sim) || !derive_new(sim)) {
+        !find_traits(sim) || !find_spawned_next(sim) || !sunk_new(sim) || !regroup_new(sim) || !savings_new(sim) ||
+        !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -135,6 +136,7 @@ void simulation_free(struct simulation *sim) {
     pools_free(sim);
     sunk_free(sim);
     regroup_free(sim);
+    savings_free(sim);
     derive_free(sim);
     agenda_destroy(&sim->agenda);
     cores_destroy(&sim->cores);
@@ -339,6 +341,8 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
         *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,
                               dag->vertices.time_ns[cause], wakeup_ns);
     } else {
+        struct saving saving = saving_of_edge(sim, v);
+        reach.lead_ns -= saving.compute_ns + saving.queued_ns;
         *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns);
     }
     return true;
@@ -483,7 +487,8 @@ static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint
 
 static bool is_plain(const struct simulation *sim, uint32_t v) {
     unsigned traits = sim->traits[v];
-    if (!(traits & TRAIT_OF_TASK) || !sim->moves) return traits & TRAIT_PLAIN;
+    if (!sim->moves || !(traits & TRAIT_PLAIN)) return traits & TRAIT_PLAIN;
+    if (!(traits & TRAIT_OF_TASK)) return saving_part(sim, v) == 0;
     uint32_t task = sim->dag->vertices.task[v];
     return !job_has_moved(sim, task) && !ends_group(sim, task);
 }
@@ -552,7 +557,10 @@ static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
         strand->queued_ns = max_ns(strand->computed_ns - strand->joins_ns - strand->edge_compute_ns, 0);
         strand->compute_ns = strand->edge_compute_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
+        struct saving saving = saving_of_edge(sim, v);
         strand->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[strand->frame].since_ns;
+        strand->compute_ns -= saving.compute_ns;
+        strand->queued_ns -= saving.queued_ns;
     }
     strand->edge = EDGE_AHEAD;
     strand->timed = false;
@@ -797,6 +805,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
         sim->dispatch[t] = dag->tasks[t].dispatch;
     }
     regroup_begin_run(sim);
+    savings_begin_run(sim);
     for (uint32_t i = dag->thread_count; i--;) begin_thread(sim, i);
 }
 

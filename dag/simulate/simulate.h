@@ -90,7 +90,9 @@
 //     as long as it did. What is done but once is done by whoever did it when recorded.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
-//     one's bracket and pick-up; every result of a member is there when the group ends.
+//     one's bracket and pick-up; every result of a member is there when the group ends. What the spawner computed
+//     between two brackets to make a task, a waiter between two waits to ask for it, and the worker behind a member's
+//     result is done but once (savings.c says how much of it that is).
 //   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
 //     one, then the pool's mean), each with an equal part of the time between start and end. The result is there when
 //     the last part ends.

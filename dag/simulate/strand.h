@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
-// a strand runs), regroup.c (groups, parts and stages), sunk.c (helped bodies that moved), workers.c (pools' rules),
+// a strand runs), regroup.c (groups, parts and stages), savings.c (what merging
+// saves beside hand-overs), sunk.c (helped bodies that moved), workers.c (pools' rules),
 // contention.c (locks), computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the
 // run as a DAG), stuck.c (why it came to a halt).
 //
@@ -221,6 +222,7 @@ struct simulation {
 
     uint32_t *group_first;           // a task each: of one that ends a group, its first member; else DAG_NONE
     bool had_groups;                 // the run before
+    double *making, *asking;         // a task each, of a group, not its first: what part of these goes (savings.c)
     uint32_t *parts_left;            // a task each: of one that is split, how many are still to end
     uint32_t *part_of, *part_number; // by job beyond the tasks: the task, and which of its parts
     uint32_t job_count, job_capacity;
@@ -369,6 +371,16 @@ void parts_begin(struct simulation *sim, uint32_t strand, uint32_t task, int64_t
 void part_step(struct simulation *sim, uint32_t strand, uint32_t step, int64_t time_ns);
 void stage_wait(struct simulation *sim, uint32_t strand, uint32_t wait_end, int64_t time_ns);
 void stages_resume(struct simulation *sim, uint32_t strand);
+
+// savings.c: what an edge takes less because tasks are merged
+struct saving {
+    int64_t compute_ns, queued_ns; // of a trace that measures no computing, the first is all
+};
+bool savings_new(struct simulation *sim);
+void savings_free(struct simulation *sim);
+void savings_begin_run(struct simulation *sim);               // groups and fates are known
+double saving_part(const struct simulation *sim, uint32_t v); // of what the edge to a vertex computed and queued
+struct saving saving_of_edge(const struct simulation *sim, uint32_t v);
 
 // workers.c
 bool pools_new(struct simulation *sim);

@@ -181,17 +181,68 @@ static void delay_by_luck(struct reference *r, struct strand *strand, uint32_t v
     if (more < 0) strand->compute = -more < strand->compute ? strand->compute + more : 0;
 }
 
+// ---- what merging saves beside hand-overs
+
+// Whether the vertex before names a member, and this one the member after it.
+static bool leads_on(const struct reference *r, uint32_t v, enum vertex_kind from, enum vertex_kind to) {
+    const struct dag_vertices *vertices = &r->dag->vertices;
+    if (v == 0 || vertices->kind[v - 1] != from || vertices->kind[v] != to) return false;
+    uint32_t member = vertices->task[v - 1];
+    return member != DAG_NONE && !ends_group(r, member) && r->edit->merged_next[member] == vertices->task[v];
+}
+
+static uint32_t last_of_group(const struct reference *r, uint32_t task) {
+    while (!ends_group(r, task)) task = r->edit->merged_next[task];
+    return task;
+}
+
+static int64_t whole_or_computed(const struct reference *r, uint32_t v) {
+    return r->dag->vertices.compute_ns ? computed(r, v) : recorded(r, v) - recorded(r, v - 1);
+}
+
+// Of all edges in the group from one member to the next: at most what it costs to hand over as many queued tasks.
+static double part_of_group(const struct reference *r, uint32_t member, enum vertex_kind from, enum vertex_kind to) {
+    const struct pool_costs *costs = &r->costs->pools[task_of(r, member)->pool];
+    int64_t each_ns = (int64_t)(costs->bracket[DISPATCH_QUEUED].mean_ns + 0.5) +
+                      (int64_t)(costs->pickup[DISPATCH_QUEUED].mean_ns + 0.5);
+    double total_ns = 0, most_ns = 0;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        bool inner = is_merged(r, t) && !ends_group(r, t) && last_of_group(r, t) == last_of_group(r, member);
+        if (inner) most_ns += (double)each_ns;
+    }
+    for (uint32_t v = 1; v < r->dag->vertex_count; v++) {
+        if (!leads_on(r, v, from, to)) continue;
+        bool same = last_of_group(r, r->dag->vertices.task[v]) == last_of_group(r, member);
+        if (same) total_ns += (double)whole_or_computed(r, v);
+    }
+    return total_ns > most_ns ? most_ns / total_ns : 1;
+}
+
+static double saved_part(const struct reference *r, uint32_t v) {
+    uint32_t task = r->dag->vertices.task[v];
+    if (leads_on(r, v, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN))
+        return part_of_group(r, task, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN);
+    if (leads_on(r, v, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN))
+        return part_of_group(r, task, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN);
+    bool ends = r->dag->vertices.kind[v] == VERTEX_END && task != DAG_NONE && is_merged(r, task);
+    return ends && !ends_group(r, task) && task_of(r, task)->result == v - 1;
+}
+
 // The edge to `vertex`: computes, then sleeps. What it waited for a core is left out when cores are shared.
 static void delay_edge(struct reference *r, struct strand *strand, uint32_t vertex, enum then then) {
     const struct frame *frame = top(strand);
     int64_t total_ns = frame->lead_ns + recorded(r, vertex) - frame->since_ns;
     int64_t compute_ns = frame->lead_compute_ns + computed(r, vertex), queued_ns = queued(r, vertex);
+    double saved = saved_part(r, vertex);
+    int64_t saved_ns = saved > 0 ? (int64_t)(saved * (double)whole_or_computed(r, vertex)) : 0;
     strand->vertex = vertex;
-    if (r->model->kind == MODEL_CPU) total_ns -= queued_ns;
+    total_ns -= saved_ns + (int64_t)(saved * (double)queued_ns);
+    compute_ns -= r->dag->vertices.compute_ns ? saved_ns : 0;
+    if (r->model->kind == MODEL_CPU) total_ns -= queued_ns - (int64_t)(saved * (double)queued_ns);
     if (total_ns < 0) total_ns = 0;
     if (compute_ns > total_ns) compute_ns = total_ns;
     delay(r, strand, compute_ns, total_ns - compute_ns, then);
-    delay_by_luck(r, strand, vertex, r->luck[vertex].more_ns);
+    delay_by_luck(r, strand, vertex, (int64_t)((1 - saved) * (double)r->luck[vertex].more_ns));
     strand->held_up = shares(r) ? vertex : DAG_NONE;
     strand->since_ns = now_ns(r);
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What merging saves beside brackets and pick-ups: what a program does once for each task, around handing it over.
+//   making  what the spawner computed from a member's bracket to the next one's: allocating it, keeping its future
+//   asking  what a waiter computed from the end of its wait for a member to the beginning of that for the next
+//   ending  what the worker computed from a member's result to its end: no code of the task's own comes behind that
+// The merged program does the first two once for each group, where its last member was spawned and its first waited
+// for, and the third where that member ended.
+//
+// Between two brackets there may be more than making: the program's work on each item, which stays. No trace tells the
+// two apart, but making belongs to handing over and is taken to cost no more than that: of what the edges of a group
+// computed in all, so many of the pool's mean bracket and pick-up of queued tasks go, or all of it if it is less; the
+// same of asking. Each edge gives the same part of what it computed, and of its wait for a core; sleep stays. So short
+// loops that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool savings_new(struct simulation *sim) {
+    size_t tasks = (size_t)sim->dag->task_count + 1;
+    sim->making = calloc(tasks, sizeof *sim->making);
+    sim->asking = calloc(tasks, sizeof *sim->asking);
+    return sim->making && sim->asking;
+}
+
+void savings_free(struct simulation *sim) {
+    free(sim->making);
+    free(sim->asking);
+}
+
+// What an edge computed, as far as that is known.
+static int64_t computed_ns(const struct dag *dag, uint32_t v) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    return vertices->compute_ns ? vertices->compute_ns[v] : vertices->time_ns[v] - vertices->time_ns[v - 1];
+}
+
+// Whether an edge leads from what a member names to what the member after it names.
+static bool leads_on(const struct simulation *sim, uint32_t v, enum vertex_kind from, enum vertex_kind to) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (vertices->kind[v] != to || v == 0 || vertices->kind[v - 1] != from) return false;
+    uint32_t before = vertices->task[v - 1], after = vertices->task[v];
+    return before != DAG_NONE && before != after && sim->edit->merged_next[before] == after;
+}
+
+static bool is_making(const struct simulation *sim, uint32_t v) {
+    return leads_on(sim, v, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN);
+}
+
+static bool is_asking(const struct simulation *sim, uint32_t v) {
+    return leads_on(sim, v, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN);
+}
+
+static bool is_ending(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t task = vertices->task[v];
+    return vertices->kind[v] == VERTEX_END && task != DAG_NONE && sim->fate[task] == FATE_MERGED &&
+           sim->dag->tasks[task].end == v && sim->dag->tasks[task].result + 1 == v;
+}
+
+static void sum_edges_up(struct simulation *sim) {
+    size_t tasks = sim->dag->task_count;
+    memset(sim->making, 0, tasks * sizeof *sim->making);
+    memset(sim->asking, 0, tasks * sizeof *sim->asking);
+    for (uint32_t v = 1; v < sim->dag->vertex_count; v++) {
+        if (is_making(sim, v))
+            sim->making[sim->dag->vertices.task[v]] += (double)computed_ns(sim->dag, v);
+        else if (is_asking(sim, v))
+            sim->asking[sim->dag->vertices.task[v]] += (double)computed_ns(sim->dag, v);
+    }
+}
+
+// From what each of a group's edges computed to the part of it that goes, the same for all.
+static void share_in_group(const struct simulation *sim, uint32_t first, double *of_task) {
+    const uint32_t *next = sim->edit->merged_next;
+    double total_ns = 0, most_ns = 0;
+    double each_ns = (double)(mean_bracket(sim, first, DISPATCH_QUEUED) + mean_pickup(sim, first, DISPATCH_QUEUED));
+    for (uint32_t t = first; next[t] != t; t = next[t]) {
+        total_ns += of_task[next[t]];
+        most_ns += each_ns;
+    }
+    double part = total_ns > most_ns ? most_ns / total_ns : 1;
+    for (uint32_t t = first; next[t] != t; t = next[t]) of_task[next[t]] = part;
+}
+
+void savings_begin_run(struct simulation *sim) {
+    if (!sim->edit->merged_count) return;
+    sum_edges_up(sim);
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) {
+        if (!ends_group(sim, t)) continue;
+        share_in_group(sim, sim->group_first[t], sim->making);
+        share_in_group(sim, sim->group_first[t], sim->asking);
+    }
+}
+
+double saving_part(const struct simulation *sim, uint32_t v) {
+    if (!sim->edit->merged_count || v >= STEP_LEAST) return 0;
+    switch (sim->dag->vertices.kind[v]) {
+    case VERTEX_SPAWN_BEGIN:
+        return is_making(sim, v) ? sim->making[sim->dag->vertices.task[v]] : 0;
+    case VERTEX_WAIT_BEGIN:
+        return is_asking(sim, v) ? sim->asking[sim->dag->vertices.task[v]] : 0;
+    case VERTEX_END:
+        return is_ending(sim, v);
+    default:
+        return 0;
+    }
+}
+
+struct saving saving_of_edge(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    double part = saving_part(sim, v);
+    if (part == 0) return (struct saving){0, 0};
+    int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;
+    return (struct saving){(int64_t)(part * (double)computed_ns(sim->dag, v)), (int64_t)(part * (double)queued_ns)};
+}
