@@ -455,9 +455,13 @@ bool trace_write_event_costs(struct trace_writer *writer, const struct event_cos
 
 // ---- events
 
+static uint32_t tick_home(uint32_t room, uint32_t thread) {
+    return thread * 0x9e3779b1u & (room - 1);
+}
+
 // The slot where a thread's tick is, or would go. There is always a free one.
 static struct thread_tick *tick_slot(struct thread_tick *ticks, uint32_t room, uint32_t thread) {
-    uint32_t at = thread * 0x9e3779b1u & (room - 1);
+    uint32_t at = tick_home(room, thread);
     while (ticks[at].used && ticks[at].thread != thread) at = (at + 1) & (room - 1);
     return &ticks[at];
 }
@@ -551,6 +555,26 @@ bool trace_write_events(struct trace_writer *writer, uint32_t thread, const stru
         count -= part;
     }
     return true;
+}
+
+// Those behind it that could stand in its slot move up.
+static void forget_tick(struct trace_writer *writer, struct thread_tick *tick) {
+    struct thread_tick *ticks = writer->ticks;
+    uint32_t last = writer->tick_room - 1, hole = (uint32_t)(tick - ticks);
+    for (uint32_t at = (hole + 1) & last; ticks[at].used; at = (at + 1) & last) {
+        uint32_t home = tick_home(writer->tick_room, ticks[at].thread);
+        if (((at - home) & last) < ((at - hole) & last)) continue;
+        ticks[hole] = ticks[at];
+        hole = at;
+    }
+    ticks[hole].used = false;
+    writer->tick_count--;
+}
+
+void trace_end_thread(struct trace_writer *writer, uint32_t thread) {
+    if (writer->tick_room == 0) return;
+    struct thread_tick *tick = tick_slot(writer->ticks, writer->tick_room, thread);
+    if (tick->used) forget_tick(writer, tick);
 }
 
 // ---- closing

@@ -85,6 +85,10 @@ bool trace_write_event_costs(struct trace_writer *, const struct event_cost cost
 // equal or falling ones are raised by a tick. Cost: about 10 ns an event.
 bool trace_write_events(struct trace_writer *, uint32_t thread, const struct event *, size_t count);
 
+// No events of the thread will come any more: what the writer keeps of it goes. A program may have more threads in its
+// life than memory has room for.
+void trace_end_thread(struct trace_writer *, uint32_t thread);
+
 // Writes what is gathered: from here on it is in the file even if the process is killed. One write(2).
 bool trace_writer_flush(struct trace_writer *);
 

@@ -118,7 +118,9 @@ static bool no_memory(void) {
 static bool put_events(uint32_t thread_id, const struct event *events, size_t count) {
     if (settings.several_files && !ongoing_take(&ongoing, thread_id, events, count)) return no_memory();
     file_events += count;
-    return trace_write_events(writer, thread_id, events, count);
+    if (!trace_write_events(writer, thread_id, events, count)) return false;
+    if (events[count - 1].kind == EVENT_THREAD_END) trace_end_thread(writer, thread_id);
+    return true;
 }
 
 static bool hold_events(uint32_t thread_id, struct event *events, size_t count) {

@@ -346,7 +346,7 @@ static uint64_t class_tag(jclass class) {
     if (tag) return tag;
     char name[1024];
     identity_class_name(class, name, sizeof name);
-    tag = registry_class(&(struct trace_class){name}); // two threads may both do so: the class has two ids of one name
+    tag = registry_class(&(struct trace_class){name});
     tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT | (uint64_t)is_latch(name) << CLASS_LATCH_AT |
            (uint64_t)runs_inline(name) << CLASS_INLINE_AT;
     set_tag(class, tag);

@@ -35,13 +35,17 @@ static bool grow(struct names *names) {
     return true;
 }
 
-bool names_add(struct names *names, const char *name, size_t length) {
-    if (names->count * 2 >= names->capacity && !grow(names)) return false;
+const char *names_keep(struct names *names, const char *name, size_t length) {
+    if (names->count * 2 >= names->capacity && !grow(names)) return NULL;
     char **slot = find(names->slots, names->capacity, name, length);
-    if (*slot) return true;
+    if (*slot) return *slot;
     *slot = strndup(name, length);
     names->count += *slot != NULL;
-    return *slot != NULL;
+    return *slot;
+}
+
+bool names_add(struct names *names, const char *name, size_t length) {
+    return names_keep(names, name, length);
 }
 
 bool names_have(const struct names *names, const char *name, size_t length) {

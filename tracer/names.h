@@ -11,6 +11,9 @@ struct names {
     size_t count, capacity;
 };
 
+// The set's own copy of the name, which stays until names_clear; NULL without memory.
+const char *names_keep(struct names *names, const char *name, size_t length);
+
 // Copies the name. Without memory it is left out, and false.
 bool names_add(struct names *names, const char *name, size_t length);
 bool names_have(const struct names *names, const char *name, size_t length);

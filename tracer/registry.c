@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/registry.h"
 
-#include "base/arena.h"
+#include "tracer/names.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -13,26 +13,36 @@ struct table {
     void *entries;
     uint32_t count, capacity, written, gone;
     bool lets_go; // of entries once they are written: a program may have more threads than memory has room for
+    // Of tables without two entries of the same content: a program that loads classes again and again (plug-ins,
+    // scripts) names the same things again and again. Ids by the hash of what they name; open addressing, a power of
+    // two of slots.
+    size_t content; // how many bytes of an entry are that; 0: any two may be there
+    uint32_t *ids, id_slots;
     size_t entry_size;
     size_t string[5]; // offsets of an entry's strings, which are copied
     size_t string_count;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct arena strings = ARENA_INIT; // for the life of the process
+static struct names strings; // of entries that stay; for the life of the process, each once
 
-#define AT(type, member) offsetof(struct type, member)
+#define AT(type, member)    offsetof(struct type, member)
+#define AFTER(type, member) (AT(type, member) + sizeof((struct type){0}.member))
 
-static struct table methods = {.entry_size = sizeof(struct trace_method),
+static struct table methods = {.content = AFTER(trace_method, line),
+                               .entry_size = sizeof(struct trace_method),
                                .string = {AT(trace_method, class_name), AT(trace_method, name),
                                           AT(trace_method, descriptor), AT(trace_method, file)},
                                .string_count = 4};
 static struct table sites = {
+    .content = AFTER(trace_site, bci),
     .entry_size = sizeof(struct trace_site),
     .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor), AT(trace_site, file)},
     .string_count = 4};
-static struct table classes = {
-    .entry_size = sizeof(struct trace_class), .string = {AT(trace_class, name)}, .string_count = 1};
+static struct table classes = {.content = AFTER(trace_class, name),
+                               .entry_size = sizeof(struct trace_class),
+                               .string = {AT(trace_class, name)},
+                               .string_count = 1};
 static struct table pools = {
     .entry_size = sizeof(struct trace_pool),
     .string = {AT(trace_pool, kind), AT(trace_pool, queue), AT(trace_pool, name), AT(trace_pool, rejection)},
@@ -55,13 +65,17 @@ static bool has_room(struct table *table) {
     return true;
 }
 
+static const char *keep_string(const char *text, size_t length) {
+    return names_keep(&strings, text, length);
+}
+
 static void copy_strings(const struct table *table, char *entry) {
     for (size_t i = 0; i < table->string_count; i++) {
         const char **string = (const char **)(entry + table->string[i]);
         if (*string && !**string)
             *string = "";
         else if (*string)
-            *string = table->lets_go ? strdup(*string) : arena_string(&strings, *string, strlen(*string));
+            *string = table->lets_go ? strdup(*string) : keep_string(*string, strlen(*string));
     }
 }
 
@@ -73,14 +87,45 @@ static void let_go(const struct table *table, char *entry) {
     }
 }
 
+// Strings are kept once each, so that the same content is the same bytes.
+static uint32_t *id_slot(const struct table *table, uint32_t *ids, uint32_t slots, const void *entry) {
+    uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+    for (size_t i = 0; i < table->content; i++) hash = (hash ^ ((const uint8_t *)entry)[i]) * 0x100000001b3u;
+    uint32_t at = (uint32_t)(hash ^ hash >> 32) & (slots - 1);
+    for (; ids[at]; at = (at + 1) & (slots - 1)) {
+        if (memcmp((char *)table->entries + (ids[at] - 1) * table->entry_size, entry, table->content) == 0) break;
+    }
+    return &ids[at];
+}
+
+static bool ids_grow(struct table *table) {
+    uint32_t slots = table->id_slots ? table->id_slots * 2 : 256;
+    uint32_t *ids = calloc(slots, sizeof *ids);
+    if (!ids) return false;
+    for (uint32_t id = 1; id <= table->count; id++)
+        *id_slot(table, ids, slots, (char *)table->entries + (id - 1) * table->entry_size) = id;
+    free(table->ids);
+    table->ids = ids;
+    table->id_slots = slots;
+    return true;
+}
+
+// With the lock held. NULL without memory.
+static uint32_t *place_of_id(struct table *table, const void *entry) {
+    if (table->count * 2 >= table->id_slots && !ids_grow(table)) return NULL;
+    return id_slot(table, table->ids, table->id_slots, entry);
+}
+
 static uint32_t append(struct table *table, const void *entry) {
-    uint32_t id = 0;
+    uint32_t id = 0, *known = NULL;
     pthread_mutex_lock(&lock);
     if (has_room(table)) {
         char *place = (char *)table->entries + (table->count - table->gone) * table->entry_size;
         memcpy(place, entry, table->entry_size);
         copy_strings(table, place);
-        id = ++table->count;
+        if (table->content) known = place_of_id(table, place);
+        id = known && *known ? *known : ++table->count;
+        if (known) *known = id;
     }
     pthread_mutex_unlock(&lock);
     return id;
@@ -173,7 +218,7 @@ static bool is_named(uint32_t pool) {
 void registry_name_pool(uint32_t pool, const char *thread_name) {
     pthread_mutex_lock(&lock);
     struct trace_pool *entry = thread_name && !is_named(pool) ? pool_to_change(pool) : NULL;
-    if (entry) entry->name = arena_string(&strings, thread_name, pool_name_length(thread_name));
+    if (entry) entry->name = keep_string(thread_name, pool_name_length(thread_name));
     pthread_mutex_unlock(&lock);
 }
 
@@ -190,8 +235,7 @@ void registry_change_pool(uint32_t pool, const struct trace_pool *rules) {
         entry->keep_alive_ns = rules->keep_alive_ns;
         entry->flags = rules->flags;
         if (!is_same(entry->rejection, rules->rejection))
-            entry->rejection =
-                rules->rejection ? arena_string(&strings, rules->rejection, strlen(rules->rejection)) : NULL;
+            entry->rejection = rules->rejection ? keep_string(rules->rejection, strlen(rules->rejection)) : NULL;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -9,7 +9,9 @@
 
 #include <stdint.h>
 
-// Each copies the strings, and returns the new id, or 0 when there is no memory (events then carry "none").
+// Each copies the strings, and returns the new id, or 0 when there is no memory (events then carry "none"). A method,
+// site or class of the same content as one before has that one's id: what a program loads again and again costs memory
+// once.
 uint32_t registry_method(const struct trace_method *method);
 uint32_t registry_site(const struct trace_site *site);
 uint32_t registry_class(const struct trace_class *class);

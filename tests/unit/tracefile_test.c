@@ -1013,6 +1013,28 @@ static void test_blocks_are_gathered(void **state) {
     assert_true(trace_writer_close(writer, &plain_end, &error));
 }
 
+// What is kept of threads that have ended goes, and that of the others stays: their times still rise across blocks.
+static void test_ended_threads_are_forgotten(void **state) {
+    enum { THREADS = 5000, LIVE = 7 };
+    struct event event = {.kind = EVENT_ENTER, .operand = {1}};
+    struct error error = ERROR_INIT;
+    struct trace_writer *writer = begin(&ns_header);
+    write_some_tables(writer);
+    trace_end_thread(writer, 1); // was never there
+    for (uint32_t thread = 1; thread <= THREADS; thread++) {
+        event.time = thread % 100;
+        assert_true(trace_write_events(writer, thread, &event, 1));
+        if (thread % LIVE) trace_end_thread(writer, thread);
+    }
+    event.time = 0; // before what they had
+    for (uint32_t thread = LIVE; thread <= THREADS; thread += LIVE)
+        assert_true(trace_write_events(writer, thread, &event, 1));
+    assert_true(trace_writer_close(writer, &plain_end, &error));
+    struct trace *trace = open_good();
+    assert_int_equal(trace->event_count, THREADS + THREADS / LIVE);
+    trace_close(trace);
+}
+
 // A failure that is no failed write loses no block before it.
 static void test_gathered_blocks_outlive_a_failure(void **state) {
     struct event good = {.time = 1, .kind = EVENT_ENTER, .operand = {1}}, bad = {.time = 2, .kind = EVENT_KINDS};
@@ -1092,6 +1114,7 @@ int main(void) {
         cmocka_unit_test(test_closing_nothing_is_fine),
         cmocka_unit_test(test_full_device),
         cmocka_unit_test(test_blocks_are_gathered),
+        cmocka_unit_test(test_ended_threads_are_forgotten),
         cmocka_unit_test(test_gathered_blocks_outlive_a_failure),
         cmocka_unit_test(test_room_ends_at_every_byte),
         cmocka_unit_test(test_secrets_go),

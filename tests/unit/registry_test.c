@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/registry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct trace_method method_of(char *class_name, uint32_t line) {
+    return (struct trace_method){class_name, "run", "()V", "Job.java", line};
+}
+
+// A class that is loaded again, by whatever loader, names nothing new: each content has one id, whoever owns its text.
+static void test_the_same_content_has_one_id(void **state) {
+    char first[] = "com.acme.Job", again[] = "com.acme.Job";
+    struct trace_method method = method_of(first, 7), same = method_of(again, 7), other = method_of(again, 8);
+    struct trace_method nameless = {"com.acme.Job", "run", "()V", NULL, 7}, empty = {"com.acme.Job", "run", "()V", "", 7};
+    uint32_t id = registry_method(&method);
+    assert_int_not_equal(id, 0);
+    first[0] = 'x';
+    assert_int_equal(registry_method(&same), id);
+    assert_int_equal(registry_method(&other), id + 1);
+    assert_int_equal(registry_method(&nameless), id + 2);
+    assert_int_equal(registry_method(&empty), id + 3);
+    assert_int_equal(registry_method(&nameless), id + 2);
+    struct trace_site site = {"com.acme.Job", "run", "()V", "Job.java", 7, 12}, next = site;
+    next.bci = 13;
+    id = registry_site(&site);
+    assert_int_equal(registry_site(&next), id + 1);
+    assert_int_equal(registry_site(&site), id);
+    id = registry_class(&(struct trace_class){again});
+    assert_int_equal(registry_class(&(struct trace_class){"com.acme.Job"}), id);
+}
+
+static void test_many_have_their_own(void **state) {
+    enum { CLASSES = 3000 };
+    uint32_t ids[CLASSES];
+    char name[32];
+    for (unsigned turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < CLASSES; i++) {
+            snprintf(name, sizeof name, "com.acme.Many%u", i);
+            uint32_t id = registry_class(&(struct trace_class){name});
+            if (turn == 0) ids[i] = id;
+            assert_int_equal(id, ids[i]);
+            assert_true(i == 0 || id == ids[i - 1] + 1);
+        }
+    }
+}
+
+// Two pools of the same rules are two pools, and two threads of one name two threads.
+static void test_pools_and_threads_are_told_apart(void **state) {
+    struct trace_pool pool = {.kind = "Pool", .core = 1, .maximum = 1};
+    struct trace_thread thread = {"worker", 0};
+    uint32_t first_pool = registry_pool(&pool), first_thread = registry_thread(&thread);
+    assert_int_equal(registry_pool(&pool), first_pool + 1);
+    assert_int_equal(registry_thread(&thread), first_thread + 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_content_has_one_id),
+        cmocka_unit_test(test_many_have_their_own),
+        cmocka_unit_test(test_pools_and_threads_are_told_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
