@@ -21,8 +21,9 @@ enum {
     LONGEST_PAUSE_NS = 8000000,
     CLOCK_PERIOD_NS = 1000000000,
     PARTS_PERIOD_NS = 200000000,
-    PARTS_MOST_EVENTS = 1 << 18, // some 10 MiB
-    KEPT_CHANNELS = 64,          // ended ones whose rings are kept mapped for the next threads
+    PARTS_MOST_EVENTS = 1 << 18,   // some 10 MiB
+    PARTS_MOST_SEGMENTS = 1 << 14, // some 10 ms to write, in which rings fill up
+    KEPT_CHANNELS = 64,            // ended ones whose rings are kept mapped for the next threads
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and stopping; never held while writing
@@ -219,7 +220,9 @@ static void unlink_channel(struct channel *channel) {
 // The longer they are kept, the fewer and larger a virtual thread's blocks.
 static bool write_due_parts(void) {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    if (now_ns - parts_written_ns < PARTS_PERIOD_NS && parting.event_count < PARTS_MOST_EVENTS) return true;
+    if (now_ns - parts_written_ns < PARTS_PERIOD_NS && parting.event_count < PARTS_MOST_EVENTS &&
+        parting.segment_count < PARTS_MOST_SEGMENTS)
+        return true;
     parts_written_ns = now_ns;
     return write_parts(false);
 }

@@ -17,7 +17,8 @@ static struct trace_method method_of(char *class_name, uint32_t line) {
 static void test_the_same_content_has_one_id(void **state) {
     char first[] = "com.acme.Job", again[] = "com.acme.Job";
     struct trace_method method = method_of(first, 7), same = method_of(again, 7), other = method_of(again, 8);
-    struct trace_method nameless = {"com.acme.Job", "run", "()V", NULL, 7}, empty = {"com.acme.Job", "run", "()V", "", 7};
+    struct trace_method nameless = {"com.acme.Job", "run", "()V", NULL, 7},
+                        empty = {"com.acme.Job", "run", "()V", "", 7};
     uint32_t id = registry_method(&method);
     assert_int_not_equal(id, 0);
     first[0] = 'x';
