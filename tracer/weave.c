@@ -56,6 +56,37 @@ bool weaver_refers_to(const struct weaver *weaver, const char *name, const char 
     return false;
 }
 
+// Annotations
+
+static bool is_candidate(struct utf8 annotation) {
+    return utf8_is(annotation, "Ljdk/internal/vm/annotation/IntrinsicCandidate;") ||
+           utf8_is(annotation, "Ljdk/internal/HotSpotIntrinsicCandidate;"); // before JDK 16
+}
+
+static bool any_candidate(struct reader *reader, const struct constant_pool *pool) {
+    for (unsigned left = read_u2(reader); left > 0 && !reader->why; left--) {
+        struct utf8 type;
+        if (!reader_has(reader, 2)) return false;
+        if (pool_utf8(pool, get_u2(reader->bytes + reader->at), &type) && is_candidate(type)) return true;
+        if (!annotation_skip(reader)) return false;
+    }
+    return false;
+}
+
+bool weaver_is_intrinsic(const struct weaver *weaver, uint16_t method) {
+    const struct class_layout *layout = &weaver->layout;
+    if (method >= layout->file.method_count) return false;
+    const struct method_place *place = &layout->places[method];
+    struct reader reader = {.bytes = layout->pool.bytes, .at = place->attributes, .end = place->end};
+    struct attribute attribute;
+    for (unsigned left = read_u2(&reader); left > 0 && read_attribute(&reader, &layout->pool, &attribute); left--) {
+        struct reader body = {.bytes = reader.bytes, .at = attribute.body, .end = attribute.end};
+        bool visible = utf8_is(attribute.name, "RuntimeVisibleAnnotations");
+        if (visible && any_candidate(&body, &layout->pool)) return true;
+    }
+    return false;
+}
+
 // Call sites
 
 // The line of each instruction: lines[bci] for every bci of the code, 0 where unknown.
@@ -132,8 +163,7 @@ static bool has_frames(const struct class_layout *layout, const struct code_plac
     return false;
 }
 
-// The method's record, made and its code studied at the first call. NULL and *error if there is no such code.
-static struct method_weave *weave_of(struct weaver *weaver, uint16_t method, struct error *error) {
+struct method_weave *weave_of(struct weaver *weaver, uint16_t method, struct error *error) {
     const struct class_layout *layout = &weaver->layout;
     if (method >= layout->file.method_count || layout->file.methods[method].code_length == 0) {
         error_set(error, STATUS_USAGE, "method %u has no code to insert into", method);

@@ -78,9 +78,10 @@ enum insert_where {
 };
 
 // Inserts a snippet, written in a tiny assembly, one instruction a ';':
-//   aload N | iload N | lload N | dup | dup2 | dup_x1 | dup2_x1 | pop | pop2 | i2l | lconst_0 | aconst_null
+//   aload N | iload N | lload N | dup | dup2 | dup_x1 | dup2_x1 | pop | pop2 | i2l | ladd | lconst_0 | aconst_null
 //   int K                                   push a constant (shortest form)
 //   call NAME DESCRIPTOR                    invokestatic HELPER.NAME, HELPER being weaver_helper's class
+//   static OWNER NAME DESCRIPTOR            invokestatic OWNER.NAME
 //   getfield OWNER NAME DESCRIPTOR | putfield OWNER NAME DESCRIPTOR      OWNER '.' is the class itself
 // It must leave the stack as it found it; the weaver checks stack effects and grows max_stack. On the stack it finds:
 // on entry nothing, before a return the value to be returned, at a bci whatever the instruction there finds or leaves
@@ -94,6 +95,17 @@ bool weaver_insert(struct weaver *weaver, uint16_t method, enum insert_where whe
 // Covers the method's whole original code (in a constructor: what follows this()/super()) with a last-resort handler
 // that runs the snippet (stack: empty but for the saved exception; no locals) and throws the exception on.
 bool weaver_catch_all(struct weaver *weaver, uint16_t method, const char *snippet, struct error *error);
+
+// Has each basic block, when it begins, call HELPER.`call` (I)V with the number of its instructions, so that the sum is
+// what the method ran: of its own instructions, not of what is inserted. A block also ends behind every instruction
+// that may throw; only what the JVM fails at by itself (no memory, a class that can't be linked or initialised) leaves
+// the rest of a block counted and not run. Snippets inserted before the same instruction afterwards see it counted,
+// those on entry (but in a constructor) not. Some 3 bytes of code in 10 are such calls.
+bool weaver_count_blocks(struct weaver *weaver, uint16_t method, const char *call, struct error *error);
+
+// Whether the JVM may run code of its own in place of the method's (@IntrinsicCandidate, JDK 9 and later): when it does
+// is its own affair.
+bool weaver_is_intrinsic(const struct weaver *weaver, uint16_t method);
 
 // Adds a field: only for a class's first definition, never for a retransformation.
 bool weaver_add_field(struct weaver *weaver, const char *name, const char *descriptor, uint16_t access,

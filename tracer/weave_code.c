@@ -88,6 +88,25 @@ static bool is_subroutine(const uint8_t *instruction) {
            (*instruction == OP_WIDE && instruction[1] == OP_RET);
 }
 
+bool code_targets(const struct method_weave *weave, uint32_t bci, target_visitor *visit, void *context) {
+    const uint8_t *code = weave->code;
+    if (is_short_branch(code[bci])) {
+        visit(context, (int64_t)bci + (int16_t)get_u2(code + bci + 1));
+        return true;
+    }
+    if (code[bci] == OP_GOTO_W) {
+        visit(context, (int64_t)bci + (int32_t)get_u4(code + bci + 1));
+        return true;
+    }
+    bool table = code[bci] == OP_TABLESWITCH;
+    if (!table && code[bci] != OP_LOOKUPSWITCH) return false;
+    uint32_t operands = padded(bci), end = bci + instruction_length(code, weave->code_length, bci);
+    visit(context, (int64_t)bci + (int32_t)get_u4(code + operands));
+    for (uint32_t at = operands + 12; at < end; at += table ? 4 : 8)
+        visit(context, (int64_t)bci + (int32_t)get_u4(code + at));
+    return true;
+}
+
 // Study
 
 // Finds this() or super(): the constructor call that has no `new` of its own before it. Code from other compilers may

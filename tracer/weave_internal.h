@@ -108,11 +108,19 @@ struct weaver {
 
 extern struct insertion INSIDE;
 
+// The method's record, made and its code studied at the first call. NULL and *error if there is no such code.
+struct method_weave *weave_of(struct weaver *weaver, uint16_t method, struct error *error);
+
 // Bytes of the instruction at bci, 0 if there is no whole valid one.
 uint32_t instruction_length(const uint8_t *code, uint32_t code_length, uint32_t bci);
 
 // Whether the instruction can be left for the next one.
 bool instruction_falls_through(uint8_t opcode);
+
+// Calls `visit` with each bci that the instruction at bci may jump to, which may lie outside the code. false: it is no
+// jump.
+typedef void target_visitor(void *context, int64_t target);
+bool code_targets(const struct method_weave *weave, uint32_t bci, target_visitor *visit, void *context);
 
 // Decodes the method once: fills in at, begin, init, straight, or says why not. false: no memory.
 bool code_study(struct method_weave *weave, const struct class_layout *layout, uint16_t method, struct arena *arena);
@@ -145,5 +153,8 @@ const char *lines_patch(const struct method_weave *weave, const struct code_map 
 const char *variables_patch(const struct method_weave *weave, const struct code_map *map, uint8_t *body, size_t length);
 const char *annotations_patch(const struct method_weave *weave, const struct code_map *map, uint8_t *body,
                               size_t length);
+
+// Moves behind an annotation, from its type on. false: it is malformed.
+bool annotation_skip(struct reader *reader);
 
 #endif

@@ -32,6 +32,7 @@ enum opcode {
     OP_DUP_X1 = 90,
     OP_DUP2 = 92,
     OP_DUP2_X1 = 93,
+    OP_LADD = 97,
     OP_I2L = 133,
     OP_GETFIELD = 180,
     OP_PUTFIELD = 181,
@@ -227,17 +228,16 @@ static void pop_parameters(struct assembly *assembly, struct word descriptor, si
     while (count > 0 && !assembly->why) pop_kind(assembly, kinds[--count]);
 }
 
-static void assemble_call(struct assembly *assembly) {
+static void assemble_call_of(struct assembly *assembly, struct word owner) {
     struct word name = next_word(assembly);
     size_t result = 0;
     struct word descriptor = next_descriptor(assembly, &result);
     if (assembly->why) return;
     pop_parameters(assembly, descriptor, result);
     if (descriptor.text[result] != 'V') push_kind(assembly, kind_of(descriptor.text + result));
-    const char *helper = assembly->names->helper;
-    uint16_t owner = tail_class(assembly->tail, helper, strlen(helper));
+    uint16_t class = tail_class(assembly->tail, owner.text, owner.length);
     write_indexed(assembly, OP_INVOKESTATIC,
-                  tail_member(assembly->tail, CONSTANT_METHODREF, owner, name.text, name.length, descriptor.text,
+                  tail_member(assembly->tail, CONSTANT_METHODREF, class, name.text, name.length, descriptor.text,
                               descriptor.length));
 }
 
@@ -283,6 +283,11 @@ static void assemble_plain(struct assembly *assembly, uint8_t opcode) {
     case OP_ACONST_NULL:
         push_kind(assembly, 'A');
         break;
+    case OP_LADD:
+        pop_kind(assembly, 'J');
+        pop_kind(assembly, 'J');
+        push_kind(assembly, 'J');
+        break;
     default:
         pop_kind(assembly, 'I');
         push_kind(assembly, 'J');
@@ -294,13 +299,16 @@ static const struct {
     uint8_t opcode;
 } PLAIN[] = {
     {"dup", OP_DUP},   {"dup2", OP_DUP2}, {"dup_x1", OP_DUP_X1},     {"dup2_x1", OP_DUP2_X1},         {"pop", OP_POP},
-    {"pop2", OP_POP2}, {"i2l", OP_I2L},   {"lconst_0", OP_LCONST_0}, {"aconst_null", OP_ACONST_NULL},
+    {"pop2", OP_POP2}, {"i2l", OP_I2L},   {"lconst_0", OP_LCONST_0}, {"aconst_null", OP_ACONST_NULL}, {"ladd", OP_LADD},
 };
 
 static void assemble_instruction(struct assembly *assembly) {
     struct word name = next_word(assembly);
     if (word_is(name, "call")) {
-        assemble_call(assembly);
+        const char *helper = assembly->names->helper;
+        assemble_call_of(assembly, (struct word){helper, strlen(helper)});
+    } else if (word_is(name, "static")) {
+        assemble_call_of(assembly, next_word(assembly));
     } else if (word_is(name, "int")) {
         assemble_constant(assembly);
     } else if (word_is(name, "aload")) {

@@ -78,7 +78,7 @@ static bool open_value(struct reader *reader, struct value_level *open, unsigned
     return true;
 }
 
-static bool skip_annotation(struct reader *reader) {
+bool annotation_skip(struct reader *reader) {
     struct value_level open[DEEPEST_VALUE];
     unsigned depth = 1;
     read_u2(reader);
@@ -134,7 +134,7 @@ const char *annotations_patch(const struct method_weave *weave, const struct cod
     for (unsigned left = read_u2(&reader); left > 0; left--) {
         if (!patch_target(weave, map, &reader, body)) return MALFORMED_TABLE;
         read_skip(&reader, 2 * (size_t)read_u1(&reader));
-        if (!skip_annotation(&reader)) return MALFORMED_TABLE;
+        if (!annotation_skip(&reader)) return MALFORMED_TABLE;
     }
     return reader.why || reader.at != length ? MALFORMED_TABLE : NULL;
 }

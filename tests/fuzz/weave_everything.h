@@ -44,6 +44,9 @@ static inline void insert_everything(struct weaver *weaver, uint16_t method, uns
     struct error error = ERROR_INIT;
     const struct call_site *sites;
     size_t count = weaver_call_sites(weaver, method, &sites);
+    if (!(ways & WAYS_NOT_BEFORE) && !weaver_is_intrinsic(weaver, method)) {
+        weaver_count_blocks(weaver, method, "count", &error);
+    }
     for (size_t i = 0; i < count; i++) insert_around(weaver, method, sites[i].bci, ways);
     uint32_t length = weaver_class(weaver)->methods[method].code_length;
     for (uint32_t bci = 0; ways & WAYS_EVERY_BCI && bci < length && bci < EVERY_BCI_MOST; bci++) {

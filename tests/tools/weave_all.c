@@ -2,8 +2,9 @@
 // weave_all IN OUT: weaves every class file below the folder IN in every way that the weaver knows, and writes those
 // that changed below OUT under the same names. For tests/jvm/verify_all, which then has a JVM verify them.
 //
-// Every method with code gets a call on entry, before each return and on the way out of an exception; every tenth one
-// also calls before and after each of its call sites. Classes whose path is given after OUT are left out.
+// Every method with code counts its bytecodes, and gets a call on entry, before each return and on the way out of an
+// exception; every tenth one also calls before and after each of its call sites. Classes whose path is given after OUT
+// are left out.
 #define _XOPEN_SOURCE 700 // nftw
 #include "tracer/weave.h"
 
@@ -88,6 +89,7 @@ static void weave_instructions(struct weaver *weaver, uint16_t method) {
 static bool weave_method(struct weaver *weaver, uint16_t method, struct error *error) {
     if (weaver_class(weaver)->methods[method].code_length == 0) return true;
     unsigned turn = run.methods++ % EVERY_TENTH;
+    if (!weaver_is_intrinsic(weaver, method) && !weaver_count_blocks(weaver, method, "count", error)) return false;
     if (turn == 0 && !weave_sites(weaver, method, error)) return false;
     if (turn == EVERY_TENTH / 2) weave_instructions(weaver, method);
     return weaver_insert(weaver, method, INSERT_ENTRY, 0, "int 7; call enter (I)V", error) &&

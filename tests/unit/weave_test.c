@@ -37,6 +37,7 @@ struct spec {
     uint16_t major;
     struct part code, exceptions, frames, lines, annotations, variables;
     unsigned max_locals, extra_constants;
+    const char *marked; // descriptor of an annotation of the method
     bool stackless;
 };
 
@@ -85,7 +86,7 @@ static void put_pair(struct made *made, enum constant_tag tag, unsigned first, u
 }
 
 static void put_pool(struct made *made, const struct spec *spec) {
-    put_u2(made, POOL_COUNT + spec->extra_constants);
+    put_u2(made, POOL_COUNT + spec->extra_constants + (spec->marked ? 2 : 0));
     put_text(made, "T");
     put_class(made, 1);
     put_text(made, "java/lang/Object");
@@ -107,6 +108,10 @@ static void put_pool(struct made *made, const struct spec *spec) {
     put_text(made, "java/lang/Other");
     put_pair(made, CONSTANT_METHODREF, 2, 14);
     for (unsigned i = 0; i < spec->extra_constants; i++) put_pair(made, CONSTANT_INTEGER, i >> 16, i & 0xFFFF);
+    if (spec->marked) {
+        put_text(made, "RuntimeVisibleAnnotations");
+        put_text(made, spec->marked);
+    }
 }
 
 static void put_attribute(struct made *made, unsigned name, struct part body) {
@@ -131,6 +136,17 @@ static void put_code(struct made *made, const struct spec *spec) {
     put_attribute(made, NAME_VARIABLES, spec->variables);
 }
 
+// One annotation before it, with a value, and then the mark.
+static void put_mark(struct made *made, const struct spec *spec) {
+    unsigned name = POOL_COUNT + spec->extra_constants;
+    put_u2(made, name);
+    const struct part before = PART(0, 2, 0, 3, 0, 1, 0, 6, 's', 0, 6);
+    put_u4(made, before.length + 4);
+    put(made, before.bytes, before.length);
+    put_u2(made, name + 1);
+    put_u2(made, 0);
+}
+
 // The class is static: it lives until the next one is made.
 static const struct made *make_class(const struct spec *spec) {
     static struct made made;
@@ -148,7 +164,7 @@ static const struct made *make_class(const struct spec *spec) {
     put_u2(&made, 1);
     put_u2(&made, 6);
     put_u2(&made, 7);
-    put_u2(&made, spec->code.length > 0);
+    put_u2(&made, (spec->code.length > 0) + (spec->marked != NULL));
     size_t start = made.length;
     if (spec->code.length) {
         put_u2(&made, NAME_CODE);
@@ -156,6 +172,7 @@ static const struct made *make_class(const struct spec *spec) {
         put_code(&made, spec);
         set_u4(made.bytes + start + 2, (uint32_t)(made.length - start - 6));
     }
+    if (spec->marked) put_mark(&made, spec);
     put_u2(&made, 0);
     return &made;
 }
@@ -176,6 +193,11 @@ static void insert(struct weaver *weaver, enum insert_where where, uint32_t bci,
 static void catch_all(struct weaver *weaver, const char *snippet) {
     struct error error = ERROR_INIT;
     if (!weaver_catch_all(weaver, 0, snippet, &error)) fail_msg("%s", error.cause[0]);
+}
+
+static void count_blocks(struct weaver *weaver) {
+    struct error error = ERROR_INIT;
+    if (!weaver_count_blocks(weaver, 0, "count", &error)) fail_msg("%s", error.cause[0]);
 }
 
 // The parts of method 0 of the woven class.
@@ -240,19 +262,114 @@ enum {
     NOP = 0,
     ICONST_0 = 3,
     ICONST_1 = 4,
+    ICONST_2 = 5,
+    ICONST_3 = 6,
+    ICONST_4 = 7,
     ILOAD_0 = 26,
     ALOAD_0 = 42,
+    ASTORE_0 = 75,
+    ASTORE = 58,
     IFEQ = 153,
     GOTO = 167,
     TABLESWITCH = 170,
     LOOKUPSWITCH = 171,
     IRETURN = 172,
     RETURN = 177,
+    GETFIELD = 180,
     INVOKESPECIAL = 183,
     INVOKESTATIC = 184,
     NEW = 187,
     ATHROW = 191,
+    WIDE = 196,
 };
+
+// Counting
+
+static void test_blocks_end_where_jumps_come_and_go(void **state) {
+    struct weaver *weaver = open_class(&(struct spec){
+        .code = PART(ILOAD_0, IFEQ, 0, 5, NOP, NOP, RETURN), .frames = PART(0, 1, 6), .descriptor = "(I)V"});
+    count_blocks(weaver);
+    struct woven woven = finish(weaver);
+    assert_part(woven.code,
+                PART(ICONST_2, CALLED, ILOAD_0, IFEQ, 0, 9, ICONST_2, CALLED, NOP, NOP, ICONST_1, CALLED, RETURN));
+    assert_part(woven.frames, PART(0, 1, 14)); // whoever jumps to a block counts it
+    assert_int_equal(woven.max_stack, 3);
+    weaver_close(weaver);
+
+    const struct spec table = {
+        .code = PART(ICONST_0, TABLESWITCH, 0, 0, 0, 0, 0, 19, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 20, NOP, RETURN),
+        .frames = PART(0, 2, 20, 0)};
+    weaver = open_class(&table);
+    count_blocks(weaver);
+    assert_part(finish(weaver).code, PART(ICONST_2, CALLED, ICONST_0, TABLESWITCH, 0, 0, 0, 0, 0, 19, 0, 0, 0, 5, 0, 0,
+                                          0, 5, 0, 0, 0, 24, ICONST_1, CALLED, NOP, ICONST_1, CALLED, RETURN));
+    weaver_close(weaver);
+
+    weaver = open_class(&(struct spec){.code = PART(NOP, NOP, ICONST_0, IFEQ, 0xFF, 0xFE, RETURN),
+                                       .frames = PART(0, 1, 1)}); // back, into what would be one block
+    count_blocks(weaver);
+    assert_part(finish(weaver).code, PART(ICONST_1, CALLED, NOP, ICONST_3, CALLED, NOP, ICONST_0, IFEQ, 0xFF, 0xFA,
+                                          ICONST_1, CALLED, RETURN));
+    weaver_close(weaver);
+}
+
+static void test_blocks_end_behind_what_throws(void **state) {
+    struct weaver *weaver =
+        open_class(&(struct spec){.code = PART(NOP, INVOKESTATIC, 0, CALL, NOP, NOP, RETURN),
+                                  .exceptions = PART(0, 0, 0, 4, 0, 5, 0, 0)}); // the handler begins one, too
+    count_blocks(weaver);
+    struct woven woven = finish(weaver);
+    assert_part(woven.code, PART(ICONST_2, CALLED, NOP, INVOKESTATIC, 0, CALL, ICONST_1, CALLED, NOP, ICONST_2, CALLED,
+                                 NOP, RETURN));
+    assert_part(woven.exceptions, PART(0, 0, 0, 8, 0, 13, 0, 0));
+    weaver_close(weaver);
+}
+
+static void test_own_fields_end_no_block(void **state) {
+    struct weaver *weaver = open_class(&(struct spec){.code = PART(ALOAD_0, GETFIELD, 0, 1, NOP, RETURN)});
+    count_blocks(weaver);
+    assert_part(finish(weaver).code, PART(ICONST_4, CALLED, ALOAD_0, GETFIELD, 0, 1, NOP, RETURN));
+    weaver_close(weaver);
+
+    static const uint8_t stores[][4] = {{ASTORE_0, NOP, NOP, NOP}, {ASTORE, 0, NOP, NOP}, {WIDE, ASTORE, 0, 0}};
+    static const uint8_t counts[] = {7, 6, 4}; // instructions up to the getfield, and with it
+    for (size_t i = 0; i < 3; i++) {           // `this` may be another then
+        const uint8_t *store = stores[i];
+        weaver = open_class(&(struct spec){
+            .code = PART(ALOAD_0, store[0], store[1], store[2], store[3], ALOAD_0, GETFIELD, 0, 1, RETURN)});
+        count_blocks(weaver);
+        struct woven woven = finish(weaver);
+        assert_int_equal(woven.code.bytes[0] == 16 ? woven.code.bytes[1] : woven.code.bytes[0] - ICONST_0, counts[i]);
+        assert_memory_equal(woven.code.bytes + woven.code.length - 5, ((const uint8_t[]){ICONST_1, CALLED, RETURN}), 5);
+        weaver_close(weaver);
+    }
+}
+
+static void test_constructors_count_from_the_start(void **state) {
+    struct weaver *weaver =
+        open_class(&(struct spec){.name = "<init>", .code = PART(ALOAD_0, INVOKESPECIAL, 0, SUPER_INIT, NOP, RETURN)});
+    count_blocks(weaver);
+    insert(weaver, INSERT_BEFORE_RETURN, 0, "call count ()V"); // sees all counted
+    assert_part(finish(weaver).code, PART(ICONST_2, CALLED, ALOAD_0, INVOKESPECIAL, 0, SUPER_INIT, ICONST_2, CALLED,
+                                          NOP, 0xB8, 0, FIRST_REF + 3, RETURN));
+    weaver_close(weaver);
+}
+
+static void test_intrinsics_are_told(void **state) {
+    static const struct {
+        const char *annotation;
+        bool is;
+    } cases[] = {{"Ljdk/internal/vm/annotation/IntrinsicCandidate;", true},
+                 {"Ljdk/internal/HotSpotIntrinsicCandidate;", true},
+                 {"Ljdk/internal/vm/annotation/ForceInline;", false},
+                 {NULL, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weaver *weaver = open_class(&(struct spec){.code = PART(RETURN), .marked = cases[i].annotation});
+        assert_int_equal(weaver_is_intrinsic(weaver, 0), cases[i].is);
+        assert_false(weaver_is_intrinsic(weaver, 1));
+        weaver_close(weaver);
+    }
+}
 
 // Placing
 
@@ -518,6 +635,7 @@ static void test_snippets_are_assembled(void **state) {
         {"aload 0; getfield . f Ljava/lang/Object; ; pop", PART(42, 180, 0, POOL_COUNT + 5, 87)},
         {"aload 0; call id ()J; putfield p/O f J", PART(42, 184, 0, FIRST_REF, 181, 0, FIRST_REF + 6)},
         {"aload 0; aload 1; call both (Ljava/lang/Object;[[J)V", PART(42, 43, CALLED)},
+        {"static p/O f ()J; lconst_0; ladd; pop2", PART(184, 0, FIRST_REF, 9, 97, 88)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weaver *weaver = open_class(&(struct spec){.code = PART(RETURN), .max_locals = 400});
@@ -549,6 +667,7 @@ static void test_snippets_are_refused(void **state) {
         {"pop", "it takes more from the stack than there is"},
         {"dup_x1", "it takes more from the stack than there is"},
         {"swap", "an instruction is unknown"},
+        {"int 1; lconst_0; ladd; pop2", "it takes a value of another type than is on the stack"},
         {"int 1 pop", "a ';' is missing"},
         {"int x; pop", "a number is wrong or out of range"},
         {"int 3000000000; pop", "a number is wrong or out of range"},
@@ -784,6 +903,11 @@ static void test_corrupt_classes_do_no_harm(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks_end_where_jumps_come_and_go),
+        cmocka_unit_test(test_blocks_end_behind_what_throws),
+        cmocka_unit_test(test_own_fields_end_no_block),
+        cmocka_unit_test(test_constructors_count_from_the_start),
+        cmocka_unit_test(test_intrinsics_are_told),
         cmocka_unit_test(test_entry_runs_once),
         cmocka_unit_test(test_before_is_run_by_jumps),
         cmocka_unit_test(test_insertions_run_in_order_of_calls),
