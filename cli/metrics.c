@@ -8,7 +8,7 @@
 #include "report/metrics_text.h"
 #include "report/text.h"
 
-enum { WAITS_SHOWN = 20 };
+enum { WAITS_SHOWN = 20, BYTECODES_SHOWN = 20 };
 
 static struct {
     bool json, csv, keep_tracer_cost;
@@ -29,6 +29,7 @@ struct findings {
     struct wait_findings waits;
     struct grain_group *grain; // sites
     size_t grain_count;
+    struct bytecodes bytecodes;
 };
 
 // What the tracer itself cost: what of the threads' time was taken out, and how long the run was with it.
@@ -50,6 +51,7 @@ static bool write_json(const struct analysis *analysis, const char *path, const 
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
+    cJSON_AddItemToObject(document, "bytecodes", json_bytecodes(analysis->dag, &findings->bytecodes));
     cJSON_AddItemToObject(document, "waits", json_waits(findings->waits.sites, findings->waits.site_count));
     cJSON_AddItemToObject(document, "blockers", json_blockers(findings->waits.blockers, findings->waits.blocker_count));
     return json_write(document, stdout, error);
@@ -91,6 +93,11 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
         if (!metrics_text_write_grain(analysis->dag, findings->grain, findings->grain_count, stdout, utf8, error))
             return false;
     }
+    if (findings->bytecodes.counted) {
+        puts("\nbytecodes that tasks executed");
+        if (!metrics_text_write_bytecodes(analysis->dag, &findings->bytecodes, BYTECODES_SHOWN, stdout, utf8, error))
+            return false;
+    }
     const struct wait_findings *waits = &findings->waits;
     puts(waits->site_count ? "\nwhere threads wait" : "\nno waits");
     if (waits->site_count &&
@@ -117,7 +124,8 @@ static int run(const struct operands *operands, struct error *error) {
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, error) &&
-        grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error)) {
+        grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
+        bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error)) {
         write_findings(&analysis, path, &findings, error);
     }
     arena_destroy(&arena);

@@ -209,6 +209,8 @@ struct dag {
     uint32_t thread_count;
     struct dag_task *tasks; // in order of first mention in time, TASK_NESTED among them
     uint32_t task_count;
+    int64_t *bytecodes; // a task each, executed by its body but in other tasks' bodies inside it; -1 unknown. NULL
+                        // where the trace does not count them, and of a simulated run
     struct dag_site *sites;
     uint32_t site_count;
     struct dag_context *contexts; // [0] is the empty one

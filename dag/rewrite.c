@@ -113,9 +113,11 @@ static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
     return rewrite->to_ns + since_ns;
 }
 
-// How long the source's thread waited for cores says nothing of another. A task that is none any more was not made.
+// How long the source's thread waited for cores says nothing of another, nor what it executed. A task that is none any
+// more was not made.
 static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
     if (event->kind == EVENT_RUN_DELAY) return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
+    if (event->kind == EVENT_BYTECODES) return false;
     if (event->kind != EVENT_TASK_CREATED) return true;
     uint32_t task = idmap_get(&rewrite->folded, event->operand[0]);
     return task == IDMAP_NONE;

@@ -78,7 +78,8 @@ static uint64_t unused_id(const struct trace *trace, const struct stream_events 
             const struct event *event = &streams[s].events[i];
             bool names_other = event->kind <= EVENT_EXIT_THROW || event->kind == EVENT_SAMPLE ||
                                event->kind == EVENT_RUN_DELAY || event->kind == EVENT_LOST ||
-                               event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT;
+                               event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT ||
+                               event->kind == EVENT_BYTECODES;
             if (!names_other && event->operand[0] > most) most = event->operand[0];
         }
     }

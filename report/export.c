@@ -55,6 +55,7 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_SAMPLE] = {OPERAND_SAMPLE},
     [EVENT_MOUNT] = {OPERAND_COUNT, OPERAND_CPU},
     [EVENT_UNMOUNT] = {OPERAND_COUNT, OPERAND_CPU},
+    [EVENT_BYTECODES] = {OPERAND_COUNT},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.

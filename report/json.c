@@ -203,6 +203,25 @@ cJSON *json_grain(const struct dag *dag, const struct grain_group *groups, size_
     return array;
 }
 
+cJSON *json_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes) {
+    if (!bytecodes->counted) return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject(), *sites = cJSON_CreateArray();
+    add(object, "tasks", json_integer((int64_t)bytecodes->tasks));
+    add(object, "total", rounded(bytecodes->total));
+    add_quantiles(object, &bytecodes->executed);
+    for (size_t i = 0; i < bytecodes->site_count; i++) {
+        const struct bytecodes_site *site = &bytecodes->sites[i];
+        cJSON *its = cJSON_CreateObject();
+        add(its, "site", site->site == DAG_NONE ? cJSON_CreateNull() : json_place(&dag->sites[site->site].site));
+        add(its, "tasks", json_integer((int64_t)site->tasks));
+        add(its, "total", rounded(site->total));
+        add_quantiles(its, &site->executed);
+        cJSON_AddItemToArray(sites, its);
+    }
+    add(object, "sites", sites);
+    return object;
+}
+
 cJSON *json_waits(const struct wait_site *waits, size_t count) {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < count; i++) {

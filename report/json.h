@@ -4,6 +4,7 @@
 #ifndef REHYPE_REPORT_JSON_H
 #define REHYPE_REPORT_JSON_H
 
+#include "metrics/bytecodes.h"
 #include "metrics/grain.h"
 #include "metrics/interval.h"
 #include "metrics/metrics.h"
@@ -22,6 +23,7 @@ cJSON *json_metrics(const struct metrics *metrics);                  // METRICS
 void json_add_metrics(cJSON *object, const struct metrics *metrics); // its members
 cJSON *json_intervals(const struct intervals *intervals);            // "interval"
 cJSON *json_grain(const struct dag *dag, const struct grain_group *groups, size_t count);
+cJSON *json_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes); // null if they were not counted
 cJSON *json_waits(const struct wait_site *waits, size_t count);
 cJSON *json_blockers(const struct blocker *blockers, size_t count);
 cJSON *json_suggestions(const struct search_result *result, uint64_t seed); // the whole rehype.suggest/1 document

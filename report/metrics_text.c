@@ -267,6 +267,38 @@ bool metrics_text_write_grain(const struct dag *dag, const struct grain_group *g
     return ok;
 }
 
+static void add_bytecodes(struct table *table, uint64_t tasks, double total, const struct quantiles *executed) {
+    const double figures[] = {executed->mean, executed->p50, executed->p95, executed->max, total};
+    table_add(table, text_count(tasks).s);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        table_add(table, isnan(figures[i]) ? "-" : text_count((uint64_t)llround(figures[i])).s);
+    }
+}
+
+static void add_bytecodes_site(struct table *table, const struct dag *dag, const struct bytecodes_site *site) {
+    const struct trace_site *place = site->site == DAG_NONE ? NULL : &dag->sites[site->site].site;
+    table_add(table, place ? text_method(place->class_name, place->method).s : "(not spawned)");
+    table_add(table, place ? text_file_line(place).s : "");
+    add_bytecodes(table, site->tasks, site->total, &site->executed);
+}
+
+bool metrics_text_write_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes, size_t most, FILE *file,
+                                  bool utf8, struct error *error) {
+    static const struct table_column columns[] = {
+        {"tasks spawned in", TABLE_LEFT}, {"at", TABLE_LEFT},   {"tasks", TABLE_RIGHT}, {"mean", TABLE_RIGHT},
+        {"median", TABLE_RIGHT},          {"p95", TABLE_RIGHT}, {"most", TABLE_RIGHT},  {"total", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    table_add(&table, "all");
+    table_add(&table, "");
+    add_bytecodes(&table, bytecodes->tasks, bytecodes->total, &bytecodes->executed);
+    size_t count = bytecodes->site_count;
+    for (size_t i = 0; i < count && i < most; i++) add_bytecodes_site(&table, dag, &bytecodes->sites[i]);
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
+    return ok;
+}
+
 static void add_wait(struct table *table, const struct wait_site *wait) {
     table_add(table, text_method(wait->site.class_name, wait->site.method).s);
     table_add(table, text_file_line(&wait->site).s);

@@ -3,6 +3,7 @@
 #ifndef REHYPE_REPORT_METRICS_TEXT_H
 #define REHYPE_REPORT_METRICS_TEXT_H
 
+#include "metrics/bytecodes.h"
 #include "metrics/grain.h"
 #include "metrics/interval.h"
 #include "metrics/metrics.h"
@@ -30,6 +31,11 @@ bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file,
 // Sites whose tasks are too fine or too coarse, with what tells so.
 bool metrics_text_write_grain(const struct dag *dag, const struct grain_group *groups, size_t count, FILE *file,
                               bool utf8, struct error *error);
+
+// How many bytecodes tasks executed, all of them in the first row, then by site; at most `most` sites, and a line that
+// says how many more there are.
+bool metrics_text_write_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes, size_t most, FILE *file,
+                                  bool utf8, struct error *error);
 
 // Where threads wait; at most `most` rows, and a line that says how many more there are.
 bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,

@@ -33,6 +33,7 @@ static const struct event_kind_info kinds[EVENT_KINDS] = {
     [EVENT_SAMPLE] = {"sample", 3},
     [EVENT_MOUNT] = {"mount", 2},
     [EVENT_UNMOUNT] = {"unmount", 2},
+    [EVENT_BYTECODES] = {"bytecodes", 1},
 };
 
 const struct event_kind_info *event_kind_info(unsigned kind) {

@@ -43,6 +43,9 @@ enum event_kind {
     // Since version 3, of a virtual thread:
     EVENT_MOUNT = 28,   // it runs on a carrier from here on  a = thread that is the carrier, b = cpu
     EVENT_UNMOUNT = 29, // ... up to here                     a = ..., b = cpu
+    EVENT_BYTECODES =
+        30, // since version 4. Before a boundary (but a mount or unmount), where it has grown since the last:
+            //                              a = bytecodes that this thread has executed so far
     EVENT_KINDS
 };
 

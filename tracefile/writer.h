@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 
-// 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on.
-#define TRACE_VERSION 3
+// 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES.
+#define TRACE_VERSION 4
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {

@@ -82,6 +82,8 @@ struct lay {
     uint32_t sighting;         // of the task that it names, or IDMAP_NONE
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
     uint64_t tracer_ps;        // what the tracer took since the last vertex
+    uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
+    bool bytecodes_lost;       // what was told of them last is not the last that there was to tell
     uint32_t body;             // entries of the open stack up to the innermost body of a task in its own right, or less
 };
 
@@ -136,14 +138,39 @@ static bool push(struct lay *lay, struct open_entry entry) {
     return open_push(&lay->builder->open, entry) || no_memory(lay->builder);
 }
 
+// What the thread has executed since this was last called is the body's in which it did so; NULL: in none.
+static void give_bytecodes(struct lay *lay, const struct open_entry *body) {
+    int64_t *executed = lay->builder->dag->bytecodes;
+    if (executed && body && executed[body->task] >= 0) executed[body->task] += (int64_t)(lay->bytecodes - lay->given);
+    lay->given = lay->bytecodes;
+}
+
+static void note_bytecodes(struct lay *lay, uint64_t executed) {
+    bool grown = executed >= lay->bytecodes && executed <= INT64_MAX;
+    lay->bytecodes = executed;
+    if (lay->bytecodes_lost || !grown) lay->given = executed;
+    lay->bytecodes_lost = false;
+}
+
+// Of all that are open it is no longer known how many they executed.
+static void lose_bytecodes(struct lay *lay) {
+    const struct open_stack *open = &lay->builder->open;
+    lay->bytecodes_lost = true;
+    for (uint32_t i = 0; i < open->depth && lay->builder->dag->bytecodes; i++) {
+        if (is_own_body(&open->entries[i])) lay->builder->dag->bytecodes[open->entries[i].task] = -1;
+    }
+}
+
 static bool begin_body(struct lay *lay, const struct sighting *sighting) {
     const struct open_entry *around = open_body(lay);
+    give_bytecodes(lay, around);
     if (!put(lay, VERTEX_START, sighting->task)) return false;
     struct dag_task *task = task_at(lay, sighting->task);
     task->start = task->pickup = last_vertex(lay);
     task->thread = lay->builder->thread_of_stream[lay->stream];
     task->enclosing = around ? around->task : DAG_NONE;
     if (!around) current_thread(lay)->bodies++;
+    if (lay->builder->dag->bytecodes && !lay->bytecodes_lost) lay->builder->dag->bytecodes[sighting->task] = 0;
     struct path_mark outer = path_begin(lay->builder);
     struct open_entry body = {.kind = OPEN_BODY, .id = sighting->id, .task = sighting->task, .outer = outer};
     if (!push(lay, body)) return false;
@@ -179,6 +206,8 @@ static void take_pickup(struct lay *lay, uint32_t index) {
 static bool end_body(struct lay *lay, const struct open_entry *entry, bool recorded, uint8_t outcome) {
     if (entry->task == DAG_NONE) return true;
     lay->builder->functions.depth = entry->functions;
+    give_bytecodes(lay, entry);
+    if (!recorded && lay->builder->dag->bytecodes) lay->builder->dag->bytecodes[entry->task] = -1;
     struct dag_task *task = task_at(lay, entry->task);
     if (!path_end(lay->builder, entry->outer, &task->path)) return false;
     task->outcome = outcome;
@@ -454,6 +483,12 @@ static bool lay_event(struct lay *lay, const struct event *event) {
         return lay_shutdown(lay, event);
     case EVENT_THREAD_END:
         return lay_thread_end(lay);
+    case EVENT_BYTECODES:
+        note_bytecodes(lay, event->operand[0]);
+        return true;
+    case EVENT_LOST:
+        lose_bytecodes(lay);
+        return true;
     case EVENT_BLOCK_BEGIN:
         return lay_block_begin(lay, event);
     case EVENT_BLOCK_END:
@@ -533,8 +568,17 @@ static void finish_tasks(struct dag *dag) {
     }
 }
 
+static bool prepare_bytecodes(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    if (!builder->trace->events_of_kind[EVENT_BYTECODES]) return true;
+    dag->bytecodes = ARENA_NEW(&dag->arena, int64_t, (size_t)dag->task_count + 1);
+    for (uint32_t t = 0; dag->bytecodes && t < dag->task_count; t++) dag->bytecodes[t] = -1;
+    return dag->bytecodes || no_memory(builder);
+}
+
 bool lay_vertices(struct builder *builder) {
     const struct trace *trace = builder->trace;
+    if (!prepare_bytecodes(builder)) return false;
     builder->has_costs = trace->tells_costs;
     builder->has_cpu = trace->header.cycle_unit != NULL;
     builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];

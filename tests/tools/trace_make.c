@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v3.msgpack, and out of the good-v1.msgpack
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v4.msgpack, and out of the good-v1.msgpack
 // that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old versions must keep opening; this
 // is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -122,6 +122,7 @@ static void write_good(const char *name) {
         {.time = 1000301, .kind = EVENT_TASK_CREATED, .operand = {2, 1}},
         {.time = 1000400, .kind = EVENT_SPAWN_BEGIN, .operand = {2, 1, 1}},
         {.time = 1000900, .kind = EVENT_SPAWN_END, .operand = {2, SPAWN_ACCEPTED}},
+        {.time = 1000949, .kind = EVENT_BYTECODES, .operand = {3210}},
         {.time = 1000950, .kind = EVENT_WAIT_BEGIN, .operand = {2, 1800, (uint64_t)WAIT_FOR_TASK << 32 | 1}},
         {.time = 1009000, .kind = EVENT_WAIT_END, .operand = {2, 1900}},
         {.time = 1009010, .kind = EVENT_TAKEN, .operand = {2}},
@@ -131,13 +132,15 @@ static void write_good(const char *name) {
         {.time = 1009900, .kind = EVENT_THREAD_END, .operand = {1, 2500}}};
     static const struct event worker_events[] = {{.time = 1000500, .kind = EVENT_WORKER_BEGIN, .operand = {1}},
                                                  {.time = 1000600, .kind = EVENT_IDLE, .operand = {1}},
-                                                 {.time = 1001000, .kind = EVENT_BUSY, .operand = {1}},
+                                                 {.time = 1000999, .kind = EVENT_BUSY, .operand = {1}},
+                                                 {.time = 1001000, .kind = EVENT_BYTECODES, .operand = {150}},
                                                  {.time = 1001001, .kind = EVENT_TASK_START, .operand = {2, 100}},
                                                  {.time = 1001002, .kind = EVENT_ENTER, .operand = {2}},
                                                  {.time = 1008000, .kind = EVENT_EXIT, .operand = {2}}};
     static const struct event more_worker_events[] = {
         {.time = 1008001, .kind = EVENT_RESULT, .operand = {2}},
-        {.time = 1008002, .kind = EVENT_TASK_END, .operand = {2, 7000, TASK_RETURNED}},
+        {.time = 1008002, .kind = EVENT_BYTECODES, .operand = {12345678901}},
+        {.time = 1008003, .kind = EVENT_TASK_END, .operand = {2, 7000, TASK_RETURNED}},
         {.time = 1008500, .kind = EVENT_RETIRE, .operand = {1}}};
     static const struct event late_worker_events[] = {
         {.time = 1009000, .kind = EVENT_RUN_DELAY, .operand = {40000}},
@@ -295,7 +298,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v3");
+    write_good("good-v4");
     struct bytes good = load("good-v1");
     make_bad(&good);
     return 0;

@@ -544,6 +544,7 @@ static void test_kept_versions_open(void **state) {
     check_kept(TRACES "good-v1.msgpack", TRACES "good-v1.txt");
     check_kept(TRACES "good-v2.msgpack", TRACES "good-v2.txt");
     check_kept(TRACES "good-v3.msgpack", TRACES "good-v3.txt");
+    check_kept(TRACES "good-v4.msgpack", TRACES "good-v4.txt");
 }
 
 // ---- damage
@@ -568,7 +569,7 @@ static const struct bad_file {
     {"huge-header", 0, OPENS, "not a rehype trace"},
     {"ids-with-gap", 289, OPENS, "ids begin with 3 where 1 was expected"},
     {"longer-array", 313, OPENS, "the file was changed after it was written"},
-    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (3): use a newer rehype"},
+    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (4): use a newer rehype"},
     {"no-schema", 0, OPENS, "not a rehype trace: expected a msgpack map with \"schema\""},
     {"not-a-block", 313, OPENS, "not a block of a trace"},
     {"not-utf8", 516, OPENS, "a classes block is not as the format says"},
