@@ -27,6 +27,9 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    {"--bytecodes", 0, OPTION_FLAG, &options.agent.bytecodes, NULL,
+     "count the bytecodes that each task executes; makes the program\n"
+     "several times slower"},
     {"--config", 0, OPTION_TEXT, &options.config, "FILE",
      "`key = value` lines, such as those of the options, and of executors\n"
      "that the tracer is to know; rehype-record(1) tells all"},
@@ -122,7 +125,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
-    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
+    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--bytecodes] [--config FILE] "
              "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"

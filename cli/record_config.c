@@ -88,11 +88,18 @@ static bool set_output(const struct config *config, const char *value) {
     return config->options->out || no_memory(config);
 }
 
+static bool set_bytecodes(const struct config *config, const char *value) {
+    config->options->bytecodes = strcmp(value, "yes") == 0;
+    if (config->options->bytecodes || strcmp(value, "no") == 0) return true;
+    return wrong(config, "bytecodes", value, "yes or no");
+}
+
 static bool set(const struct config *config, const char *key, const char *value) {
     static const char *const kinds[] = {"locks", "gc", "samples", NULL}, *const clocks[] = {"counter", "monotonic",
                                                                                             NULL};
     if (strcmp(key, "include") == 0) return append(config, &config->options->include, value);
     if (strcmp(key, "exclude") == 0) return append(config, &config->options->exclude, value);
+    if (strcmp(key, "bytecodes") == 0) return set_bytecodes(config, value);
     if (strcmp(key, "output") == 0) return set_output(config, value);
     if (strcmp(key, "executor") == 0 || strcmp(key, "library") == 0) return pass(config, key, value);
     if (strcmp(key, "buffer") == 0) return pass_quantity(config, key, value, counts, "a number of events");
@@ -106,7 +113,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     return error_set_at(
         config->error, config->offset,
         "%s:%u: no key '%s'; there are: include, exclude, min-duration, without, buffer, memory, clock, "
-        "rotate-size, rotate-time, rotate-keep, output, executor, library",
+        "bytecodes, rotate-size, rotate-time, rotate-keep, output, executor, library",
         config->path, config->line, key);
 }
 

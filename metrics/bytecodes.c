@@ -17,7 +17,8 @@ static bool is_within(const struct dag *dag, const struct window *window, const 
 
 static bool is_known(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
-    return dag->bytecodes[index] >= 0 && task->start != DAG_NONE && !dag->threads[task->thread].system;
+    if (task->start == DAG_NONE || task->flags & TASK_BEGUN_BEFORE) return false;
+    return dag->bytecodes[index] >= 0 && !dag->threads[task->thread].system;
 }
 
 static size_t take_samples(const struct dag *dag, const struct window *window, struct sample *samples) {

@@ -12,6 +12,7 @@
 #include "tracer/run.h"
 #include "tracer/sites.h"
 #include "tracer/tracer.h"
+#include "tracer/weaving.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -76,6 +77,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     }
     atomic_store_explicit(&tracer.tracing, true, memory_order_relaxed);
     retransform_early_classes(jni);
+    if (tracer.options.bytecodes) weaving_count_loaded(jni);
     run_begin_thread(jni, main_thread);
     run_hear(JVMTI_ENABLE);
     calibration_start(jni);

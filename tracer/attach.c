@@ -185,8 +185,10 @@ static bool take_up(JavaVM *vm, const char *options, int session, struct error *
     }
     if (busy) return fail_busy(error);
     arena_destroy(&tracer.arena); // of the last recording: nobody weaves
-    return options_parse(options, &tracer.arena, &tracer.options, error) && ask(vm, error) &&
-           start_thread(session, error);
+    if (!options_parse(options, &tracer.arena, &tracer.options, error)) return false;
+    if (tracer.options.bytecodes)
+        return error_set(error, STATUS_USAGE, "bytecodes can be counted from a JVM's start only: use rehype record");
+    return ask(vm, error) && start_thread(session, error);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *given, void *reserved) {

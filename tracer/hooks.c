@@ -96,6 +96,7 @@ static const struct field fields[] = {
     {"scala/concurrent/impl/CallbackRunnable", TASK_FIELD, "J"},
     {JUC "ThreadPoolExecutor", POOL_FIELD, "I"},
     {JUC "ForkJoinPool", POOL_FIELD, "I"},
+    {"java/lang/Thread", BYTECODES_FIELD, "J"},
 };
 
 enum hook_where { AT_ENTRY, AT_RETURN, AT_THROW, BEFORE_CALL, AFTER_CALL };
@@ -541,6 +542,7 @@ static bool add_fields(struct weaver *weaver, jclass redefined) {
     struct error error = ERROR_INIT;
     for (size_t i = 0; i < FIELDS; i++) {
         if (!utf8_is(weaver_class(weaver)->name, fields[i].class_name)) continue;
+        if (!tracer.options.bytecodes && strcmp(fields[i].name, BYTECODES_FIELD) == 0) continue;
         if (redefined && !has_field(redefined, fields[i].name)) return false;
         if (!weaver_add_field(weaver, fields[i].name, fields[i].descriptor, ACC_TRANSIENT_SYNTHETIC, &error))
             return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/identity.h"
 
+#include "tracer/bytecodes.h"
 #include "tracer/executors.h"
 #include "tracer/kept.h"
 #include "tracer/lambda.h"
@@ -460,6 +461,7 @@ static bool is_named(JNIEnv *jni, jclass class, const char *name) {
 static jint size_of(JNIEnv *jni, jobject executor, jclass class, enum executor_role role) {
     const struct executor_hook *hooks = tracer.options.executors, *hook = executors_size(hooks, role, NULL);
     jint size = -1;
+    struct bytecodes_pause pause = bytecodes_pause();
     for (; hook && size < 0; hook = executors_size(hooks, role, hook)) {
         jmethodID method = (*jni)->GetMethodID(jni, class, hook->method, "()I");
         (*jni)->ExceptionClear(jni);
@@ -468,6 +470,7 @@ static jint size_of(JNIEnv *jni, jobject executor, jclass class, enum executor_r
         (*jni)->ExceptionClear(jni);
         size = -1;
     }
+    bytecodes_resume(pause);
     return size;
 }
 
@@ -517,10 +520,12 @@ static const struct fork_join_pool *know_fork_join_pool(JNIEnv *jni) {
 
 jint identity_parallelism(JNIEnv *jni, jobject pool) {
     const struct fork_join_pool *known = know_fork_join_pool(jni);
+    struct bytecodes_pause pause = bytecodes_pause();
     jint number = known ? (*jni)->CallNonvirtualIntMethod(jni, pool, known->class, known->parallelism) : -1;
-    if (!(*jni)->ExceptionCheck(jni)) return number;
+    if ((*jni)->ExceptionCheck(jni)) number = -1;
     (*jni)->ExceptionClear(jni);
-    return -1;
+    bytecodes_resume(pause);
+    return number;
 }
 
 uint32_t identity_common_pool(JNIEnv *jni) {

@@ -11,12 +11,13 @@ struct ongoing_thread {
     struct event *open;          // those that began what is open, the outermost first
     size_t count, capacity;      // of them
     uint64_t cpu, delay_ns;      // so far
+    uint64_t bytecodes;          // ... executed; 0: not counted
     uint64_t carrier;            // of a virtual thread, 0 before its first
     bool named, mounted;         // has a thread block; is on its carrier
     struct ongoing_thread *next; // of its bucket
 };
 
-enum { FIRST_ROOM = 64, FIRST_OPEN = 8, AROUND_OPEN = 3 }; // a delay, a mount and an unmount
+enum { FIRST_ROOM = 64, FIRST_OPEN = 8, AROUND_OPEN = 4 }; // a delay, bytecodes, a mount and an unmount
 
 // Threads by id -------------------------------------------------------------------------------------------------------
 
@@ -126,6 +127,7 @@ static void forget_work(struct ongoing_thread *thread) {
 static void note_figures(struct ongoing_thread *thread, const struct event *event) {
     if (event_has_cpu(event->kind)) thread->cpu = event->operand[1];
     if (event->kind == EVENT_RUN_DELAY) thread->delay_ns = event->operand[0];
+    if (event->kind == EVENT_BYTECODES) thread->bytecodes = event->operand[0];
     if (event->kind == EVENT_MOUNT) thread->carrier = event->operand[0];
     if (event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT) thread->mounted = event->kind == EVENT_MOUNT;
 }
@@ -180,6 +182,7 @@ static size_t repeat(const struct ongoing_thread *thread, uint64_t ticks, struct
     size_t count = 0;
     if (thread->count == 0) return 0;
     if (thread->delay_ns) events[count++] = (struct event){.kind = EVENT_RUN_DELAY, .operand = {thread->delay_ns}};
+    if (thread->bytecodes) events[count++] = (struct event){.kind = EVENT_BYTECODES, .operand = {thread->bytecodes}};
     for (size_t i = 0; i < thread->count; i++) {
         events[count++] = thread->open[i];
         if (i > 0 || !thread->carrier) continue;
@@ -198,7 +201,8 @@ uint64_t ongoing_events(const struct ongoing *ongoing) {
     uint64_t count = 0;
     for (size_t i = 0; i < ongoing->room; i++) {
         for (const struct ongoing_thread *at = ongoing->buckets[i]; at; at = at->next) {
-            if (at->count) count += at->count + (at->delay_ns != 0) + (at->carrier ? 2 - at->mounted : 0);
+            if (at->count)
+                count += at->count + (at->delay_ns != 0) + (at->bytecodes != 0) + (at->carrier ? 2 - at->mounted : 0);
         }
     }
     return count;

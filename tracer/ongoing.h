@@ -3,8 +3,8 @@
 // file, that file begins with it, so that it can be read by itself. No JVM type in it. The drainer's alone.
 //
 // Kept by thread are its name, the functions, tasks, waits and blocks that are open, its pool, its carrier, and what it
-// has computed and waited so far. Hand-overs under way are not: a spawn's end by itself says nothing. An event that was
-// lost may have ended functions, so after a loss those of the innermost task are forgotten.
+// has computed, waited and executed so far. Hand-overs under way are not: a spawn's end by itself says nothing. An
+// event that was lost may have ended functions, so after a loss those of the innermost task are forgotten.
 #ifndef REHYPE_TRACER_ONGOING_H
 #define REHYPE_TRACER_ONGOING_H
 

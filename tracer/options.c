@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, rotate-size, "            \
-    "rotate-time, rotate-keep, claim, children"
+    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, bytecodes, "              \
+    "rotate-size, rotate-time, rotate-keep, claim, children"
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -143,6 +143,7 @@ static bool parse_one(const char *key, char *value, struct arena *arena, struct 
     if (strcmp(key, "rotate-keep") == 0) return parse_number(key, value, &options->rotation.most_files, error);
     if (strcmp(key, "without") == 0) return parse_without(value, options, error);
     if (strcmp(key, "clock") == 0) return parse_clock(value, options, error);
+    if (strcmp(key, "bytecodes") == 0) return parse_flag(key, value, &options->bytecodes, error);
     if (strcmp(key, "claim") == 0) return parse_flag(key, value, &options->claim, error);
     if (strcmp(key, "children") == 0) return parse_flag(key, value, &options->children, error);
     return error_set(error, STATUS_USAGE, "unknown option '%s': expected one of " KEYS, key);

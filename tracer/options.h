@@ -10,6 +10,7 @@
 //   rotate-size=BYTES, rotate-time=NS  the recording goes on in another file when one is so large, or so old
 //   rotate-keep=N   and so many files are kept
 //   buffer=N        records in each half of a thread's buffer (16 bytes each)
+//   bytecodes=1     count the bytecodes that each thread executes (bytecodes.h)
 //   claim=1         if FILE exists another JVM has it: put the pid before its extension
 //   children=1      set JAVA_TOOL_OPTIONS, so that JVMs that this one starts are traced, too
 #ifndef REHYPE_TRACER_OPTIONS_H
@@ -39,6 +40,7 @@ struct options {
     uint64_t memory_bytes; // 0: no limit
     struct rotation_rules rotation;
     bool without_locks, without_gc, without_samples, monotonic;
+    bool bytecodes;
     bool claim, children;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/pools.h"
 
+#include "tracer/bytecodes.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/registry.h"
@@ -13,11 +14,11 @@
 
 static jlong remaining_capacity(JNIEnv *jni, jobject queue, jclass class) {
     jmethodID method = (*jni)->GetMethodID(jni, class, "remainingCapacity", "()I");
+    struct bytecodes_pause pause = bytecodes_pause();
     jint capacity = method ? (*jni)->CallIntMethod(jni, queue, method) : -1;
-    if ((*jni)->ExceptionCheck(jni)) {
-        (*jni)->ExceptionClear(jni);
-        return -1;
-    }
+    if ((*jni)->ExceptionCheck(jni)) capacity = -1;
+    (*jni)->ExceptionClear(jni);
+    bytecodes_resume(pause);
     return capacity == INT32_MAX ? -1 : capacity;
 }
 

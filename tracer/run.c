@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/run.h"
 
+#include "tracer/bytecodes.h"
 #include "tracer/calibration.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
@@ -158,12 +159,20 @@ void run_stop(void) {
 
 // What is needed of the JVM -------------------------------------------------------------------------------------------
 
+static jclass define_helper(JNIEnv *jni, struct error *error) {
+    const uint8_t *bytes = helper_class_bytes;
+    size_t length = helper_class_length;
+    struct weaver *weaver = NULL;
+    if (tracer.options.bytecodes && !(weaver = bytecodes_helper(&bytes, &length, error))) return NULL;
+    jclass helper = (*jni)->DefineClass(jni, HELPER_CLASS, NULL, (const jbyte *)bytes, (jsize)length);
+    weaver_close(weaver);
+    return helper;
+}
+
 bool run_define_helper(JNIEnv *jni, struct error *error) {
     jclass helper = (*jni)->FindClass(jni, HELPER_CLASS);
     (*jni)->ExceptionClear(jni);
-    if (!helper)
-        helper =
-            (*jni)->DefineClass(jni, HELPER_CLASS, NULL, (const jbyte *)helper_class_bytes, (jsize)helper_class_length);
+    if (!helper) helper = define_helper(jni, error);
     if (helper) {
         (*jni)->DeleteLocalRef(jni, helper);
         return true;
@@ -190,14 +199,16 @@ bool run_know_classes(JNIEnv *jni, struct error *error) {
     if (!identity_init(jni)) {
         return error_set(error, STATUS_FAILED, "the JVM's classes are not as the tracer expects them");
     }
+    if (tracer.options.bytecodes && !bytecodes_init(jni, error)) return false;
     locks_init(jni);
     virtual_init(jni);
     tracer.platform_loader = parent_of_system_loader(jni);
     return true;
 }
 
-static bool ask_for_capabilities(void) {
+static bool ask_for_capabilities(struct error *error) {
     jvmtiCapabilities wanted = {0};
+    if (tracer.options.bytecodes && !bytecodes_ask(&wanted, error)) return false;
     wanted.can_generate_all_class_hook_events = 1;
     wanted.can_retransform_classes = 1;
     wanted.can_tag_objects = 1;
@@ -205,7 +216,8 @@ static bool ask_for_capabilities(void) {
     wanted.can_get_constant_pool = 1;
     wanted.can_get_line_numbers = 1;
     wanted.can_get_source_file_name = 1;
-    return (*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE;
+    if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE) return true;
+    return error_set(error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
 }
 
 bool run_ask(JavaVM *vm, struct error *error) {
@@ -214,9 +226,7 @@ bool run_ask(JavaVM *vm, struct error *error) {
         tracer.jvmti = NULL;
         return error_set(error, STATUS_FAILED, "the JVM has no interface for tools (JVMTI 1.2)");
     }
-    if (!ask_for_capabilities()) {
-        return error_set(error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
-    }
+    if (!ask_for_capabilities(error)) return false;
     locks_ask(vm);
     if (virtual_ask(vm)) container_ask(vm);
     return true;

@@ -12,9 +12,10 @@
 
 #include <jvmti.h>
 
-#define HELPER_CLASS "java/lang/Rehype"
-#define TASK_FIELD   "$rehype" // long, in FutureTask, ForkJoinTask and CompletableFuture: the task's id (identity.h)
-#define POOL_FIELD   "$pool"   // int, in ThreadPoolExecutor and ForkJoinPool: the pool's id
+#define HELPER_CLASS    "java/lang/Rehype"
+#define TASK_FIELD      "$rehype" // long, in FutureTask, ForkJoinTask and CompletableFuture: the task's id (identity.h)
+#define BYTECODES_FIELD "$bytecodes" // long, in Thread: executed so far (bytecodes.h)
+#define POOL_FIELD      "$pool"      // int, in ThreadPoolExecutor and ForkJoinPool: the pool's id
 
 struct tracer {
     JavaVM *vm;
@@ -86,6 +87,7 @@ struct thread_state {
     uint64_t run_task; // of its run() or main
     // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
     uint64_t cpu_offset, delay_offset;
+    uint64_t bytecodes;     // as last recorded
     uint64_t waited;        // task whose wait just ended: taking its result now is not one more event
     uint64_t awaiting;      // target of the wait under way
     uint64_t blocked_on;    // lock that it sleeps for; 0: none
@@ -200,8 +202,20 @@ static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t t
     return cpu;
 }
 
+// Records that so many bytecodes have been executed, where that has grown.
+static inline void record_bytecodes(struct thread_state *state, uint64_t ticks, uint64_t executed) {
+    if (executed == state->bytecodes) return;
+    ring_put1(&state->channel->ring, ticks, EVENT_BYTECODES, executed);
+    state->bytecodes = executed;
+}
+
+// The same of the calling thread.
+void record_bytecodes_here(struct thread_state *state, uint64_t ticks);
+
 static inline void record_boundary(struct thread_state *state, unsigned kind, uint64_t a, uint64_t c) {
-    record_boundary_at(state, clock_ticks(), kind, a, c);
+    uint64_t ticks = clock_ticks();
+    if (__builtin_expect(tracer.options.bytecodes, 0)) record_bytecodes_here(state, ticks);
+    record_boundary_at(state, ticks, kind, a, c);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/virtual.h"
 
+#include "tracer/bytecodes.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/parting.h"
@@ -191,6 +192,7 @@ static void JNICALL on_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
         uint64_t ticks = clock_ticks();
         begin_turn(ended, carrier, ticks);
         if (awaited) ring_put1(&carrier->channel->ring, ticks, EVENT_RESULT, awaited); // the last of them all
+        if (tracer.options.bytecodes) record_bytecodes(&ended->state, ticks, bytecodes_of(jni, thread));
         ring_put3(&carrier->channel->ring, ticks, EVENT_THREAD_END, ended->state.run_task, ended->cpu, 0);
         ring_switch(&carrier->channel->ring, ticks, 0);
     }

@@ -100,7 +100,7 @@ bool weaver_catch_all(struct weaver *weaver, uint16_t method, const char *snippe
 // what the method ran: of its own instructions, not of what is inserted. A block also ends behind every instruction
 // that may throw; only what the JVM fails at by itself (no memory, a class that can't be linked or initialised) leaves
 // the rest of a block counted and not run. Snippets inserted before the same instruction afterwards see it counted,
-// those on entry (but in a constructor) not. Some 3 bytes of code in 10 are such calls.
+// those on entry (but in a constructor) not. A block grows by 4 to 6 bytes.
 bool weaver_count_blocks(struct weaver *weaver, uint16_t method, const char *call, struct error *error);
 
 // Whether the JVM may run code of its own in place of the method's (@IntrinsicCandidate, JDK 9 and later): when it does

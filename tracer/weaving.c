@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/weaving.h"
 
+#include "tracer/bytecodes.h"
 #include "tracer/executors.h"
 #include "tracer/hooks.h"
 #include "tracer/names.h"
@@ -256,6 +257,7 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
                   jint *new_length, unsigned char **new_bytes) {
     text_of(subject->class->source_file, subject->file, sizeof subject->file);
     bool library = is_library(subject->internal);
+    if (tracer.options.bytecodes) bytecodes_weave(subject->weaver);
     if (!loader || library) hooks_weave(subject->weaver, redefined);
     if (options_trace_class(&tracer.options, subject->dotted) && !must_not_trace(subject->dotted)) {
         for (uint16_t m = 0; m < subject->class->method_count; m++) {
@@ -279,7 +281,8 @@ static bool is_worthwhile(void) {
 // Classes with hooks use fields that are woven into each other, so to the end all are woven or none.
 static bool concerns(JNIEnv *jni, jobject loader, const char *name, const char *dotted) {
     if ((!loader || is_library(name)) && hooks_concern(name)) return true;
-    return is_worthwhile() && (is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
+    return is_worthwhile() &&
+           (tracer.options.bytecodes || is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
 }
 
 static void weave_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name, jint length,
@@ -307,6 +310,8 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
     atomic_fetch_add(&under_way, 1); // before the look at linkable: weaving_undo waits for who saw it true
     if (atomic_load(&tracer.linkable))
         weave_class(jvmti, jni, redefined, loader, name, length, bytes, new_length, new_bytes);
+    else if (tracer.options.bytecodes)
+        bytecodes_first_class(jvmti, name, bytes, length, new_length, new_bytes);
     atomic_fetch_sub(&under_way, 1);
 }
 
@@ -392,6 +397,14 @@ static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_
 
 void weaving_begin(JNIEnv *jni) {
     retransform_all(jni, concerns_attached);
+}
+
+static bool is_any(JNIEnv *jni, jclass class, const char *name, size_t length) {
+    return true;
+}
+
+void weaving_count_loaded(JNIEnv *jni) {
+    retransform_all(jni, is_any);
 }
 
 static bool is_woven(JNIEnv *jni, jclass class, const char *name, size_t length) {

@@ -14,6 +14,9 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
                                  jobject domain, jint length, const unsigned char *bytes, jint *new_length,
                                  unsigned char **new_bytes);
 
+// Retransforms all that is loaded, so that its bytecodes are counted. Takes some tenths of a second.
+void weaving_count_loaded(JNIEnv *jni);
+
 // Retransforms what is loaded and concerns the tracer, so that it is woven: for a JVM that ran before. The rest is
 // woven as it loads. In batches, each of which stops the JVM for some milliseconds.
 void weaving_begin(JNIEnv *jni);

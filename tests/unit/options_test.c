@@ -58,6 +58,8 @@ static void test_each_option_is_taken(void **state) {
     assert_string_equal(options.excludes->method, "get*");
     assert_int_equal(options.buffer_records, 1024);
     assert_true(options.claim && options.children);
+    assert_false(options.bytecodes);
+    assert_true(parsed("bytecodes=1").bytecodes);
     assert_false(parsed("claim=0,children=0").claim);
     assert_false(rotation_wanted(&options.rotation));
     options = parsed("rotate-size=1048576,rotate-time=5,rotate-keep=3");
@@ -95,8 +97,8 @@ static void test_the_process_id_is_filled_in(void **state) {
 }
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, rotate-size, "            \
-    "rotate-time, rotate-keep, claim, children"
+    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, bytecodes, "              \
+    "rotate-size, rotate-time, rotate-keep, claim, children"
 
 static void test_what_is_recorded_can_be_chosen(void **state) {
     struct options options = parsed("min-duration=20000,without=locks,without=gc,memory=1048576,clock=monotonic");

@@ -101,16 +101,16 @@ static void test_what_is_open_begins_again(void **state) {
     assert_true(ongoing_name(&ongoing, 1, &(struct trace_thread){"busy", THREAD_DAEMON}));
     TAKE(&ongoing, 1, EVENT(THREAD_START, 7, 5), EVENT(ENTER, 1), EVENT(ENTER, 2), EVENT(EXIT, 2),
          EVENT(TASK_START, 8, 20), EVENT(ENTER, 3), EVENT(WAIT_BEGIN, 9, 30), EVENT(WAIT_END, 9, 40),
-         EVENT(RUN_DELAY, 77), EVENT(BLOCK_BEGIN, 10, 50, 0));
+         EVENT(BYTECODES, 900), EVENT(RUN_DELAY, 77), EVENT(BLOCK_BEGIN, 10, 50, 0));
     TAKE(&ongoing, 2, EVENT(THREAD_START, 11, 1), EVENT(THREAD_END, 11, 2), EVENT(LOST, 3)); // gone
     TAKE(&ongoing, 2, EVENT(LOST, 4));
     struct trace *trace = write_ongoing(&ongoing, &count);
     assert_int_equal(trace->stream_count, 1);
     assert_string_equal(trace->streams[0].thread.name, "busy");
     assert_int_equal(trace->streams[0].thread.flags, THREAD_DAEMON);
-    CHECK_STREAM(&trace->streams[0], trace, 50, EVENT(RUN_DELAY, 77), EVENT(THREAD_START, 7), EVENT(ENTER, 1),
-                 EVENT(TASK_START, 8), EVENT(ENTER, 3), EVENT(BLOCK_BEGIN, 10));
-    assert_int_equal(count, 6);
+    CHECK_STREAM(&trace->streams[0], trace, 50, EVENT(RUN_DELAY, 77), EVENT(BYTECODES, 900), EVENT(THREAD_START, 7),
+                 EVENT(ENTER, 1), EVENT(TASK_START, 8), EVENT(ENTER, 3), EVENT(BLOCK_BEGIN, 10));
+    assert_int_equal(count, 7);
     assert_int_equal(trace->running_count, 2);
     assert_int_equal(trace->running[0], 7);
     assert_int_equal(trace->running[1], 8);

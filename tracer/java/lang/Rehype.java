@@ -23,6 +23,10 @@ public final class Rehype {
     public static native void exit(int method);
     public static native void exitThrew(int method);
 
+    /** A basic block of so many bytecodes begins. The agent fills this in where they are counted (bytecodes.c). */
+    @jdk.internal.vm.annotation.ForceInline
+    public static void count(int bytecodes) {}
+
     // The application's place from which a task may be spawned next; 0 when the call is over.
     public static native void site(int site);
 
