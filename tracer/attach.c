@@ -13,6 +13,7 @@
 #include "tracer/running.h"
 #include "tracer/session.h"
 #include "tracer/sites.h"
+#include "tracer/sleeps.h"
 #include "tracer/tracer.h"
 #include "tracer/virtual.h"
 #include "tracer/weaving.h"
@@ -83,6 +84,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     if (!know_jvm(jni, error)) return false;
     sites_restart();
     registry_restart();
+    sleeps_restart();
     virtual_restart();
     if (!run_start(&nothing, error)) return false;
     atomic_store(&tracer.stopped, false);

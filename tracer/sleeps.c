@@ -4,15 +4,19 @@
 #include "tracer/identity.h"
 #include "tracer/sites.h"
 
+#include <stdlib.h>
+
 static jfieldID thread_number, park_blocker;
 
 enum { SLOTS = 4096 };
 
-// Its owner writes the other words before it publishes `id`; whoever read them claims by that same id, so what they
-// read belonged to it.
+// Who has taken it writes the other words before it publishes `id`; whoever read them claims by that same id, so what
+// they read belonged to it.
 struct slot {
     _Atomic(uint64_t) id; // of the sleep; 0: nobody sleeps, or somebody woke him
     _Atomic(uint64_t) thread, shared, since;
+    _Atomic(bool) taken;
+    _Atomic(struct slot *) next; // of its chain; never freed
 };
 
 static struct slot slots[SLOTS];
@@ -28,6 +32,20 @@ jobject sleeps_blocker(JNIEnv *jni, jthread thread, jobject told) {
     return told || !park_blocker ? told : (*jni)->GetObjectField(jni, thread, park_blocker);
 }
 
+static struct slot *next_slot(const struct slot *slot) {
+    return atomic_load_explicit(&slot->next, memory_order_acquire); // pairs with append's exchange
+}
+
+void sleeps_restart(void) {
+    for (struct slot *chain = slots; chain < slots + SLOTS; chain++) {
+        for (struct slot *slot = chain; slot; slot = next_slot(slot)) {
+            atomic_store_explicit(&slot->id, 0, memory_order_relaxed);
+            atomic_store_explicit(&slot->taken, false, memory_order_release);
+        }
+    }
+    atomic_store_explicit(&shared_sleeper, 0, memory_order_relaxed);
+}
+
 static void raise_slots_used(uint32_t index) {
     uint32_t used = atomic_load_explicit(&slots_used, memory_order_relaxed);
     while (index >= used && !atomic_compare_exchange_weak_explicit(&slots_used, &used, index + 1, memory_order_relaxed,
@@ -35,10 +53,36 @@ static void raise_slots_used(uint32_t index) {
     }
 }
 
+// A slot more, taken, at the chain's end. NULL without memory.
+static struct slot *append(struct slot *chain) {
+    struct slot *slot = calloc(1, sizeof *slot), *none = NULL;
+    if (!slot) return NULL;
+    atomic_init(&slot->taken, true);
+    while (
+        !atomic_compare_exchange_weak_explicit(&chain->next, &none, slot, memory_order_release, memory_order_relaxed)) {
+        if (none) chain = none;
+        none = NULL;
+    }
+    return slot;
+}
+
+static struct slot *take_slot(uint64_t number) {
+    struct slot *chain = &slots[number % SLOTS];
+    for (struct slot *slot = chain; slot; slot = next_slot(slot)) {
+        if (!atomic_exchange_explicit(&slot->taken, true, memory_order_acquire)) return slot; // pairs with give_back
+    }
+    return append(chain);
+}
+
+static void give_back(struct slot *slot) {
+    atomic_store_explicit(&slot->taken, false, memory_order_release);
+}
+
 void sleeps_begin(JNIEnv *jni, struct thread_state *state, jthread thread, jobject object, uint64_t shared) {
     if (!thread_number) return;
     uint64_t number = (uint64_t)(*jni)->GetLongField(jni, thread, thread_number);
-    struct slot *slot = &slots[number % SLOTS];
+    struct slot *slot = take_slot(number);
+    if (!slot) return;
     state->sleep = task_id_new(state);
     state->slot = slot;
     state->sleeps_shared = shared != 0;
@@ -60,6 +104,7 @@ static bool claim(struct slot *slot, uint64_t id) {
 void sleeps_end(struct thread_state *state) {
     record_boundary(state, EVENT_WAIT_END, state->sleep, 0);
     claim(state->slot, state->sleep);
+    give_back(state->slot);
     if (state->sleeps_shared) atomic_fetch_sub_explicit(&shared_sleeper, 1, memory_order_relaxed);
     state->sleep = 0;
 }
@@ -73,24 +118,31 @@ static void release(struct thread_state *state, struct slot *slot, uint64_t id) 
     if (claim(slot, id)) record1(state, EVENT_RESULT, id);
 }
 
+// The earliest that is not released yet.
+struct earliest {
+    struct slot *slot;
+    uint64_t id, since;
+};
+
+static void notify(struct thread_state *state, struct slot *slot, uint64_t shared, bool all,
+                   struct earliest *earliest) {
+    uint64_t id = atomic_load_explicit(&slot->id, memory_order_acquire); // pairs with the store in sleeps_begin
+    if (!id || atomic_load_explicit(&slot->shared, memory_order_relaxed) != shared) return;
+    uint64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed);
+    if (all)
+        release(state, slot, id);
+    else if (since < earliest->since)
+        *earliest = (struct earliest){slot, id, since};
+}
+
 void sleeps_notify(uint64_t shared, bool all) {
     PROBED struct thread_state *state = is_known() ? probe_begin() : NULL;
     uint32_t used = state ? atomic_load_explicit(&slots_used, memory_order_relaxed) : 0;
-    struct slot *first = NULL;
-    uint64_t first_id = 0, first_since = UINT64_MAX;
-    for (struct slot *slot = slots; slot < slots + used; slot++) {
-        uint64_t id = atomic_load_explicit(&slot->id, memory_order_acquire); // pairs with the store in sleeps_begin
-        if (!id || atomic_load_explicit(&slot->shared, memory_order_relaxed) != shared) continue;
-        uint64_t since = atomic_load_explicit(&slot->since, memory_order_relaxed);
-        if (all) {
-            release(state, slot, id);
-        } else if (since < first_since) {
-            first = slot;
-            first_id = id;
-            first_since = since;
-        }
+    struct earliest earliest = {.since = UINT64_MAX};
+    for (struct slot *chain = slots; chain < slots + used; chain++) {
+        for (struct slot *slot = chain; slot; slot = next_slot(slot)) notify(state, slot, shared, all, &earliest);
     }
-    if (first) release(state, first, first_id);
+    if (earliest.slot) release(state, earliest.slot, earliest.id);
 }
 
 static void release_one(struct slot *slot, uint64_t id) {
@@ -98,12 +150,20 @@ static void release_one(struct slot *slot, uint64_t id) {
     if (state) release(state, slot, id);
 }
 
+// The thread's sleep, 0 where it does not sleep, and *slot.
+static uint64_t find(uint64_t number, struct slot **slot) {
+    for (*slot = &slots[number % SLOTS]; *slot; *slot = next_slot(*slot)) {
+        uint64_t id = atomic_load_explicit(&(*slot)->id, memory_order_acquire); // pairs with the store in sleeps_begin
+        if (id && atomic_load_explicit(&(*slot)->thread, memory_order_relaxed) == number) return id;
+    }
+    return 0;
+}
+
 void sleeps_unpark(JNIEnv *jni, jobject thread) {
     if (!thread || !thread_number || !is_known()) return;
-    uint64_t number = (uint64_t)(*jni)->GetLongField(jni, thread, thread_number);
-    struct slot *slot = &slots[number % SLOTS];
-    uint64_t id = atomic_load_explicit(&slot->id, memory_order_acquire); // pairs with the store in sleeps_begin
-    if (!id || atomic_load_explicit(&slot->thread, memory_order_relaxed) != number) return;
+    struct slot *slot;
+    uint64_t id = find((uint64_t)(*jni)->GetLongField(jni, thread, thread_number), &slot);
+    if (!id) return;
     uint64_t shared = atomic_load_explicit(&slot->shared, memory_order_relaxed);
     if (shared & SLEEPS_MONITOR) return; // unparking does not wake it
     if (shared)

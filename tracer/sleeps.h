@@ -5,9 +5,9 @@
 // Where nobody does (a timeout, an interrupt, the JDK's own notify, a thread without a task) the wait is for something
 // unknown, and tells the class of what the thread slept on.
 //
-// Sleepers stand in one table by their threads' numbers, each in a slot of four words that it alone writes; who wakes
-// it claims the sleep by setting the slot's id to 0, so that one release has one result. No lock, no allocation. Of two
-// sleepers whose numbers share a slot the earlier is lost sight of, and its releaser unknown.
+// Sleepers stand in one table by their threads' numbers, each in a slot of its own while it sleeps; who wakes it claims
+// the sleep by setting the slot's id to 0, so that one release has one result. No lock. Numbers that meet in the table
+// are chained: a chain grows by a slot when more of them sleep at once than ever before, and never shrinks.
 //
 // A latch that opens is the cause of all who wait for it, though they wake each other in turn.
 #ifndef REHYPE_TRACER_SLEEPS_H
@@ -20,6 +20,9 @@
 
 // Once, when the classes can be had.
 void sleeps_init(JNIEnv *jni);
+
+// Before another recording: whoever slept through the end of the one before tells no more.
+void sleeps_restart(void);
 
 // By a thread that is about to park, or to wait for a monitor to be notified, and that has done so.
 // `object`: what it parks on, or the monitor; may be NULL. `shared`: number of what its release would release all
