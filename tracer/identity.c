@@ -154,10 +154,13 @@ bool identity_is_done(JNIEnv *jni, jobject task) {
 // site.
 enum { TAG_CREATED = 1, TAG_PENDING = 2, TAG_QUEUE = 3, TAG_KIND = 3, TAG_SITE_AT = 42 };
 
-struct pending_queue { // ids of one object handed over several times
+struct pending_queue { // ids of one object handed over, or evaluated, several times
     size_t head, count, capacity;
-    uint64_t *ids;
+    uint64_t *ids; // those that were not handed over yet have ONLY_CREATED
 };
+
+static const uint64_t ONLY_CREATED = (uint64_t)1 << 63;
+enum { EVALUATED_MOST = 4096 }; // of one object, and not begun
 
 // Guards all tags of raw tasks: reading a tag and setting it must be one step. Held for two JVMTI calls.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -200,43 +203,82 @@ static bool queue_push(struct pending_queue *queue, uint64_t id) {
     return true;
 }
 
-static void add_pending(jobject object, uint64_t tag, uint64_t id) {
+static bool add_pending(jobject object, uint64_t tag, uint64_t id) {
     struct pending_queue *queue = queue_in(tag);
     if ((tag & TAG_KIND) != TAG_QUEUE) {
         queue = calloc(1, sizeof *queue);
-        if (!queue) return;
-        if (!queue_push(queue, id_in(tag))) {
+        if (!queue) return false;
+        if (!queue_push(queue, id_in(tag) | ((tag & TAG_KIND) == TAG_CREATED ? ONLY_CREATED : 0))) {
             free(queue);
-            return;
+            return false;
         }
         set_tag(object, (uint64_t)(uintptr_t)queue | TAG_QUEUE);
     }
-    queue_push(queue, id);
+    return queue_push(queue, id);
+}
+
+// Place of the first id that was handed over, or of the first that was only created; SIZE_MAX: there is none.
+static size_t find_id(const struct pending_queue *queue, bool only_created) {
+    for (size_t i = queue->head; i < queue->head + queue->count; i++) {
+        if (!(queue->ids[i] & ONLY_CREATED) == !only_created) return i;
+    }
+    return SIZE_MAX;
+}
+
+// An id that was created but not handed over is what is handed over now.
+static uint64_t hand_over_created(struct pending_queue *queue) {
+    size_t at = find_id(queue, true);
+    if (at == SIZE_MAX) return 0;
+    return queue->ids[at] &= ~ONLY_CREATED;
 }
 
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new) {
     pthread_mutex_lock(&lock);
-    uint64_t tag = tag_of(object), id = id_in(tag);
-    *is_new = (tag & TAG_KIND) != TAG_CREATED;
-    if (*is_new) id = task_id_new(state);
-    if (tag == 0 || !*is_new) {
-        set_tag(object, id << 2 | TAG_PENDING);
-    } else {
-        add_pending(object, tag, id);
+    uint64_t tag = tag_of(object), id = 0;
+    if ((tag & TAG_KIND) == TAG_CREATED) set_tag(object, (id = id_in(tag)) << 2 | TAG_PENDING);
+    if ((tag & TAG_KIND) == TAG_QUEUE) id = hand_over_created(queue_in(tag));
+    *is_new = !id;
+    if (*is_new) {
+        id = task_id_new(state);
+        if (tag == 0)
+            set_tag(object, id << 2 | TAG_PENDING);
+        else
+            add_pending(object, tag, id);
     }
     pthread_mutex_unlock(&lock);
     return id;
 }
 
-static uint64_t take_pending(jobject object, uint64_t tag) {
-    struct pending_queue *queue = queue_in(tag);
-    uint64_t id = queue->ids[queue->head++];
+uint64_t identity_evaluated(struct thread_state *state, jobject object) {
+    pthread_mutex_lock(&lock);
+    uint64_t tag = tag_of(object), id = 0;
+    bool many = (tag & TAG_KIND) == TAG_QUEUE && queue_in(tag)->count >= EVALUATED_MOST;
+    if (!many) id = task_id_new(state);
+    if (tag == 0)
+        set_tag(object, id << 2 | TAG_CREATED);
+    else if (!many && !add_pending(object, tag, id | ONLY_CREATED))
+        id = 0;
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) {
+    uint64_t id = queue->ids[at] & ~ONLY_CREATED;
+    memmove(queue->ids + queue->head + 1, queue->ids + queue->head, (at - queue->head) * sizeof *queue->ids);
+    queue->head++;
     if (--queue->count == 0) {
         free(queue->ids);
         free(queue);
         set_tag(object, 0);
     }
     return id;
+}
+
+// What was handed over comes before what was only created.
+static uint64_t take_pending(jobject object, uint64_t tag) {
+    struct pending_queue *queue = queue_in(tag);
+    size_t at = find_id(queue, false);
+    return take_at(object, queue, at == SIZE_MAX ? queue->head : at);
 }
 
 uint64_t identity_begin(jobject object) {
@@ -251,15 +293,20 @@ uint64_t identity_begin(jobject object) {
     return id;
 }
 
+static uint64_t last_handed_over(const struct pending_queue *queue) {
+    for (size_t i = queue->head + queue->count; i-- > queue->head;) {
+        if (!(queue->ids[i] & ONLY_CREATED)) return queue->ids[i];
+    }
+    return 0;
+}
+
 uint64_t identity_last_pending(jobject object) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = 0;
-    if ((tag & TAG_KIND) == TAG_QUEUE) {
-        const struct pending_queue *queue = queue_in(tag);
-        id = queue->ids[queue->head + queue->count - 1];
-    } else if ((tag & TAG_KIND) == TAG_PENDING) {
+    if ((tag & TAG_KIND) == TAG_QUEUE)
+        id = last_handed_over(queue_in(tag));
+    else if ((tag & TAG_KIND) == TAG_PENDING)
         id = id_in(tag);
-    }
     pthread_mutex_unlock(&lock);
     return id;
 }
@@ -267,10 +314,12 @@ uint64_t identity_last_pending(jobject object) {
 uint64_t identity_take_created(jobject object) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object);
-    bool created = (tag & TAG_KIND) == TAG_CREATED;
-    if (created) set_tag(object, 0);
+    uint64_t id = (tag & TAG_KIND) == TAG_CREATED ? id_in(tag) : 0;
+    if (id) set_tag(object, 0);
+    size_t at = (tag & TAG_KIND) == TAG_QUEUE ? find_id(queue_in(tag), true) : SIZE_MAX;
+    if (at != SIZE_MAX) id = take_at(object, queue_in(tag), at);
     pthread_mutex_unlock(&lock);
-    return created ? id_in(tag) : 0;
+    return id;
 }
 
 void identity_set_pending(jobject object, uint64_t id, uint32_t site) {

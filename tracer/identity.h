@@ -39,9 +39,12 @@ void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried);
 jobject identity_callable(JNIEnv *jni, jobject callable);
 
 // A raw Runnable was made (its id is reserved), is handed over (gives its id; the same object may be pending many
-// times, first in first out), or begins to run. begin gives 0 when the object was never seen.
+// times, first in first out), or begins to run. begin gives 0 when the object was never seen. One that was evaluated,
+// as a lambda is, may be an object that is there already: each evaluation is a task, of those that have not begun as
+// many as memory should keep; for more it is 0.
 void identity_created(jobject object, uint64_t id);
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new);
+uint64_t identity_evaluated(struct thread_state *state, jobject object);
 uint64_t identity_begin(jobject object);
 uint64_t identity_last_pending(jobject object); // the id that was given last and has not begun; 0: none
 

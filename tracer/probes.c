@@ -413,6 +413,57 @@ PROBE(void, bodyThrew)(JNIEnv *jni, jclass helper) {
     if (state) end_by_exception(state);
 }
 
+// Lambdas and hidden classes have no class file that could be woven, so whoever runs a body has the call woven as well:
+// a body that was begun at its call only nests. By which way the call is left shows in the method that it is in: it
+// falls through, comes to a handler, or leaves the method; then all that the method began is over.
+
+PROBE(void, runnerEnter)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    const struct task_frame *frame = top(state);
+    if (state->runners < RUNNER_STACK)
+        state->runner[state->runners] = (struct runner_mark){state->tasks, frame ? frame->nested : 0};
+    state->runners++;
+}
+
+static void end_what_was_run(struct thread_state *state) {
+    if (state->runners == 0 || state->runners > RUNNER_STACK) return;
+    struct runner_mark mark = state->runner[state->runners - 1];
+    struct task_frame *frame;
+    while (state->tasks > mark.tasks) {
+        if ((frame = top(state))) {
+            frame->nested = 0;
+            frame->outcome = TASK_THREW;
+        }
+        end(state);
+    }
+    frame = state->tasks == mark.tasks ? top(state) : NULL;
+    if (frame && frame->nested > mark.nested) frame->nested = mark.nested;
+}
+
+PROBE(void, runnerCaught)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) end_what_was_run(state);
+}
+
+PROBE(void, runnerThrew)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    end_what_was_run(state);
+    if (state->runners > 0) state->runners--;
+}
+
+PROBE(void, runnerLeave)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && state->runners > 0) state->runners--;
+}
+
+PROBE(void, lambdaMade)(JNIEnv *jni, jclass helper, jobject task) {
+    PROBED struct thread_state *state = task ? probe_begin() : NULL;
+    uint64_t id = state ? identity_evaluated(state, task) : 0;
+    if (id) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
+}
+
 static void record_result(uint64_t task) {
     PROBED struct thread_state *state = task ? probe_begin() : NULL;
     if (!state) return;

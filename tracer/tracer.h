@@ -33,7 +33,7 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { SPAWN_STACK = 16, CLASSES_AT_HAND = 4 };
+enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4 };
 
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
@@ -45,6 +45,11 @@ struct task_frame {
     bool begun_before;    // under way when recording began: nobody tells when it ends (running.h)
     uint32_t nested;      // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
     uint32_t outcome;     // enum task_outcome so far
+};
+
+// How many bodies were open when a method that runs tasks was entered: what it began is above.
+struct runner_mark {
+    uint32_t tasks, nested; // frames; of the innermost
 };
 
 // A class that the thread met lately.
@@ -98,8 +103,10 @@ struct thread_state {
     uint32_t tasks, spawns; // depth of the stacks; more than fits is counted, not kept
     uint32_t task_capacity;
     struct task_frame *task;
-    uint32_t worker_pool;           // of a ForkJoinPool's worker; 0: none
-    uint64_t spawn[SPAWN_STACK];    // task of each open hand-over; 0 for one that is not recorded
+    uint32_t worker_pool;        // of a ForkJoinPool's worker; 0: none
+    uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
+    uint32_t runners;            // methods that run tasks, open; more than fits is counted, not kept
+    struct runner_mark runner[RUNNER_STACK];
     uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
     struct future_in_making future;
     uint32_t idle_pool; // whose queue it asks

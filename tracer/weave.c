@@ -116,8 +116,22 @@ static bool is_call(uint8_t opcode) {
     return opcode >= OP_INVOKEVIRTUAL && opcode <= OP_INVOKEINTERFACE;
 }
 
-// Fills in the calls of the code; with sites NULL it only counts. A malformed instruction ends the walk.
-static size_t list_calls(const struct weaver *weaver, uint16_t method, const uint16_t *lines, struct call_site *sites) {
+static bool is_dynamic(uint8_t opcode) {
+    return opcode == 0xba; // invokedynamic
+}
+
+static bool dynamic_callee(const struct constant_pool *pool, uint16_t index, struct member_ref *callee) {
+    if (index == 0 || index >= pool->count || !pool->offsets[index]) return false;
+    const uint8_t *constant = pool->bytes + pool->offsets[index];
+    callee->owner = (struct utf8){"", 0};
+    return *constant == CONSTANT_INVOKE_DYNAMIC &&
+           pool_name_and_type(pool, get_u2(constant + 3), &callee->name, &callee->descriptor);
+}
+
+// Fills in the calls of the code, of methods or dynamic ones; with sites NULL it only counts. A malformed instruction
+// ends the walk.
+static size_t list_calls(const struct weaver *weaver, uint16_t method, bool dynamic, const uint16_t *lines,
+                         struct call_site *sites) {
     const struct class_layout *layout = &weaver->layout;
     const uint8_t *code = layout->pool.bytes + layout->places[method].code.code;
     uint32_t code_length = layout->file.methods[method].code_length;
@@ -126,7 +140,9 @@ static size_t list_calls(const struct weaver *weaver, uint16_t method, const uin
         length = instruction_length(code, code_length, bci);
         if (length == 0) break;
         struct member_ref callee;
-        if (!is_call(code[bci]) || !pool_method(&layout->pool, get_u2(code + bci + 1), &callee)) continue;
+        if (dynamic ? !is_dynamic(code[bci]) : !is_call(code[bci])) continue;
+        uint16_t index = get_u2(code + bci + 1);
+        if (!(dynamic ? dynamic_callee : pool_method)(&layout->pool, index, &callee)) continue;
         if (sites) {
             sites[count] = (struct call_site){.bci = bci,
                                               .line = lines[bci],
@@ -140,16 +156,49 @@ static size_t list_calls(const struct weaver *weaver, uint16_t method, const uin
     return count;
 }
 
-size_t weaver_call_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites) {
+static size_t sites_of(struct weaver *weaver, uint16_t method, bool dynamic, const struct call_site **sites) {
     *sites = NULL;
     if (method >= weaver->layout.file.method_count) return 0;
-    size_t count = list_calls(weaver, method, NULL, NULL);
+    size_t count = list_calls(weaver, method, dynamic, NULL, NULL);
     if (count == 0) return 0;
     uint16_t *lines = lines_of(weaver, method);
     struct call_site *list = ARENA_NEW(&weaver->arena, struct call_site, count);
     if (!lines || !list) return 0;
     *sites = list;
-    return list_calls(weaver, method, lines, list);
+    return list_calls(weaver, method, dynamic, lines, list);
+}
+
+size_t weaver_call_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites) {
+    return sites_of(weaver, method, false, sites);
+}
+
+static bool has_constant(const struct constant_pool *pool, enum constant_tag tag) {
+    for (uint16_t i = 1; i < pool->count; i++) {
+        if (pool->offsets[i] && pool->bytes[pool->offsets[i]] == tag) return true;
+    }
+    return false;
+}
+
+size_t weaver_dynamic_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites) {
+    *sites = NULL;
+    return has_constant(&weaver->layout.pool, CONSTANT_INVOKE_DYNAMIC) ? sites_of(weaver, method, true, sites) : 0;
+}
+
+size_t weaver_handlers(struct weaver *weaver, uint16_t method, const uint16_t **bcis) {
+    *bcis = NULL;
+    const struct class_layout *layout = &weaver->layout;
+    if (method >= layout->file.method_count || layout->file.methods[method].code_length == 0) return 0;
+    const uint8_t *table = layout->pool.bytes + layout->places[method].code.exceptions;
+    size_t entries = get_u2(table), count = 0;
+    uint16_t *list = ARENA_NEW(&weaver->arena, uint16_t, entries + 1);
+    for (size_t i = 0; list && i < entries; i++) {
+        uint16_t handler = get_u2(table + 2 + 8 * i + 4);
+        size_t known = 0;
+        while (known < count && list[known] != handler) known++;
+        if (known == count) list[count++] = handler;
+    }
+    *bcis = list;
+    return count;
 }
 
 // Insertion

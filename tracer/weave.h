@@ -69,6 +69,13 @@ bool weaver_refers_to(const struct weaver *weaver, const char *name, const char 
 // invokedynamic is not listed.
 size_t weaver_call_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites);
 
+// The same of invokedynamic, which has no owner: a lambda's name is that of the interface's method, its descriptor
+// returns the interface. Where the class has none this costs a walk over its constant pool.
+size_t weaver_dynamic_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites);
+
+// Where the method's exception handlers begin, in the order of its table, each once; *bcis in the weaver's arena.
+size_t weaver_handlers(struct weaver *weaver, uint16_t method, const uint16_t **bcis);
+
 enum insert_where {
     INSERT_ENTRY, // once on entry: back edges to pc 0 don't run it again. In a constructor: after this()/super()
     INSERT_BEFORE_RETURN, // before every return instruction; the value to be returned is on the stack and must stay

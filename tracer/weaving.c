@@ -169,20 +169,97 @@ static bool is_body(const struct class_method *method) {
            (utf8_is(method->name, "call") && utf8_is(method->descriptor, "()Ljava/lang/Object;"));
 }
 
-static void weave_task_type(JNIEnv *jni, jobject loader, const struct subject *subject) {
+// A call of a body by the program's own code. What it calls may be a lambda, whose class can't be woven.
+static bool is_run(const struct call_site *call) {
+    return (utf8_is(call->owner, "java/lang/Runnable") && utf8_is(call->name, "run")) ||
+           (utf8_is(call->owner, "java/util/concurrent/Callable") && utf8_is(call->name, "call"));
+}
+
+static bool runs_tasks(const struct subject *subject, uint16_t index) {
+    const struct call_site *calls;
+    if (!weaver_refers_to(subject->weaver, "run", "()V") &&
+        !weaver_refers_to(subject->weaver, "call", "()Ljava/lang/Object;"))
+        return false;
+    size_t count = weaver_call_sites(subject->weaver, index, &calls);
+    for (size_t i = 0; i < count; i++) {
+        if (is_run(&calls[i])) return true;
+    }
+    return false;
+}
+
+// `is_task`: the method is a body itself, and tells by itself that it was left by an exception.
+static void weave_runner(const struct subject *subject, uint16_t index, bool is_task) {
+    const struct call_site *calls;
+    const uint16_t *handlers;
+    size_t count = weaver_call_sites(subject->weaver, index, &calls);
+    size_t handler_count = weaver_handlers(subject->weaver, index, &handlers);
+    insert(subject, index, INSERT_ENTRY, 0, "call runnerEnter ()V");
+    insert(subject, index, INSERT_BEFORE_RETURN, 0, "call runnerLeave ()V");
+    if (!is_task) catch_all(subject, index, "call runnerThrew ()V");
+    for (size_t i = 0; i < handler_count; i++)
+        insert(subject, index, INSERT_BEFORE_BCI, handlers[i], "call runnerCaught ()V");
+    for (size_t i = 0; i < count; i++) {
+        if (!is_run(&calls[i])) continue;
+        insert(subject, index, INSERT_BEFORE_BCI, calls[i].bci, "dup; call bodyBegin (Ljava/lang/Object;)V");
+        insert(subject, index, INSERT_AFTER_BCI, calls[i].bci, "call bodyEnd ()V");
+    }
+}
+
+static bool ends_with(struct utf8 text, const char *end) {
+    size_t length = strlen(end);
+    return text.length >= length && memcmp(text.bytes + text.length - length, end, length) == 0;
+}
+
+// A lambda that goes straight to where it gets an id anyway: a thread, or a FutureTask. A program's own executor may be
+// known by the JDK's interfaces, but makes no other than these of what is submitted.
+static bool is_for_known(const struct call_site *next, const struct call_site *lambda) {
+    enum { INVOKEDYNAMIC_BYTES = 5 };
+    static const char JUC[] = "java/util/concurrent/";
+    if (next->bci != lambda->bci + INVOKEDYNAMIC_BYTES) return false;
+    bool thread = utf8_is(next->owner, "java/lang/Thread");
+    bool jdk = next->owner.length > sizeof JUC - 1 && memcmp(next->owner.bytes, JUC, sizeof JUC - 1) == 0;
+    return thread || (jdk && may_spawn(next) && !utf8_is(next->name, "execute"));
+}
+
+static void weave_lambdas(const struct subject *subject, uint16_t index) {
+    const struct call_site *lambdas, *calls;
+    size_t count = weaver_dynamic_sites(subject->weaver, index, &lambdas);
+    size_t call_count = count ? weaver_call_sites(subject->weaver, index, &calls) : 0, next = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct utf8 type = lambdas[i].descriptor;
+        if (!ends_with(type, ")Ljava/lang/Runnable;") && !ends_with(type, ")Ljava/util/concurrent/Callable;")) continue;
+        while (next < call_count && calls[next].bci < lambdas[i].bci) next++;
+        if (next < call_count && is_for_known(&calls[next], &lambdas[i])) continue;
+        insert(subject, index, INSERT_AFTER_BCI, lambdas[i].bci, "dup; call lambdaMade (Ljava/lang/Object;)V");
+    }
+}
+
+static void weave_runners(const struct subject *subject, bool is_task_type) {
+    for (uint16_t m = 0; m < subject->class->method_count; m++) {
+        if (subject->class->methods[m].code_length == 0) continue;
+        weave_lambdas(subject, m);
+        if (runs_tasks(subject, m)) weave_runner(subject, m, is_task_type && is_body(&subject->class->methods[m]));
+    }
+}
+
+// Whether it is one. `runners`: methods that run tasks are woven as well.
+static bool weave_task_type(JNIEnv *jni, jobject loader, const struct subject *subject, bool runners) {
     const struct class_file *class = subject->class;
     bool might = class->interface_count > 0 || !utf8_is(class->super_name, "java/lang/Object");
-    if (!might || (class->access & ACC_INTERFACE)) return;
+    if (!might || (class->access & ACC_INTERFACE)) return false;
     struct supertypes types = supertypes_of(jni, loader, class);
     for (uint16_t m = 0; types.task && m < class->method_count; m++) {
         if (is_body(&class->methods[m])) {
             insert(subject, m, INSERT_ENTRY, 0, "aload 0; call bodyBegin (Ljava/lang/Object;)V");
             insert(subject, m, INSERT_BEFORE_RETURN, 0, "call bodyEnd ()V");
-            catch_all(subject, m, "call bodyThrew ()V");
+            catch_all(subject, m,
+                      runners && runs_tasks(subject, m) ? "call runnerThrew ()V; call bodyThrew ()V"
+                                                        : "call bodyThrew ()V");
         } else if (utf8_is(class->methods[m].name, "<init>") && !types.inherits_it) {
             insert(subject, m, INSERT_BEFORE_RETURN, 0, "aload 0; call bodyCreated (Ljava/lang/Object;)V");
         }
     }
+    return types.task;
 }
 
 // What was woven, to be undone ----------------------------------------------------------------------------------------
@@ -266,8 +343,10 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
     }
     if (loader) executors_weave(tracer.options.executors, subject->weaver);
     if (!library && is_application(jni, loader)) {
-        if (!options_is_library(&tracer.options, subject->dotted)) weave_call_sites(subject);
-        weave_task_type(jni, loader, subject);
+        bool own = !options_is_library(&tracer.options, subject->dotted);
+        if (own) weave_call_sites(subject);
+        bool is_task = weave_task_type(jni, loader, subject, own);
+        if (own) weave_runners(subject, is_task);
     }
     finish(jvmti, subject, new_length, new_bytes);
 }

@@ -793,6 +793,44 @@ static uint16_t method_named(const struct class_file *class, const char *name) {
     return i;
 }
 
+static void test_handlers_are_told_once(void **state) {
+    const uint16_t *handlers;
+    struct weaver *weaver = open_class(
+        &(struct spec){.code = PART(NOP, RETURN, ATHROW, ATHROW),
+                       .exceptions = PART(0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 1, 0, 2, 0, 3, 0, 0),
+                       .frames = PART(0, 2, 66, 7, 0, 2, 64, 7, 0, 2)});
+    assert_int_equal(weaver_handlers(weaver, 0, &handlers), 2);
+    assert_int_equal(handlers[0], 3);
+    assert_int_equal(handlers[1], 2);
+    assert_int_equal(weaver_handlers(weaver, 1, &handlers), 0);
+    weaver_close(weaver);
+    weaver = open_class(&(struct spec){.name = "m"});
+    assert_int_equal(weaver_handlers(weaver, 0, &handlers), 0); // abstract
+    weaver_close(weaver);
+}
+
+static void test_dynamic_calls_have_their_own_list(void **state) {
+    const struct call_site *sites;
+    struct error error = ERROR_INIT;
+    struct part bytes = read_corpus("lambdas.bin");
+    struct weaver *weaver = weaver_open(bytes.bytes, bytes.length, &error);
+    assert_non_null(weaver);
+    uint16_t method = method_named(weaver_class(weaver), "make");
+    assert_int_equal(weaver_dynamic_sites(weaver, method, &sites), 2);
+    assert_int_equal(sites[0].owner.length, 0);
+    assert_true(utf8_is(sites[0].name, "run"));
+    assert_true(utf8_is(sites[0].descriptor, "()Ljava/lang/Runnable;"));
+    assert_true(utf8_is(sites[1].name, "call"));
+    assert_true(utf8_is(sites[1].descriptor, "(I)Ljava/util/concurrent/Callable;"));
+    assert_int_equal(weaver_call_sites(weaver, method, &sites), 2); // of what takes them
+    assert_int_equal(weaver_dynamic_sites(weaver, method_named(weaver_class(weaver), "<init>"), &sites), 0);
+    weaver_close(weaver);
+    bytes = read_corpus("shapes.bin"); // a class without
+    weaver = weaver_open(bytes.bytes, bytes.length, &error);
+    assert_int_equal(weaver_dynamic_sites(weaver, 0, &sites), 0);
+    weaver_close(weaver);
+}
+
 static void test_class_is_read(void **state) {
     struct error error = ERROR_INIT;
     struct part bytes = read_corpus("shapes.bin");
@@ -927,6 +965,8 @@ int main(void) {
         cmocka_unit_test(test_pool_can_be_full),
         cmocka_unit_test(test_field_is_added_once),
         cmocka_unit_test(test_helper_can_be_named),
+        cmocka_unit_test(test_handlers_are_told_once),
+        cmocka_unit_test(test_dynamic_calls_have_their_own_list),
         cmocka_unit_test(test_class_is_read),
         cmocka_unit_test(test_errors_tell_the_place),
         cmocka_unit_test(test_every_cut_is_an_error),

@@ -573,6 +573,84 @@ public final class WaysToRun {
         line("handMade", 1, 0, 0, 0);
     }
 
+    private void handMadeLambdas() {
+        try (HandMade own = new HandMade()) {
+            for (int i = 0; i < 6; i++) {
+                boolean fails = i == 2;
+                own.execute(() -> {
+                    if (fails) {
+                        fail();
+                    }
+                    body();
+                });
+            }
+        }
+        line("handMadeLambdas", 1, 0, 0, 0);
+    }
+
+    private static final AtomicInteger RAN_ONE = new AtomicInteger();
+
+    /** A lambda that captures nothing is one object, however often it is evaluated. */
+    private void handMadeOne() {
+        try (HandMade own = new HandMade()) {
+            for (int i = 0; i < 20; i++) {
+                Runnable same = () -> RAN_ONE.incrementAndGet();
+                own.execute(same);
+            }
+        }
+        ran.set(RAN_ONE.get());
+        line("handMadeOne");
+    }
+
+    private final class handMadeReferences_Body {
+        private void go() {
+            ran.incrementAndGet();
+        }
+    }
+
+    private void handMadeReferences() {
+        handMadeReferences_Body body = new handMadeReferences_Body();
+        try (HandMade own = new HandMade()) {
+            for (int i = 0; i < 6; i++) {
+                own.execute(body::go);
+            }
+        }
+        line("handMadeReferences");
+    }
+
+    /** A thread that calls what is in its queue until two have failed. */
+    private static final class Caller {
+        private final BlockingQueue<Callable<Integer>> queue = new LinkedBlockingQueue<>();
+
+        private void callNext() throws Exception {
+            queue.take().call();
+        }
+
+        private void work() {
+            for (int failed = 0; failed < 2; failed++) {
+                try {
+                    for (;;) {
+                        callNext();
+                    }
+                } catch (Exception expected) {
+                    Thread.yield();
+                }
+            }
+        }
+    }
+
+    private void handMadeCallables() throws InterruptedException {
+        Caller caller = new Caller();
+        Thread worker = new Thread(caller::work);
+        worker.start();
+        for (int i = 1; i <= 6; i++) {
+            int number = i;
+            caller.queue.add(() -> number % 3 == 0 ? fail() : body());
+        }
+        worker.join();
+        line("handMadeCallables", 2, 0, 0, 0);
+    }
+
     // One task, one id ----------------------------------------------------------------------------------------------
 
     private static class A implements Runnable {
@@ -771,6 +849,10 @@ public final class WaysToRun {
         ways.timer();
         ways.threads();
         ways.handMade();
+        ways.handMadeLambdas();
+        ways.handMadeOne();
+        ways.handMadeReferences();
+        ways.handMadeCallables();
         ways.nested();
         ways.recursive();
         ways.twice();

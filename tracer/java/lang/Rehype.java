@@ -57,6 +57,13 @@ public final class Rehype {
     public static native void bodyBegin(Object task);
     public static native void bodyEnd();
     public static native void bodyThrew();
+
+    // Of methods that call run() of a Runnable, or call() of a Callable; and the lambdas that there may be to call.
+    public static native void runnerEnter();
+    public static native void runnerLeave();
+    public static native void runnerCaught();
+    public static native void runnerThrew();
+    public static native void lambdaMade(Object task);
     public static native void result(long task);
     public static native void fired(Object future);
 
