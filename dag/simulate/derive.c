@@ -253,10 +253,11 @@ static void lay_followers(struct simulation *sim, uint32_t at, const struct pass
     const struct dag_vertices *recorded = &sim->dag->vertices;
     struct derive_work *work = sim->derive;
     struct dag_vertices *vertices = &work->vertices;
-    int64_t shift_ns = passage->time_ns - recorded->time_ns[passage->source];
-    for (uint32_t source = passage->source + 1; source < passage->source + passage->count; source++) {
+    for (uint32_t i = 1; i < passage->count; i++) {
+        uint32_t source = passage->source + i;
+        int64_t length_ns = recorded->time_ns[source] - recorded->time_ns[source - 1];
         at++;
-        vertices->time_ns[at] = recorded->time_ns[source] + shift_ns;
+        vertices->time_ns[at] = vertices->time_ns[at - 1] + length_ns;
         vertices->task[at] = recorded->task[source];
         vertices->kind[at] = recorded->kind[source];
         vertices->rule[at] = RULE_RUN;
@@ -265,7 +266,6 @@ static void lay_followers(struct simulation *sim, uint32_t at, const struct pass
         work->now[source] = at;
         if (!recorded->compute_ns) continue;
         int64_t queued_ns = recorded->queued_ns ? recorded->queued_ns[source] : 0;
-        int64_t length_ns = recorded->time_ns[source] - recorded->time_ns[source - 1];
         lay_effort(vertices, at, within(recorded->compute_ns[source], queued_ns, length_ns));
     }
 }
@@ -299,7 +299,7 @@ static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next
         }
         lay_vertex(sim, next, passage);
         lay_effort(&work->vertices, next, carried);
-        if (passage->count > 1) lay_followers(sim, next, passage);
+        lay_followers(sim, next, passage);
         carried = (struct effort){0, 0};
         next += passage->count;
         before_ns = work->vertices.time_ns[next - 1];

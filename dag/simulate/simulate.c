@@ -261,9 +261,14 @@ static inline void pass(struct simulation *sim, uint32_t index, uint32_t source,
     if (log->count == log->capacity) make_room(sim, log);
 }
 
-void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped) {
+static inline void pass_recorded(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns,
+                                 bool dropped) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     pass(sim, strand, vertex, vertices->task[vertex], vertices->kind[vertex], time_ns, dropped);
+}
+
+void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped) {
+    pass_recorded(sim, strand, vertex, time_ns, dropped);
 }
 
 // Stages that awaited the vertex go on where it was brought about. They are kept newest first.
@@ -288,7 +293,7 @@ void strand_pass_as(struct simulation *sim, uint32_t strand, uint32_t vertex, ui
 }
 
 void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns) {
-    if (time_ns != DAG_ABSENT) strand_pass_by(sim, strand, vertex, time_ns, false); // barriers may gather nothing
+    if (time_ns != DAG_ABSENT) pass_recorded(sim, strand, vertex, time_ns, false); // barriers may gather nothing
     vertex_set(sim, strand, vertex, time_ns);
 }
 

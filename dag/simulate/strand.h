@@ -250,7 +250,8 @@ struct simulation {
     uint32_t *spawned_next; // a task each: the one that the same thread spawns next, DAG_NONE
     bool moves;             // some jobs have moved (job_has_moved)
     bool steals;            // some pool is a stealing one
-    bool skims;             // plain vertices can be passed without a look at them
+    bool skims;             // nobody shares the cores, comes at another rate, is staged or sinks: plain vertices can be
+                            // passed without a look at them
     struct passages *log;   // a strand each
     uint32_t passed;        // vertices in it
     bool no_memory;
