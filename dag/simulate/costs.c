@@ -161,6 +161,60 @@ static void measure_means(struct costs *costs, enum cost_kind kind, struct sampl
     }
 }
 
+// The value that a tenth of them do not exceed; it changes their order.
+static int64_t quickest_tenth(int64_t *values, size_t size) {
+    size_t count = size / 10 + 1;
+    int64_t most = 0;
+    select_least(values, size, count);
+    for (size_t i = 0; i < count && i < size; i++) most = max_ns(most, values[i]);
+    return most;
+}
+
+static int64_t *quick_of(struct pool_costs *pool, enum cost_kind kind) {
+    return kind == COST_BRACKET ? &pool->quick_bracket_ns : &pool->quick_pickup_ns;
+}
+
+// Of pools that have tasks dispatched so; those of others stay.
+static void measure_quick(struct costs *costs, enum cost_kind kind, enum dispatch dispatch, struct samples *samples) {
+    size_t *begin = &samples->begin[(size_t)dispatch * samples->pools];
+    for (uint32_t p = 0; p < samples->pools; p++) {
+        if (begin[p + 1] == begin[p]) continue;
+        *quick_of(&costs->pools[p], kind) = quickest_tenth(samples->values + begin[p], begin[p + 1] - begin[p]);
+    }
+}
+
+// What of a pick-up comes after the sleep.
+static int64_t woken_pickup_of(const struct dag *dag, const struct dag_task *task) {
+    if (task->start == DAG_NONE || task->start == 0 || task->pickup == task->start) return 0;
+    return dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->start - 1];
+}
+
+static void measure_brackets(const struct dag *dag, struct costs *costs, struct samples *samples) {
+    for (uint32_t t = 0; t < dag->task_count; t++) costs->bracket_ns[t] = bracket_of(dag, t);
+    sort_samples(dag, costs->bracket_ns, samples);
+    measure_means(costs, COST_BRACKET, samples);
+    for (uint32_t p = 0; p < samples->pools; p++) {
+        costs->pools[p].quick_bracket_ns = (int64_t)(costs->pools[p].bracket[DISPATCH_QUEUED].mean_ns + 0.5);
+    }
+    measure_quick(costs, COST_BRACKET, DISPATCH_WOKEN, samples);
+    measure_quick(costs, COST_BRACKET, DISPATCH_QUEUED, samples);
+}
+
+static void measure_pickups(const struct dag *dag, struct costs *costs, struct samples *samples) {
+    for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = pickup_of(dag, &dag->tasks[t]);
+    sort_samples(dag, costs->pickup_ns, samples);
+    measure_means(costs, COST_PICKUP, samples);
+    for (uint32_t p = 0; p < samples->pools; p++) {
+        costs->pools[p].quick_pickup_ns = (int64_t)(costs->pools[p].pickup[DISPATCH_QUEUED].mean_ns + 0.5);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = woken_pickup_of(dag, &dag->tasks[t]);
+    sort_samples(dag, costs->pickup_ns, samples);
+    measure_quick(costs, COST_PICKUP, DISPATCH_WOKEN, samples);
+    for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = pickup_of(dag, &dag->tasks[t]);
+    sort_samples(dag, costs->pickup_ns, samples);
+    measure_quick(costs, COST_PICKUP, DISPATCH_QUEUED, samples);
+}
+
 // From a result to the going on of whoever slept for it.
 static struct cost measure_wakeup(const struct dag *dag, int64_t *values) {
     const struct dag_vertices *vertices = &dag->vertices;
@@ -214,14 +268,8 @@ static bool measure(const struct dag *dag, struct costs *costs, struct samples *
     costs->bracket_ns = malloc(((size_t)dag->task_count + 1) * sizeof *costs->bracket_ns);
     costs->pickup_ns = malloc(((size_t)dag->task_count + 1) * sizeof *costs->pickup_ns);
     if (!samples->values || !samples->begin || !costs->pools || !costs->bracket_ns || !costs->pickup_ns) return false;
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        costs->bracket_ns[t] = bracket_of(dag, t);
-        costs->pickup_ns[t] = pickup_of(dag, &dag->tasks[t]);
-    }
-    sort_samples(dag, costs->bracket_ns, samples);
-    measure_means(costs, COST_BRACKET, samples);
-    sort_samples(dag, costs->pickup_ns, samples);
-    measure_means(costs, COST_PICKUP, samples);
+    measure_brackets(dag, costs, samples);
+    measure_pickups(dag, costs, samples);
     costs->wakeup = measure_wakeup(dag, samples->values);
     for (uint32_t p = 1; p < costs->pool_count; p++) {
         if (dag->pools[p].discipline != DISCIPLINE_STEALING) continue;

@@ -298,6 +298,21 @@ static int64_t mean_bracket_ns(const struct reference *r, uint32_t task, enum di
     return (int64_t)(r->costs->pools[task_of(r, task)->pool].bracket[dispatch].mean_ns + 0.5);
 }
 
+// Of a part behind the first that queues.
+static bool is_quick(struct job job, enum dispatch dispatch) {
+    return job.part > 0 && dispatch == DISPATCH_QUEUED;
+}
+
+static int64_t new_pickup_ns(const struct reference *r, struct job job, enum dispatch dispatch) {
+    if (is_quick(job, dispatch)) return r->costs->pools[task_of(r, job.task)->pool].quick_pickup_ns;
+    return mean_pickup_ns(r, job.task, dispatch);
+}
+
+static int64_t new_bracket_ns(const struct reference *r, struct job job, enum dispatch dispatch) {
+    if (is_quick(job, dispatch)) return r->costs->pools[task_of(r, job.task)->pool].quick_bracket_ns;
+    return mean_bracket_ns(r, job.task, dispatch);
+}
+
 static bool as_recorded(const struct reference *r, struct job job, enum dispatch dispatch) {
     return job.part <= 0 && task_of(r, job.task)->dispatch == dispatch;
 }
@@ -318,7 +333,7 @@ static void pick_up(struct reference *r, struct strand *worker, struct job job, 
     bool own = as_recorded(r, job, dispatch);
     worker->idle = false;
     worker->job = job;
-    int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch);
+    int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : new_pickup_ns(r, job, dispatch);
     bool computes = dispatch == DISPATCH_QUEUED; // the others are woken or made meanwhile
     delay(r, worker, computes ? pickup_ns : 0, computes ? 0 : pickup_ns, THEN_BEGIN);
     if (own && job.part < 0) delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task));
@@ -834,7 +849,7 @@ static void hand_over(struct reference *r, struct strand *strand, struct job job
     strand->job = job;
     strand->as_recorded = own && r->edit->parts[job.task] == 0;
     if (dispatch == DISPATCH_CALLER) {
-        int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : mean_pickup_ns(r, job.task, dispatch);
+        int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : new_pickup_ns(r, job, dispatch);
         delay(r, strand, pickup_ns, 0, THEN_CALLER);
     } else if (!strand->as_recorded) {
         const struct dag_task *task = task_of(r, job.task);
@@ -843,7 +858,7 @@ static void hand_over(struct reference *r, struct strand *strand, struct job job
         if (own)
             delay(r, strand, compute_ns, own_ns - compute_ns, THEN_BRACKET_END);
         else
-            delay(r, strand, mean_bracket_ns(r, job.task, dispatch), 0, THEN_BRACKET_END);
+            delay(r, strand, new_bracket_ns(r, job, dispatch), 0, THEN_BRACKET_END);
     } else {
         strand->then = THEN_NOTHING; // on through the bracket as recorded
     }
