@@ -194,6 +194,7 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
 }
 
 static void retire(struct channel *channel) {
+    ring_trim(&channel->ring);
     ring_reset(&channel->ring);
     pthread_mutex_lock(&lock);
     bool keep = spare_count < KEPT_CHANNELS;

@@ -24,12 +24,20 @@ void ring_reset(struct ring *ring) {
     ring->filling = ring->draining = 0;
     ring->owner = 0;
     ring->announced = true;
+    ring->swapped = false;
     atomic_init(&ring->unreported, 0);
     ring->limit = ring->half[0] + ring->capacity;
     ring->read = ring->half[0];
     atomic_init(&ring->cursor, ring->half[0]);
     atomic_init(&ring->sealed[0], 0);
     atomic_init(&ring->sealed[1], 0);
+}
+
+void ring_trim(struct ring *ring) {
+    char *begin = (char *)ring->half[0], *cursor = (char *)atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    size_t bytes = mapped_bytes(ring->capacity);
+    bool touched = ring->swapped || cursor > begin + RING_KEPT_BYTES;
+    if (touched && bytes > RING_KEPT_BYTES) madvise(begin + RING_KEPT_BYTES, bytes - RING_KEPT_BYTES, MADV_DONTNEED);
 }
 
 void ring_destroy(struct ring *ring) {
@@ -48,6 +56,7 @@ static struct ring_record *change_halves(struct ring *ring) {
     atomic_store_explicit(&ring->cursor, ring->half[other], memory_order_release);
     atomic_store_explicit(&ring->sealed[ring->filling], count, memory_order_release);
     ring->filling = other;
+    ring->swapped = true;
     return ring->half[other];
 }
 

@@ -26,6 +26,7 @@
 #define RING_DEFAULT_RECORDS 65536u // a half; twice 1 MiB a thread, of which only what is used is ever touched
 #define RING_LEAST_RECORDS   16u
 #define RING_MOST_RECORDS    (1u << 24)
+#define RING_KEPT_BYTES      65536u
 #define RING_OPERAND_BITS    56  // of a first operand; ids stay far below
 #define RING_TIMED           254 // kind of what is no event, but what a probe measured (cost_meter.h); three operands
 
@@ -48,6 +49,7 @@ struct ring {
     _Atomic(uint64_t) unreported; // dropped since the last EVENT_LOST
     uint64_t owner;               // of what is put
     bool announced;               // whether the last record of it that fit says so
+    bool swapped;                 // since ring_reset
     // Shared, written once in a half's life by each side.
     _Alignas(64) _Atomic(uint32_t) sealed[2]; // records in a half that awaits draining; 0: the producer's
     // The consumer's line.
@@ -61,6 +63,10 @@ struct ring {
 // Maps memory for two halves of `capacity` records; false when the system has none. Not for the hot path.
 bool ring_init(struct ring *ring, uint32_t capacity);
 void ring_reset(struct ring *ring); // empty again, when neither side uses it
+
+// Consumer, after the producer has ended and before ring_reset: memory that this producer touched beyond the first
+// RING_KEPT_BYTES goes back to the system. A call of it if there is any.
+void ring_trim(struct ring *ring);
 void ring_destroy(struct ring *ring);
 
 // Producer, cold: swaps halves to make room for an event. NULL when the pair is full; the event is then counted

@@ -365,6 +365,27 @@ static int loop(unsigned seconds) {
     return 0;
 }
 
+// What a busy producer touched goes back, and the next one finds a ring like new.
+static void test_trimmed_ring_is_small(void **state) {
+    enum { RECORDS = RING_DEFAULT_RECORDS };
+    struct ring busy;
+    struct event event;
+    assert_true(ring_init(&busy, RECORDS));
+    for (uint64_t i = 1; i <= 2 * RECORDS; i++) ring_put1(&busy, i, EVENT_ENTER, i);
+    assert_int_not_equal(busy.half[1][RECORDS - 1].first, 0);
+    while (ring_drain(&busy, &event, 1) == 1) {
+    }
+    ring_trim(&busy);
+    ring_reset(&busy);
+    assert_int_not_equal(busy.half[0][0].first, 0);
+    assert_int_equal(busy.half[0][RECORDS - 1].first, 0);
+    assert_int_equal(busy.half[1][RECORDS - 1].first, 0);
+    ring_put1(&busy, 7, EVENT_ENTER, 8);
+    assert_int_equal(ring_drain(&busy, &event, 1), 1);
+    assert_int_equal(event.operand[0], 8);
+    ring_destroy(&busy);
+}
+
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--loop") == 0) return loop((unsigned)strtoul(argv[2], NULL, 10));
     const struct CMUnitTest tests[] = {
@@ -385,6 +406,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_a_switch_alone_without_room_is_no_loss, destroy_ring),
         cmocka_unit_test_teardown(test_reset_forgets_all, destroy_ring),
         cmocka_unit_test(test_two_threads_lose_and_count_exactly),
+        cmocka_unit_test(test_trimmed_ring_is_small),
     };
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
 }
