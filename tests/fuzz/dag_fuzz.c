@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // libFuzzer: bytes as events of a few threads, tasks, pools and locks, four bytes an event, so that what is tried is
-// what stands behind the reader. The first bytes choose the pools' rules, the cores and which tasks are inlined.
+// what stands behind the reader. The first bytes choose the pools' rules, the cores and the edit.
 #include "tests/fuzz/replay.h"
 #include "trace_builder.h"
 
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const int file = memfd_create("story", MFD_CLOEXEC);
     must(file >= 0);
     struct trace *trace = open_story(&story, file);
-    replay_all(trace, data[3]);
+    replay_all(trace, data[3], data[5]);
     trace_close(trace);
     close(file);
     tb_free(story.tb);

@@ -37,8 +37,10 @@ static void check_recorded_times(const struct replay *replay) {
 
 // What the models make of the edit; where model `dag` has times, both of its ways to them end.
 static void simulate_edit(struct replay *replay) {
-    const bool ends = dag_propagate(replay->dag, &replay->edit, &replay->run) == DAG_OK;
-    for (enum model_kind kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
+    const bool ends =
+        dag_edit_only_inlines(&replay->edit) && dag_propagate(replay->dag, &replay->edit, &replay->run) == DAG_OK;
+    const bool divides = replay->edit.parts_count || replay->edit.resized_count; // of which `dag` knows nothing
+    for (enum model_kind kind = divides ? MODEL_POOL : MODEL_DAG; kind <= MODEL_CPU; kind++) {
         const struct model model = {.kind = kind};
         const enum dag_outcome outcome = simulation_run(replay->simulation, &replay->edit, &model);
         must(outcome != DAG_NO_MEMORY && (kind != MODEL_DAG || !ends || outcome == DAG_OK));
@@ -67,17 +69,51 @@ static void replay_close(struct replay *replay) {
     dag_free(replay->dag);
 }
 
-// Of the tasks that can be inlined, those are whose bit, by index modulo 8, is set in `inlined`.
-static inline void replay_all(const struct trace *trace, uint8_t inlined) {
+static void edit_task(struct replay *replay, uint32_t task, unsigned choice) {
+    const struct dag *dag = replay->dag;
+    if (choice == 1 && !dag_inline_refusal(dag, task)) dag_edit_inline(&replay->edit, task);
+    if (choice == 2 && !dag_split_refusal(dag, task)) dag_edit_split(&replay->edit, task, 2);
+    if (choice == 3 && !dag_combinator_refusal(dag, task)) dag_edit_combine(&replay->edit, task);
+}
+
+static bool is_edited(const struct dag_edit *edit, uint32_t task) {
+    return edit->inlined[task] || edit->parts[task] || edit->staged[task];
+}
+
+// What is left of a site's tasks.
+static void merge_site(struct replay *replay, uint32_t site, uint32_t factor) {
+    const struct dag *dag = replay->dag;
+    uint32_t *tasks = malloc((dag->task_count + (size_t)1) * sizeof *tasks), count = 0;
+    must(tasks != NULL);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (dag->tasks[t].site != site || is_edited(&replay->edit, t) || dag_merge_refusal(dag, t)) continue;
+        tasks[count++] = t;
+    }
+    if (count) dag_edit_merge(&replay->edit, dag, tasks, count, factor);
+    free(tasks);
+}
+
+// `tasks` has two bits for a task, by its index modulo 4: as it is, inline, split or combinator. Of `others` the low
+// bits say whether and how many of each site's remaining tasks are merged, the next whether and to what size pools are
+// resized.
+static void edit_all(struct replay *replay, uint8_t tasks, uint8_t others) {
+    const uint32_t factor = others & 3, size = others >> 2 & 3;
+    for (uint32_t t = 0; t < replay->dag->task_count; t++) edit_task(replay, t, tasks >> t % 4 * 2 & 3);
+    for (uint32_t s = 0; factor > 1 && s < replay->dag->site_count; s++) merge_site(replay, s, factor);
+    for (uint32_t p = 1; size && p < replay->dag->pool_count; p++) {
+        if (!dag_resize_refusal(replay->dag, p)) dag_edit_resize(&replay->edit, p, (int32_t)size);
+    }
+}
+
+// As recorded, and edited as edit_all says.
+static inline void replay_all(const struct trace *trace, uint8_t tasks, uint8_t others) {
     struct replay replay = {0};
     if (!replay_open(&replay, trace)) return;
     measure(&replay, replay.dag);
     check_recorded_times(&replay);
     simulate_edit(&replay);
-    for (uint32_t t = 0; t < replay.dag->task_count; t++) {
-        if (inlined >> t % 8 & 1 && !dag_inline_refusal(replay.dag, t)) dag_edit_inline(&replay.edit, t);
-    }
-    if (replay.edit.inlined_count) simulate_edit(&replay);
+    edit_all(&replay, tasks, others);
+    simulate_edit(&replay);
     replay_close(&replay);
 }
 

@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     seal_objects(copy, size);
     struct trace *trace = trace_open_memory("fuzz", copy, size, false, &error);
     if (!trace) trace = trace_open_memory("fuzz", copy, size, true, &error);
-    if (trace) replay_all(trace, 0xff);
+    if (trace) replay_all(trace, 0x55, 0);
+    if (trace) replay_all(trace, 0xe4, 0xff);
     trace_close(trace);
     free(copy);
     return 0;

@@ -11,17 +11,26 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+// Returns how many events there were.
+static uint64_t walk_from(struct trace_cursor *cursor) {
+    struct event event;
+    struct error error = ERROR_INIT;
+    uint64_t next = 0, count = 0;
+    for (; trace_cursor_next(cursor, &event, &error); count++) {
+        if (event.time < next || event_kind_info(event.kind) == NULL) abort();
+        next = event.time + 1;
+    }
+    return error.status == STATUS_OK ? count : UINT64_MAX;
+}
+
 static void walk(const struct trace *trace) {
     for (uint32_t i = 0; i < trace->stream_count; i++) {
         struct trace_cursor cursor;
-        struct event event;
-        struct error error = ERROR_INIT;
-        uint64_t next = 0;
         trace_cursor_init(&cursor, trace, &trace->streams[i]);
-        while (trace_cursor_next(&cursor, &event, &error)) {
-            if (event.time < next || event_kind_info(event.kind) == NULL) abort();
-            next = event.time + 1;
-        }
+        const uint64_t count = walk_from(&cursor);
+        trace_cursor_init(&cursor, trace, &trace->streams[i]);
+        const uint64_t from = trace_cursor_seek(&cursor, count / 2), rest = walk_from(&cursor);
+        if (count != UINT64_MAX && rest != UINT64_MAX && from + rest != count) abort();
     }
 }
 

@@ -50,6 +50,7 @@ static void weave_again(struct weaver *woven) {
     const struct weave_skip *skips;
     size_t length, skip_count;
     unsigned count;
+    weaver_helper(woven, "p/Other");
     for (uint16_t i = 0; i < weaver_class(woven)->method_count; i++) {
         weaver_insert(woven, i, INSERT_ENTRY, 0, "int 7; call enter (I)V", &error);
         weaver_insert(woven, i, INSERT_BEFORE_RETURN, 0, "int 7; call exit (I)V", &error);
