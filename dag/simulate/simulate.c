@@ -695,7 +695,7 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
         pool_idled_out(sim, index);
         break;
     case LIFE_COMING:
-        stealing_arrive(sim, index, now_ns);
+        (stealing_governs(sim, sim->strands[index].pool) ? stealing_arrive : pool_arrive)(sim, index, now_ns);
         break;
     default:
         if (sim->strands[index].timed) step(sim, index, now_ns);

@@ -33,17 +33,23 @@
 //     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
 //     it, unless it did other tasks' work: then the bracket stays as recorded.
 //   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
-//     the queue if it has room, where an idle worker, if any, takes it at once (the one that has slept longest, or with
+//     the queue if it has room, which calls an idle worker, if any (the one that has slept longest, or with
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it
 //     takes the place of the queue's next (discards_oldest), or it is rejected; what is rejected or gave up its place
-//     never runs, so that whoever awaits it is stuck. A hand-off has no queue: an idle worker, a new one, or rejected;
-//     a resized one gets a queue without bound. A task that finds a worker idle for less than the pool's mean bracket
-//     and pick-up of WOKEN is WOKEN only if it was recorded so, else QUEUED, since nobody falls asleep in an instant. A
-//     worker that comes free takes from the queue by the discipline (PRIORITY: whichever was recorded to start first),
-//     or goes idle; it retires when idle for keep_alive_ns while there are more than core (or core_times_out), or at
-//     shutdown with an empty queue (as long after as it was recorded, or else the first recorded of its pool). When
-//     nothing else goes on any more, idle workers retire only if all that were recorded of the pool did. Spawns after a
-//     shutdown are not rejected.
+//     never runs, so that whoever awaits it is stuck. A hand-off has no queue: an idle worker, which that task wakes, a
+//     new one, or rejected; a resized one gets a queue without bound. A worker that comes free takes from the queue by
+//     the discipline (PRIORITY: whichever was recorded to start first), or goes idle; it retires when idle for
+//     keep_alive_ns while there are more than core (or core_times_out), or at shutdown with an empty queue (as long
+//     after as it was recorded, or else the first recorded of its pool). When nothing else goes on any more, idle
+//     workers retire only if all that were recorded of the pool did. Spawns after a shutdown are not rejected.
+//   Calls. While who is called wakes up, others may come free. So it is not said what he will run. With n workers of
+//     the pool on their way he comes as late after the spawn as the n + 1st did that woke up after that spawn when
+//     recorded, for a task that came before this one was taken; takes what that one took, if that is there, else what
+//     comes first; and falls asleep again where nothing is left. Where nobody woke up so, he comes a mean pick-up of
+//     WOKEN after the task had been taken then; where no more than n slept, as long after the spawn. Who comes free
+//     meanwhile leaves what others come for. Brackets stay as recorded, WOKEN or QUEUED, while somebody is on his way.
+//     A task that finds a worker idle for less than the pool's mean bracket and pick-up of WOKEN is QUEUED, and that
+//     one takes it at once, unless it was recorded WOKEN, since nobody falls asleep in an instant.
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or

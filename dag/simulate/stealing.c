@@ -38,91 +38,8 @@ static void find_helped(struct simulation *sim, const struct dag_thread *thread,
     }
 }
 
-// ---- when workers slept, as recorded
-
-static void add_shift(struct simulation *sim, uint32_t pool, uint32_t vertex, int idle, int running) {
-    sim->shifts[sim->shift_count++] = (struct worker_shift){.time_ns = sim->dag->vertices.time_ns[vertex],
-                                                            .pool = pool,
-                                                            .idle = idle,
-                                                            .running = running,
-                                                            .comes = idle < 0 && running > 0};
-}
-
-static bool shifts(const struct dag *dag, uint32_t vertex) {
-    return 1u << dag->vertices.kind[vertex] & (1u << VERTEX_IDLE | 1u << VERTEX_BUSY | 1u << VERTEX_RETIRE);
-}
-
-static void add_shifts(struct simulation *sim, const struct dag_thread *thread) {
-    const uint8_t *kind = sim->dag->vertices.kind;
-    bool idle = false;
-    add_shift(sim, thread->pool, thread->first, 0, 1);
-    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        if (!shifts(sim->dag, v)) continue;
-        if (kind[v] == VERTEX_RETIRE)
-            add_shift(sim, thread->pool, v, idle ? -1 : 0, idle ? 0 : -1);
-        else if (idle != (kind[v] == VERTEX_IDLE))
-            add_shift(sim, thread->pool, v, idle ? -1 : 1, idle ? 1 : -1);
-        idle = kind[v] == VERTEX_IDLE;
-    }
-}
-
-static int by_pool_and_time(const void *a, const void *b) {
-    const struct worker_shift *x = a, *y = b;
-    if (x->pool != y->pool) return x->pool < y->pool ? -1 : 1;
-    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-}
-
-static bool is_worker_of_stealing(const struct dag *dag, const struct dag_thread *thread) {
-    return thread->worker && thread->pool < dag->pool_count &&
-           dag->pools[thread->pool].discipline == DISCIPLINE_STEALING;
-}
-
-static bool find_shifts(struct simulation *sim) {
-    const struct dag *dag = sim->dag;
-    size_t most = 1;
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        const struct dag_thread *thread = &dag->threads[i];
-        if (!is_worker_of_stealing(dag, thread)) continue;
-        most++;
-        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) most += shifts(dag, v);
-    }
-    sim->shifts = malloc(most * sizeof *sim->shifts);
-    for (uint32_t i = 0; sim->shifts && i < dag->thread_count; i++) {
-        if (is_worker_of_stealing(dag, &dag->threads[i])) add_shifts(sim, &dag->threads[i]);
-    }
-    if (sim->shift_count) qsort(sim->shifts, sim->shift_count, sizeof *sim->shifts, by_pool_and_time);
-    for (uint32_t i = 1; i < sim->shift_count; i++) {
-        if (sim->shifts[i].pool != sim->shifts[i - 1].pool) continue;
-        sim->shifts[i].idle += sim->shifts[i - 1].idle;
-        sim->shifts[i].running += sim->shifts[i - 1].running;
-    }
-    return sim->shifts != NULL;
-}
-
-// How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
-static int64_t recorded_waking_ns(const struct simulation *sim, uint32_t job) {
-    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
-    const struct worker_shift key = {.time_ns = sim->dag->vertices.time_ns[task->spawn_begin], .pool = task->pool};
-    uint32_t low = 0, high = sim->shift_count;
-    while (low < high) { // the first that comes later
-        uint32_t middle = low + (high - low) / 2;
-        if (by_pool_and_time(&sim->shifts[middle], &key) > 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    if (low == 0 || sim->shifts[low - 1].pool != task->pool) return -1;
-    const struct worker_shift *then = &sim->shifts[low - 1];
-    if (then->idle <= 0 || then->running >= sim->dag->pools[task->pool].core) return -1;
-    for (uint32_t i = low; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
-        if (sim->shifts[i].comes) return sim->shifts[i].time_ns - key.time_ns;
-    }
-    return -1;
-}
-
 bool stealing_new(struct simulation *sim) {
     sim->helped = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->helped);
-    if (!find_shifts(sim)) return false;
     bool *waits = calloc((size_t)sim->dag->task_count + 1, sizeof *waits);
     for (uint32_t i = 0; sim->helped && waits && i < sim->dag->thread_count; i++) {
         find_helped(sim, &sim->dag->threads[i], waits);
@@ -134,7 +51,6 @@ bool stealing_new(struct simulation *sim) {
 
 void stealing_free(struct simulation *sim) {
     free(sim->helped);
-    free(sim->shifts);
 }
 
 void stealing_begin_run(struct simulation *sim) {
@@ -245,15 +161,6 @@ static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint
     return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
 }
 
-static void send_for(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns,
-                     int64_t takes_ns) {
-    struct strand *strand = &sim->strands[worker];
-    strand->life = LIFE_COMING;
-    strand->comes_as = (uint8_t)dispatch;
-    strand->woken_ns = woken_ns > strand->now_ns ? woken_ns : strand->now_ns;
-    agenda_put(&sim->agenda, worker, strand->woken_ns + takes_ns);
-}
-
 static int64_t running(const struct simulation *sim, const struct pool_state *pool) {
     return (int64_t)pool->alive - pool->blocked - idle_count(sim, pool);
 }
@@ -263,7 +170,7 @@ static int64_t running(const struct simulation *sim, const struct pool_state *po
 static int64_t time_to_come(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
     if (dispatch != DISPATCH_WOKEN || is_as_recorded(sim, task, DISPATCH_WOKEN))
         return cost_of_pickup(sim, task, dispatch);
-    int64_t waking_ns = recorded_waking_ns(sim, task);
+    int64_t waking_ns = shifts_waking_ns(sim, task);
     return waking_ns < 0 ? mean_pickup(sim, task, dispatch) : waking_ns;
 }
 
@@ -287,7 +194,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
         dispatch = dispatch_to_idle(sim, index, worker, now_ns);
     if (worker == DAG_NONE) return false;
     int64_t takes_ns = makes ? time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
-    send_for(sim, worker, dispatch, now_ns, takes_ns);
+    worker_send(sim, worker, dispatch, now_ns, takes_ns);
     return makes;
 }
 
@@ -299,10 +206,10 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     bool wanted = pool->made < pool->recorded_count || pool->queue_length > 0;
     uint32_t worker = full ? worker_wake(sim, index) : DAG_NONE;
     if (worker != DAG_NONE) {
-        send_for(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
+        worker_send(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
     } else if (wanted && (!full || running(sim, pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
-        if (worker != DAG_NONE) send_for(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
+        if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
-// a strand runs), regroup.c (groups, parts and stages), savings.c (what merging
-// saves beside hand-overs), sunk.c (helped bodies that moved), workers.c (pools' rules),
-// contention.c (locks), computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the
-// run as a DAG), stuck.c (why it came to a halt).
+// a strand runs), regroup.c (groups, parts and stages), savings.c (what merging saves beside hand-overs), sunk.c
+// (helped bodies that moved), workers.c (pools' rules), shifts.c (when workers slept), contention.c (locks),
+// computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the run as a DAG),
+// stuck.c (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
@@ -126,6 +126,7 @@ struct strand {
     uint32_t stolen_from;  // whose deque its latest stolen task was in, DAG_NONE
     int64_t woken_ns;      // when it was made or woken, of one that comes
     uint8_t comes_as;      // enum dispatch of what it will find
+    uint32_t comes_for;    // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
     uint32_t blocked;      // it waits for a task of this pool and found nothing to help with; else 0
 };
 
@@ -150,7 +151,7 @@ struct passages { // of one strand, in order; there is always room for one more
 struct task_queue {         // all pools' queues, since a task is in one at most
     int64_t *key;           // a task each: the least comes first
     uint32_t *left, *right; // in a stealing pool's deques: those that came before and after
-    uint32_t *holder;       // strand in whose deque it is, STEALING_SHARED or STEALING_NOWHERE
+    uint32_t *holder;       // strand in whose deque it is, STEALING_SHARED (also of other pools' queues) or _NOWHERE
 };
 #define STEALING_SHARED  (DAG_NONE - 1)
 #define STEALING_NOWHERE DAG_NONE
@@ -174,17 +175,19 @@ struct pool_state {
     struct deque shared;            // of a stealing pool: what was spawned by others than its workers
     uint32_t workers;               // of a stealing pool: strand made last
     uint32_t blocked;               // of a stealing pool's workers
+    uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
     int64_t arrivals;
     uint32_t shutdown; // vertex, DAG_NONE before
     int64_t gone_ns;   // when its last worker retired
 };
 
-// A stealing pool's recorded worker comes, goes, falls asleep or wakes up.
+// A recorded worker comes, goes, falls asleep or wakes up; of pools that do not steal, it sleeps or wakes up.
 struct worker_shift {
     int64_t time_ns;
     uint32_t pool;
     int32_t idle, running; // workers from then on
     bool comes;            // it woke up
+    uint32_t task;         // of other pools: the one that it then took
 };
 
 struct sunk { // a body that sinks (dag/edit/edit.h)
@@ -390,8 +393,9 @@ void pools_begin_run(struct simulation *sim);
 void pools_end_run(struct simulation *sim); // logs who idles to the end
 // A job is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
-void pool_take_back(struct simulation *sim, uint32_t worker); // it is free: next task, idle, or gone
-void pool_idled_out(struct simulation *sim, uint32_t worker); // it was idle for as long as it may be
+void pool_take_back(struct simulation *sim, uint32_t worker);              // it is free: next task, idle, or gone
+void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns); // it was called
+void pool_idled_out(struct simulation *sim, uint32_t worker);              // it was idle for as long as it may be
 void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
 // Of a pool, made now by what happens at a vertex, alive and without a task; DAG_NONE: no memory.
 uint32_t worker_make(struct simulation *sim, uint32_t pool, uint32_t maker, int64_t now_ns);
@@ -403,6 +407,18 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, e
                        int64_t start_ns);
 void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns);
 void worker_go_idle(struct simulation *sim, uint32_t worker); // or leave, after a shutdown
+
+// A worker is on its way to where it looks for a task.
+void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns);
+
+// shifts.c: when workers slept, as recorded
+bool shifts_new(struct simulation *sim);
+void shifts_free(struct simulation *sim);
+// Of a stealing pool: how long after a spawn that found a worker asleep the next one woke up; -1 where nobody had to.
+int64_t shifts_waking_ns(const struct simulation *sim, uint32_t job);
+// Of a pool with a queue: how long after its spawn, which calls a worker while so many are on their way, that comes;
+// and what the worker took that came so then, DAG_NONE where none did.
+int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t coming, uint32_t *took);
 
 // stealing.c: workers with deques of their own (dag/simulate/simulate.h)
 bool stealing_new(struct simulation *sim);

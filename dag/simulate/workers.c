@@ -97,7 +97,7 @@ bool pools_new(struct simulation *sim) {
     }
     find_workers(sim);
     for (uint32_t i = 0; i < dag->thread_count; i++) find_barrier(sim, i);
-    return stealing_new(sim);
+    return shifts_new(sim) && stealing_new(sim);
 }
 
 void pools_free(struct simulation *sim) {
@@ -105,6 +105,7 @@ void pools_free(struct simulation *sim) {
     free(sim->recorded_workers);
     free(sim->pool_of_barrier);
     free(sim->pool_of_shutdown);
+    shifts_free(sim);
     stealing_free(sim);
 }
 
@@ -124,6 +125,8 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
     }
     pool->made = pool->alive = pool->queue_length = 0;
     pool->arrivals = 0;
+    pool->coming = 0;
+    pool->coming_first = DAG_NONE;
     pool->idle_first = pool->idle_last = pool->queue = pool->shutdown = DAG_NONE;
     pool->gone_ns = DAG_ABSENT;
     pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
@@ -160,21 +163,64 @@ static uint32_t merge(struct task_queue *queue, uint32_t a, uint32_t b) {
     return root;
 }
 
+static void put_in_queue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
+    sim->queue.left[job] = sim->queue.right[job] = DAG_NONE;
+    sim->queue.holder[job] = STEALING_SHARED;
+    pool->queue_length++;
+}
+
 static void enqueue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
     int64_t arrival = pool->arrivals++;
     int64_t start_ns = sim->dag->vertices.time_ns[sim->dag->tasks[job_task(sim, job)].start];
     bool newest_first = pool->discipline == DISCIPLINE_LIFO;
     sim->queue.key[job] = pool->discipline == DISCIPLINE_PRIORITY ? start_ns : newest_first ? -arrival : arrival;
-    sim->queue.left[job] = sim->queue.right[job] = DAG_NONE;
+    put_in_queue(sim, pool, job);
     pool->queue = merge(&sim->queue, pool->queue, job);
-    pool->queue_length++;
+}
+
+// Who is taken out of turn stays in the heap until its turn comes.
+static uint32_t take_from_queue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
+    sim->queue.holder[job] = STEALING_NOWHERE;
+    pool->queue_length--;
+    return job;
 }
 
 static uint32_t dequeue(struct simulation *sim, struct pool_state *pool) {
-    uint32_t task = pool->queue;
-    pool->queue = merge(&sim->queue, sim->queue.left[task], sim->queue.right[task]);
-    pool->queue_length--;
-    return task;
+    uint32_t job;
+    do {
+        job = pool->queue;
+        pool->queue = merge(&sim->queue, sim->queue.left[job], sim->queue.right[job]);
+    } while (sim->queue.holder[job] == STEALING_NOWHERE);
+    return take_from_queue(sim, pool, job);
+}
+
+// Whether a worker is on its way that took this task when recorded.
+static bool is_come_for(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
+    for (uint32_t i = pool->coming_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
+        if (sim->strands[i].comes_for == job) return true;
+    }
+    return false;
+}
+
+// What a worker takes that comes free, DAG_NONE: nothing. It leaves what others come for.
+static uint32_t dequeue_unclaimed(struct simulation *sim, struct pool_state *pool) {
+    uint32_t claimed = DAG_NONE, job = DAG_NONE;
+    for (uint32_t left = pool->queue_length; left-- > 0;) {
+        job = dequeue(sim, pool);
+        if (!pool->coming || !is_come_for(sim, pool, job)) break;
+        put_in_queue(sim, pool, job);
+        claimed = merge(&sim->queue, claimed, job);
+        job = DAG_NONE;
+    }
+    pool->queue = merge(&sim->queue, pool->queue, claimed);
+    return job;
+}
+
+static void coming_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
+    uint32_t *link = &pool->coming_first;
+    while (*link != worker) link = &sim->strands[*link].idle_next;
+    *link = sim->strands[worker].idle_next;
+    pool->coming--;
 }
 
 // ---- who idles, in the order in which they began to
@@ -265,11 +311,12 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
         if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
     }
     struct strand *strand = &sim->strands[worker];
+    bool arrived = strand->life == LIFE_COMING; // and so the pick-up has passed
     strand->life = LIFE_RUNS;
     strand->task = job;
-    strand->now_ns = from_ns;
+    strand->now_ns = arrived ? start_ns : from_ns;
     strand->lead_ns = 0;
-    strand_lead(sim, worker, start_ns - from_ns, dispatch == DISPATCH_QUEUED);
+    strand_lead(sim, worker, start_ns - strand->now_ns, dispatch == DISPATCH_QUEUED);
     if (job < sim->dag->task_count && is_as_recorded(sim, job, dispatch)) strand->luck = service_of_pickup(sim, job);
     if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
 }
@@ -329,13 +376,57 @@ uint32_t worker_wake(struct simulation *sim, uint32_t index) {
     return worker;
 }
 
+void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns) {
+    struct strand *strand = &sim->strands[worker];
+    strand->life = LIFE_COMING;
+    strand->comes_as = (uint8_t)dispatch;
+    strand->woken_ns = max_ns(woken_ns, strand->now_ns);
+    agenda_put(&sim->agenda, worker, strand->woken_ns + takes_ns);
+}
+
+// Who is woken to take from a queue, takes what he finds there once he is awake.
+static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, uint32_t job, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    int64_t takes_ns = shifts_coming_ns(sim, job, pool->coming++, &sim->strands[worker].comes_for);
+    sim->strands[worker].idle_next = pool->coming_first;
+    pool->coming_first = worker;
+    enqueue(sim, pool, job);
+    worker_send(sim, worker, DISPATCH_WOKEN, now_ns, takes_ns);
+}
+
+// How the bracket is dispatched of a task whose pool has a worker on its way: whether that spawn called it, or who then
+// takes the task, makes no difference to the spawner.
+static enum dispatch bracket_while_coming(const struct simulation *sim, uint32_t job) {
+    return is_as_recorded(sim, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+}
+
 // DISPATCH_NONE: nobody idles.
-static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
+static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
     uint32_t worker = worker_wake(sim, index);
     if (worker == DAG_NONE) return DISPATCH_NONE;
-    enum dispatch dispatch = worker_dispatch_to_idle(sim, task, now_ns - sim->strands[worker].now_ns);
-    begin_task(sim, worker, task, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
+    enum dispatch dispatch = worker_dispatch_to_idle(sim, job, now_ns - sim->strands[worker].now_ns);
+    if (dispatch == DISPATCH_WOKEN && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
+        call_idle(sim, index, worker, job, now_ns);
+        return bracket_while_coming(sim, job);
+    }
+    begin_task(sim, worker, job, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
     return dispatch;
+}
+
+void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    coming_remove(sim, pool, worker);
+    if (pool->queue_length > 0) {
+        uint32_t own = strand->comes_for;
+        bool is_there = own != DAG_NONE && sim->queue.holder[own] == STEALING_SHARED;
+        uint32_t job = is_there ? take_from_queue(sim, pool, own) : dequeue(sim, pool);
+        int64_t spawn_ns = job_is_part(sim, job) ? now_ns : sim->time_ns[sim->dag->tasks[job].spawn_begin];
+        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
+        return;
+    }
+    if (pool->shutdown != DAG_NONE) strand->now_ns = now_ns;
+    worker_go_idle(sim, worker);
 }
 
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
@@ -345,12 +436,15 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
     if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
-    enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);
-    if (to_idle != DISPATCH_NONE) return to_idle;
-    if (pool->queue_length < pool->capacity && pool->discipline != DISCIPLINE_HAND_OFF) {
+    bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF;
+    if (hands_off || pool->queue_length < pool->capacity) {
+        enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);
+        if (to_idle != DISPATCH_NONE) return to_idle;
+    }
+    if (!hands_off && pool->queue_length < pool->capacity) {
         if (pool->alive == 0 && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
         enqueue(sim, pool, job);
-        return DISPATCH_QUEUED;
+        return pool->coming && is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
     }
     if ((int64_t)pool->alive < pool->maximum && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
     if (rules->caller_runs) return DISPATCH_CALLER;
@@ -444,8 +538,8 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
     uint32_t task = DAG_NONE;
     if (stealing_governs(sim, strand->pool))
         task = stealing_take(sim, worker);
-    else if (pool->queue_length > 0)
-        task = dequeue(sim, pool);
+    else
+        task = dequeue_unclaimed(sim, pool);
     if (task != DAG_NONE)
         begin_task(sim, worker, task, DISPATCH_QUEUED, strand->now_ns);
     else

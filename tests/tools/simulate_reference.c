@@ -71,7 +71,8 @@ struct strand {
     uint32_t stolen_from; // strand whose task it ran last that it had to steal, DAG_NONE
     uint32_t blocked;     // waits, and found nothing to help with: the pool
     ticks blocked_since;
-    bool comes_new; // of THEN_ARRIVE: it was made
+    bool comes_new;     // of THEN_ARRIVE: it was made
+    uint32_t comes_for; // of THEN_ARRIVE in a pool with a queue: the task that it leaves to nobody, DAG_NONE
 };
 
 struct stage { // a coordinator that has left its strand
@@ -634,6 +635,126 @@ static void block(struct reference *r, struct strand *strand, uint32_t wait_end,
 
 // ---- other pools
 
+static bool has_queue(const struct reference *r, uint32_t pool) {
+    if (!pool || pool >= r->dag->pool_count) return false;
+    enum discipline discipline = r->dag->pools[pool].discipline;
+    return discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_LIFO || discipline == DISCIPLINE_PRIORITY;
+}
+
+static bool lay_in_queue(const struct reference *r, uint32_t index, uint32_t pool) {
+    const struct dag_task *task = task_of(r, index);
+    return task->pool == pool && has_queue(r, pool) &&
+           (task->dispatch == DISPATCH_WOKEN || task->dispatch == DISPATCH_QUEUED);
+}
+
+// How many of a pool's workers slept then, of those that woke up for a task later or never.
+static uint32_t asleep_at(const struct reference *r, uint32_t pool, int64_t time_ns) {
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        const struct dag_task *task = task_of(r, t);
+        if (task->pool != pool || task->dispatch != DISPATCH_WOKEN) continue;
+        count += recorded(r, task->pickup) <= time_ns && time_ns < recorded(r, task->start);
+    }
+    for (uint32_t i = 0; i < r->dag->thread_count; i++) {
+        const struct dag_thread *thread = &r->dag->threads[i];
+        uint32_t idle = DAG_NONE;
+        if (!thread->worker || thread->pool != pool) continue;
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+            if (r->dag->vertices.kind[v] == VERTEX_IDLE) idle = v;
+            if (r->dag->vertices.kind[v] == VERTEX_END) idle = DAG_NONE;
+        }
+        count += idle != DAG_NONE && recorded(r, idle) <= time_ns;
+    }
+    return count;
+}
+
+// Of the tasks of a pool for which somebody woke up after `from_ns` the one that started first, DAG_NONE.
+static uint32_t next_woken(const struct reference *r, uint32_t pool, int64_t from_ns) {
+    uint32_t next = DAG_NONE;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        const struct dag_task *task = task_of(r, t);
+        if (task->pool != pool || task->dispatch != DISPATCH_WOKEN || recorded(r, task->start) <= from_ns) continue;
+        if (next == DAG_NONE || recorded(r, task->start) < recorded(r, task_of(r, next)->start)) next = t;
+    }
+    return next;
+}
+
+// How long a worker needs that a spawn calls while so many are on their way, and for which task one came then.
+static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t coming, uint32_t *came_for) {
+    const struct dag_task *task = task_of(r, index);
+    int64_t mean_ns = mean_pickup_ns(r, index, DISPATCH_WOKEN), spawn_ns = recorded(r, task->spawn_begin);
+    *came_for = DAG_NONE;
+    if (!lay_in_queue(r, index, task->pool) || asleep_at(r, task->pool, spawn_ns) <= coming) return mean_ns;
+    int64_t taken_ns = recorded(r, task->start), at_ns = spawn_ns;
+    uint32_t woken = next_woken(r, task->pool, at_ns);
+    for (; woken != DAG_NONE && coming > 0; coming--) {
+        at_ns = recorded(r, task_of(r, woken)->start);
+        woken = next_woken(r, task->pool, at_ns);
+    }
+    if (woken == DAG_NONE || recorded(r, task_of(r, woken)->spawn_begin) > taken_ns)
+        return taken_ns - spawn_ns + mean_ns;
+    const struct dag_task *of = task_of(r, woken);
+    int64_t free_ns = dag_free_ns(r->dag, of), since_ns = recorded(r, of->spawn_begin), ns;
+    if (free_ns > since_ns) since_ns = free_ns;
+    ns = recorded(r, of->start) - spawn_ns - (recorded(r, of->start) - since_ns - own_pickup_ns(r, woken));
+    *came_for = woken;
+    return ns > 0 ? ns : 0;
+}
+
+static uint32_t count_coming(const struct reference *r, uint32_t pool) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        count += r->strands[i].then == THEN_ARRIVE && r->strands[i].pool == pool;
+    }
+    return count;
+}
+
+static bool is_claimed(const struct reference *r, struct job job) {
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        if (job.part < 0 && r->strands[i].then == THEN_ARRIVE && r->strands[i].comes_for == job.task) return true;
+    }
+    return false;
+}
+
+// Of the pool's queue the one that comes first, or of those that nobody comes for; its length: none.
+static uint32_t next_in_queue(const struct reference *r, uint32_t index, bool unclaimed) {
+    const struct pool *pool = &r->pools[index];
+    enum discipline discipline = r->dag->pools[index].discipline;
+    uint32_t next = pool->queued;
+    for (uint32_t i = 0; i < pool->queued; i++) {
+        if (unclaimed && is_claimed(r, pool->queue[i])) continue;
+        bool first = next == pool->queued || discipline == DISCIPLINE_LIFO;
+        if (!first && discipline == DISCIPLINE_PRIORITY) {
+            int64_t start_ns = recorded(r, task_of(r, pool->queue[i].task)->start);
+            first = start_ns < recorded(r, task_of(r, pool->queue[next].task)->start);
+        }
+        if (first) next = i;
+    }
+    return next;
+}
+
+// What a worker takes that was called.
+static bool take_for(struct reference *r, struct strand *worker, struct job *job) {
+    struct pool *pool = &r->pools[worker->pool];
+    if (!pool->queued) return false;
+    uint32_t place = next_in_queue(r, worker->pool, false);
+    for (uint32_t i = 0; i < pool->queued; i++) {
+        if (pool->queue[i].part < 0 && pool->queue[i].task == worker->comes_for) place = i;
+    }
+    *job = take_from(pool->queue, &pool->queued, place);
+    return true;
+}
+
+static enum dispatch call(struct reference *r, struct strand *worker, struct job job) {
+    struct pool *pool = &r->pools[worker->pool];
+    uint32_t came_for;
+    int64_t takes_ns = coming_ns(r, job.task, count_coming(r, worker->pool), &came_for);
+    send_for(r, worker, false, takes_ns);
+    worker->comes_for = came_for;
+    pool->queue[pool->queued++] = job;
+    return as_recorded(r, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+}
+
 static enum dispatch offer(struct reference *r, struct strand *spawner, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     if (steals(r, index)) return offer_stealing(r, spawner, job);
@@ -651,6 +772,7 @@ static enum dispatch offer(struct reference *r, struct strand *spawner, struct j
     if (!room) return DISPATCH_CALLER;
     if (idle) {
         enum dispatch dispatch = dispatch_to_idle(r, job, idle);
+        if (dispatch == DISPATCH_WOKEN && !hand_off) return call(r, idle, job);
         pick_up(r, idle, job, dispatch);
         return dispatch;
     }
@@ -659,18 +781,7 @@ static enum dispatch offer(struct reference *r, struct strand *spawner, struct j
         return DISPATCH_NEW;
     }
     pool->queue[pool->queued++] = job;
-    return DISPATCH_QUEUED;
-}
-
-static uint32_t next_in_queue(const struct reference *r, uint32_t index) {
-    const struct pool *pool = &r->pools[index];
-    if (r->dag->pools[index].discipline == DISCIPLINE_LIFO) return pool->queued - 1;
-    uint32_t next = 0;
-    for (uint32_t i = 1; i < pool->queued && r->dag->pools[index].discipline == DISCIPLINE_PRIORITY; i++) {
-        int64_t start_ns = recorded(r, task_of(r, pool->queue[i].task)->start);
-        if (start_ns < recorded(r, task_of(r, pool->queue[next].task)->start)) next = i;
-    }
-    return next;
+    return count_coming(r, index) && as_recorded(r, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
 static void come_free(struct reference *r, struct strand *worker) {
@@ -681,16 +792,13 @@ static void come_free(struct reference *r, struct strand *worker) {
         pick_up(r, worker, taken, DISPATCH_QUEUED);
         return;
     }
-    if (!pool->queued) {
+    uint32_t next = next_in_queue(r, worker->pool, true);
+    if (next == pool->queued) {
         worker->idle_since = r->now;
         go_idle(r, worker);
         return;
     }
-    uint32_t next = next_in_queue(r, worker->pool);
-    struct job job = pool->queue[next];
-    for (uint32_t i = next + 1; i < pool->queued; i++) pool->queue[i - 1] = pool->queue[i];
-    pool->queued--;
-    pick_up(r, worker, job, DISPATCH_QUEUED);
+    pick_up(r, worker, take_from(pool->queue, &pool->queued, next), DISPATCH_QUEUED);
 }
 
 // ---- waits
@@ -1018,7 +1126,14 @@ static void plan(struct reference *r, struct strand *strand) {
 // A worker that was called for takes what it finds.
 static void arrive(struct reference *r, struct strand *worker) {
     struct job job;
-    if (take_any(r, worker, &job)) {
+    if (!steals(r, worker->pool) && take_for(r, worker, &job)) {
+        worker->job = job;
+        delay(r, worker, 0, 0, THEN_BEGIN);
+        if (as_recorded(r, job, DISPATCH_WOKEN) && job.part < 0)
+            delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task));
+        return;
+    }
+    if (steals(r, worker->pool) && take_any(r, worker, &job)) {
         push_job(r, worker, job, AFTER_NOTHING);
         return;
     }
@@ -1211,8 +1326,10 @@ static void play(struct reference *r) {
         settle(r);
         for (uint32_t i = 0; i < r->strand_count; i++) {
             if (!is_due(&r->strands[i])) continue;
-            while (is_due(&r->strands[i])) end_delay(r, &r->strands[i]);
-            settle(r);
+            while (is_due(&r->strands[i])) {
+                end_delay(r, &r->strands[i]);
+                settle(r); // what it does next may have luck to meet
+            }
             i = UINT32_MAX; // what it did may have made an earlier one due
         }
     } while (pass_time(r));

@@ -138,11 +138,46 @@ static void test_a_worker_may_block_as_it_leaves(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// SECOND sleeps since 310. FIRST is busy until 1000, and takes the task that called SECOND at 900 before that is awake,
+// which so takes the one that came at 950.
+static void test_who_comes_free_first_takes_the_task(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 2,
+                                               .maximum = 2,
+                                               .capacity = -1,
+                                               .keep_alive_ns = -1});
+    spawn(&r, 100, 1);
+    spawn(&r, 150, 2);
+    spawn(&r, 900, 3);
+    spawn(&r, 950, 4);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 1000, 1);
+    run(&r, FIRST, 1005, 1205, 3);
+    tb_event(r.tb, SECOND, 155, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, SECOND, 160, 300, 2);
+    tb_event(r.tb, SECOND, 310, EVENT_IDLE, r.pool);
+    tb_event(r.tb, SECOND, 1090, EVENT_BUSY, r.pool);
+    run(&r, SECOND, 1100, 1300, 4);
+    tb_event(r.tb, MAIN, 2000, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    const struct dag *recorded = r.fixture.dag, *dag = simulation_dag(r.fixture.simulation);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    assert_int_equal(simulated(&r, 3)->dispatch, DISPATCH_QUEUED);
+    assert_int_equal(simulated(&r, 4)->dispatch, DISPATCH_WOKEN);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) { // in the end both fall asleep, which the recording doesn't tell
+        if (dag->source[v] != DAG_NONE)
+            assert_int_equal(dag->vertices.time_ns[v], recorded->vertices.time_ns[dag->source[v]]);
+    }
+    simulate_fixture_close(&r.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_oldest_is_discarded),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
         cmocka_unit_test(test_a_worker_may_block_as_it_leaves),
+        cmocka_unit_test(test_who_comes_free_first_takes_the_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
