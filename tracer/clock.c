@@ -76,8 +76,11 @@ struct clock_source clock_init(bool monotonic) {
 }
 
 // Skew: a ping-pong as in NTP. The partner stamps the middle of each round trip; over many rounds the tightest trip
-// bounds its offset best.
-enum { SKEW_ROUNDS = 200, SKEW_MOST_CORES = 16 };
+// bounds its offset best. Once both run, the rounds take a fraction of a millisecond, if neither gives up its core:
+// where others want it, getting it back takes longer than all of them. After SKEW_MOST_NS with one core the rounds so
+// far count, since the JVM waits meanwhile.
+enum { SKEW_ROUNDS = 200, SKEW_MOST_CORES = 16, SKEW_SPINS = 20000, SKEW_MOST_NS = 10000000 };
+#define SKEW_OVER UINT32_MAX // asked last, and answered by nothing
 
 struct partner {
     int cpu;
@@ -93,11 +96,31 @@ static bool pin(int cpu) {
     return sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+// Returns the count, which is `round` or more; what was published before it is visible then.
+static uint32_t await_round(_Atomic(uint32_t) *count, uint32_t round) {
+    for (;;) {
+        for (int spins = 0; spins < SKEW_SPINS; spins++) {
+            uint32_t reached = atomic_load_explicit(count, memory_order_acquire);
+            if (reached >= round) return reached;
+            relax();
+        }
+        sched_yield();
+    }
+}
+
 static void *answer_rounds(void *argument) {
     struct partner *partner = argument;
     partner->pinned = pin(partner->cpu);
     for (uint32_t round = 1; round <= SKEW_ROUNDS; round++) {
-        while (atomic_load_explicit(&partner->ask, memory_order_acquire) < round) sched_yield();
+        if (await_round(&partner->ask, round) == SKEW_OVER) break;
         partner->stamp = clock_ticks();
         atomic_store_explicit(&partner->answer, round, memory_order_release);
     }
@@ -108,11 +131,11 @@ static bool offset_of(int cpu, int64_t *offset) {
     struct partner partner = {.cpu = cpu};
     pthread_t thread;
     if (pthread_create(&thread, NULL, answer_rounds, &partner) != 0) return false;
-    uint64_t best = UINT64_MAX;
-    for (uint32_t round = 1; round <= SKEW_ROUNDS; round++) {
+    uint64_t best = UINT64_MAX, give_up_ns = clock_ns(CLOCK_MONOTONIC) + SKEW_MOST_NS;
+    for (uint32_t round = 1; round <= SKEW_ROUNDS && (round == 1 || clock_ns(CLOCK_MONOTONIC) < give_up_ns); round++) {
         uint64_t before = clock_ticks();
         atomic_store_explicit(&partner.ask, round, memory_order_release);
-        while (atomic_load_explicit(&partner.answer, memory_order_acquire) < round) sched_yield();
+        await_round(&partner.answer, round);
         uint64_t after = clock_ticks();
         if (after - before >= best) continue;
         best = after - before;
@@ -120,6 +143,7 @@ static bool offset_of(int cpu, int64_t *offset) {
         // An offset within half a round trip can't be told from none.
         if ((uint64_t)(*offset < 0 ? -*offset : *offset) <= best / 2) *offset = 0;
     }
+    atomic_store_explicit(&partner.ask, SKEW_OVER, memory_order_release);
     pthread_join(thread, NULL);
     return partner.pinned;
 }
