@@ -45,8 +45,8 @@ static inline uint64_t clock_ticks(void) {
 void clock_pair(uint64_t *ticks, uint64_t *ns);
 
 // Largest difference between two cores' counters, in ticks, by messages between two threads pinned to them; -1 when it
-// can't be measured (one core, no right to pin). Takes a fraction of a millisecond a core, and some ten where others keep the
-// cores busy; of many cores the first 16.
+// can't be measured (one core, no right to pin). Takes a fraction of a millisecond a core, and some ten where others
+// keep the cores busy; of many cores the first 16.
 int64_t clock_skew_ticks(void);
 
 #endif
