@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Work-stealing pools in the simulation: small programs solved by hand, and laws on random ones.
-#include "simulate_fixture.h"
+#include "by_hand.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,395 +10,279 @@
 
 #include <cmocka.h>
 
-enum { MAIN = 1, FIRST = 2, SECOND = 3 };             // threads: main and workers
-enum { TASK_A = 2, TASK_B, TASK_C, TASK_D, PROMISE }; // tasks; 1 is main's
-enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51 };       // workers' own run()
+enum { MAIN = HAND_MAIN, FIRST = HAND_FIRST, SECOND = HAND_SECOND }; // threads: main and workers
+enum { TASK_A = 2, TASK_B, TASK_C, TASK_D, PROMISE };
+enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51 }; // workers' own run()
 enum { RANDOM_CASES = 300 };
 
-struct story {
-    struct trace_builder *tb;
-    uint32_t pool, site;
+enum what {
+    NOTHING,
+    SPAWN,             // `value`: when the bracket ends
+    SPAWN_WITH_WORKER, // the same, and the second worker is made in it
+    MAKE_SPARE,        // no task, but the second worker; `value`: when the bracket ends
+    RUN,               // a whole body; `value`: when it ends
+    START,             // `value` of these four: CPU time by then, 0 where untold
+    END,
+    WAIT,
+    AWAITED,
+    RESULT, // `value` of the last five: 0
+    TAKEN,
+    DELAYED, // for a core, so long as `task` says
+    IDLE,    // `task`: 0
+    BUSY,
 };
 
-static struct story begin_story(int32_t parallelism) {
-    struct story story = {.tb = tb_new()};
-    story.pool = tb_pool_like(story.tb, (struct trace_pool){.name = "pool",
-                                                            .kind = "java.util.concurrent.ForkJoinPool",
-                                                            .queue = "java.util.concurrent.ForkJoinPool$WorkQueue",
-                                                            .core = parallelism,
-                                                            .maximum = 32767,
-                                                            .capacity = -1,
-                                                            .keep_alive_ns = -1});
-    story.site = tb_site(story.tb, "Main", "run", 12);
-    tb_thread(story.tb, MAIN, "main", 0);
-    tb_thread(story.tb, FIRST, "worker-1", 0);
-    tb_thread(story.tb, SECOND, "worker-2", 0);
-    tb_event(story.tb, MAIN, 0, EVENT_MAIN_BEGIN, 1);
-    return story;
+struct step {
+    uint64_t time_ns;
+    enum what what;
+    uint64_t task, value;
+};
+
+// Where, when and how a task runs.
+struct expected {
+    uint64_t task;
+    uint32_t thread;
+    int64_t start_ns, end_ns;
+    enum dispatch dispatch;
+};
+
+static void make_worker(struct by_hand *p, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t run) {
+    tb_event(p->tb, thread, begin_ns, EVENT_SPAWN_BEGIN, run, 0, 0);
+    tb_event(p->tb, thread, end_ns, EVENT_SPAWN_END, run, SPAWN_ACCEPTED);
 }
 
-static void spawn(const struct story *story, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t task) {
-    tb_event(story->tb, thread, begin_ns, EVENT_SPAWN_BEGIN, task, story->site, story->pool);
-    tb_event(story->tb, thread, end_ns, EVENT_SPAWN_END, task, SPAWN_ACCEPTED);
+static void begin_worker(struct by_hand *p, uint32_t worker, uint64_t time_ns, uint64_t run) {
+    tb_event(p->tb, worker, time_ns, EVENT_THREAD_START, run, 0);
+    tb_event(p->tb, worker, time_ns + 1, EVENT_WORKER_BEGIN, p->pool);
 }
 
 // A worker is made in the bracket, and needs 20 ns to begin.
-static void spawn_with_worker(const struct story *story, uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
-                              uint64_t task, uint32_t worker, uint64_t run) {
-    tb_event(story->tb, thread, begin_ns, EVENT_SPAWN_BEGIN, task, story->site, story->pool);
-    tb_event(story->tb, thread, begin_ns + 1, EVENT_SPAWN_BEGIN, run, 0, 0);
-    tb_event(story->tb, thread, begin_ns + 2, EVENT_SPAWN_END, run, SPAWN_ACCEPTED);
-    tb_event(story->tb, thread, end_ns, EVENT_SPAWN_END, task, SPAWN_ACCEPTED);
-    tb_event(story->tb, worker, begin_ns + 20, EVENT_THREAD_START, run, 0);
-    tb_event(story->tb, worker, begin_ns + 21, EVENT_WORKER_BEGIN, story->pool);
+static void spawn_with_worker(struct by_hand *p, uint32_t thread, const struct step *step, uint32_t worker,
+                              uint64_t run) {
+    tb_event(p->tb, thread, step->time_ns, EVENT_SPAWN_BEGIN, step->task, p->site, p->pool);
+    make_worker(p, thread, step->time_ns + 1, step->time_ns + 2, run);
+    tb_event(p->tb, thread, step->value, EVENT_SPAWN_END, step->task, SPAWN_ACCEPTED);
+    begin_worker(p, worker, step->time_ns + 20, run);
 }
 
-static void start(const struct story *story, uint32_t thread, uint64_t time_ns, uint64_t task) {
-    tb_event(story->tb, thread, time_ns, EVENT_TASK_START, task, 0);
-}
-
-static void end(const struct story *story, uint32_t thread, uint64_t time_ns, uint64_t task) {
-    tb_event(story->tb, thread, time_ns, EVENT_TASK_END, task, 0, TASK_RETURNED);
-}
-
-static void begin_wait(const struct story *story, uint32_t thread, uint64_t time_ns, uint64_t task) {
-    tb_event(story->tb, thread, time_ns, EVENT_WAIT_BEGIN, task, 0, tb_wait(WAIT_FOR_TASK, story->site));
-}
-
-static void end_wait(const struct story *story, uint32_t thread, uint64_t time_ns, uint64_t task) {
-    tb_event(story->tb, thread, time_ns, EVENT_WAIT_END, task, 0);
-}
-
-static const struct dag *replay(struct simulate_fixture *fixture, const struct story *story) {
-    const struct model model = {.kind = MODEL_POOL};
-    simulate_fixture_open(fixture, story->tb);
-    assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
-    return simulation_dag(fixture->simulation);
-}
-
-static const struct dag_task *task_with(const struct dag *run, uint64_t id) {
-    for (uint32_t t = 0; t < run->task_count; t++) {
-        if (run->tasks[t].id == id) return &run->tasks[t];
+static void tell_step(struct by_hand *p, uint32_t thread, const struct step *step) {
+    static const enum event_kind kinds[] = {
+        [START] = EVENT_TASK_START, [END] = EVENT_TASK_END, [AWAITED] = EVENT_WAIT_END,  [RESULT] = EVENT_RESULT,
+        [TAKEN] = EVENT_TAKEN,      [IDLE] = EVENT_IDLE,    [DELAYED] = EVENT_RUN_DELAY, [BUSY] = EVENT_BUSY,
+    };
+    const uint64_t time_ns = step->time_ns, task = step->task, value = step->value;
+    switch (step->what) {
+    case SPAWN:
+        by_hand_spawn(p, thread, time_ns, value, task);
+        break;
+    case SPAWN_WITH_WORKER:
+        spawn_with_worker(p, thread, step, SECOND, RUN_OF_SECOND);
+        break;
+    case MAKE_SPARE:
+        make_worker(p, thread, time_ns, value, RUN_OF_SECOND);
+        begin_worker(p, SECOND, time_ns + 15, RUN_OF_SECOND);
+        break;
+    case RUN:
+        by_hand_task(p, thread, time_ns, value, task);
+        break;
+    case WAIT:
+        tb_event(p->tb, thread, time_ns, EVENT_WAIT_BEGIN, task, value, tb_wait(WAIT_FOR_TASK, p->site));
+        break;
+    case IDLE:
+    case BUSY:
+        tb_event(p->tb, thread, time_ns, kinds[step->what], p->pool);
+        break;
+    default:
+        tb_event(p->tb, thread, time_ns, kinds[step->what], task, value);
     }
-    fail_msg("no task %lu", (unsigned long)id);
-    return NULL;
 }
 
-// Where, when and how a task runs.
-static void check_task(const struct dag *run, uint64_t id, uint32_t thread, int64_t start_ns, int64_t end_ns,
-                       enum dispatch dispatch) {
-    const struct dag_task *task = task_with(run, id);
-    assert_int_equal(task->thread, thread - 1);
-    assert_int_equal(run->vertices.time_ns[task->start], start_ns);
-    assert_int_equal(run->vertices.time_ns[task->end], end_ns);
-    assert_int_equal(task->dispatch, dispatch);
+static void tell_steps(struct by_hand *p, uint32_t thread, const struct step *steps) {
+    for (; steps->what != NOTHING; steps++) tell_step(p, thread, steps);
 }
+
+// What a thread does from here on, struct step by struct step.
+#define tell(p, thread, ...) tell_steps((p), (thread), (const struct step[]){__VA_ARGS__, {0}})
+
+// Main spawns task A, for which the first worker is made.
+static struct by_hand begin_story(int32_t parallelism) {
+    const struct trace_pool pool = {.name = "pool",
+                                    .kind = "java.util.concurrent.ForkJoinPool",
+                                    .queue = "java.util.concurrent.ForkJoinPool$WorkQueue",
+                                    .core = parallelism,
+                                    .maximum = 32767,
+                                    .capacity = -1,
+                                    .keep_alive_ns = -1};
+    struct by_hand p = by_hand_begin(&pool, 2);
+    spawn_with_worker(&p, MAIN, &(struct step){10, SPAWN_WITH_WORKER, TASK_A, 20}, FIRST, RUN_OF_FIRST);
+    return p;
+}
+
+static const struct dag *check_replay(struct by_hand *p, uint64_t main_ends_ns, const struct expected *expected) {
+    by_hand_open(p, main_ends_ns);
+    const struct dag *run = by_hand_simulate(p, MODEL_POOL);
+    for (; expected->task; expected++) {
+        const struct dag_task *task = &run->tasks[by_hand_index(run, expected->task)];
+        assert_int_equal(task->thread, expected->thread - 1);
+        assert_int_equal(run->vertices.time_ns[task->start], expected->start_ns);
+        assert_int_equal(run->vertices.time_ns[task->end], expected->end_ns);
+        assert_int_equal(task->dispatch, expected->dispatch);
+    }
+    return run;
+}
+
+// The run, valid until the fixture is closed, with each struct expected in it.
+#define check_story(p, main_ends_ns, ...) check_replay((p), (main_ends_ns), (const struct expected[]){__VA_ARGS__, {0}})
 
 // Recorded in the order in which they were spawned.
 static void test_a_worker_takes_its_own_newest(void **state) {
     (void)state;
-    struct story story = begin_story(1);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    tb_event(story.tb, MAIN, 1000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 50, 52, TASK_B);
-    spawn(&story, FIRST, 60, 62, TASK_C);
-    end(&story, FIRST, 100, TASK_A);
-    start(&story, FIRST, 105, TASK_B);
-    end(&story, FIRST, 155, TASK_B);
-    start(&story, FIRST, 165, TASK_C);
-    end(&story, FIRST, 265, TASK_C);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_A, FIRST, 40, 100, DISPATCH_NEW);
-    check_task(run, TASK_C, FIRST, 110, 210, DISPATCH_QUEUED);
-    check_task(run, TASK_B, FIRST, 215, 265, DISPATCH_QUEUED);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(1);
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {50, SPAWN, TASK_B, 52}, {60, SPAWN, TASK_C, 62}, {100, END, TASK_A, 0},
+         {105, RUN, TASK_B, 155}, {165, RUN, TASK_C, 265});
+    check_story(&p, 1000, {TASK_A, FIRST, 40, 100, DISPATCH_NEW}, {TASK_C, FIRST, 110, 210, DISPATCH_QUEUED},
+                {TASK_B, FIRST, 215, 265, DISPATCH_QUEUED});
+    simulate_fixture_close(&p.fixture);
 }
 
 // Recorded with the newest stolen.
 static void test_a_thief_takes_the_oldest(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
-    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 100, 102, TASK_B);
-    spawn(&story, FIRST, 110, 112, TASK_C);
-    end(&story, FIRST, 1000, TASK_A);
-    start(&story, FIRST, 1005, TASK_B);
-    end(&story, FIRST, 1055, TASK_B);
-    start(&story, SECOND, 60, TASK_D);
-    end(&story, SECOND, 200, TASK_D);
-    start(&story, SECOND, 210, TASK_C);
-    end(&story, SECOND, 310, TASK_C);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_D, SECOND, 60, 200, DISPATCH_NEW);
-    check_task(run, TASK_B, SECOND, 205, 255, DISPATCH_QUEUED);
-    check_task(run, TASK_C, SECOND, 265, 365, DISPATCH_QUEUED);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {100, SPAWN, TASK_B, 102}, {110, SPAWN, TASK_C, 112},
+         {1000, END, TASK_A, 0}, {1005, RUN, TASK_B, 1055});
+    tell(&p, SECOND, {60, RUN, TASK_D, 200}, {210, RUN, TASK_C, 310});
+    check_story(&p, 2000, {TASK_D, SECOND, 60, 200, DISPATCH_NEW}, {TASK_B, SECOND, 205, 255, DISPATCH_QUEUED},
+                {TASK_C, SECOND, 265, 365, DISPATCH_QUEUED});
+    simulate_fixture_close(&p.fixture);
 }
 
+// It waits for the older one.
 static void test_a_waiter_runs_what_it_waits_for(void **state) {
     (void)state;
-    struct story story = begin_story(1);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    tb_event(story.tb, MAIN, 1000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 50, 52, TASK_B);
-    spawn(&story, FIRST, 60, 62, TASK_C);
-    begin_wait(&story, FIRST, 70, TASK_B); // the older one
-    start(&story, FIRST, 77, TASK_B);
-    end(&story, FIRST, 100, TASK_B);
-    end_wait(&story, FIRST, 103, TASK_B);
-    end(&story, FIRST, 200, TASK_A);
-    start(&story, FIRST, 205, TASK_C);
-    end(&story, FIRST, 255, TASK_C);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_B, FIRST, 77, 100, DISPATCH_HELPED);
-    check_task(run, TASK_A, FIRST, 40, 200, DISPATCH_NEW);
-    check_task(run, TASK_C, FIRST, 205, 255, DISPATCH_QUEUED);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(1);
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {50, SPAWN, TASK_B, 52}, {60, SPAWN, TASK_C, 62}, {70, WAIT, TASK_B, 0},
+         {77, RUN, TASK_B, 100}, {103, AWAITED, TASK_B, 0}, {200, END, TASK_A, 0}, {205, RUN, TASK_C, 255});
+    check_story(&p, 1000, {TASK_B, FIRST, 77, 100, DISPATCH_HELPED}, {TASK_A, FIRST, 40, 200, DISPATCH_NEW},
+                {TASK_C, FIRST, 205, 255, DISPATCH_QUEUED});
+    simulate_fixture_close(&p.fixture);
 }
 
 // Recorded asleep for a task that was stolen from it, while the thief did all that came of it.
 static void test_a_waiter_helps_the_thief(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    spawn_with_worker(&story, FIRST, 50, 60, TASK_B, SECOND, RUN_OF_SECOND);
-    begin_wait(&story, FIRST, 500, TASK_B);
-    end_wait(&story, FIRST, 1230, TASK_B);
-    end(&story, FIRST, 1300, TASK_A);
-    start(&story, SECOND, 100, TASK_B);
-    spawn(&story, SECOND, 150, 155, TASK_C);
-    begin_wait(&story, SECOND, 900, TASK_C);
-    start(&story, SECOND, 905, TASK_C);
-    end(&story, SECOND, 1105, TASK_C);
-    end_wait(&story, SECOND, 1110, TASK_C);
-    end(&story, SECOND, 1200, TASK_B);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_C, FIRST, 505, 705, DISPATCH_HELPED);
-    check_task(run, TASK_B, SECOND, 100, 995, DISPATCH_NEW);
-    check_task(run, TASK_A, FIRST, 40, 1095, DISPATCH_NEW);
-    assert_int_equal(run->tasks[task_with(run, TASK_C)->enclosing].id, TASK_A);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(2);
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {50, SPAWN_WITH_WORKER, TASK_B, 60}, {500, WAIT, TASK_B, 0},
+         {1230, AWAITED, TASK_B, 0}, {1300, END, TASK_A, 0});
+    tell(&p, SECOND, {100, START, TASK_B, 0}, {150, SPAWN, TASK_C, 155}, {900, WAIT, TASK_C, 0},
+         {905, RUN, TASK_C, 1105}, {1110, AWAITED, TASK_C, 0}, {1200, END, TASK_B, 0});
+    const struct dag *run =
+        check_story(&p, 2000, {TASK_C, FIRST, 505, 705, DISPATCH_HELPED}, {TASK_B, SECOND, 100, 995, DISPATCH_NEW},
+                    {TASK_A, FIRST, 40, 1095, DISPATCH_NEW});
+    assert_int_equal(run->tasks[run->tasks[by_hand_index(run, TASK_C)].enclosing].id, TASK_A);
+    simulate_fixture_close(&p.fixture);
 }
 
 // The pool's only worker waits for what nobody is left to run.
 static void test_a_spare_is_made_for_a_waiter(void **state) {
     (void)state;
-    struct story story = begin_story(1);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn(&story, MAIN, 60, 65, TASK_B);
-    tb_event(story.tb, MAIN, 1000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    begin_wait(&story, FIRST, 100, TASK_B);
-    tb_event(story.tb, FIRST, 105, EVENT_SPAWN_BEGIN, RUN_OF_SECOND, 0, 0);
-    tb_event(story.tb, FIRST, 108, EVENT_SPAWN_END, RUN_OF_SECOND, SPAWN_ACCEPTED);
-    end_wait(&story, FIRST, 400, TASK_B);
-    end(&story, FIRST, 500, TASK_A);
-    tb_event(story.tb, SECOND, 120, EVENT_THREAD_START, RUN_OF_SECOND, 0);
-    tb_event(story.tb, SECOND, 121, EVENT_WORKER_BEGIN, story.pool);
-    start(&story, SECOND, 150, TASK_B);
-    end(&story, SECOND, 350, TASK_B);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_B, SECOND, 153, 353, DISPATCH_NEW);
-    check_task(run, TASK_A, FIRST, 40, 503, DISPATCH_NEW);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(1);
+    tell(&p, MAIN, {60, SPAWN, TASK_B, 65});
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {100, WAIT, TASK_B, 0}, {105, MAKE_SPARE, 0, 108},
+         {400, AWAITED, TASK_B, 0}, {500, END, TASK_A, 0});
+    tell(&p, SECOND, {150, RUN, TASK_B, 350});
+    check_story(&p, 1000, {TASK_B, SECOND, 153, 353, DISPATCH_NEW}, {TASK_A, FIRST, 40, 503, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
 }
 
 // What is awaited is no task: what its parts bring about together, which the waiter runs, newest first.
 static void test_a_waiter_runs_parts(void **state) {
     (void)state;
-    struct story story = begin_story(1);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    tb_event(story.tb, MAIN, 1000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 50, 52, TASK_B);
-    spawn(&story, FIRST, 60, 62, TASK_C);
-    begin_wait(&story, FIRST, 70, PROMISE);
-    start(&story, FIRST, 75, TASK_C);
-    end(&story, FIRST, 100, TASK_C);
-    start(&story, FIRST, 103, TASK_B);
-    tb_event(story.tb, FIRST, 120, EVENT_RESULT, PROMISE);
-    end(&story, FIRST, 125, TASK_B);
-    end_wait(&story, FIRST, 130, PROMISE);
-    end(&story, FIRST, 200, TASK_A);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_C, FIRST, 75, 100, DISPATCH_HELPED);
-    check_task(run, TASK_B, FIRST, 103, 125, DISPATCH_HELPED);
-    check_task(run, TASK_A, FIRST, 40, 200, DISPATCH_NEW);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(1);
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {50, SPAWN, TASK_B, 52}, {60, SPAWN, TASK_C, 62}, {70, WAIT, PROMISE, 0},
+         {75, RUN, TASK_C, 100}, {103, START, TASK_B, 0}, {120, RESULT, PROMISE, 0}, {125, END, TASK_B, 0},
+         {130, AWAITED, PROMISE, 0}, {200, END, TASK_A, 0});
+    check_story(&p, 1000, {TASK_C, FIRST, 75, 100, DISPATCH_HELPED}, {TASK_B, FIRST, 103, 125, DISPATCH_HELPED},
+                {TASK_A, FIRST, 40, 200, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
 }
 
 // Nobody else ran the task that woke a worker, which came late and found nothing.
 static void test_who_is_called_comes_as_late_as_it_did(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
-    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
-    start(&story, SECOND, 60, TASK_D);
-    end(&story, SECOND, 62, TASK_D);
-    tb_event(story.tb, SECOND, 63, EVENT_IDLE, story.pool);
-    tb_event(story.tb, SECOND, 900, EVENT_BUSY, story.pool);
-    tb_event(story.tb, SECOND, 905, EVENT_IDLE, story.pool);
-    start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 120, 122, TASK_B);
-    begin_wait(&story, FIRST, 300, TASK_B);
-    start(&story, FIRST, 305, TASK_B);
-    end(&story, FIRST, 405, TASK_B);
-    end_wait(&story, FIRST, 410, TASK_B);
-    end(&story, FIRST, 1000, TASK_A);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_B, FIRST, 305, 405, DISPATCH_HELPED);
-    check_task(run, TASK_A, FIRST, 40, 1000, DISPATCH_NEW);
-    simulate_fixture_close(&fixture);
-}
-
-static void add_cpu(struct story *story, uint32_t thread, uint64_t time_ns, uint64_t kind, uint64_t id,
-                    uint64_t cpu_ns) {
-    bool wait = kind == EVENT_WAIT_BEGIN;
-    tb_event(story->tb, thread, time_ns, kind, id, cpu_ns, wait ? tb_wait(WAIT_FOR_TASK, story->site) : 0);
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, RUN, TASK_D, 62}, {63, IDLE, 0, 0}, {900, BUSY, 0, 0}, {905, IDLE, 0, 0});
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {120, SPAWN, TASK_B, 122}, {300, WAIT, TASK_B, 0}, {305, RUN, TASK_B, 405},
+         {410, AWAITED, TASK_B, 0}, {1000, END, TASK_A, 0});
+    check_story(&p, 2000, {TASK_B, FIRST, 305, 405, DISPATCH_HELPED}, {TASK_A, FIRST, 40, 1000, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
 }
 
 // A thief came by as the waiter lost its core, before it could see that what it waited for was still there.
 static void test_who_lost_its_core_does_not_find_its_task(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
-    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
-    add_cpu(&story, SECOND, 60, EVENT_TASK_START, TASK_D, 1000);
-    add_cpu(&story, SECOND, 500, EVENT_TASK_END, TASK_D, 1440);
-    add_cpu(&story, SECOND, 510, EVENT_TASK_START, TASK_B, 1450);
-    add_cpu(&story, SECOND, 610, EVENT_TASK_END, TASK_B, 1550);
-    add_cpu(&story, FIRST, 40, EVENT_TASK_START, TASK_A, 1000);
-    spawn(&story, FIRST, 100, 102, TASK_B);
-    add_cpu(&story, FIRST, 150, EVENT_WAIT_BEGIN, TASK_B, 1110);
-    tb_event(story.tb, FIRST, 1149, EVENT_RUN_DELAY, 985);
-    add_cpu(&story, FIRST, 1150, EVENT_WAIT_END, TASK_B, 1120);
-    add_cpu(&story, FIRST, 1200, EVENT_TASK_END, TASK_A, 1170);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_B, SECOND, 510, 610, DISPATCH_QUEUED);
-    check_task(run, TASK_A, FIRST, 40, 1200, DISPATCH_NEW);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, START, TASK_D, 1000}, {500, END, TASK_D, 1440}, {510, START, TASK_B, 1450},
+         {610, END, TASK_B, 1550});
+    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 1110},
+         {1149, DELAYED, 985, 0}, {1150, AWAITED, TASK_B, 1120}, {1200, END, TASK_A, 1170});
+    check_story(&p, 2000, {TASK_B, SECOND, 510, 610, DISPATCH_QUEUED}, {TASK_A, FIRST, 40, 1200, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
 }
 
 // The same, but as it got its core back there was something else to help with.
 static void test_who_lost_its_core_helps_later(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
-    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
-    add_cpu(&story, SECOND, 60, EVENT_TASK_START, TASK_D, 1000);
-    add_cpu(&story, SECOND, 500, EVENT_TASK_END, TASK_D, 1440);
-    add_cpu(&story, SECOND, 510, EVENT_TASK_START, TASK_B, 1450);
-    spawn(&story, SECOND, 520, 525, TASK_C);
-    tb_event(story.tb, SECOND, 1400, EVENT_TAKEN, TASK_C);
-    add_cpu(&story, SECOND, 1410, EVENT_TASK_END, TASK_B, 2350);
-    add_cpu(&story, FIRST, 40, EVENT_TASK_START, TASK_A, 1000);
-    spawn(&story, FIRST, 100, 102, TASK_B);
-    add_cpu(&story, FIRST, 150, EVENT_WAIT_BEGIN, TASK_B, 1110);
-    tb_event(story.tb, FIRST, 1149, EVENT_RUN_DELAY, 985);
-    add_cpu(&story, FIRST, 1150, EVENT_TASK_START, TASK_C, 1120);
-    add_cpu(&story, FIRST, 1250, EVENT_TASK_END, TASK_C, 1220);
-    add_cpu(&story, FIRST, 1420, EVENT_WAIT_END, TASK_B, 1230);
-    add_cpu(&story, FIRST, 1470, EVENT_TASK_END, TASK_A, 1280);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_C, FIRST, 1150, 1250, DISPATCH_HELPED);
-    check_task(run, TASK_B, SECOND, 510, 1410, DISPATCH_QUEUED);
-    check_task(run, TASK_A, FIRST, 40, 1470, DISPATCH_NEW);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, START, TASK_D, 1000}, {500, END, TASK_D, 1440}, {510, START, TASK_B, 1450},
+         {520, SPAWN, TASK_C, 525}, {1400, TAKEN, TASK_C, 0}, {1410, END, TASK_B, 2350});
+    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 1110},
+         {1149, DELAYED, 985, 0}, {1150, START, TASK_C, 1120}, {1250, END, TASK_C, 1220}, {1420, AWAITED, TASK_B, 1230},
+         {1470, END, TASK_A, 1280});
+    check_story(&p, 2000, {TASK_C, FIRST, 1150, 1250, DISPATCH_HELPED}, {TASK_B, SECOND, 510, 1410, DISPATCH_QUEUED},
+                {TASK_A, FIRST, 40, 1470, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
 }
 
 // A worker that was long asleep when a task was spawned comes when somebody came in the recording, and no sooner.
 static void test_who_sleeps_does_not_look_around(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn_with_worker(&story, MAIN, 30, 40, TASK_D, SECOND, RUN_OF_SECOND);
-    tb_event(story.tb, MAIN, 5000, EVENT_THREAD_END, 1);
-    start(&story, SECOND, 60, TASK_D);
-    end(&story, SECOND, 62, TASK_D);
-    tb_event(story.tb, SECOND, 72, EVENT_IDLE, story.pool);
-    tb_event(story.tb, SECOND, 3020, EVENT_BUSY, story.pool);
-    start(&story, SECOND, 3030, TASK_C);
-    end(&story, SECOND, 3100, TASK_C);
-    start(&story, FIRST, 40, TASK_A);
-    spawn(&story, FIRST, 90, 92, TASK_B);
-    begin_wait(&story, FIRST, 300, TASK_B);
-    start(&story, FIRST, 305, TASK_B);
-    end(&story, FIRST, 405, TASK_B);
-    end_wait(&story, FIRST, 410, TASK_B);
-    spawn(&story, FIRST, 1000, 1800, TASK_C); // waking took long, and waking the worker at 90 would have, too
-    begin_wait(&story, FIRST, 1900, TASK_C);
-    end_wait(&story, FIRST, 3110, TASK_C);
-    end(&story, FIRST, 3200, TASK_A);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_B, FIRST, 305, 405, DISPATCH_HELPED);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, RUN, TASK_D, 62}, {72, IDLE, 0, 0}, {3020, BUSY, 0, 0}, {3030, RUN, TASK_C, 3100});
+    // To spawn C took long, since it woke the worker; waking it at 90 would have, too.
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {90, SPAWN, TASK_B, 92}, {300, WAIT, TASK_B, 0}, {305, RUN, TASK_B, 405},
+         {410, AWAITED, TASK_B, 0}, {1000, SPAWN, TASK_C, 1800}, {1900, WAIT, TASK_C, 0}, {3110, AWAITED, TASK_C, 0},
+         {3200, END, TASK_A, 0});
+    check_story(&p, 5000, {TASK_B, FIRST, 305, 405, DISPATCH_HELPED});
+    simulate_fixture_close(&p.fixture);
 }
 
 // One that it spawned itself took a waiter 5 ns to take up, one that it stole 20 ns.
 static void test_stealing_takes_longer(void **state) {
     (void)state;
-    struct story story = begin_story(2);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    tb_event(story.tb, MAIN, 2000, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    spawn_with_worker(&story, FIRST, 50, 60, TASK_B, SECOND, RUN_OF_SECOND);
-    begin_wait(&story, FIRST, 500, TASK_B);
-    start(&story, FIRST, 520, TASK_C);
-    end(&story, FIRST, 720, TASK_C);
-    end_wait(&story, FIRST, 1230, TASK_B);
-    end(&story, FIRST, 1300, TASK_A);
-    start(&story, SECOND, 100, TASK_B);
-    spawn(&story, SECOND, 150, 155, TASK_C);
-    spawn(&story, SECOND, 160, 165, TASK_D);
-    begin_wait(&story, SECOND, 1005, TASK_D);
-    start(&story, SECOND, 1010, TASK_D);
-    end(&story, SECOND, 1110, TASK_D);
-    end_wait(&story, SECOND, 1115, TASK_D);
-    end(&story, SECOND, 1210, TASK_B);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_C, FIRST, 520, 720, DISPATCH_HELPED);
-    check_task(run, TASK_D, FIRST, 740, 840, DISPATCH_HELPED);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(2);
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {50, SPAWN_WITH_WORKER, TASK_B, 60}, {500, WAIT, TASK_B, 0},
+         {520, RUN, TASK_C, 720}, {1230, AWAITED, TASK_B, 0}, {1300, END, TASK_A, 0});
+    tell(&p, SECOND, {100, START, TASK_B, 0}, {150, SPAWN, TASK_C, 155}, {160, SPAWN, TASK_D, 165},
+         {1005, WAIT, TASK_D, 0}, {1010, RUN, TASK_D, 1110}, {1115, AWAITED, TASK_D, 0}, {1210, END, TASK_B, 0});
+    check_story(&p, 2000, {TASK_C, FIRST, 520, 720, DISPATCH_HELPED}, {TASK_D, FIRST, 740, 840, DISPATCH_HELPED});
+    simulate_fixture_close(&p.fixture);
 }
 
 static void test_main_runs_what_it_waits_for(void **state) {
     (void)state;
-    struct story story = begin_story(1);
-    spawn_with_worker(&story, MAIN, 10, 20, TASK_A, FIRST, RUN_OF_FIRST);
-    spawn(&story, MAIN, 100, 105, TASK_B);
-    begin_wait(&story, MAIN, 200, TASK_B);
-    start(&story, MAIN, 210, TASK_B);
-    end(&story, MAIN, 260, TASK_B);
-    end_wait(&story, MAIN, 265, TASK_B);
-    tb_event(story.tb, MAIN, 300, EVENT_THREAD_END, 1);
-    start(&story, FIRST, 40, TASK_A);
-    end(&story, FIRST, 1000, TASK_A);
-    struct simulate_fixture fixture;
-    const struct dag *run = replay(&fixture, &story);
-    check_task(run, TASK_B, MAIN, 210, 260, DISPATCH_HELPED);
-    assert_int_equal(run->vertices.time_ns[task_with(run, 1)->end], 300);
-    simulate_fixture_close(&fixture);
+    struct by_hand p = begin_story(1);
+    tell(&p, MAIN, {100, SPAWN, TASK_B, 105}, {200, WAIT, TASK_B, 0}, {210, RUN, TASK_B, 260},
+         {265, AWAITED, TASK_B, 0});
+    tell(&p, FIRST, {40, RUN, TASK_A, 1000});
+    const struct dag *run = check_story(&p, 300, {TASK_B, MAIN, 210, 260, DISPATCH_HELPED});
+    assert_int_equal(run->vertices.time_ns[run->tasks[by_hand_index(run, HAND_M)].end], 300);
+    simulate_fixture_close(&p.fixture);
 }
 
 static void check_all_ran(const struct simulate_fixture *fixture, uint64_t seed) {
