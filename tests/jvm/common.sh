@@ -32,6 +32,14 @@ find_jdk() {
     done
 }
 
+# Compiles so that JDK 8 runs it, with the JDK at `jdk`.
+compile8() { # FOLDER SOURCES...
+    local options=(--release 8 -Xlint:-options)
+    if [[ $("$jdk/bin/javac" -version 2>&1) = "javac 1."* ]]; then options=(); fi # does not know them
+    mkdir -p "$1"
+    "$jdk/bin/javac" "${options[@]}" -g -d "$1" "${@:2}"
+}
+
 # expect WHAT COMMAND...: one check. What the command prints is shown if it fails.
 expect() {
     if "${@:2}" >"$work/why" 2>&1; then
