@@ -418,12 +418,20 @@ static void retransform(const jclass *classes, jint count) {
     }
 }
 
+// JDK 8 to 14 have classes without a name that others could find them by, of lambdas above all:
+// com.acme.Main$$Lambda$2/558638686. They pass for modifiable, but made anew from a class file they no longer find
+// themselves.
+static bool is_anonymous(const char *signature) {
+    const char *slash = strrchr(signature, '/');
+    return slash && slash[1] >= '0' && slash[1] <= '9';
+}
+
 static bool is_wanted(JNIEnv *jni, jclass class, wanted_class *wanted) {
     char *signature;
     jboolean modifiable = JNI_FALSE;
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     size_t length = strlen(signature);
-    bool is = length > 2 && signature[0] == 'L';
+    bool is = length > 2 && signature[0] == 'L' && !is_anonymous(signature);
     if (is) signature[length - 1] = '\0'; // Lcom/acme/Main;
     is = is && wanted(jni, class, signature + 1, length - 2) &&
          (*tracer.jvmti)->IsModifiableClass(tracer.jvmti, class, &modifiable) == JVMTI_ERROR_NONE && modifiable;
