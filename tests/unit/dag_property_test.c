@@ -9,60 +9,13 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "dag/graph.h"
-#include "dag/simulate/simulate.h"
-#include "dag/write.h"
 #include "dag_reference.h"
 #include "random_trace.h"
+#include "simulate_fixture.h"
 
 enum { CASES = 3000, EDITS = 6, WRITTEN_CASES = 400 };
-
-struct fixture {
-    struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
-    struct dag_edit edit;
-    struct dag_run run;
-};
-
-static void must(bool good, struct error *error) {
-    char text[1024];
-    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
-}
-
-static void open_dag(struct fixture *fixture) {
-    struct error error = ERROR_INIT;
-    fixture->dag = dag_build(fixture->trace, &error);
-    must(fixture->dag != NULL, &error);
-    must(dag_edit_init(&fixture->edit, fixture->dag, &error), &error);
-    must(dag_run_init(&fixture->run, fixture->dag, &error), &error);
-}
-
-static void fixture_init(struct fixture *fixture, uint64_t seed) {
-    fixture->tb = random_trace(seed);
-    fixture->trace = tb_open(fixture->tb);
-    open_dag(fixture);
-}
-
-static void fixture_destroy(struct fixture *fixture) {
-    dag_run_destroy(&fixture->run);
-    dag_edit_destroy(&fixture->edit);
-    dag_free(fixture->dag);
-    trace_close(fixture->trace);
-    if (fixture->tb) tb_free(fixture->tb);
-}
-
-// Inlines each task that can be with a chance of `share` in 8.
-static void random_edit(struct fixture *fixture, struct random_source *source, unsigned share) {
-    dag_edit_clear(&fixture->edit, fixture->dag);
-    for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
-        if (dag_inline_refusal(fixture->dag, t) == NULL && random_below(source, 8) < share) {
-            dag_edit_inline(&fixture->edit, t);
-        }
-    }
-}
 
 // What was computed and what was waited for a core fit into the time; whoever got a lock followed someone else who had.
 static void check_facts(const struct dag *dag, uint64_t seed, unsigned *locked) {
@@ -92,8 +45,8 @@ static void test_empty_edit_is_exact(void **state) {
     uint64_t vertices = 0, tasks = 0, paths = 0;
     unsigned locked = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture;
-        fixture_init(&fixture, seed);
+        struct simulate_fixture fixture;
+        simulate_fixture_open(&fixture, random_trace(seed));
         assert_int_equal(fixture.dag->skew_fixed, 0); // the simulation keeps causes before effects
         assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
         for (uint32_t v = 0; v < fixture.dag->vertex_count; v++) {
@@ -106,14 +59,14 @@ static void test_empty_edit_is_exact(void **state) {
         tasks += fixture.dag->task_count;
         paths += fixture.dag->path_count;
         check_facts(fixture.dag, seed, &locked);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_true(vertices > 50 * CASES && tasks > 5 * CASES); // or the generator has withered
     assert_true(paths > 3 * CASES && locked > CASES / 10);
 }
 
 // Every vertex is on one chain or absent, and follows its predecessor and its cause.
-static void check_order(const struct fixture *fixture, uint64_t seed) {
+static void check_order(const struct simulate_fixture *fixture, uint64_t seed) {
     const struct dag *dag = fixture->dag;
     const int64_t *time_ns = fixture->run.time_ns;
     uint32_t *visits = calloc(dag->vertex_count + 1, sizeof *visits);
@@ -145,7 +98,7 @@ static void check_order(const struct fixture *fixture, uint64_t seed) {
 }
 
 // What a task computes between two of its events it computes under any edit: only waits and hand-overs change.
-static void check_work(const struct fixture *fixture, uint64_t seed) {
+static void check_work(const struct simulate_fixture *fixture, uint64_t seed) {
     const struct dag *dag = fixture->dag;
     const int64_t *now = fixture->run.time_ns, *then = dag->vertices.time_ns;
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -161,7 +114,7 @@ static void check_work(const struct fixture *fixture, uint64_t seed) {
     }
 }
 
-static void check_edit(struct fixture *fixture, uint64_t seed, int64_t *expected, unsigned *deadlocks) {
+static void check_edit(struct simulate_fixture *fixture, uint64_t seed, int64_t *expected, unsigned *deadlocks) {
     struct error error = ERROR_INIT;
     bool possible = reference_propagate(fixture->dag, &fixture->edit, false, expected), acyclic;
     enum dag_outcome outcome = dag_propagate(fixture->dag, &fixture->edit, &fixture->run);
@@ -190,46 +143,23 @@ static void test_edits_mean_what_the_reference_says(void **state) {
     (void)state;
     unsigned deadlocks = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture;
+        struct simulate_fixture fixture;
         struct random_source source = {seed};
-        fixture_init(&fixture, seed);
+        simulate_fixture_open(&fixture, random_trace(seed));
         int64_t *expected = malloc((fixture.dag->vertex_count + 1) * sizeof *expected);
         assert_non_null(expected);
         for (unsigned i = 0; i < EDITS; i++) {
-            random_edit(&fixture, &source, i < 2 ? 1 : i < 5 ? 4 : 8);
+            simulate_fixture_inline_random(&fixture, &source, i < 2 ? 1 : i < 5 ? 4 : 8, 8);
             check_edit(&fixture, seed, expected, &deadlocks);
         }
         free(expected);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_in_range(deadlocks, CASES / 50, CASES * EDITS / 2);
 }
 
-// Writes the run that an edit makes of a recorded one.
-static bool write_edited(const struct dag *dag, const struct dag_edit *edit, const char *path, struct error *error) {
-    struct costs *costs = costs_measure(dag, error);
-    must(costs != NULL, error);
-    struct simulation *simulation = simulation_new(dag, costs, error);
-    must(simulation != NULL, error);
-    assert_int_equal(simulation_run(simulation, edit, &(struct model){.kind = MODEL_DAG}), DAG_OK);
-    bool written = dag_write_run(simulation_dag(simulation), path, error);
-    simulation_free(simulation);
-    costs_free(costs);
-    return written;
-}
-
-static void write_and_reopen(const struct fixture *fixture, struct fixture *written) {
-    char path[] = "/tmp/rehype-test-XXXXXX";
-    int fd = mkstemp(path);
-    struct error error = ERROR_INIT;
-    assert_true(fd >= 0);
-    close(fd);
-    must(write_edited(fixture->dag, &fixture->edit, path, &error), &error);
-    written->tb = NULL;
-    written->trace = trace_open(path, false, &error);
-    unlink(path);
-    must(written->trace != NULL, &error);
-    open_dag(written);
+static void write_and_reopen(const struct simulate_fixture *fixture, struct simulate_fixture *written) {
+    simulate_fixture_open_trace(written, written_edit(fixture->dag, &fixture->edit));
 }
 
 // Whatever the events, there is a graph, its times are exact, edits mean what they should, and can be written.
@@ -237,10 +167,9 @@ static void test_any_events_make_a_sound_graph(void **state) {
     (void)state;
     unsigned inlined = 0, locked = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture = {.tb = random_events(seed)}, written;
+        struct simulate_fixture fixture, written;
         struct random_source source = {seed};
-        fixture.trace = tb_open(fixture.tb);
-        open_dag(&fixture);
+        simulate_fixture_open(&fixture, random_events(seed));
         int64_t *expected = malloc((fixture.dag->vertex_count + 1) * sizeof *expected);
         assert_non_null(expected);
         assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
@@ -248,15 +177,15 @@ static void test_any_events_make_a_sound_graph(void **state) {
             if (fixture.run.time_ns[v] != fixture.dag->vertices.time_ns[v]) fail_msg("seed %lu", (unsigned long)seed);
         }
         check_facts(fixture.dag, seed, &locked);
-        random_edit(&fixture, &source, 6);
+        simulate_fixture_inline_random(&fixture, &source, 6, 8);
         inlined += fixture.edit.inlined_count;
         check_edit(&fixture, seed, expected, NULL);
         if (seed % 8 == 0 && dag_propagate(fixture.dag, &fixture.edit, &fixture.run) == DAG_OK) {
             write_and_reopen(&fixture, &written);
-            fixture_destroy(&written);
+            simulate_fixture_close(&written);
         }
         free(expected);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_true(inlined > CASES / 20);
 }
@@ -266,8 +195,8 @@ static void test_inlining_all_is_sequential(void **state) {
     (void)state;
     unsigned checked = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture;
-        fixture_init(&fixture, seed);
+        struct simulate_fixture fixture;
+        simulate_fixture_open(&fixture, random_trace(seed));
         const struct dag *dag = fixture.dag;
         bool all = true;
         for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -297,7 +226,7 @@ static void test_inlining_all_is_sequential(void **state) {
             }
             checked++;
         }
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_true(checked > CASES / 10);
 }
@@ -324,13 +253,13 @@ static void assert_same_events(const struct trace *a, const struct trace *b) {
 static void test_empty_edit_writes_the_same_trace(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < WRITTEN_CASES; seed++) {
-        struct fixture fixture, written;
-        fixture_init(&fixture, seed);
+        struct simulate_fixture fixture, written;
+        simulate_fixture_open(&fixture, random_trace(seed));
         assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
         write_and_reopen(&fixture, &written);
         assert_same_events(fixture.trace, written.trace);
-        fixture_destroy(&written);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&written);
+        simulate_fixture_close(&fixture);
     }
 }
 
@@ -342,7 +271,8 @@ static uint32_t task_with_id(const struct dag *dag, uint64_t id) {
 
 // An estimated trace, read again, has the tasks that are left, where and when the edit put them. Events that have no
 // room are a ns apart, which can add up to as many ns as there are events.
-static void check_written(const struct fixture *fixture, const struct fixture *written, uint64_t seed) {
+static void check_written(const struct simulate_fixture *fixture, const struct simulate_fixture *written,
+                          uint64_t seed) {
     const struct dag *dag = fixture->dag, *again = written->dag;
     int64_t slack_ns = (int64_t)fixture->trace->event_count;
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -370,16 +300,16 @@ static void check_written(const struct fixture *fixture, const struct fixture *w
 static void test_an_edit_writes_what_it_means(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < WRITTEN_CASES; seed++) {
-        struct fixture fixture, written;
+        struct simulate_fixture fixture, written;
         struct random_source source = {seed};
-        fixture_init(&fixture, seed);
-        random_edit(&fixture, &source, 2 + seed % 7);
+        simulate_fixture_open(&fixture, random_trace(seed));
+        simulate_fixture_inline_random(&fixture, &source, 2 + seed % 7, 8);
         if (dag_propagate(fixture.dag, &fixture.edit, &fixture.run) == DAG_OK) {
             write_and_reopen(&fixture, &written);
             check_written(&fixture, &written, seed);
-            fixture_destroy(&written);
+            simulate_fixture_close(&written);
         }
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
 }
 

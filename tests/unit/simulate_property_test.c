@@ -9,67 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "dag/simulate/simulate.h"
-#include "dag/write.h"
 #include "dag_reference.h"
 #include "random_trace.h"
+#include "simulate_fixture.h"
 
 enum { CASES = 3000, EDITS = 4 };
 
-struct fixture {
-    struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
-    struct dag_edit edit;
-    struct dag_run run;
-    struct costs *costs;
-    struct simulation *simulation;
-};
-
-static void must(bool good, struct error *error) {
-    char text[1024];
-    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
-}
-
-static void fixture_init(struct fixture *fixture, struct trace_builder *tb) {
-    struct error error = ERROR_INIT;
-    fixture->tb = tb;
-    fixture->trace = tb_open(tb);
-    must((fixture->dag = dag_build(fixture->trace, &error)) != NULL, &error);
-    must(dag_edit_init(&fixture->edit, fixture->dag, &error), &error);
-    must(dag_run_init(&fixture->run, fixture->dag, &error), &error);
-    must((fixture->costs = costs_measure(fixture->dag, &error)) != NULL, &error);
-    must((fixture->simulation = simulation_new(fixture->dag, fixture->costs, &error)) != NULL, &error);
-}
-
-static void fixture_destroy(struct fixture *fixture) {
-    simulation_free(fixture->simulation);
-    costs_free(fixture->costs);
-    dag_run_destroy(&fixture->run);
-    dag_edit_destroy(&fixture->edit);
-    dag_free(fixture->dag);
-    trace_close(fixture->trace);
-    tb_free(fixture->tb);
-}
-
-static void random_edit(struct fixture *fixture, struct random_source *source, unsigned share) {
-    dag_edit_clear(&fixture->edit, fixture->dag);
-    for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
-        if (dag_inline_refusal(fixture->dag, t) == NULL && random_below(source, 8) < share) {
-            dag_edit_inline(&fixture->edit, t);
-        }
-    }
-}
-
 // What bodies lose by being inlined is all that the derived DAG may lack.
-static bool is_of_inlined(const struct fixture *fixture, uint32_t v) {
+static bool is_of_inlined(const struct simulate_fixture *fixture, uint32_t v) {
     uint32_t task = fixture->dag->vertices.task[v];
     return task != DAG_NONE && fixture->dag->vertices.kind[v] <= VERTEX_RESULT && fixture->edit.inlined[task];
 }
 
-static void check_same_times(const struct fixture *fixture, uint64_t seed) {
+static void check_same_times(const struct simulate_fixture *fixture, uint64_t seed) {
     const struct dag *run = simulation_dag(fixture->simulation);
     uint32_t present = 0, derived = 0;
     for (uint32_t v = 0; v < fixture->dag->vertex_count; v++) {
@@ -120,7 +73,7 @@ static void check_derived(const struct dag *run, uint64_t seed) {
 }
 
 // Where helped bodies have to sink the reference says what that comes to.
-static void check_model_dag(struct fixture *fixture, uint64_t seed, unsigned *deadlocks, unsigned *sunk) {
+static void check_model_dag(struct simulate_fixture *fixture, uint64_t seed, unsigned *deadlocks, unsigned *sunk) {
     const struct model model = {.kind = MODEL_DAG};
     enum dag_outcome propagated = dag_propagate(fixture->dag, &fixture->edit, &fixture->run);
     if (propagated == DAG_DEADLOCK && dag_edit_sinks_any(fixture->dag, &fixture->edit)) {
@@ -138,7 +91,7 @@ static void check_model_dag(struct fixture *fixture, uint64_t seed, unsigned *de
     }
 }
 
-static void check_noise(struct fixture *fixture, uint64_t seed) {
+static void check_noise(struct simulate_fixture *fixture, uint64_t seed) {
     const struct model model = {.kind = MODEL_DAG};
     if (dag_propagate(fixture->dag, &fixture->edit, &fixture->run) != DAG_OK) return;
     assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
@@ -149,20 +102,20 @@ static void test_model_dag_is_dag_propagate(void **state) {
     (void)state;
     unsigned deadlocks = 0, sunk = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture;
+        struct simulate_fixture fixture;
         struct random_source source = {seed};
-        fixture_init(&fixture, random_trace(seed));
+        simulate_fixture_open(&fixture, random_trace(seed));
         check_model_dag(&fixture, seed, &deadlocks, &sunk);
         for (unsigned i = 0; i < EDITS; i++) {
-            random_edit(&fixture, &source, i < 1 ? 1 : i < 3 ? 4 : 8);
+            simulate_fixture_inline_random(&fixture, &source, i < 1 ? 1 : i < 3 ? 4 : 8, 8);
             check_model_dag(&fixture, seed, &deadlocks, &sunk);
         }
-        fixture_destroy(&fixture);
-        fixture_init(&fixture, random_events(seed));
+        simulate_fixture_close(&fixture);
+        simulate_fixture_open(&fixture, random_events(seed));
         check_noise(&fixture, seed);
-        random_edit(&fixture, &source, 6);
+        simulate_fixture_inline_random(&fixture, &source, 6, 8);
         check_noise(&fixture, seed);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_in_range(deadlocks, CASES / 50, CASES * EDITS / 2);
     assert_true(sunk > 0);
@@ -173,12 +126,12 @@ static void test_pools_run_everything(void **state) {
     (void)state;
     unsigned dispatched = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture;
+        struct simulate_fixture fixture;
         struct random_source source = {seed};
         const struct model model = {.kind = MODEL_POOL};
-        fixture_init(&fixture, random_trace(seed));
+        simulate_fixture_open(&fixture, random_trace(seed));
         for (unsigned i = 0; i < EDITS; i++) {
-            if (i) random_edit(&fixture, &source, 2 * i);
+            if (i) simulate_fixture_inline_random(&fixture, &source, 2 * i, 8);
             if (simulation_run(fixture.simulation, &fixture.edit, &model) != DAG_OK) continue;
             const struct dag *run = simulation_dag(fixture.simulation);
             check_derived(run, seed);
@@ -188,7 +141,7 @@ static void test_pools_run_everything(void **state) {
                 dispatched += run->tasks[t].dispatch >= DISPATCH_NEW && run->tasks[t].dispatch <= DISPATCH_CALLER;
             }
         }
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_true(dispatched > CASES);
 }
@@ -198,18 +151,17 @@ static void test_locks_replay_as_recorded(void **state) {
     (void)state;
     unsigned settled = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
-        struct fixture fixture;
-        struct error error = ERROR_INIT;
+        struct simulate_fixture fixture;
         const struct model model = {.kind = MODEL_POOL};
-        fixture_init(&fixture, random_trace(seed));
+        simulate_fixture_open(&fixture, random_trace(seed));
         simulation_free(fixture.simulation);
         for (uint32_t p = 0; p < fixture.dag->pool_count; p++) fixture.dag->pools[p].discipline = DISCIPLINE_UNKNOWN;
-        must((fixture.simulation = simulation_new(fixture.dag, fixture.costs, &error)) != NULL, &error);
+        must((fixture.simulation = simulation_new(fixture.dag, fixture.costs, &fixture.error)) != NULL, &fixture.error);
         for (uint32_t v = 0; v < fixture.dag->vertex_count; v++) settled += fixture.dag->vertices.rule[v] == RULE_LOCK;
         assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
         assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
         check_same_times(&fixture, seed);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
     assert_true(settled > CASES / 10);
 }
@@ -217,11 +169,11 @@ static void test_locks_replay_as_recorded(void **state) {
 static void test_same_input_same_bytes(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < CASES / 10; seed++) {
-        struct fixture fixture;
+        struct simulate_fixture fixture;
         struct random_source source = {seed};
         const struct model model = {.kind = MODEL_POOL};
-        fixture_init(&fixture, random_trace(seed));
-        random_edit(&fixture, &source, 3);
+        simulate_fixture_open(&fixture, random_trace(seed));
+        simulate_fixture_inline_random(&fixture, &source, 3, 8);
         if (simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) {
             const struct dag *run = simulation_dag(fixture.simulation);
             uint32_t count = run->vertex_count;
@@ -233,23 +185,8 @@ static void test_same_input_same_bytes(void **state) {
             assert_memory_equal(times_ns, run->vertices.time_ns, count * sizeof *times_ns);
             free(times_ns);
         }
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
-}
-
-static struct dag *write_and_reopen(const struct dag *run, struct trace **trace) {
-    char path[] = "/tmp/rehype-test-XXXXXX";
-    struct error error = ERROR_INIT;
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    must(dag_write_run(run, path, &error), &error);
-    *trace = trace_open(path, false, &error);
-    unlink(path);
-    must(*trace != NULL, &error);
-    struct dag *dag = dag_build(*trace, &error);
-    must(dag != NULL, &error);
-    return dag;
 }
 
 static uint32_t task_with_id(const struct dag *dag, uint64_t id) {
@@ -261,10 +198,11 @@ static uint32_t task_with_id(const struct dag *dag, uint64_t id) {
 
 // Read again, a run has its tasks and threads, at its times: events that have no room come a ns apart, which can add up
 // to as many ns as there are events.
-static void check_written(const struct fixture *fixture, uint64_t seed) {
+static void check_written(const struct simulate_fixture *fixture, uint64_t seed) {
     const struct dag *run = simulation_dag(fixture->simulation);
-    struct trace *trace;
-    struct dag *again = write_and_reopen(run, &trace);
+    struct simulate_fixture written;
+    simulate_fixture_open_trace(&written, written_run(run));
+    const struct dag *again = written.dag;
     uint32_t threads = 0, same_threads = 0;
     int64_t slack_ns = (int64_t)fixture->trace->event_count;
     for (uint32_t i = 0; i < run->thread_count; i++)
@@ -287,24 +225,23 @@ static void check_written(const struct fixture *fixture, uint64_t seed) {
         assert_int_equal(again->threads[same->thread].pool, run->threads[task->thread].pool);
         assert_int_equal(same->enclosing == DAG_NONE, task->enclosing == DAG_NONE);
     }
-    dag_free(again);
-    trace_close(trace);
+    simulate_fixture_close(&written);
 }
 
 static void test_a_run_is_written_as_it_was(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < CASES / 8; seed++) {
-        struct fixture fixture;
+        struct simulate_fixture fixture;
         struct random_source source = {seed};
         const struct model model = {.kind = MODEL_POOL};
-        fixture_init(&fixture, random_trace(seed));
-        random_edit(&fixture, &source, seed % 5);
+        simulate_fixture_open(&fixture, random_trace(seed));
+        simulate_fixture_inline_random(&fixture, &source, seed % 5, 8);
         for (uint32_t p = 1; p < fixture.dag->pool_count; p++) {
             if (!dag_resize_refusal(fixture.dag, p) && random_below(&source, 2))
                 dag_edit_resize(&fixture.edit, p, 1 + (int32_t)random_below(&source, 6));
         }
         if (simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) check_written(&fixture, seed);
-        fixture_destroy(&fixture);
+        simulate_fixture_close(&fixture);
     }
 }
 
