@@ -8,51 +8,38 @@
 #include <cmocka.h>
 
 #include "metrics/metrics.h"
-#include "trace_builder.h"
+#include "simulate_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct fixture {
     struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
-    struct dag_edit edit;
-    struct dag_run run;
+    struct simulate_fixture on; // from open_fixture on
     struct metrics_work work;
-    struct error error;
 };
 
 static void open_fixture(struct fixture *f) {
-    f->error = (struct error)ERROR_INIT;
-    f->trace = tb_open(f->tb);
-    f->dag = dag_build(f->trace, &f->error);
-    assert_non_null(f->dag);
-    assert_true(dag_edit_init(&f->edit, f->dag, &f->error));
-    assert_true(dag_run_init(&f->run, f->dag, &f->error));
-    assert_int_equal(dag_propagate(f->dag, &f->edit, &f->run), DAG_OK);
+    simulate_fixture_open(&f->on, f->tb);
+    assert_int_equal(dag_propagate(f->on.dag, &f->on.edit, &f->on.run), DAG_OK);
 }
 
 static void close_fixture(struct fixture *f) {
     metrics_work_destroy(&f->work);
-    dag_run_destroy(&f->run);
-    dag_edit_destroy(&f->edit);
-    dag_free(f->dag);
-    trace_close(f->trace);
-    tb_free(f->tb);
+    simulate_fixture_close(&f->on);
 }
 
 static struct metrics compute(struct fixture *f, const struct window *window, const struct metrics *base) {
     struct metrics m;
-    assert_true(metrics_compute(f->dag, &f->edit, &f->run, window, base, &f->work, &m, &f->error));
+    assert_true(metrics_compute(f->on.dag, &f->on.edit, &f->on.run, window, base, &f->work, &m, &f->on.error));
     return m;
 }
 
 static void inline_task(struct fixture *f, uint64_t id) {
-    for (uint32_t t = 0; t < f->dag->task_count; t++) {
-        if (f->dag->tasks[t].id == id) dag_edit_inline(&f->edit, t);
+    for (uint32_t t = 0; t < f->on.dag->task_count; t++) {
+        if (f->on.dag->tasks[t].id == id) dag_edit_inline(&f->on.edit, t);
     }
-    assert_int_equal(dag_propagate(f->dag, &f->edit, &f->run), DAG_OK);
+    assert_int_equal(dag_propagate(f->on.dag, &f->on.edit, &f->on.run), DAG_OK);
 }
 
 static void check_near(double actual, double expected, const char *file, int line) {
@@ -189,10 +176,10 @@ static void test_cpu(void **state) {
     struct dag_pause pause = {600, 700};
     struct fixture f;
     build_request(&f);
-    f.dag->samples = samples;
-    f.dag->sample_count = 3;
-    f.dag->pauses = &pause;
-    f.dag->pause_count = 1;
+    f.on.dag->samples = samples;
+    f.on.dag->sample_count = 3;
+    f.on.dag->pauses = &pause;
+    f.on.dag->pause_count = 1;
     struct metrics m = compute(&f, NULL, NULL);
     assert_near(m.cpu.utilisation, 500 / (2 * 800.0));
     assert_near(m.cpu.machine, 1100 / (2 * 800.0));
@@ -206,8 +193,8 @@ static void test_cpu(void **state) {
     m = compute(&f, NULL, NULL);
     assert_near(m.cpu.utilisation, 930 / 2000.0);
     assert_unknown(m.cpu.machine);
-    f.dag->samples = NULL;
-    f.dag->pauses = NULL;
+    f.on.dag->samples = NULL;
+    f.on.dag->pauses = NULL;
     close_fixture(&f);
 }
 
@@ -222,8 +209,8 @@ static void test_window(void **state) {
     assert_near(m.threads[STATE_WAITING].mean, 500.0 / 550);
     assert_int_equal(m.tasks.count, 1);
     assert_near(m.tasks.work_ns, 50 + 450);
-    assert_false(metrics_usage(f.dag, &f.edit, &f.run, &nothing, NULL, &f.work, &m, &f.error));
-    assert_int_equal(f.error.status, STATUS_USAGE);
+    assert_false(metrics_usage(f.on.dag, &f.on.edit, &f.on.run, &nothing, NULL, &f.work, &m, &f.on.error));
+    assert_int_equal(f.on.error.status, STATUS_USAGE);
     close_fixture(&f);
 }
 
@@ -331,7 +318,7 @@ static void test_waits(void **state) {
     build_request(&f);
     struct arena arena = ARENA_INIT;
     struct wait_findings found;
-    assert_true(metrics_waits(f.dag, NULL, &arena, &found, &f.error));
+    assert_true(metrics_waits(f.on.dag, NULL, &arena, &found, &f.on.error));
     assert_int_equal(found.site_count, 1);
     assert_int_equal(found.blocker_count, 0);
     const struct wait_site *sites = found.sites;
@@ -389,14 +376,14 @@ static void test_window_parse(void **state) {
     struct window window;
     build_calls(&f);
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_true(window_parse(good[i].text, f.dag, &window, &f.error));
+        assert_true(window_parse(good[i].text, f.on.dag, &window, &f.on.error));
         assert_int_equal(window.from_ns, good[i].from_ns);
         assert_int_equal(window.to_ns, good[i].to_ns);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        f.error = (struct error)ERROR_INIT;
-        assert_false(window_parse(bad[i], f.dag, &window, &f.error));
-        assert_int_equal(f.error.status, STATUS_USAGE);
+        f.on.error = (struct error)ERROR_INIT;
+        assert_false(window_parse(bad[i], f.on.dag, &window, &f.on.error));
+        assert_int_equal(f.on.error.status, STATUS_USAGE);
     }
     close_fixture(&f);
 }
@@ -619,17 +606,17 @@ static void test_random_graphs(void **state) {
 
 enum { WORKERS = 12 };
 
-struct program {
+struct made_program {
     struct trace_builder *tb;
     uint32_t pool, site;
     uint64_t free_from[WORKERS + 2], next_task;
     int tasks_left;
 };
 
-static uint64_t run_body(struct program *p, uint32_t thread, uint64_t now, int depth);
+static uint64_t run_body(struct made_program *p, uint32_t thread, uint64_t now, int depth);
 
 // Runs a task on a free worker; where there is none, nobody does. Returns when its result is there, or 0.
-static uint64_t run_task(struct program *p, uint64_t task, uint64_t spawned, int depth) {
+static uint64_t run_task(struct made_program *p, uint64_t task, uint64_t spawned, int depth) {
     uint32_t worker = 2;
     while (worker < WORKERS + 2 && p->free_from[worker] > spawned) worker++;
     if (worker == WORKERS + 2) return 0;
@@ -646,7 +633,7 @@ static uint64_t run_task(struct program *p, uint64_t task, uint64_t spawned, int
 }
 
 // Hands a task over and returns when its result will be there, or 0.
-static uint64_t spawn_task(struct program *p, uint32_t thread, uint64_t *now, int depth) {
+static uint64_t spawn_task(struct made_program *p, uint32_t thread, uint64_t *now, int depth) {
     uint64_t task = p->next_task++, spawned = *now + 1 + (uint64_t)rand() % 100;
     p->tasks_left--;
     tb_event(p->tb, thread, spawned, EVENT_SPAWN_BEGIN, task, p->site, p->pool);
@@ -654,7 +641,7 @@ static uint64_t spawn_task(struct program *p, uint32_t thread, uint64_t *now, in
     return run_task(p, task, spawned, depth + 1);
 }
 
-static uint64_t run_body(struct program *p, uint32_t thread, uint64_t now, int depth) {
+static uint64_t run_body(struct made_program *p, uint32_t thread, uint64_t now, int depth) {
     for (int i = rand() % 3; depth < 4 && i > 0 && p->tasks_left > 0; i--) {
         uint64_t task = p->next_task, result = spawn_task(p, thread, &now, depth);
         now += (uint64_t)rand() % 3 * 50;
@@ -667,7 +654,7 @@ static uint64_t run_body(struct program *p, uint32_t thread, uint64_t now, int d
 }
 
 // A worker that is free hands something over outside any task.
-static void spawn_outside(struct program *p, uint64_t now) {
+static void spawn_outside(struct made_program *p, uint64_t now) {
     uint32_t worker = 2 + (uint32_t)rand() % WORKERS;
     if (p->free_from[worker] > now) return;
     p->free_from[worker] = UINT64_MAX;
@@ -676,7 +663,7 @@ static void spawn_outside(struct program *p, uint64_t now) {
 }
 
 static void make_program(struct fixture *f) {
-    struct program p = {.tb = tb_new(), .next_task = 10, .tasks_left = 40};
+    struct made_program p = {.tb = tb_new(), .next_task = 10, .tasks_left = 40};
     bool mixed = rand() % 2;
     *f = (struct fixture){.tb = p.tb};
     p.pool = tb_pool(p.tb, "pool", WORKERS);
@@ -700,9 +687,9 @@ static void make_program(struct fixture *f) {
 
 static void inline_at_random(struct fixture *f) {
     int share = rand() % 4;
-    dag_edit_clear(&f->edit, f->dag);
-    for (uint32_t t = 0; t < f->dag->task_count; t++) {
-        if (rand() % 4 <= share && !dag_inline_refusal(f->dag, t)) dag_edit_inline(&f->edit, t);
+    dag_edit_clear(&f->on.edit, f->on.dag);
+    for (uint32_t t = 0; t < f->on.dag->task_count; t++) {
+        if (rand() % 4 <= share && !dag_inline_refusal(f->on.dag, t)) dag_edit_inline(&f->on.edit, t);
     }
 }
 
@@ -719,28 +706,28 @@ static uint32_t placed(const struct derived *d, uint32_t vertex) {
 }
 
 static void derive_vertex(struct derived *d, const struct fixture *f, uint32_t vertex) {
-    const struct dag_vertices *from = &f->dag->vertices;
+    const struct dag_vertices *from = &f->on.dag->vertices;
     struct dag_vertices *to = &d->dag.vertices;
     uint32_t at = d->dag.vertex_count++;
     d->place[vertex] = at;
     d->source[at] = vertex;
-    to->time_ns[at] = f->run.time_ns[vertex];
+    to->time_ns[at] = f->on.run.time_ns[vertex];
     to->cause[at] = from->cause[vertex];
     to->task[at] = from->task[vertex];
     to->event[at] = from->event[vertex];
     to->kind[at] = from->kind[vertex];
     to->rule[at] = from->rule[vertex];
     if (!from->compute_ns) return;
-    bool moved = from->kind[vertex] == VERTEX_START && f->edit.inlined[from->task[vertex]];
-    to->compute_ns[at] = from->compute_ns[moved ? f->dag->tasks[from->task[vertex]].spawn_begin : vertex];
+    bool moved = from->kind[vertex] == VERTEX_START && f->on.edit.inlined[from->task[vertex]];
+    to->compute_ns[at] = from->compute_ns[moved ? f->on.dag->tasks[from->task[vertex]].spawn_begin : vertex];
 }
 
 static void derive_threads(struct derived *d, struct fixture *f) {
     struct dag_chain chain;
-    dag_chain_init(&chain, f->dag, &f->edit);
-    for (uint32_t v = 0; v < f->dag->vertex_count; v++) d->place[v] = DAG_NONE;
-    for (uint32_t t = 0; t < f->dag->thread_count; t++) {
-        d->dag.threads[t] = f->dag->threads[t];
+    dag_chain_init(&chain, f->on.dag, &f->on.edit);
+    for (uint32_t v = 0; v < f->on.dag->vertex_count; v++) d->place[v] = DAG_NONE;
+    for (uint32_t t = 0; t < f->on.dag->thread_count; t++) {
+        d->dag.threads[t] = f->on.dag->threads[t];
         d->dag.threads[t].first = d->dag.vertex_count;
         dag_chain_start(&chain, t);
         for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE;) derive_vertex(d, f, v);
@@ -765,8 +752,8 @@ static struct dag_task derive_task(const struct derived *d, const struct dag_tas
 }
 
 static void derive(struct derived *d, struct fixture *f) {
-    size_t vertices = f->dag->vertex_count;
-    *d = (struct derived){.dag = *f->dag, .arena = ARENA_INIT};
+    size_t vertices = f->on.dag->vertex_count;
+    *d = (struct derived){.dag = *f->on.dag, .arena = ARENA_INIT};
     d->place = ARENA_NEW(&d->arena, uint32_t, vertices);
     d->dag.source = d->source = ARENA_NEW(&d->arena, uint32_t, vertices);
     d->dag.vertices = (struct dag_vertices){.time_ns = ARENA_NEW(&d->arena, int64_t, vertices),
@@ -775,14 +762,14 @@ static void derive(struct derived *d, struct fixture *f) {
                                             .event = ARENA_NEW(&d->arena, uint64_t, vertices),
                                             .kind = ARENA_NEW(&d->arena, uint8_t, vertices),
                                             .rule = ARENA_NEW(&d->arena, uint8_t, vertices)};
-    if (f->dag->vertices.compute_ns) d->dag.vertices.compute_ns = ARENA_NEW(&d->arena, int64_t, vertices);
-    d->dag.threads = ARENA_NEW(&d->arena, struct dag_thread, f->dag->thread_count);
-    d->dag.tasks = ARENA_NEW(&d->arena, struct dag_task, f->dag->task_count);
-    d->dag.origin = f->dag;
+    if (f->on.dag->vertices.compute_ns) d->dag.vertices.compute_ns = ARENA_NEW(&d->arena, int64_t, vertices);
+    d->dag.threads = ARENA_NEW(&d->arena, struct dag_thread, f->on.dag->thread_count);
+    d->dag.tasks = ARENA_NEW(&d->arena, struct dag_task, f->on.dag->task_count);
+    d->dag.origin = f->on.dag;
     d->dag.vertex_count = 0;
     derive_threads(d, f);
-    for (uint32_t t = 0; t < f->dag->task_count; t++) {
-        d->dag.tasks[t] = derive_task(d, &f->dag->tasks[t], f->edit.inlined[t]);
+    for (uint32_t t = 0; t < f->on.dag->task_count; t++) {
+        d->dag.tasks[t] = derive_task(d, &f->on.dag->tasks[t], f->on.edit.inlined[t]);
     }
 }
 
@@ -872,15 +859,16 @@ static bool has_system_threads(const struct dag *dag) {
 
 // The overlay's figures and those of the same run as a DAG agree. One workspace for all of the fixture's edits.
 static void check_derived(struct fixture *f, struct metrics_work *work) {
-    const struct window window = {f->dag->last_ns / 4, f->dag->last_ns / 2};
+    const struct window window = {f->on.dag->last_ns / 4, f->on.dag->last_ns / 2};
     const struct window *windows[] = {NULL, &window};
     struct derived d;
-    if (has_system_threads(f->dag)) return; // a body that moved to one of those ends an overlay's run, but no DAG's
+    if (has_system_threads(f->on.dag)) return; // a body that moved to one of those ends an overlay's run, but no DAG's
     derive(&d, f);
     for (int w = 0; w < 2; w++) {
         struct metrics overlay, derived;
-        bool any = metrics_compute(f->dag, &f->edit, &f->run, windows[w], NULL, &f->work, &overlay, &f->error);
-        assert_int_equal(metrics_of_run(&d.dag, true, windows[w], any ? &overlay : NULL, work, &derived, &f->error),
+        bool any =
+            metrics_compute(f->on.dag, &f->on.edit, &f->on.run, windows[w], NULL, &f->work, &overlay, &f->on.error);
+        assert_int_equal(metrics_of_run(&d.dag, true, windows[w], any ? &overlay : NULL, work, &derived, &f->on.error),
                          any);
         if (!any) continue;
         overlay.composite = metrics_composite(&overlay, &overlay);
@@ -897,7 +885,7 @@ static void test_derived(void **state) {
     inline_task(&f, TASK);
     struct derived d;
     derive(&d, &f);
-    assert_true(metrics_of_run(&d.dag, true, NULL, &base, &f.work, &m, &f.error));
+    assert_true(metrics_of_run(&d.dag, true, NULL, &base, &f.work, &m, &f.on.error));
     assert_int_equal(m.wall_ns, 1000);
     assert_usage(&m.threads[STATE_OCCUPIED], 1, 1, 1);
     assert_usage(&m.threads[STATE_UNOCCUPIED], 0, 0, 0);
@@ -906,11 +894,11 @@ static void test_derived(void **state) {
     assert_near(m.tasks.overhead_share, 0);
     assert_near(m.tasks.span_ns, 930);
     const struct window window = {130, 800}; // 160 to 700, which is now 100 to 700
-    assert_true(metrics_of_run(&d.dag, false, &window, NULL, &f.work, &m, &f.error));
+    assert_true(metrics_of_run(&d.dag, false, &window, NULL, &f.work, &m, &f.on.error));
     assert_int_equal(m.wall_ns, 600);
     d.dag.threads[0].count = 0; // neither main nor worker
-    assert_false(metrics_of_run(&d.dag, false, NULL, NULL, &f.work, &m, &f.error));
-    assert_int_equal(f.error.status, STATUS_USAGE);
+    assert_false(metrics_of_run(&d.dag, false, NULL, NULL, &f.work, &m, &f.on.error));
+    assert_int_equal(f.on.error.status, STATUS_USAGE);
     arena_destroy(&d.arena);
     close_fixture(&f);
 }
@@ -924,10 +912,10 @@ static void test_random_edits(void **state) {
         make_program(&f);
         for (int edits = 0; edits < 3; edits++) {
             inline_at_random(&f);
-            if (dag_propagate(f.dag, &f.edit, &f.run) != DAG_OK) continue;
-            const struct window window = {f.dag->last_ns / 4, f.dag->last_ns / 2};
-            check_against_reference(f.dag, &f.edit, &f.run, NULL);
-            check_against_reference(f.dag, &f.edit, &f.run, &window);
+            if (dag_propagate(f.on.dag, &f.on.edit, &f.on.run) != DAG_OK) continue;
+            const struct window window = {f.on.dag->last_ns / 4, f.on.dag->last_ns / 2};
+            check_against_reference(f.on.dag, &f.on.edit, &f.on.run, NULL);
+            check_against_reference(f.on.dag, &f.on.edit, &f.on.run, &window);
             check_derived(&f, &work);
             struct metrics m = compute(&f, NULL, NULL);
             assert_true(m.tasks.span_ns <= (double)m.wall_ns + 0.5 || m.wall_ns == 0);

@@ -9,6 +9,7 @@
 
 #include "metrics/requests.h"
 #include "random_trace.h"
+#include "simulate_fixture.h"
 
 #include <string.h>
 
@@ -16,12 +17,8 @@ enum { MAIN = 100 };
 
 struct fixture {
     struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
-    struct dag_edit edit;
-    struct dag_run run;
+    struct simulate_fixture on; // from open_built on
     struct metrics_work work;
-    struct error error;
     uint32_t handle, query; // sites: of requests, of what they spawn
 };
 
@@ -61,13 +58,8 @@ static void wait_for(struct fixture *f, uint32_t thread, uint64_t from, uint64_t
 }
 
 static void open_built(struct fixture *f) {
-    f->error = (struct error)ERROR_INIT;
-    f->trace = tb_open(f->tb);
-    f->dag = dag_build(f->trace, &f->error);
-    assert_non_null(f->dag);
-    assert_true(dag_edit_init(&f->edit, f->dag, &f->error));
-    assert_true(dag_run_init(&f->run, f->dag, &f->error));
-    assert_int_equal(dag_propagate(f->dag, &f->edit, &f->run), DAG_OK);
+    simulate_fixture_open(&f->on, f->tb);
+    assert_int_equal(dag_propagate(f->on.dag, &f->on.edit, &f->on.run), DAG_OK);
 }
 
 static void open_run(struct fixture *f, uint64_t main_ends) {
@@ -77,25 +69,21 @@ static void open_run(struct fixture *f, uint64_t main_ends) {
 
 static void close_run(struct fixture *f) {
     metrics_work_destroy(&f->work);
-    dag_run_destroy(&f->run);
-    dag_edit_destroy(&f->edit);
-    dag_free(f->dag);
-    trace_close(f->trace);
-    tb_free(f->tb);
+    simulate_fixture_close(&f->on);
 }
 
 static void inline_task(struct fixture *f, uint64_t id) {
-    for (uint32_t t = 0; t < f->dag->task_count; t++) {
-        if (f->dag->tasks[t].id != id) continue;
-        assert_null(dag_inline_refusal(f->dag, t));
-        dag_edit_inline(&f->edit, t);
+    for (uint32_t t = 0; t < f->on.dag->task_count; t++) {
+        if (f->on.dag->tasks[t].id != id) continue;
+        assert_null(dag_inline_refusal(f->on.dag, t));
+        dag_edit_inline(&f->on.edit, t);
     }
-    assert_int_equal(dag_propagate(f->dag, &f->edit, &f->run), DAG_OK);
+    assert_int_equal(dag_propagate(f->on.dag, &f->on.edit, &f->on.run), DAG_OK);
 }
 
 static struct request_metrics requests_of(struct fixture *f) {
     struct metrics m;
-    assert_true(metrics_compute(f->dag, &f->edit, &f->run, NULL, NULL, &f->work, &m, &f->error));
+    assert_true(metrics_compute(f->on.dag, &f->on.edit, &f->on.run, NULL, NULL, &f->work, &m, &f->on.error));
     return m.requests;
 }
 
@@ -103,8 +91,8 @@ static struct request_metrics requests_of(struct fixture *f) {
 static struct request_metrics requests_at(struct fixture *f, uint32_t line, const struct window *window) {
     struct request_metrics requests;
     uint32_t site = 0;
-    while (f->dag->sites[site].site.line != line) assert_in_range(++site, 1, f->dag->site_count - 1);
-    assert_true(metrics_requests(f->dag, &f->edit, &f->run, window, site, &f->work, &requests, &f->error));
+    while (f->on.dag->sites[site].site.line != line) assert_in_range(++site, 1, f->on.dag->site_count - 1);
+    assert_true(metrics_requests(f->on.dag, &f->on.edit, &f->on.run, window, site, &f->work, &requests, &f->on.error));
     return requests;
 }
 
@@ -422,8 +410,8 @@ static int solve_slowly(const struct dag *dag, uint32_t site) {
 }
 
 static void edit_at_random(struct fixture *f, struct random_source *source) {
-    for (uint32_t t = 0; t < f->dag->task_count; t++) {
-        if (random_below(source, 3) == 0 && !dag_inline_refusal(f->dag, t)) dag_edit_inline(&f->edit, t);
+    for (uint32_t t = 0; t < f->on.dag->task_count; t++) {
+        if (random_below(source, 3) == 0 && !dag_inline_refusal(f->on.dag, t)) dag_edit_inline(&f->on.edit, t);
     }
 }
 
@@ -432,14 +420,14 @@ static void check_random(struct trace_builder *tb, uint64_t seed, bool sound) {
     struct random_source source = {seed};
     struct metrics m;
     open_built(&f);
-    assert_in_range(f.dag->thread_count, 0, 256);
+    assert_in_range(f.on.dag->thread_count, 0, 256);
     struct request_metrics requests = requests_of(&f);
     if (sound && !isnan(requests.count)) {
-        assert_known(requests.peak_threads, solve_slowly(f.dag, requests.site));
+        assert_known(requests.peak_threads, solve_slowly(f.on.dag, requests.site));
     }
     edit_at_random(&f, &source);
-    if (dag_propagate(f.dag, &f.edit, &f.run) == DAG_OK) {
-        assert_true(metrics_compute(f.dag, &f.edit, &f.run, NULL, NULL, &f.work, &m, &f.error));
+    if (dag_propagate(f.on.dag, &f.on.edit, &f.on.run) == DAG_OK) {
+        assert_true(metrics_compute(f.on.dag, &f.on.edit, &f.on.run, NULL, NULL, &f.work, &m, &f.on.error));
         if (sound && !isnan(m.requests.count)) assert_true(m.requests.peak_threads <= m.threads[STATE_OCCUPIED].max);
     }
     close_run(&f);

@@ -8,52 +8,34 @@
 
 #include <cmocka.h>
 
-#include "dag/simulate/simulate.h"
 #include "metrics/requests.h"
 #include "random_pool.h"
 #include "random_trace.h"
+#include "simulate_fixture.h"
 
 enum { PROGRAMS = 150 };
 
 struct fixture {
-    struct trace_builder *tb;
-    struct trace *trace;
-    struct dag *dag;
-    struct dag_edit edit;
-    struct dag_run run;
-    struct costs *costs;
-    struct simulation *simulation;
+    struct simulate_fixture on;
     struct metrics_work recorded, simulated; // workspaces
-    struct error error;
 };
 
 static void open_fixture(struct fixture *f, struct trace_builder *tb) {
-    *f = (struct fixture){.tb = tb, .error = ERROR_INIT};
-    f->trace = tb_open(tb);
-    assert_non_null(f->dag = dag_build(f->trace, &f->error));
-    assert_true(dag_edit_init(&f->edit, f->dag, &f->error));
-    assert_true(dag_run_init(&f->run, f->dag, &f->error));
-    assert_non_null(f->costs = costs_measure(f->dag, &f->error));
-    assert_non_null(f->simulation = simulation_new(f->dag, f->costs, &f->error));
+    *f = (struct fixture){0};
+    simulate_fixture_open(&f->on, tb);
 }
 
 static void close_fixture(struct fixture *f) {
     metrics_work_destroy(&f->recorded);
     metrics_work_destroy(&f->simulated);
-    simulation_free(f->simulation);
-    costs_free(f->costs);
-    dag_run_destroy(&f->run);
-    dag_edit_destroy(&f->edit);
-    dag_free(f->dag);
-    trace_close(f->trace);
-    tb_free(f->tb);
+    simulate_fixture_close(&f->on);
 }
 
 // false: the run has no end.
 static bool simulate(struct fixture *f, enum model_kind kind, struct metrics *m) {
     const struct model model = {.kind = kind};
-    if (simulation_run(f->simulation, &f->edit, &model) != DAG_OK) return false;
-    return metrics_of_run(simulation_dag(f->simulation), true, NULL, NULL, &f->simulated, m, &f->error);
+    if (simulation_run(f->on.simulation, &f->on.edit, &model) != DAG_OK) return false;
+    return metrics_of_run(simulation_dag(f->on.simulation), true, NULL, NULL, &f->simulated, m, &f->on.error);
 }
 
 #define assert_near(a, b)                                                                                              \
@@ -87,7 +69,7 @@ static void assert_same(const struct metrics *a, const struct metrics *b, uint64
 
 // Work-span model: no run is shorter than its longest chain, nor than its work shared by all cores.
 static void assert_laws(const struct fixture *f, const struct metrics *m, uint64_t seed) {
-    const double wall_ns = (double)m->wall_ns, cores = f->trace->header.cores;
+    const double wall_ns = (double)m->wall_ns, cores = f->on.trace->header.cores;
     if (m->tasks.span_ns > wall_ns) fail_msg("seed %lu: span beyond wall", (unsigned long)seed);
     bool enough_cores = m->threads[STATE_ACTIVE].max <= cores && isnan(m->virtual_threads[STATE_ACTIVE].max);
     if (enough_cores && m->tasks.work_ns > wall_ns * cores * (1 + 1e-9))
@@ -102,7 +84,7 @@ static void test_nothing_changed(void **state) {
         struct fixture f;
         struct metrics recorded, simulated;
         open_fixture(&f, random_trace(seed));
-        assert_true(metrics_of_run(f.dag, true, NULL, NULL, &f.recorded, &recorded, &f.error));
+        assert_true(metrics_of_run(f.on.dag, true, NULL, NULL, &f.recorded, &recorded, &f.on.error));
         assert_laws(&f, &recorded, seed);
         if (simulate(&f, MODEL_DAG, &simulated)) assert_same(&simulated, &recorded, seed);
         close_fixture(&f);
@@ -126,11 +108,9 @@ static void test_inlined(void **state) {
         struct metrics overlay, simulated;
         struct random_source source = {seed};
         open_fixture(&f, random_trace(seed));
-        for (uint32_t t = 0; t < f.dag->task_count; t++) {
-            if (!dag_inline_refusal(f.dag, t) && random_below(&source, 3) == 0) dag_edit_inline(&f.edit, t);
-        }
-        if (dag_propagate(f.dag, &f.edit, &f.run) == DAG_OK && moves_into_bodies(f.dag, &f.edit) &&
-            metrics_compute(f.dag, &f.edit, &f.run, NULL, NULL, &f.recorded, &overlay, &f.error)) {
+        simulate_fixture_inline_random(&f.on, &source, 1, 3);
+        if (dag_propagate(f.on.dag, &f.on.edit, &f.on.run) == DAG_OK && moves_into_bodies(f.on.dag, &f.on.edit) &&
+            metrics_compute(f.on.dag, &f.on.edit, &f.on.run, NULL, NULL, &f.recorded, &overlay, &f.on.error)) {
             assert_true(simulate(&f, MODEL_DAG, &simulated));
             assert_same(&simulated, &overlay, seed);
             assert_laws(&f, &simulated, seed);
@@ -147,10 +127,8 @@ static void test_pools(void **state) {
         struct metrics recorded, simulated;
         struct random_source source = {seed};
         open_fixture(&f, random_trace(seed));
-        assert_true(metrics_of_run(f.dag, true, NULL, NULL, &f.recorded, &recorded, &f.error));
-        for (uint32_t t = 0; t < f.dag->task_count; t++) {
-            if (!dag_inline_refusal(f.dag, t) && random_below(&source, 4) == 0) dag_edit_inline(&f.edit, t);
-        }
+        assert_true(metrics_of_run(f.on.dag, true, NULL, NULL, &f.recorded, &recorded, &f.on.error));
+        simulate_fixture_inline_random(&f.on, &source, 1, 4);
         if (simulate(&f, MODEL_POOL, &simulated)) {
             assert_laws(&f, &simulated, seed);
             assert_true(simulated.tasks.count <= recorded.tasks.count);
@@ -182,11 +160,9 @@ static void test_shared_cores(void **state) {
         options.measured = true;
         random_pool_program(&options, &program);
         open_fixture(&f, program_trace(&program, &options));
-        assert_true(metrics_of_run(f.dag, true, NULL, NULL, &f.recorded, &m, &f.error));
+        assert_true(metrics_of_run(f.on.dag, true, NULL, NULL, &f.recorded, &m, &f.on.error));
         assert_shared(&m, options.cores, "recorded", seed);
-        for (uint32_t t = 0; t < f.dag->task_count; t++) {
-            if (!dag_inline_refusal(f.dag, t) && random_below(&source, 4) == 0) dag_edit_inline(&f.edit, t);
-        }
+        simulate_fixture_inline_random(&f.on, &source, 1, 4);
         if (simulate(&f, MODEL_CPU, &m)) {
             assert_shared(&m, options.cores, "estimated", seed);
             estimated++;
