@@ -4,12 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct by_hand by_hand_begin(const struct trace_pool *pool, uint32_t workers) {
+struct by_hand by_hand_new(const struct trace_pool *pool, uint32_t workers) {
     struct by_hand p = {.tb = tb_new()};
     p.pool = pool ? tb_pool_like(p.tb, *pool) : tb_pool(p.tb, "pool-1", (int32_t)workers);
     p.site = tb_site(p.tb, "Main", "run", 12);
     tb_thread(p.tb, HAND_MAIN, "main", 0);
     for (uint32_t i = 0; i < workers; i++) tb_thread(p.tb, HAND_FIRST + i, "pool-1-thread", 0);
+    return p;
+}
+
+struct by_hand by_hand_begin(const struct trace_pool *pool, uint32_t workers) {
+    struct by_hand p = by_hand_new(pool, workers);
     tb_event(p.tb, HAND_MAIN, 0, EVENT_MAIN_BEGIN, HAND_M);
     return p;
 }

@@ -20,10 +20,12 @@ enum { HAND_M = 100 };                           // main's task
 struct by_hand {
     struct trace_builder *tb;
     uint32_t pool, site;             // of what is spawned: pool-1, Main.run:12
-    struct simulate_fixture fixture; // from by_hand_open on
+    struct simulate_fixture fixture; // to be opened, by by_hand_open or as any
 };
 
-// Main is in main() from 0 on. NULL: a fixed pool of so many workers.
+// Threads without events. NULL: a fixed pool of so many workers.
+struct by_hand by_hand_new(const struct trace_pool *pool, uint32_t workers);
+// Main is in main() from 0 on, until by_hand_open says.
 struct by_hand by_hand_begin(const struct trace_pool *pool, uint32_t workers);
 void by_hand_open(struct by_hand *p, uint64_t main_ends_ns);
 

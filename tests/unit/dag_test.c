@@ -10,59 +10,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "by_hand.h"
 #include "dag/graph.h"
 #include "dag/propagate/propagate.h"
-#include "dag/simulate/simulate.h"
 #include "dag/write.h"
-#include "trace_builder.h"
 
-enum { MAIN = 1, WORKER = 2, OTHER = 3 }; // threads
-enum { M = 100 };                         // main's task
+enum { MAIN = HAND_MAIN, WORKER = HAND_FIRST, OTHER = HAND_SECOND }; // threads
+enum { M = HAND_M };                                                 // main's task
 
-struct fixture {
-    struct trace_builder *tb;
-    uint32_t pool, site;
-    struct trace *trace;
-    struct dag *dag;
-    struct dag_edit edit;
-    struct dag_run run;
-};
-
-static void must(bool good, struct error *error) {
-    char text[1024];
-    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
+// Nothing edited, all is as recorded.
+static void check_recorded(struct by_hand *f) {
+    assert_int_equal(dag_propagate(f->fixture.dag, &f->fixture.edit, &f->fixture.run), DAG_OK);
+    for (uint32_t v = 0; v < f->fixture.dag->vertex_count; v++)
+        assert_int_equal(f->fixture.run.time_ns[v], f->fixture.dag->vertices.time_ns[v]);
 }
 
-static struct fixture begin(void) {
-    struct fixture f = {.tb = tb_new()};
-    f.pool = tb_pool(f.tb, "pool-1", 2);
-    f.site = tb_site(f.tb, "Main", "run", 12);
-    tb_thread(f.tb, MAIN, "main", 0);
-    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
-    tb_thread(f.tb, OTHER, "other", 0);
-    return f;
-}
-
-static void build(struct fixture *f) {
-    struct error error = ERROR_INIT;
-    if (!f->trace) f->trace = tb_open(f->tb);
-    f->dag = dag_build(f->trace, &error);
-    must(f->dag != NULL, &error);
-    must(dag_edit_init(&f->edit, f->dag, &error), &error);
-    must(dag_run_init(&f->run, f->dag, &error), &error);
-    assert_int_equal(dag_propagate(f->dag, &f->edit, &f->run), DAG_OK);
-    for (uint32_t v = 0; v < f->dag->vertex_count; v++)
-        assert_int_equal(f->run.time_ns[v], f->dag->vertices.time_ns[v]);
-}
-
-static void end(struct fixture *f) {
-    dag_run_destroy(&f->run);
-    dag_edit_destroy(&f->edit);
-    dag_free(f->dag);
-    trace_close(f->trace);
-    if (f->tb) tb_free(f->tb);
+static void build(struct by_hand *f) {
+    simulate_fixture_open(&f->fixture, f->tb);
+    check_recorded(f);
 }
 
 static uint32_t task_index(const struct dag *dag, uint64_t id) {
@@ -71,50 +37,50 @@ static uint32_t task_index(const struct dag *dag, uint64_t id) {
     return t < dag->task_count ? t : DAG_NONE;
 }
 
-static struct dag_task *task(const struct fixture *f, uint64_t id) {
-    uint32_t t = task_index(f->dag, id);
+static struct dag_task *task(const struct by_hand *f, uint64_t id) {
+    uint32_t t = task_index(f->fixture.dag, id);
     assert_true(t != DAG_NONE);
-    return &f->dag->tasks[t];
+    return &f->fixture.dag->tasks[t];
 }
 
-static const struct dag_thread *thread_of(const struct fixture *f, uint32_t id) {
-    for (uint32_t i = 0; i < f->dag->thread_count; i++) {
-        uint32_t stream = f->dag->threads[i].stream;
-        if (stream != DAG_NONE && f->trace->streams[stream].id == id) return &f->dag->threads[i];
+static const struct dag_thread *thread_of(const struct by_hand *f, uint32_t id) {
+    for (uint32_t i = 0; i < f->fixture.dag->thread_count; i++) {
+        uint32_t stream = f->fixture.dag->threads[i].stream;
+        if (stream != DAG_NONE && f->fixture.trace->streams[stream].id == id) return &f->fixture.dag->threads[i];
     }
     fail_msg("no thread %u", id);
     return NULL;
 }
 
 // The last vertex of a thread that was recorded at a time.
-static uint32_t vertex(const struct fixture *f, uint32_t thread_id, int64_t recorded_ns) {
+static uint32_t vertex(const struct by_hand *f, uint32_t thread_id, int64_t recorded_ns) {
     const struct dag_thread *thread = thread_of(f, thread_id);
     for (uint32_t v = thread->first + thread->count; v-- > thread->first;) {
-        if (f->dag->vertices.time_ns[v] == recorded_ns) return v;
+        if (f->fixture.dag->vertices.time_ns[v] == recorded_ns) return v;
     }
     fail_msg("thread %u has no vertex at %ld", thread_id, (long)recorded_ns);
     return 0;
 }
 
-static void inline_task(struct fixture *f, uint64_t id) {
-    uint32_t t = task_index(f->dag, id);
-    assert_null(dag_inline_refusal(f->dag, t));
-    dag_edit_inline(&f->edit, t);
+static void inline_task(struct by_hand *f, uint64_t id) {
+    uint32_t t = task_index(f->fixture.dag, id);
+    assert_null(dag_inline_refusal(f->fixture.dag, t));
+    dag_edit_inline(&f->fixture.edit, t);
 }
 
-static void propagate(struct fixture *f) {
+static void propagate(struct by_hand *f) {
     bool acyclic;
     struct error error = ERROR_INIT;
-    assert_int_equal(dag_propagate(f->dag, &f->edit, &f->run), DAG_OK);
-    must(graph_is_acyclic(f->dag, &f->edit, &acyclic, &error), &error);
+    assert_int_equal(dag_propagate(f->fixture.dag, &f->fixture.edit, &f->fixture.run), DAG_OK);
+    must(graph_is_acyclic(f->fixture.dag, &f->fixture.edit, &acyclic, &error), &error);
     assert_true(acyclic);
 }
 
 #define assert_moved(f, thread, recorded_ns, expected_ns)                                                              \
-    assert_int_equal((f)->run.time_ns[vertex((f), (thread), (recorded_ns))], (expected_ns))
+    assert_int_equal((f)->fixture.run.time_ns[vertex((f), (thread), (recorded_ns))], (expected_ns))
 
 // main: spawn 100..130 of task 7, whose worker is made in the bracket; waits for it.
-static void add_simple(struct fixture *f) {
+static void add_simple(struct by_hand *f) {
     tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
     tb_event(f->tb, MAIN, 110, EVENT_SPAWN_BEGIN, 50, 0, 0);
@@ -132,7 +98,7 @@ static void add_simple(struct fixture *f) {
 }
 
 // main sleeps 150..`until` on something of the class; `releases`: the task ends that at 1000.
-static void add_sleep(struct fixture *f, const char *class, uint64_t until, bool releases) {
+static void add_sleep(struct by_hand *f, const char *class, uint64_t until, bool releases) {
     uint32_t slept_on = tb_class(f->tb, class);
     tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
@@ -148,45 +114,45 @@ static void add_sleep(struct fixture *f, const char *class, uint64_t until, bool
 
 static void test_release(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_sleep(&f, "java.util.concurrent.CountDownLatch$Sync", 1010, true);
     build(&f);
     uint32_t woken = vertex(&f, MAIN, 1010);
-    assert_int_equal(f.dag->vertices.cause[woken], vertex(&f, WORKER, 1000));
-    assert_int_equal(f.dag->vertices.rule[woken], RULE_WAIT);
+    assert_int_equal(f.fixture.dag->vertices.cause[woken], vertex(&f, WORKER, 1000));
+    assert_int_equal(f.fixture.dag->vertices.rule[woken], RULE_WAIT);
     assert_int_equal(task(&f, 9)->flags, TASK_NESTED);
-    assert_int_equal(task(&f, 9)->enclosing, task_index(f.dag, 7)); // who released it
+    assert_int_equal(task(&f, 9)->enclosing, task_index(f.fixture.dag, 7)); // who released it
     inline_task(&f, 7);
     propagate(&f);
     assert_moved(&f, MAIN, 150, 100 + 1020 + 20); // after the task's body
     assert_moved(&f, MAIN, 1010, 100 + 1020 + 20);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_release_of_a_permit(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_sleep(&f, "java.util.concurrent.Semaphore$NonfairSync", 1010, true);
     build(&f);
-    assert_int_equal(f.dag->vertices.cause[vertex(&f, MAIN, 1010)], DAG_NONE);
+    assert_int_equal(f.fixture.dag->vertices.cause[vertex(&f, MAIN, 1010)], DAG_NONE);
     assert_int_equal(task(&f, 9)->flags, TASK_NESTED | TASK_PERMIT); // known, so that main waits for it
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_sleep_that_nobody_ended(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_sleep(&f, "java.util.concurrent.CountDownLatch$Sync", 1010, false);
     build(&f);
     uint32_t woken = vertex(&f, MAIN, 1010);
-    assert_int_equal(f.dag->vertices.cause[woken], DAG_NONE);
-    assert_int_equal(f.dag->vertices.task[woken - 1], DAG_NONE);
-    end(&f);
+    assert_int_equal(f.fixture.dag->vertices.cause[woken], DAG_NONE);
+    assert_int_equal(f.fixture.dag->vertices.task[woken - 1], DAG_NONE);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_ends_without_beginning(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     for (uint64_t id = 5; id <= 6; id++) { // 5 is cancelled in the queue, 6 discarded from it
         tb_event(f.tb, MAIN, id * 100, EVENT_SPAWN_BEGIN, id, f.site, f.pool);
@@ -199,18 +165,18 @@ static void test_ends_without_beginning(void **state) {
     assert_int_equal(task(&f, 5)->flags, TASK_UNFINISHED);
     assert_int_equal(task(&f, 5)->outcome, TASK_CANCELLED);
     assert_int_equal(task(&f, 6)->flags, TASK_REJECTED);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_shape(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_simple(&f);
     build(&f);
-    assert_int_equal(f.dag->task_count, 2); // main and 7; the worker's run() is none
+    assert_int_equal(f.fixture.dag->task_count, 2); // main and 7; the worker's run() is none
     assert_int_equal(task(&f, M)->flags, TASK_MAIN);
     const struct dag_task *seven = task(&f, 7);
-    assert_int_equal(seven->spawner, task_index(f.dag, M));
+    assert_int_equal(seven->spawner, task_index(f.fixture.dag, M));
     assert_int_equal(seven->start, vertex(&f, WORKER, 300));
     assert_int_equal(seven->pickup, seven->start);
     assert_int_equal(seven->end, vertex(&f, WORKER, 1320));
@@ -220,12 +186,12 @@ static void test_shape(void **state) {
     assert_int_equal(seven->awaited, 1);
     assert_true(thread_of(&f, WORKER)->worker);
     assert_int_equal(thread_of(&f, WORKER)->pool, f.pool);
-    assert_int_equal(f.dag->vertices.cause[thread_of(&f, WORKER)->first], vertex(&f, MAIN, 110));
-    assert_int_equal(f.dag->wakeup_ns, 10); // 1310 - 1300
+    assert_int_equal(f.fixture.dag->vertices.cause[thread_of(&f, WORKER)->first], vertex(&f, MAIN, 110));
+    assert_int_equal(f.fixture.dag->wakeup_ns, 10); // 1310 - 1300
     char text[64];
-    assert_string_equal(dag_site_text(f.dag, seven->site, text, sizeof text), "Main.run:12");
-    assert_string_equal(dag_inline_refusal(f.dag, task_index(f.dag, M)), "it is main");
-    end(&f);
+    assert_string_equal(dag_site_text(f.fixture.dag, seven->site, text, sizeof text), "Main.run:12");
+    assert_string_equal(dag_inline_refusal(f.fixture.dag, task_index(f.fixture.dag, M)), "it is main");
+    simulate_fixture_close(&f.fixture);
 }
 
 // 7 starts at main's T 100. Its result comes 1000 later, 1100; it ends at 1120. The wait began 70 after the bracket:
@@ -233,7 +199,7 @@ static void test_shape(void **state) {
 // gone.
 static void test_inline(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_simple(&f);
     build(&f);
     inline_task(&f, 7);
@@ -248,7 +214,7 @@ static void test_inline(void **state) {
     assert_moved(&f, MAIN, 110, DAG_ABSENT);
     assert_moved(&f, WORKER, 250, DAG_ABSENT);
     assert_moved(&f, WORKER, 1330, DAG_ABSENT);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // A third thread waits for 7 as well. It is OTHER, a thread of main's (task 8), spawn 30..40, started at 60, waiting
@@ -256,7 +222,7 @@ static void test_inline(void **state) {
 // before: 1200.
 static void test_inline_with_another_waiting(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 30, EVENT_SPAWN_BEGIN, 8, f.site, 0);
     tb_event(f.tb, MAIN, 40, EVENT_SPAWN_END, 8);
@@ -279,14 +245,14 @@ static void test_inline_with_another_waiting(void **state) {
     assert_moved(&f, OTHER, 1325, 1125);
     assert_moved(&f, OTHER, 1400, 1200);
     assert_moved(&f, MAIN, 400, 1390); // 1120, and the 270 after the bracket
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // 7 spawns 9 (500..520) onto OTHER, which runs it 600..700; 7 takes its result at 900. Both inlined: 7 from T 100, 9
 // from T 300 (200 into 7) to 400, the take at 400 + 380 = 780, 7's end 1320 - 900 later: 1200.
 static void test_inline_two_in_a_chain(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
     tb_event(f.tb, MAIN, 130, EVENT_SPAWN_END, 7);
@@ -307,7 +273,7 @@ static void test_inline_two_in_a_chain(void **state) {
     assert_moved(&f, WORKER, 900, 780);
     assert_moved(&f, WORKER, 1320, 1200);
     assert_moved(&f, MAIN, 400, 1470); // 1200 + 270
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // A worker runs 7 (300..400), idles from 410, gets 8 (spawned 600) at 650, starts it at 660, ends 800, idles at 805.
@@ -317,7 +283,7 @@ static void test_inline_two_in_a_chain(void **state) {
 // since what precedes it is now 7's end's place: 820. BUSY = max(820, 670) + 50 = 870. Start 880, end 1020, idle 1025.
 static void test_worker_that_keeps_a_task(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
     tb_event(f.tb, MAIN, 110, EVENT_SPAWN_BEGIN, 50, 0, 0);
@@ -345,7 +311,8 @@ static void test_worker_that_keeps_a_task(void **state) {
     assert_moved(&f, WORKER, 650, 870);
     assert_moved(&f, WORKER, 660, 880);
     assert_moved(&f, WORKER, 805, 1025);
-    dag_edit_clear(&f.edit, f.dag); // 8 alone: the worker keeps 7, then closes up: IDLE at 805 is 5 after T(400)
+    dag_edit_clear(&f.fixture.edit,
+                   f.fixture.dag); // 8 alone: the worker keeps 7, then closes up: IDLE at 805 is 5 after T(400)
     inline_task(&f, 8);
     propagate(&f);
     assert_moved(&f, WORKER, 400, 400);
@@ -353,7 +320,7 @@ static void test_worker_that_keeps_a_task(void **state) {
     assert_moved(&f, WORKER, 650, DAG_ABSENT);
     assert_moved(&f, WORKER, 805, 405);
     assert_moved(&f, MAIN, 900, 1020); // 600 + 140 + 280
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Thread 8 takes 7's result at 500, which was there at 340. main spawns 6 before (50..60), worked on for 1000. Inlined,
@@ -362,7 +329,7 @@ static void test_worker_that_keeps_a_task(void **state) {
 // 1330 + 40 = 1370, and 8 ends 100 later.
 static void test_taken_that_has_to_wait(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_thread(f.tb, 4, "pool-1-thread-2", 0);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 8, f.site, 0);
@@ -384,14 +351,14 @@ static void test_taken_that_has_to_wait(void **state) {
     tb_event(f.tb, OTHER, 500, EVENT_TAKEN, 7);
     tb_event(f.tb, OTHER, 600, EVENT_THREAD_END, 8);
     build(&f);
-    assert_int_equal(f.dag->wakeup_ns, 40);
+    assert_int_equal(f.fixture.dag->wakeup_ns, 40);
     inline_task(&f, 6);
     propagate(&f);
     assert_moved(&f, 4, 340, 1330);
-    assert_int_equal(f.run.time_ns[vertex(&f, OTHER, 500) - 1], 500);
+    assert_int_equal(f.fixture.run.time_ns[vertex(&f, OTHER, 500) - 1], 500);
     assert_moved(&f, OTHER, 500, 1370);
     assert_moved(&f, OTHER, 600, 1470);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // 7 spawns 9 (320..330) and helps: in its wait from 500 on it runs 9 itself, 510..600, and goes on at 620, ends at 700.
@@ -399,7 +366,7 @@ static void test_taken_that_has_to_wait(void **state) {
 // stay, so the wait's end has 10 + 20 behind its begin; it did not sleep for 9 (END 600 is what precedes it): 610, 690.
 static void test_helping_join(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
     tb_event(f.tb, MAIN, 130, EVENT_SPAWN_END, 7);
@@ -413,7 +380,7 @@ static void test_helping_join(void **state) {
     tb_event(f.tb, WORKER, 620, EVENT_WAIT_END, 9);
     tb_event(f.tb, WORKER, 700, EVENT_TASK_END, 7);
     build(&f);
-    assert_int_equal(task(&f, 9)->enclosing, task_index(f.dag, 7));
+    assert_int_equal(task(&f, 9)->enclosing, task_index(f.fixture.dag, 7));
     inline_task(&f, 9);
     propagate(&f);
     assert_moved(&f, WORKER, 510, 320);
@@ -421,13 +388,13 @@ static void test_helping_join(void **state) {
     assert_moved(&f, WORKER, 500, 580);
     assert_moved(&f, WORKER, 620, 610);
     assert_moved(&f, WORKER, 700, 690);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // 7 waits for the promise 77, which main completes after the spawn. Inlined, 7 would wait for its own spawner.
 static void test_deadlock(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     struct error error = ERROR_INIT;
     uint32_t outer_site = tb_site(f.tb, "Main", "outer", 3);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
@@ -445,18 +412,18 @@ static void test_deadlock(void **state) {
     tb_event(f.tb, WORKER, 370, EVENT_TASK_END, 7);
     build(&f);
     inline_task(&f, 7);
-    assert_int_equal(dag_propagate(f.dag, &f.edit, &f.run), DAG_DEADLOCK);
-    assert_int_equal(f.run.deadlock_length, 2);
+    assert_int_equal(dag_propagate(f.fixture.dag, &f.fixture.edit, &f.fixture.run), DAG_DEADLOCK);
+    assert_int_equal(f.fixture.run.deadlock_length, 2);
     char text[128];
-    assert_string_equal(dag_deadlock_text(f.dag, &f.run, text, sizeof text),
+    assert_string_equal(dag_deadlock_text(f.fixture.dag, &f.fixture.run, text, sizeof text),
                         "Main.run:12 waits for Main.outer:3 waits for Main.run:12");
     bool acyclic;
-    must(graph_is_acyclic(f.dag, &f.edit, &acyclic, &error), &error);
+    must(graph_is_acyclic(f.fixture.dag, &f.fixture.edit, &acyclic, &error), &error);
     assert_false(acyclic);
-    dag_edit_clear(&f.edit, f.dag); // a verdict leaves nothing behind
+    dag_edit_clear(&f.fixture.edit, f.fixture.dag); // a verdict leaves nothing behind
     propagate(&f);
     assert_moved(&f, WORKER, 370, 370);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // The worker's clock is behind: 7 seems to start at 90, before its spawn at 100. Start and what comes after it are put
@@ -465,7 +432,7 @@ static void test_deadlock(void **state) {
 // so the wait keeps its time, with the result as its cause, and comes 2 before it in any run.
 static void test_skew(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
     tb_event(f.tb, MAIN, 105, EVENT_SPAWN_END, 7);
@@ -483,18 +450,18 @@ static void test_skew(void **state) {
     tb_event(f.tb, WORKER, 126, EVENT_TASK_END, 7);
     tb_event(f.tb, WORKER, 90000, EVENT_RESULT, 9); // too late to be skew: the wait for 9 gave up
     build(&f);
-    assert_int_equal(f.dag->vertices.time_ns[task(&f, 7)->start], 100);
-    assert_int_equal(f.dag->vertices.time_ns[task(&f, 8)->spawn_begin], 101);
-    assert_int_equal(f.dag->vertices.time_ns[task(&f, 8)->spawn_end], 102);
-    assert_int_equal(f.dag->vertices.time_ns[task(&f, 8)->start], 107);
+    assert_int_equal(f.fixture.dag->vertices.time_ns[task(&f, 7)->start], 100);
+    assert_int_equal(f.fixture.dag->vertices.time_ns[task(&f, 8)->spawn_begin], 101);
+    assert_int_equal(f.fixture.dag->vertices.time_ns[task(&f, 8)->spawn_end], 102);
+    assert_int_equal(f.fixture.dag->vertices.time_ns[task(&f, 8)->start], 107);
     uint32_t wait_end = vertex(&f, MAIN, 118);
-    assert_int_equal(f.dag->vertices.kind[wait_end], VERTEX_WAIT_END);
-    assert_int_equal(f.dag->vertices.cause[wait_end], task(&f, 8)->result);
-    assert_int_equal(f.dag->vertices.time_ns[wait_end + 1], 119);
-    assert_int_equal(f.dag->vertices.cause[vertex(&f, MAIN, 130)], DAG_NONE);
-    assert_int_equal(f.dag->skew_fixed, 3);
-    assert_int_equal(f.dag->skew_worst_ns, 10);
-    end(&f);
+    assert_int_equal(f.fixture.dag->vertices.kind[wait_end], VERTEX_WAIT_END);
+    assert_int_equal(f.fixture.dag->vertices.cause[wait_end], task(&f, 8)->result);
+    assert_int_equal(f.fixture.dag->vertices.time_ns[wait_end + 1], 119);
+    assert_int_equal(f.fixture.dag->vertices.cause[vertex(&f, MAIN, 130)], DAG_NONE);
+    assert_int_equal(f.fixture.dag->skew_fixed, 3);
+    assert_int_equal(f.fixture.dag->skew_worst_ns, 10);
+    simulate_fixture_close(&f.fixture);
 }
 
 // main shuts the pool down at 500 and awaits its termination from 510; the worker, idle since 410, retires at 530 (30
@@ -503,7 +470,7 @@ static void test_skew(void **state) {
 // WORKER is gone, OTHER retires at 570 + 40 = 610, main goes on at 630 and ends at 670.
 static void test_pool_termination(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 50, EVENT_SPAWN_BEGIN, 6, f.site, f.pool);
     tb_event(f.tb, MAIN, 60, EVENT_SPAWN_END, 6);
@@ -524,7 +491,7 @@ static void test_pool_termination(void **state) {
     tb_event(f.tb, OTHER, 95, EVENT_IDLE, f.pool);
     tb_event(f.tb, OTHER, 540, EVENT_RETIRE, f.pool);
     build(&f);
-    const struct dag_thread *barriers = &f.dag->threads[f.dag->thread_count - 1];
+    const struct dag_thread *barriers = &f.fixture.dag->threads[f.fixture.dag->thread_count - 1];
     assert_int_equal(barriers->stream, DAG_NONE);
     assert_int_equal(barriers->count, 3);
     assert_true(barriers->system);
@@ -535,14 +502,14 @@ static void test_pool_termination(void **state) {
     assert_moved(&f, OTHER, 540, 610);
     assert_moved(&f, MAIN, 560, 630);
     assert_moved(&f, MAIN, 600, 670);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // What runs inside another task without having been submitted is no task, but whoever waits for it still finds its
 // result. What a home-made queue brings to another thread's loop is a task.
 static void test_nested_and_handed_over(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t class = tb_class(f.tb, "Main$Job");
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 8, f.site, 0);
@@ -561,25 +528,26 @@ static void test_nested_and_handed_over(void **state) {
     tb_event(f.tb, OTHER, 600, EVENT_TASK_END, 9);
     tb_event(f.tb, OTHER, 700, EVENT_THREAD_END, 8);
     build(&f);
-    assert_int_equal(f.dag->task_count, 4); // main, 8, 9, and 5 for its result
+    assert_int_equal(f.fixture.dag->task_count, 4); // main, 8, 9, and 5 for its result
     assert_int_equal(task(&f, 5)->flags, TASK_NESTED);
     assert_int_equal(task(&f, 5)->result, vertex(&f, OTHER, 500));
-    assert_int_equal(f.dag->vertices.cause[vertex(&f, MAIN, 520)], vertex(&f, OTHER, 500));
+    assert_int_equal(f.fixture.dag->vertices.cause[vertex(&f, MAIN, 520)], vertex(&f, OTHER, 500));
     const struct dag_task *nine = task(&f, 9);
     assert_int_equal(nine->flags, TASK_HANDED_OVER);
     assert_int_equal(nine->spawn_begin, vertex(&f, MAIN, 100));
-    assert_int_equal(nine->enclosing, task_index(f.dag, 8));
-    assert_int_equal(f.dag->vertices.cause[nine->start], nine->spawn_begin);
-    assert_string_equal(dag_inline_refusal(f.dag, task_index(f.dag, 9)),
+    assert_int_equal(nine->enclosing, task_index(f.fixture.dag, 8));
+    assert_int_equal(f.fixture.dag->vertices.cause[nine->start], nine->spawn_begin);
+    assert_string_equal(dag_inline_refusal(f.fixture.dag, task_index(f.fixture.dag, 9)),
                         "it was handed over without a spawn, by a queue of the program's own");
-    assert_string_equal(dag_inline_refusal(f.dag, task_index(f.dag, 5)), "it runs inside another task already");
-    end(&f);
+    assert_string_equal(dag_inline_refusal(f.fixture.dag, task_index(f.fixture.dag, 5)),
+                        "it runs inside another task already");
+    simulate_fixture_close(&f.fixture);
 }
 
 // A body that makes a FutureTask, runs it and takes its result waits for nobody: it can be split.
 static void test_takes_its_own(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t class = tb_class(f.tb, "Main$Job");
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
@@ -593,14 +561,14 @@ static void test_takes_its_own(void **state) {
     tb_event(f.tb, WORKER, 220, EVENT_TAKEN, 8);
     tb_event(f.tb, WORKER, 500, EVENT_TASK_END, 7);
     build(&f);
-    assert_int_equal(f.dag->task_count, 2);
-    assert_null(dag_split_refusal(f.dag, task_index(f.dag, 7)));
-    end(&f);
+    assert_int_equal(f.fixture.dag->task_count, 2);
+    assert_null(dag_split_refusal(f.fixture.dag, task_index(f.fixture.dag, 7)));
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_refusals(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 1, f.site, f.pool);
     tb_event(f.tb, MAIN, 20, EVENT_SPAWN_END, 1, SPAWN_REJECTED);
@@ -629,16 +597,16 @@ static void test_refusals(void **state) {
                     {6, "its spawn was not recorded"},
                     {M, "it is main"}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const char *refusal = dag_inline_refusal(f.dag, task_index(f.dag, expected[i].id));
+        const char *refusal = dag_inline_refusal(f.fixture.dag, task_index(f.fixture.dag, expected[i].id));
         assert_non_null(refusal);
         assert_string_equal(refusal, expected[i].refusal);
     }
-    assert_null(dag_inline_refusal(f.dag, task_index(f.dag, 4)));
+    assert_null(dag_inline_refusal(f.fixture.dag, task_index(f.fixture.dag, 4)));
     assert_int_equal(task(&f, 2)->spawn_end, task(&f, 2)->spawn_begin);
-    assert_int_equal(f.dag->vertices.time_ns[task(&f, 2)->end], 170); // its thread's last event
+    assert_int_equal(f.fixture.dag->vertices.time_ns[task(&f, 2)->end], 170); // its thread's last event
     assert_true(task(&f, M)->flags & TASK_UNFINISHED);
-    assert_int_equal(f.dag->vertices.time_ns[task(&f, M)->end], 95);
-    end(&f);
+    assert_int_equal(f.fixture.dag->vertices.time_ns[task(&f, M)->end], 95);
+    simulate_fixture_close(&f.fixture);
 }
 
 // A worker whose creation goes with 7's bracket, but which makes another thread before its first own task, keeps its
@@ -646,7 +614,7 @@ static void test_refusals(void **state) {
 // outside of any stays even without tasks.
 static void test_workers_that_others_depend_on(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
     tb_event(f.tb, MAIN, 110, EVENT_SPAWN_BEGIN, 50, 0, 0);
@@ -678,12 +646,12 @@ static void test_workers_that_others_depend_on(void **state) {
     propagate(&f);
     assert_moved(&f, WORKER, 350, 270);
     assert_moved(&f, WORKER, 360, 280);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_contexts_and_sites(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t same_site = tb_site(f.tb, "Main", "run", 12);
     uint32_t a = tb_method(f.tb, "Main", "a"), b = tb_method(f.tb, "Main", "b");
     tb_event(f.tb, MAIN, 0, EVENT_ENTER, a); // the launcher's
@@ -708,20 +676,20 @@ static void test_contexts_and_sites(void **state) {
     assert_int_equal(task(&f, 1)->context, 0);
     assert_int_equal(task(&f, 2)->context, task(&f, 3)->context);
     assert_int_not_equal(task(&f, 3)->context, task(&f, 4)->context);
-    assert_int_equal(f.dag->context_count, 3);
-    const struct dag_context *context = &f.dag->contexts[task(&f, 2)->context];
+    assert_int_equal(f.fixture.dag->context_count, 3);
+    const struct dag_context *context = &f.fixture.dag->contexts[task(&f, 2)->context];
     assert_int_equal(context->length, 2);
     assert_int_equal(context->methods[0], a);
     assert_int_equal(context->methods[1], b);
-    assert_int_equal(f.dag->site_count, 1);
-    assert_int_equal(f.dag->sites[0].task_count, 4);
-    end(&f);
+    assert_int_equal(f.fixture.dag->site_count, 1);
+    assert_int_equal(f.fixture.dag->sites[0].task_count, 4);
+    simulate_fixture_close(&f.fixture);
 }
 
 // main joins a worker's thread (its run() is no task): caused by that thread's last vertex.
 static void test_join_of_a_worker(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 50, f.site, 0);
     tb_event(f.tb, MAIN, 20, EVENT_SPAWN_END, 50);
@@ -732,9 +700,9 @@ static void test_join_of_a_worker(void **state) {
     tb_event(f.tb, WORKER, 40, EVENT_WORKER_BEGIN, f.pool);
     tb_event(f.tb, WORKER, 400, EVENT_THREAD_END, 50);
     build(&f);
-    assert_int_equal(f.dag->task_count, 1);
-    assert_int_equal(f.dag->vertices.cause[vertex(&f, MAIN, 420)], vertex(&f, WORKER, 400));
-    end(&f);
+    assert_int_equal(f.fixture.dag->task_count, 1);
+    assert_int_equal(f.fixture.dag->vertices.cause[vertex(&f, MAIN, 420)], vertex(&f, WORKER, 400));
+    simulate_fixture_close(&f.fixture);
 }
 
 // ---- writing
@@ -775,37 +743,15 @@ static void assert_events(const struct trace *trace, uint32_t thread, const stru
     assert_events((trace), (thread), (const struct expected_event[]){__VA_ARGS__},                                     \
                   sizeof((const struct expected_event[]){__VA_ARGS__}) / sizeof(struct expected_event))
 
-// Writes the run that an edit makes of a recorded one.
-static bool write_edited(const struct dag *dag, const struct dag_edit *edit, const char *path, struct error *error) {
-    struct costs *costs = costs_measure(dag, error);
-    must(costs != NULL, error);
-    struct simulation *simulation = simulation_new(dag, costs, error);
-    must(simulation != NULL, error);
-    assert_int_equal(simulation_run(simulation, edit, &(struct model){.kind = MODEL_DAG}), DAG_OK);
-    bool written = dag_write_run(simulation_dag(simulation), path, error);
-    simulation_free(simulation);
-    costs_free(costs);
-    return written;
-}
-
-static struct trace *write_trace(const struct fixture *f) {
-    char path[] = "/tmp/rehype-test-XXXXXX";
-    struct error error = ERROR_INIT;
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    must(write_edited(f->dag, &f->edit, path, &error), &error);
-    struct trace *trace = trace_open(path, false, &error);
-    unlink(path);
-    must(trace != NULL, &error);
-    return trace;
+static struct trace *write_trace(const struct by_hand *f) {
+    return written_edit(f->fixture.dag, &f->fixture.edit);
 }
 
 // 7 moves onto main: its TASK_CREATED and spawn are gone, the wait finds its result (taken). A function that the worker
 // entered around it stays there, as does GC. Computing: main had 1000 when 7 began; 7 computed 500 of the worker's.
 static void test_write_an_inlined_task(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t function = tb_method(f.tb, "Main", "work"), around = tb_method(f.tb, "Main", "hook");
     tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
     tb_event(f.tb, 0, 45, EVENT_GC_BEGIN);
@@ -843,19 +789,20 @@ static void test_write_an_inlined_task(void **state) {
     ASSERT_EVENTS(written, WORKER, {60, EVENT_TASK_START, 5, 10}, {70, EVENT_TASK_END, 5, 20},
                   {71, EVENT_ENTER, around, 0}, {75, EVENT_EXIT, around, 0}, {80, EVENT_IDLE, f.pool, 0});
     ASSERT_EVENTS(written, 0, {45, EVENT_GC_BEGIN, 0, 0}, {55, EVENT_GC_END, 0, 0});
-    struct fixture again = {.trace = written};
-    build(&again);
+    struct by_hand again = {0};
+    simulate_fixture_open_trace(&again.fixture, written);
+    check_recorded(&again);
     assert_int_equal(task(&again, 7)->flags, TASK_NESTED);
     assert_int_equal(task(&again, 7)->awaited, 1);
-    end(&again);
-    end(&f);
+    simulate_fixture_close(&again.fixture);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Run delays and samples lay no vertices. A block moves with its body and computes as that does; how long the
 // worker waited for a core is the worker's. No edit: all is as it was.
 static void test_write_blocks_and_run_delays(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t account = tb_class(f.tb, "Account");
     tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
     tb_event(f.tb, 0, 5, EVENT_SAMPLE, 1000, 2000, 30);
@@ -886,13 +833,13 @@ static void test_write_blocks_and_run_delays(void **state) {
                   {120, EVENT_BLOCK_END, 50, 1060}, {200, EVENT_TASK_END, 7, 1100}, {670, EVENT_RUN_DELAY, 9, 0},
                   {671, EVENT_THREAD_END, 0, 1300});
     trace_close(written);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // A thread's run() that moves becomes a body like others; a result that was taken and now has to be awaited is a wait.
 static void test_write_a_thread_that_moved(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 20, EVENT_SPAWN_BEGIN, 6, f.site, f.pool);
     tb_event(f.tb, MAIN, 30, EVENT_SPAWN_END, 6);
@@ -916,14 +863,14 @@ static void test_write_a_thread_that_moved(void **state) {
     free(events_of(written, OTHER, &count));
     assert_int_equal(count, 0);
     trace_close(written);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // 7 helps with 9, whose end was lost: 7's, at 500, shows that it is over. Its result was recorded, so it is whole and
 // may be inlined; the event at 500 stays 7's. main's thread starts by the same id as main.
 static void test_write_a_body_without_its_end(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_THREAD_START, M);
     tb_event(f.tb, MAIN, 10, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f.site, f.pool);
@@ -946,39 +893,39 @@ static void test_write_a_body_without_its_end(void **state) {
                   {250, EVENT_RESULT, 9, 0}, {560, EVENT_THREAD_END, M, 0});
     ASSERT_EVENTS(written, WORKER, {300, EVENT_TASK_START, 7, 0}, {320, EVENT_TASK_END, 7, 0});
     trace_close(written);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_write_says_why_it_failed(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     struct error error = ERROR_INIT;
     add_simple(&f);
     build(&f);
-    assert_false(dag_write_run(f.dag, "/nowhere/estimated.msgpack", &error));
+    assert_false(dag_write_run(f.fixture.dag, "/nowhere/estimated.msgpack", &error));
     assert_int_equal(error.status, STATUS_FAILED);
     assert_true(error.causes > 1);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // ---- structure
 
 static void test_graph(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     struct error error = ERROR_INIT;
     uint32_t count;
     add_simple(&f);
     tb_event(f.tb, OTHER, 5, EVENT_TASK_START, 3); // nobody else's business
     tb_event(f.tb, OTHER, 6, EVENT_TASK_END, 3);
     build(&f);
-    must(graph_components(f.dag, &count, &error), &error);
+    must(graph_components(f.fixture.dag, &count, &error), &error);
     assert_int_equal(count, 2);
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    must(graph_write_graphml(f.dag, &f.edit, file, &error), &error);
+    must(graph_write_graphml(f.fixture.dag, &f.fixture.edit, file, &error), &error);
     fclose(file);
     assert_non_null(strstr(text, "<data key=\"kind\">spawn_begin</data><data key=\"time_ns\">100</data>"));
     assert_non_null(
@@ -991,7 +938,7 @@ static void test_graph(void **state) {
     assert_int_equal(component[0], component[3]);
     assert_int_equal(component[4], component[5]);
     assert_int_not_equal(component[0], component[2]);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 int main(void) {

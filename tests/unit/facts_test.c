@@ -8,75 +8,39 @@
 
 #include <cmocka.h>
 
-#include "dag/simulate/costs.h"
-#include "trace_builder.h"
+#include "by_hand.h"
 
-enum { MAIN = 1, WORKER = 2, OTHER = 3 };     // threads
-enum { M = 100, RUN_WORKER = 50, RUN_OTHER }; // main's task, threads' run()
+enum { MAIN = HAND_MAIN, WORKER = HAND_FIRST, OTHER = HAND_SECOND }; // threads
+enum { M = HAND_M, RUN_WORKER = 50, RUN_OTHER };                     // main's task, threads' run()
 
-struct fixture {
-    struct trace_builder *tb;
-    uint32_t pool, site;
-    struct trace *trace;
-    struct dag *dag;
-};
-
-static void must(bool good, struct error *error) {
-    char text[1024];
-    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
-}
-
-static struct fixture begin(void) {
-    struct fixture f = {.tb = tb_new()};
-    f.pool = tb_pool(f.tb, "pool-1", 2);
-    f.site = tb_site(f.tb, "Main", "run", 12);
-    tb_thread(f.tb, MAIN, "main", 0);
-    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
-    tb_thread(f.tb, OTHER, "pool-1-thread-2", 0);
-    return f;
-}
-
-static void build(struct fixture *f) {
-    struct error error = ERROR_INIT;
-    f->trace = tb_open(f->tb);
-    f->dag = dag_build(f->trace, &error);
-    must(f->dag != NULL, &error);
-}
-
-static void end(struct fixture *f) {
-    dag_free(f->dag);
-    trace_close(f->trace);
-    tb_free(f->tb);
-}
-
-static uint32_t index_of(const struct fixture *f, uint64_t id) {
+static uint32_t index_of(const struct by_hand *f, uint64_t id) {
     uint32_t t = 0;
-    while (t < f->dag->task_count && f->dag->tasks[t].id != id) t++;
-    assert_true(t < f->dag->task_count);
+    while (t < f->fixture.dag->task_count && f->fixture.dag->tasks[t].id != id) t++;
+    assert_true(t < f->fixture.dag->task_count);
     return t;
 }
 
-static const struct dag_task *task(const struct fixture *f, uint64_t id) {
-    return &f->dag->tasks[index_of(f, id)];
+static const struct dag_task *task(const struct by_hand *f, uint64_t id) {
+    return &f->fixture.dag->tasks[index_of(f, id)];
 }
 
-static int64_t time_at(const struct fixture *f, uint32_t vertex) {
-    assert_true(vertex < f->dag->vertex_count);
-    return f->dag->vertices.time_ns[vertex];
+static int64_t time_at(const struct by_hand *f, uint32_t vertex) {
+    assert_true(vertex < f->fixture.dag->vertex_count);
+    return f->fixture.dag->vertices.time_ns[vertex];
 }
 
-static void spawn(struct fixture *f, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t id) {
+static void spawn(struct by_hand *f, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t id) {
     tb_event(f->tb, thread, begin_ns, EVENT_SPAWN_BEGIN, id, f->site, f->pool);
     tb_event(f->tb, thread, end_ns, EVENT_SPAWN_END, id);
 }
 
-static void run(struct fixture *f, uint32_t thread, uint64_t start_ns, uint64_t end_ns, uint64_t id) {
+static void run(struct by_hand *f, uint32_t thread, uint64_t start_ns, uint64_t end_ns, uint64_t id) {
     tb_event(f->tb, thread, start_ns, EVENT_TASK_START, id);
     tb_event(f->tb, thread, end_ns, EVENT_TASK_END, id);
 }
 
 // main: spawn 100..160 of task 1, whose worker is made at 110..130; spawns 200..210 of 2, 220..230 of 3, 240..250 of 4.
-static void add_spawns(struct fixture *f) {
+static void add_spawns(struct by_hand *f) {
     tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 1, f->site, f->pool);
     tb_event(f->tb, MAIN, 110, EVENT_SPAWN_BEGIN, RUN_WORKER, 0, 0);
@@ -87,7 +51,7 @@ static void add_spawns(struct fixture *f) {
     spawn(f, MAIN, 240, 250, 4);
 }
 
-static void start_worker(struct fixture *f, uint64_t time_ns) {
+static void start_worker(struct by_hand *f, uint64_t time_ns) {
     tb_event(f->tb, WORKER, time_ns, EVENT_THREAD_START, RUN_WORKER);
     tb_event(f->tb, WORKER, time_ns + 1, EVENT_WORKER_BEGIN, f->pool);
 }
@@ -96,7 +60,7 @@ static void start_worker(struct fixture *f, uint64_t time_ns) {
 // when task 3 was there already; it sleeps from 310, and task 5, spawned at 400, wakes it.
 static void test_dispatches_and_tails(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     spawn(&f, MAIN, 400, 410, 5);
     start_worker(&f, 140);
@@ -113,7 +77,7 @@ static void test_dispatches_and_tails(void **state) {
     tb_event(f.tb, WORKER, 310, EVENT_IDLE, f.pool);
     tb_event(f.tb, WORKER, 430, EVENT_BUSY, f.pool);
     run(&f, WORKER, 440, 450, 5);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     assert_int_equal(task(&f, M)->dispatch, DISPATCH_NONE);
     assert_int_equal(task(&f, 1)->dispatch, DISPATCH_NEW);
     assert_int_equal(task(&f, 2)->dispatch, DISPATCH_QUEUED);
@@ -125,17 +89,17 @@ static void test_dispatches_and_tails(void **state) {
     assert_int_equal(time_at(&f, task(&f, 2)->tail), 278);
     assert_int_equal(task(&f, 3)->tail, task(&f, 3)->end);
     assert_int_equal(task(&f, 6)->tail, DAG_NONE);
-    assert_int_equal(dag_free_ns(f.dag, task(&f, 1)), INT64_MIN);
-    assert_int_equal(dag_free_ns(f.dag, task(&f, 3)), 278);
-    assert_int_equal(dag_free_ns(f.dag, task(&f, 5)), 300);
-    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_FIFO);
-    end(&f);
+    assert_int_equal(dag_free_ns(f.fixture.dag, task(&f, 1)), INT64_MIN);
+    assert_int_equal(dag_free_ns(f.fixture.dag, task(&f, 3)), 278);
+    assert_int_equal(dag_free_ns(f.fixture.dag, task(&f, 5)), 300);
+    assert_int_equal(f.fixture.dag->pools[f.pool].discipline, DISCIPLINE_FIFO);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Task 1 runs in the bracket of its spawn; task 2 runs while main waits for it; task 3 has a thread of its own.
 static void test_dispatches_without_a_worker(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 1, f.site, f.pool);
     run(&f, MAIN, 20, 30, 1);
@@ -149,14 +113,14 @@ static void test_dispatches_without_a_worker(void **state) {
     tb_event(f.tb, MAIN, 120, EVENT_SPAWN_END, 3);
     tb_event(f.tb, OTHER, 130, EVENT_THREAD_START, 3);
     tb_event(f.tb, OTHER, 140, EVENT_THREAD_END, 3);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     assert_int_equal(task(&f, 1)->dispatch, DISPATCH_CALLER);
     assert_int_equal(time_at(&f, task(&f, 1)->tail), 35);
-    assert_true(f.dag->pools[f.pool].caller_runs);
+    assert_true(f.fixture.dag->pools[f.pool].caller_runs);
     assert_int_equal(task(&f, 2)->dispatch, DISPATCH_HELPED);
     assert_int_equal(task(&f, 2)->tail, task(&f, 2)->end);
     assert_int_equal(task(&f, 3)->dispatch, DISPATCH_THREAD);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_pools_by_their_queues(void **state) {
@@ -188,13 +152,13 @@ static void test_pools_by_their_queues(void **state) {
         {{"com.acme.Executor", NULL, NULL, -1, -1, -1, -1, NULL, 0},
          {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, false, -1, false}},
     };
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t pools[sizeof cases / sizeof *cases];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) pools[i] = tb_pool_like(f.tb, cases[i].pool);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct dag_pool *pool = &f.dag->pools[pools[i]], *expected = &cases[i].expected;
+        const struct dag_pool *pool = &f.fixture.dag->pools[pools[i]], *expected = &cases[i].expected;
         assert_int_equal(pool->discipline, expected->discipline);
         assert_int_equal(pool->core, expected->core);
         assert_int_equal(pool->maximum, expected->maximum);
@@ -203,27 +167,27 @@ static void test_pools_by_their_queues(void **state) {
         assert_int_equal(pool->keep_alive_ns, expected->keep_alive_ns);
         assert_int_equal(pool->core_times_out, expected->core_times_out);
     }
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Tasks 2, 3, 4, 5 queue while 1 runs, and are taken as 5, 4, 3, 2: three pairs, all newest first.
 static void test_newest_first_is_seen(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     spawn(&f, MAIN, 260, 270, 5);
     start_worker(&f, 140);
     run(&f, WORKER, 150, 300, 1);
     for (uint64_t i = 0; i < 4; i++) run(&f, WORKER, 310 + 10 * i, 315 + 10 * i, 5 - i);
-    build(&f);
-    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_LIFO);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->pools[f.pool].discipline, DISCIPLINE_LIFO);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Idle from 300, gone at 900: 600. At the other worker's retirement the pool had been shut down, which says nothing.
 static void test_keep_alive_is_seen(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     tb_event(f.tb, MAIN, 1000, EVENT_POOL_SHUTDOWN, f.pool);
     start_worker(&f, 140);
@@ -233,9 +197,9 @@ static void test_keep_alive_is_seen(void **state) {
     tb_event(f.tb, OTHER, 500, EVENT_WORKER_BEGIN, f.pool);
     tb_event(f.tb, OTHER, 960, EVENT_IDLE, f.pool);
     tb_event(f.tb, OTHER, 1010, EVENT_RETIRE, f.pool);
-    build(&f);
-    assert_int_equal(f.dag->pools[f.pool].keep_alive_ns, 600);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->pools[f.pool].keep_alive_ns, 600);
+    simulate_fixture_close(&f.fixture);
 }
 
 // What the trace says of a pool comes before what was seen: the same retirement after 600.
@@ -256,41 +220,41 @@ static void test_rules_of_the_trace(void **state) {
         {{.rejection = "com.acme.Handler", .keep_alive_ns = -1}, false, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct fixture f = begin();
+        struct by_hand f = by_hand_new(NULL, 2);
         f.pool = tb_pool_like(f.tb, cases[i].pool);
         add_spawns(&f);
         start_worker(&f, 140);
         run(&f, WORKER, 150, 300, 1);
         tb_event(f.tb, WORKER, 310, EVENT_IDLE, f.pool);
         tb_event(f.tb, WORKER, 910, EVENT_RETIRE, f.pool);
-        build(&f);
-        const struct dag_pool *pool = &f.dag->pools[f.pool];
+        simulate_fixture_open(&f.fixture, f.tb);
+        const struct dag_pool *pool = &f.fixture.dag->pools[f.pool];
         int64_t known_ns = cases[i].pool.keep_alive_ns;
         assert_int_equal(pool->caller_runs, cases[i].caller_runs);
         assert_int_equal(pool->discards_oldest, cases[i].discards_oldest);
         assert_int_equal(pool->core_times_out, cases[i].pool.flags == POOL_CORE_TIMES_OUT);
         assert_int_equal(pool->keep_alive_ns, known_ns >= 0 ? known_ns : 600);
-        end(&f);
+        simulate_fixture_close(&f.fixture);
     }
 }
 
 // A worker that hands a task over before it has one of its own does so in nobody's name.
 static void test_spawns_for_nobody_make_a_pool_unknown(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     start_worker(&f, 140);
     spawn(&f, WORKER, 145, 146, 9);
     run(&f, WORKER, 150, 300, 1);
-    build(&f);
-    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_UNKNOWN);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->pools[f.pool].discipline, DISCIPLINE_UNKNOWN);
+    simulate_fixture_close(&f.fixture);
 }
 
 // The worker of one pool runs a task of another: neither can be dispatched again.
 static void test_mixed_workers_make_pools_unknown(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t other = tb_pool(f.tb, "pool-2", 1), third = tb_pool(f.tb, "pool-3", 1);
     add_spawns(&f);
     tb_event(f.tb, MAIN, 300, EVENT_SPAWN_BEGIN, 9, f.site, other);
@@ -298,11 +262,11 @@ static void test_mixed_workers_make_pools_unknown(void **state) {
     start_worker(&f, 140);
     run(&f, WORKER, 150, 290, 1);
     run(&f, WORKER, 320, 330, 9);
-    build(&f);
-    assert_int_equal(f.dag->pools[f.pool].discipline, DISCIPLINE_UNKNOWN);
-    assert_int_equal(f.dag->pools[other].discipline, DISCIPLINE_UNKNOWN);
-    assert_int_equal(f.dag->pools[third].discipline, DISCIPLINE_FIFO);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->pools[f.pool].discipline, DISCIPLINE_UNKNOWN);
+    assert_int_equal(f.fixture.dag->pools[other].discipline, DISCIPLINE_UNKNOWN);
+    assert_int_equal(f.fixture.dag->pools[third].discipline, DISCIPLINE_FIFO);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Computing so far is in the third operand; run_delay comes a ns before its boundary.
@@ -312,7 +276,7 @@ static void test_mixed_workers_make_pools_unknown(void **state) {
 // Task 1 computed 10 + 10 + 10 + 20 = (67 - 15) - (47 - 45).
 static void test_computing_is_shared_out(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     tb_event(f.tb, WORKER, 140, EVENT_THREAD_START, RUN_WORKER, 10);
     tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
@@ -328,21 +292,21 @@ static void test_computing_is_shared_out(void **state) {
     tb_event(f.tb, WORKER, 409, EVENT_RUN_DELAY, 39);
     tb_event(f.tb, WORKER, 410, EVENT_TASK_START, 2, 100);
     tb_event(f.tb, WORKER, 420, EVENT_TASK_END, 2); // not measured: taken to compute
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     static const int64_t compute_ns[] = {0, 5, 10, 10, 10, 2, 20, 10, 13, 10, 10};
     static const int64_t queued_ns[] = {0, 0, 0, 0, 4, 20, 0, 0, 15, 0, 0};
     uint32_t first = task(&f, 1)->start - 1;
     for (uint32_t i = 0; i < sizeof compute_ns / sizeof *compute_ns; i++) {
-        assert_int_equal(f.dag->vertices.compute_ns[first + i], compute_ns[i]);
-        assert_int_equal(f.dag->vertices.queued_ns[first + i], queued_ns[i]);
+        assert_int_equal(f.fixture.dag->vertices.compute_ns[first + i], compute_ns[i]);
+        assert_int_equal(f.fixture.dag->vertices.queued_ns[first + i], queued_ns[i]);
     }
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // 3 cycles a ns from 1000 to 21000; half of that from 30000 to 50000, where it slept or did not compute alone.
 static void test_cycles_become_ns(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_cycle_unit(f.tb, "cycles");
     add_spawns(&f);
     start_worker(&f, 140);
@@ -350,22 +314,22 @@ static void test_cycles_become_ns(void **state) {
     tb_event(f.tb, WORKER, 21000, EVENT_TASK_END, 1, 63000);
     tb_event(f.tb, WORKER, 30000, EVENT_TASK_START, 2, 70000);
     tb_event(f.tb, WORKER, 50000, EVENT_TASK_END, 2, 100000);
-    build(&f);
-    assert_int_equal(f.dag->vertices.compute_ns[task(&f, 1)->end], 20000);
-    assert_int_equal(f.dag->vertices.compute_ns[task(&f, 2)->start], 2333);
-    assert_int_equal(f.dag->vertices.compute_ns[task(&f, 2)->end], 10000);
-    assert_null(f.dag->vertices.queued_ns);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->vertices.compute_ns[task(&f, 1)->end], 20000);
+    assert_int_equal(f.fixture.dag->vertices.compute_ns[task(&f, 2)->start], 2333);
+    assert_int_equal(f.fixture.dag->vertices.compute_ns[task(&f, 2)->end], 10000);
+    assert_null(f.fixture.dag->vertices.queued_ns);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_nothing_measured_is_unknown(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
-    build(&f);
-    assert_null(f.dag->vertices.compute_ns);
-    assert_null(f.dag->vertices.queued_ns);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_null(f.fixture.dag->vertices.compute_ns);
+    assert_null(f.fixture.dag->vertices.queued_ns);
+    simulate_fixture_close(&f.fixture);
 }
 
 #define assert_cost(cost, count_expected, mean_expected)                                                               \
@@ -374,9 +338,9 @@ static void test_nothing_measured_is_unknown(void **state) {
         assert_true((cost).mean_ns == (mean_expected));                                                                \
     } while (0)
 
-static struct costs *measure(const struct fixture *f) {
+static struct costs *measure(const struct by_hand *f) {
     struct error error = ERROR_INIT;
-    struct costs *costs = costs_measure(f->dag, &error);
+    struct costs *costs = costs_measure(f->fixture.dag, &error);
     must(costs != NULL, &error);
     return costs;
 }
@@ -386,7 +350,7 @@ static struct costs *measure(const struct fixture *f) {
 // 5, woken: spawned at 400, start at 440, but 25 of that without a core: 15. Nothing was helped: nearest to queued.
 static void test_costs_of_a_pool(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     spawn(&f, MAIN, 400, 410, 5);
     tb_event(f.tb, MAIN, 500, EVENT_SPAWN_BEGIN, 6, f.site, 0);
@@ -406,7 +370,7 @@ static void test_costs_of_a_pool(void **state) {
     tb_event(f.tb, WORKER, 450, EVENT_TASK_END, 5, 175);
     tb_event(f.tb, OTHER, 521, EVENT_THREAD_START, 6);
     tb_event(f.tb, OTHER, 530, EVENT_THREAD_END, 6);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     struct costs *costs = measure(&f);
     const struct pool_costs *pool = &costs->pools[f.pool], *none = &costs->pools[0];
     assert_int_equal(costs->bracket_ns[index_of(&f, 1)], 60);
@@ -426,14 +390,14 @@ static void test_costs_of_a_pool(void **state) {
     assert_int_equal(pool->quick_pickup_ns, 15);
     assert_int_equal(none->quick_pickup_ns, 21); // nobody was woken either
     costs_free(costs);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Each time the worker has fallen asleep: who found it busy would have had the pick-up's end alone, 8 and 5 ns, and a
 // bracket that wakes nobody, as far as one of these tells.
 static void test_quickest_where_none_queued(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     spawn(&f, MAIN, 100, 160, 1);
     start_worker(&f, 140);
     run(&f, WORKER, 170, 180, 1);
@@ -445,21 +409,21 @@ static void test_quickest_where_none_queued(void **state) {
     spawn(&f, MAIN, 2000, 2030, 3);
     tb_event(f.tb, WORKER, 2095, EVENT_BUSY, f.pool);
     run(&f, WORKER, 2100, 2200, 3);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     struct costs *costs = measure(&f);
     const struct pool_costs *pool = &costs->pools[f.pool];
     assert_cost(pool->pickup[DISPATCH_WOKEN], 2, 100);
     assert_int_equal(pool->quick_bracket_ns, 30);
     assert_int_equal(pool->quick_pickup_ns, 5);
     costs_free(costs);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Task 1 runs from 20 to 30 in its bracket 10..40: its pick-up is 10, and the bracket 30 - 10 - 10. Task 2 runs in the
 // bracket 50..90 of task 3, for 15 of its 40.
 static void test_costs_leave_bodies_out(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, MAIN, 10, EVENT_SPAWN_BEGIN, 1, f.site, f.pool);
     run(&f, MAIN, 20, 30, 1);
@@ -468,21 +432,21 @@ static void test_costs_leave_bodies_out(void **state) {
     tb_event(f.tb, MAIN, 50, EVENT_SPAWN_BEGIN, 3, f.site, f.pool);
     run(&f, MAIN, 60, 75, 2);
     tb_event(f.tb, MAIN, 90, EVENT_SPAWN_END, 3);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     struct costs *costs = measure(&f);
     assert_int_equal(costs->bracket_ns[index_of(&f, 1)], 10);
     assert_int_equal(costs->pickup_ns[index_of(&f, 1)], 10);
     assert_int_equal(costs->bracket_ns[index_of(&f, 2)], 2);
     assert_int_equal(costs->bracket_ns[index_of(&f, 3)], 25);
     costs_free(costs);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // Twenty waits that slept end 1, 2, ... 20 after their results, in any order, and one 50. Of 21 two are cut at each
 // end: 1 and 2, 20 and 50. (3 + ... + 19) / 17 = 11.
 static void test_means_are_trimmed(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     for (uint64_t i = 1; i <= 20; i++) {
         uint64_t at_ns = i * 1000, late_ns = (i * 7) % 20 + 1;
@@ -493,16 +457,16 @@ static void test_means_are_trimmed(void **state) {
     tb_event(f.tb, MAIN, 22000, EVENT_WAIT_BEGIN, 21, 0, tb_wait(WAIT_FOR_TASK, f.site));
     tb_event(f.tb, WORKER, 22100, EVENT_RESULT, 21);
     tb_event(f.tb, MAIN, 22150, EVENT_WAIT_END, 21);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     struct costs *costs = measure(&f);
     assert_cost(costs->wakeup, 21, 11);
     costs_free(costs);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // The set of a task's functions by bits of their numbers.
-static unsigned path_of(const struct fixture *f, uint64_t id) {
-    const struct dag_path *path = &f->dag->paths[task(f, id)->path];
+static unsigned path_of(const struct by_hand *f, uint64_t id) {
+    const struct dag_path *path = &f->fixture.dag->paths[task(f, id)->path];
     unsigned set = 0;
     for (uint32_t i = 0; i < path->length; i++) {
         assert_true(i == 0 || path->methods[i] > path->methods[i - 1]);
@@ -515,7 +479,7 @@ static unsigned path_of(const struct fixture *f, uint64_t id) {
 // What main entered before it began, and what a nested task enters: not a path's, and the outer task's.
 static void test_paths(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     enum { A = 1, B, C, D };
     static const char *const names[] = {"a", "b", "c", "d"};
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(tb_method(f.tb, "Main", names[i]), A + i);
@@ -543,20 +507,20 @@ static void test_paths(void **state) {
     tb_event(f.tb, WORKER, 55, EVENT_TASK_END, 3);
     tb_event(f.tb, WORKER, 56, EVENT_TASK_END, 2);
     run(&f, WORKER, 60, 61, 4);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     assert_int_equal(path_of(&f, M), 1u << A | 1u << B | 1u << D);
     assert_int_equal(path_of(&f, 1), 1u << B | 1u << C);
     assert_int_equal(task(&f, 2)->path, task(&f, 1)->path);
     assert_int_equal(task(&f, 4)->path, 0);
-    assert_int_equal(f.dag->path_count, 3);
-    assert_true(f.dag->paths[task(&f, 1)->path].hash != f.dag->paths[task(&f, M)->path].hash);
-    end(&f);
+    assert_int_equal(f.fixture.dag->path_count, 3);
+    assert_true(f.fixture.dag->paths[task(&f, 1)->path].hash != f.fixture.dag->paths[task(&f, M)->path].hash);
+    simulate_fixture_close(&f.fixture);
 }
 
 // A body that re-enters the same functions after each of many that it helps: its set stays small.
 static void test_paths_stay_small(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     uint32_t a = tb_method(f.tb, "Main", "a");
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     for (uint64_t i = 0; i < 500; i++) {
@@ -566,33 +530,34 @@ static void test_paths_stay_small(void **state) {
         tb_event(f.tb, MAIN, 10 * i + 4, EVENT_TASK_END, M + 1 + i);
         tb_event(f.tb, WORKER, 10 * i + 1, EVENT_SPAWN_BEGIN, M + 1 + i, f.site, f.pool);
     }
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     assert_int_equal(path_of(&f, M), 1u << a);
-    assert_int_equal(f.dag->path_count, 2);
-    end(&f);
+    assert_int_equal(f.fixture.dag->path_count, 2);
+    simulate_fixture_close(&f.fixture);
 }
 
-static uint32_t vertex_at(const struct fixture *f, int64_t time_ns, enum vertex_kind kind) {
+static uint32_t vertex_at(const struct by_hand *f, int64_t time_ns, enum vertex_kind kind) {
     uint32_t v = 0;
-    while (v < f->dag->vertex_count && !(f->dag->vertices.time_ns[v] == time_ns && f->dag->vertices.kind[v] == kind))
+    while (v < f->fixture.dag->vertex_count &&
+           !(f->fixture.dag->vertices.time_ns[v] == time_ns && f->fixture.dag->vertices.kind[v] == kind))
         v++;
-    assert_true(v < f->dag->vertex_count);
+    assert_true(v < f->fixture.dag->vertex_count);
     return v;
 }
 
-static void block(struct fixture *f, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t lock) {
+static void block(struct by_hand *f, uint32_t thread, uint64_t begin_ns, uint64_t end_ns, uint64_t lock) {
     tb_event(f->tb, thread, begin_ns, EVENT_BLOCK_BEGIN, lock, 0, 0);
     tb_event(f->tb, thread, end_ns, EVENT_BLOCK_END, lock);
 }
 
-static void assert_had_before(const struct fixture *f, int64_t end_ns, int64_t before_ns) {
-    uint32_t v = vertex_at(f, end_ns, VERTEX_BLOCK_END), cause = f->dag->vertices.cause[v];
+static void assert_had_before(const struct by_hand *f, int64_t end_ns, int64_t before_ns) {
+    uint32_t v = vertex_at(f, end_ns, VERTEX_BLOCK_END), cause = f->fixture.dag->vertices.cause[v];
     if (before_ns < 0) {
         assert_int_equal(cause, DAG_NONE);
-        assert_int_equal(f->dag->vertices.rule[v], RULE_RUN);
+        assert_int_equal(f->fixture.dag->vertices.rule[v], RULE_RUN);
     } else {
         assert_int_equal(cause, vertex_at(f, before_ns, VERTEX_BLOCK_END));
-        assert_int_equal(f->dag->vertices.rule[v], RULE_LOCK);
+        assert_int_equal(f->fixture.dag->vertices.rule[v], RULE_LOCK);
     }
 }
 
@@ -604,7 +569,7 @@ static void assert_had_before(const struct fixture *f, int64_t end_ns, int64_t b
 //            main 430..450: other got it at 440, while main was blocked.
 static void test_locks(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     add_spawns(&f);
     block(&f, MAIN, 255, 280, 900);
     block(&f, MAIN, 400, 410, 901);
@@ -619,8 +584,8 @@ static void test_locks(void **state) {
     tb_event(f.tb, OTHER, 145, EVENT_BLOCK_END, 900); // its begin was lost
     block(&f, OTHER, 360, 370, 900);
     block(&f, OTHER, 425, 440, 901);
-    build(&f);
-    assert_int_equal(f.dag->lock_count, 2);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->lock_count, 2);
     assert_had_before(&f, 260, -1);
     assert_had_before(&f, 280, 260);
     assert_had_before(&f, 310, 280);
@@ -629,13 +594,13 @@ static void test_locks(void **state) {
     assert_had_before(&f, 410, -1);
     assert_had_before(&f, 440, -1);
     assert_had_before(&f, 450, 440);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 // The lock of the queue lies within the pick-up, 160 to 200; the spawn at 100 still causes BUSY at 190.
 static void test_locks_of_a_queue(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     spawn(&f, MAIN, 100, 110, 1);
     tb_event(f.tb, WORKER, 141, EVENT_WORKER_BEGIN, f.pool);
@@ -644,17 +609,17 @@ static void test_locks_of_a_queue(void **state) {
     tb_event(f.tb, WORKER, 190, EVENT_BUSY, f.pool);
     block(&f, WORKER, 192, 194, 901);
     run(&f, WORKER, 200, 210, 1);
-    build(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
     assert_int_equal(time_at(&f, task(&f, 1)->pickup), 160);
-    assert_int_equal(f.dag->vertices.cause[vertex_at(&f, 190, VERTEX_BUSY)], task(&f, 1)->spawn_begin);
-    assert_int_equal(f.dag->vertices.task[vertex_at(&f, 180, VERTEX_BLOCK_END)], 0);
+    assert_int_equal(f.fixture.dag->vertices.cause[vertex_at(&f, 190, VERTEX_BUSY)], task(&f, 1)->spawn_begin);
+    assert_int_equal(f.fixture.dag->vertices.task[vertex_at(&f, 180, VERTEX_BLOCK_END)], 0);
     assert_int_equal(task(&f, 1)->dispatch, DISPATCH_NEW);
-    end(&f);
+    simulate_fixture_close(&f.fixture);
 }
 
 static void test_pauses_and_samples(void **state) {
     (void)state;
-    struct fixture f = begin();
+    struct by_hand f = by_hand_new(NULL, 2);
     tb_thread(f.tb, 0, "JVM", THREAD_SYSTEM);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
     tb_event(f.tb, 0, 5, EVENT_GC_END); // its begin was lost
@@ -662,16 +627,16 @@ static void test_pauses_and_samples(void **state) {
     tb_event(f.tb, 0, 20, EVENT_GC_BEGIN);
     tb_event(f.tb, 0, 30, EVENT_GC_END);
     tb_event(f.tb, 0, 40, EVENT_GC_BEGIN);
-    build(&f);
-    assert_int_equal(f.dag->pause_count, 1);
-    assert_int_equal(f.dag->pauses[0].begin_ns, 20);
-    assert_int_equal(f.dag->pauses[0].end_ns, 30);
-    assert_int_equal(f.dag->sample_count, 1);
-    assert_int_equal(f.dag->samples[0].time_ns, 10);
-    assert_int_equal(f.dag->samples[0].process_cpu_ns, 1000);
-    assert_int_equal(f.dag->samples[0].machine_cpu_ns, 5000);
-    assert_int_equal(f.dag->samples[0].context_switches, 7);
-    end(&f);
+    simulate_fixture_open(&f.fixture, f.tb);
+    assert_int_equal(f.fixture.dag->pause_count, 1);
+    assert_int_equal(f.fixture.dag->pauses[0].begin_ns, 20);
+    assert_int_equal(f.fixture.dag->pauses[0].end_ns, 30);
+    assert_int_equal(f.fixture.dag->sample_count, 1);
+    assert_int_equal(f.fixture.dag->samples[0].time_ns, 10);
+    assert_int_equal(f.fixture.dag->samples[0].process_cpu_ns, 1000);
+    assert_int_equal(f.fixture.dag->samples[0].machine_cpu_ns, 5000);
+    assert_int_equal(f.fixture.dag->samples[0].context_switches, 7);
+    simulate_fixture_close(&f.fixture);
 }
 
 int main(void) {

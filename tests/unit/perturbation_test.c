@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dag/build/perturbation.h"
-#include "dag/simulate/simulate.h"
-#include "dag/write.h"
 #include "random_trace.h"
+#include "simulate_fixture.h"
 
 enum { MAIN = 1, WORKER = 2, CASES = 1500, WRITTEN_CASES = 200 };
 enum { M = 100 }; // main's task
@@ -24,11 +22,6 @@ struct fixture {
     struct trace *trace;
     struct dag *dag;
 };
-
-static void must(bool good, struct error *error) {
-    char text[1024];
-    if (!good) fail_msg("%s", error_text(error, text, sizeof text));
-}
 
 static void cost(struct fixture *f, enum event_kind kind, uint64_t before_ns, uint64_t after_ns) {
     f->trace->tells_costs = true;
@@ -308,23 +301,10 @@ static void test_more_cost_is_never_later(void **state) {
 
 static struct trace *write_and_open(const struct dag *dag) {
     struct error error = ERROR_INIT;
-    char path[] = "/tmp/rehype-test-XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
     struct dag_edit edit;
-    struct costs *costs = costs_measure(dag, &error);
-    must(costs && dag_edit_init(&edit, dag, &error), &error);
-    struct simulation *simulation = simulation_new(dag, costs, &error);
-    must(simulation != NULL, &error);
-    assert_int_equal(simulation_run(simulation, &edit, &(struct model){.kind = MODEL_DAG}), DAG_OK);
-    must(dag_write_run(simulation_dag(simulation), path, &error), &error);
-    simulation_free(simulation);
+    must(dag_edit_init(&edit, dag, &error), &error);
+    struct trace *trace = written_edit(dag, &edit);
     dag_edit_destroy(&edit);
-    costs_free(costs);
-    struct trace *trace = trace_open(path, false, &error);
-    unlink(path);
-    must(trace != NULL, &error);
     return trace;
 }
 
