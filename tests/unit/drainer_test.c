@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // From producers through the drainer into the file and back: every event in order, every loss counted, and a file that
 // ends whole even when the disk is full. The drainer lives once in a process, so each case records in a child.
+#include "temporary_folder.h"
 #include "tracefile/reader.h"
 #include "tracer/clock.h"
 #include "tracer/drainer.h"
@@ -19,20 +20,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-static char folder[] = "/tmp/drainer_test.XXXXXX";
-static char path[64];
-
-static int make_folder(void **state) {
-    if (mkdtemp(folder) == NULL) return -1;
-    snprintf(path, sizeof path, "%s/trace.msgpack", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    unlink(path);
-    return rmdir(folder);
-}
 
 // ---- recording, in the child
 
@@ -74,7 +61,7 @@ static struct trace_writer *open_writer(void) {
     struct clock_source clock = clock_init(false);
     struct trace_header header = {.clock = clock.name, .ticks_per_s = clock.ticks_per_s, .origin = "recorded"};
     struct error error = ERROR_INIT;
-    return trace_writer_open(path, &header, false, NULL, &error);
+    return trace_writer_open(temporary_trace, &header, false, NULL, &error);
 }
 
 static bool start(void) {
@@ -119,7 +106,7 @@ static void in_child(bool (*record)(void *, size_t), void *argument, size_t coun
 static struct trace *open_whole(void) {
     struct error error = ERROR_INIT;
     char text[1024];
-    struct trace *trace = trace_open(path, false, &error);
+    struct trace *trace = trace_open(temporary_trace, false, &error);
     if (!trace) fail_msg("%s", error_text(&error, text, sizeof text));
     assert_true(trace->whole);
     return trace;
@@ -287,5 +274,5 @@ int main(void) {
         cmocka_unit_test(test_samples_and_collections_share_a_stream),
         cmocka_unit_test(test_a_full_disk_ends_the_trace_whole_and_says_why),
     };
-    return cmocka_run_group_tests_name("drainer", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("drainer", tests, temporary_folder_make, temporary_folder_remove);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Recordings of several files: each event of each thread is in exactly one of them, in order, however threads come and
 // go, and virtual ones change carriers; each file begins with what was under way, and tells its neighbours.
+#include "temporary_folder.h"
 #include "tracefile/reader.h"
 #include "tracer/clock.h"
 #include "tracer/drainer.h"
@@ -20,17 +21,8 @@
 
 #include <cmocka.h>
 
-static char folder[] = "/tmp/rotation_test.XXXXXX";
-static char out[64];
-
-static int make_folder(void **state) {
-    if (mkdtemp(folder) == NULL) return -1;
-    snprintf(out, sizeof out, "%s/trace.msgpack", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    return rmdir(folder);
+static int remove_empty_folder(void **state) {
+    return rmdir(temporary_folder);
 }
 
 // ---- names
@@ -55,16 +47,16 @@ static void test_numbers_stand_where_they_are_wanted(void **state) {
 static struct trace *write_ongoing(const struct ongoing *ongoing, uint64_t *count) {
     struct trace_header header = {.clock = "ns", .ticks_per_s = 1000000000, .origin = "recorded"};
     struct error error = ERROR_INIT;
-    struct trace_writer *writer = trace_writer_open(out, &header, false, NULL, &error);
+    struct trace_writer *writer = trace_writer_open(temporary_trace, &header, false, NULL, &error);
     assert_non_null(writer);
     assert_true(trace_write_methods(writer, 1, (struct trace_method[3]){0}, 3));
     assert_true(trace_write_pool(writer, 1, &(struct trace_pool){0}));
     *count = ongoing_events(ongoing);
     assert_true(ongoing_write(ongoing, writer, 1000));
     assert_true(trace_writer_close(writer, &(struct trace_end){0}, &error));
-    struct trace *trace = trace_open(out, false, &error);
+    struct trace *trace = trace_open(temporary_trace, false, &error);
     assert_non_null(trace);
-    unlink(out);
+    unlink(temporary_trace);
     return trace;
 }
 
@@ -190,9 +182,9 @@ static bool start(const struct rotation_rules *rules) {
     struct clock_source clock = clock_init(false);
     struct trace_header header = {.clock = clock.name, .ticks_per_s = clock.ticks_per_s, .origin = "recorded"};
     struct error error = ERROR_INIT;
-    char *path = rotation_path(out, rules, 1);
+    char *path = rotation_path(temporary_trace, rules, 1);
     struct trace_writer *writer = trace_writer_open(path, &header, false, NULL, &error);
-    rotation_begin(rules, out, path, &header);
+    rotation_begin(rules, temporary_trace, path, &header);
     drainer_set(&(struct drainer_settings){.several_files = true});
     return writer && drainer_start(writer, clock.ticks_per_s, &error);
 }
@@ -265,13 +257,13 @@ static void check_links(const struct trace *trace, uint32_t number, bool last) {
 static uint32_t read_all(bool all, struct progress *progress, struct trace_part *part) {
     const struct rotation_rules several = {.most_bytes = 1};
     uint32_t files = 0, number = 1;
-    char *path = rotation_path(out, &several, number);
+    char *path = rotation_path(temporary_trace, &several, number);
     while (!all && access(path, F_OK) != 0) {
         free(path);
-        path = rotation_path(out, &several, ++number);
+        path = rotation_path(temporary_trace, &several, ++number);
     }
     for (; access(path, F_OK) == 0; number++, files++) {
-        char *next = rotation_path(out, &several, number + 1);
+        char *next = rotation_path(temporary_trace, &several, number + 1);
         struct error error = ERROR_INIT;
         struct trace *trace = trace_open(path, false, &error);
         assert_non_null(trace);
@@ -330,7 +322,7 @@ static void test_old_files_are_deleted_and_counted(void **state) {
 static void test_what_is_there_is_not_overwritten(void **state) {
     struct recording recording = {.rules = {.most_ns = 30000000}};
     char taken[96];
-    snprintf(taken, sizeof taken, "%s/trace.2.msgpack", folder);
+    snprintf(taken, sizeof taken, "%s/trace.2.msgpack", temporary_folder);
     FILE *file = fopen(taken, "w");
     fputs("mine", file);
     fclose(file);
@@ -342,13 +334,13 @@ static void test_what_is_there_is_not_overwritten(void **state) {
     assert_string_equal(text, "mine");
     unlink(taken);
     struct error error = ERROR_INIT;
-    snprintf(taken, sizeof taken, "%s/trace.1.msgpack", folder);
+    snprintf(taken, sizeof taken, "%s/trace.1.msgpack", temporary_folder);
     struct trace *trace = trace_open(taken, false, &error);
     assert_string_equal(trace->next, "trace.3.msgpack");
     trace_close(trace);
     unlink(taken);
     for (unsigned i = 3; i < 100; i++) {
-        snprintf(taken, sizeof taken, "%s/trace.%u.msgpack", folder, i);
+        snprintf(taken, sizeof taken, "%s/trace.%u.msgpack", temporary_folder, i);
         unlink(taken);
     }
 }
@@ -365,5 +357,5 @@ int main(void) {
         cmocka_unit_test(test_old_files_are_deleted_and_counted),
         cmocka_unit_test(test_what_is_there_is_not_overwritten),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, temporary_folder_make, remove_empty_folder);
 }

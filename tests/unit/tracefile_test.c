@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is written comes back; what was damaged is noticed, at the right byte, and never crashes the reader.
+#include "temporary_folder.h"
 #include "tracefile/format.h"
 #include "tracefile/reader.h"
 #include "tracefile/unpack.h"
@@ -23,20 +24,6 @@ __extension__ typedef unsigned __int128 uint128;
 
 #define TRACES     REHYPE_SOURCE_DIR "/fixtures/traces/"
 #define LENGTH(of) (sizeof(of) / sizeof(of)[0])
-
-static char folder[] = "/tmp/tracefile_test.XXXXXX";
-static char path[64];
-
-static int make_folder(void **state) {
-    if (mkdtemp(folder) == NULL) return -1;
-    snprintf(path, sizeof path, "%s/trace.msgpack", folder);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    unlink(path);
-    return rmdir(folder);
-}
 
 // ---- helpers
 
@@ -72,7 +59,7 @@ static const struct trace_end plain_end = {.methods_woven = 1};
 
 static struct trace_writer *begin(const struct trace_header *header) {
     struct error error = ERROR_INIT;
-    struct trace_writer *writer = trace_writer_open(path, header, false, NULL, &error);
+    struct trace_writer *writer = trace_writer_open(temporary_trace, header, false, NULL, &error);
     if (writer == NULL) fail_msg("%s", error.cause[0]);
     return writer;
 }
@@ -85,7 +72,7 @@ static void end(struct trace_writer *writer) {
 static struct trace *open_good(void) {
     struct error error = ERROR_INIT;
     char text[2048];
-    struct trace *trace = trace_open(path, false, &error);
+    struct trace *trace = trace_open(temporary_trace, false, &error);
     if (trace == NULL) fail_msg("%s", error_text(&error, text, sizeof text));
     assert_true(trace->whole);
     return trace;
@@ -877,13 +864,13 @@ static void test_event_costs(void **state) {
 static void test_written_costs_come_back(void **state) {
     struct error error = ERROR_INIT;
     struct trace_header header = {.clock = "ns", .ticks_per_s = 1000000000};
-    struct trace_writer *writer = trace_writer_open(path, &header, false, NULL, &error);
+    struct trace_writer *writer = trace_writer_open(temporary_trace, &header, false, NULL, &error);
     struct event_cost costs[EVENT_KINDS] = {[EVENT_RESULT] = {3, 1500, EVENT_COST_MOST_PS}};
     assert_true(trace_write_event_costs(writer, costs));
     costs[EVENT_RESULT].measured = 4; // a later block replaces an earlier one
     assert_true(trace_write_event_costs(writer, costs));
     assert_true(trace_writer_close(writer, &(struct trace_end){0}, &error));
-    struct trace *trace = trace_open(path, false, &error);
+    struct trace *trace = trace_open(temporary_trace, false, &error);
     assert_non_null(trace);
     assert_memory_equal(trace->costs, costs, sizeof costs);
     trace_close(trace);
@@ -911,13 +898,13 @@ static mode_t mode_of(const char *name) {
 }
 
 static void test_file_is_private(void **state) {
-    unlink(path);
+    unlink(temporary_trace);
     mode_t old = umask(0);
     end(begin(&ns_header));
-    assert_int_equal(mode_of(path), 0600);
-    assert_int_equal(chmod(path, 0644), 0);
+    assert_int_equal(mode_of(temporary_trace), 0600);
+    assert_int_equal(chmod(temporary_trace, 0644), 0);
     end(begin(&ns_header));
-    assert_int_equal(mode_of(path), 0600);
+    assert_int_equal(mode_of(temporary_trace), 0600);
     umask(old);
 }
 
@@ -925,7 +912,7 @@ static void test_exclusive_keeps_what_is_there(void **state) {
     struct error error = ERROR_INIT;
     bool exists = false;
     end(begin(&ns_header));
-    assert_null(trace_writer_open(path, &ns_header, true, &exists, &error));
+    assert_null(trace_writer_open(temporary_trace, &ns_header, true, &exists, &error));
     assert_true(exists);
     assert_int_equal(error.status, STATUS_FAILED);
     trace_close(open_good());
@@ -982,7 +969,7 @@ static void test_room_ends_at_every_byte(void **state) {
 
 static off_t size_on_disk(void) {
     struct stat facts;
-    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(stat(temporary_trace, &facts), 0);
     return facts.st_size;
 }
 
@@ -1006,7 +993,7 @@ static void test_blocks_are_gathered(void **state) {
     assert_true((uint64_t)size_on_disk() < trace_writer_bytes(writer));
     assert_true(trace_writer_flush(writer));
     assert_int_equal(size_on_disk(), trace_writer_bytes(writer));
-    struct trace *trace = trace_open(path, false, &error);
+    struct trace *trace = trace_open(temporary_trace, false, &error);
     assert_non_null(trace);
     assert_false(trace->whole);
     assert_int_equal(trace->event_count, BLOCKS);
@@ -1120,5 +1107,5 @@ int main(void) {
         cmocka_unit_test(test_room_ends_at_every_byte),
         cmocka_unit_test(test_secrets_go),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, temporary_folder_make, temporary_folder_remove);
 }
