@@ -110,8 +110,9 @@ static void test_tasks(void **state) {
     assert_near(m.tasks.overhead_share, 80.0 / 1520); // submit 20; start 160 - spawn 100 = 60, the worker being free
     // Of 2 cores: none used in 680-700, one in 0-160, 200-680, 700-1000.
     assert_near(m.tasks.idle_share, (2 * 20.0 + 160 + 480 + 300) / 2000);
-    assert_near(m.tasks.work_ns, 500 + 450);       // main is taken to compute but for its wait; CPU time 450 of 520
-    assert_near(m.tasks.span_ns, 100 + 432 + 300); // to the spawn, to the result (450 x 500 / 520), from the wait's end
+    assert_near(m.tasks.work_ns, 500 + 450); // main is taken to compute but for its wait; CPU time 450 of 520
+    // To the spawn, to the result (70 of the body's 520 are not computed: in the longer edge), from the wait's end.
+    assert_near(m.tasks.span_ns, 100 + 430 + 300);
     assert_near(m.tasks.queue_wait_ns.max, 60);
     assert_string_equal(m.tasks.granularity_unit, "ns");
     assert_near(m.tasks.granularity.max, 500); // main's is not known: all but its wait; the worker's CPU time 450
