@@ -103,7 +103,7 @@ struct dag_task {
     uint64_t id;                     // as in the trace
     uint32_t site, context;          // index into sites, contexts; DAG_NONE without a spawn
     uint32_t task_class;             // trace class id, 0 unknown
-    uint32_t pool;                   // trace pool id, 0 none
+    uint32_t pool;                   // trace pool id, 0 none; without a spawn: its pool had it when recording began
     uint32_t spawn_begin, spawn_end; // vertices on the spawner's thread, DAG_NONE without
     uint32_t spawner;                // task that spawned it, DAG_NONE
     uint32_t thread;                 // index into threads: where its body ran, DAG_NONE if it never started
@@ -241,6 +241,11 @@ struct dag {
     struct arena arena;
 };
 
+// Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated.
+static inline bool dag_task_stands(const struct dag_task *task) {
+    return task->pool != 0 && task->spawn_begin == DAG_NONE;
+}
+
 // The task that a vertex names, or DAG_NONE: those that name locks have none.
 static inline uint32_t dag_task_of(const struct dag_vertices *vertices, uint32_t vertex) {
     unsigned kind = vertices->kind[vertex];
@@ -261,6 +266,9 @@ void dag_free(struct dag *dag);
 // When the thread that took a started task up was free to: the last that it did before, or the making of it;
 // INT64_MIN for one that was made for this task.
 int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task);
+
+// When the pick-up of a started task began: its worker was free, and it had been spawned or was there already.
+int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task);
 
 // Index of the thread that a vertex is on. Cost: the logarithm of their number.
 uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex);

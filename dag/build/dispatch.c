@@ -23,6 +23,14 @@ int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task) {
     return for_it ? INT64_MIN : vertices->time_ns[maker];
 }
 
+int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task) {
+    int64_t free_ns = dag_free_ns(dag, task);
+    uint32_t since = task->spawn_begin != DAG_NONE ? task->spawn_begin : task->pickup;
+    int64_t there_ns = dag->vertices.time_ns[since];
+    if (task->spawn_begin == DAG_NONE && free_ns != INT64_MIN) return free_ns;
+    return free_ns > there_ns ? free_ns : there_ns;
+}
+
 // What a worker goes through between the end of one task and the next one's pick-up that is not for the former.
 static bool ends_tail(const struct dag *dag, uint32_t vertex) {
     switch (dag->vertices.kind[vertex]) {

@@ -62,14 +62,62 @@ static bool spawns_for_nobody(const struct dag *dag, const struct dag_thread *th
     return false;
 }
 
+// Whether the program ran when recording began: it was attached to, or this is a later file of a recording.
+static bool ran_before(const struct trace *trace) {
+    return trace->running_count > 0 || trace->part.number > 1;
+}
+
+// Whether the pool can have had the task then. Where events were lost, its spawn may be among them.
+static bool may_stand(const struct dag *dag, const struct dag_task *task) {
+    if (task->spawn_begin != DAG_NONE || !ran_before(dag->trace)) return false;
+    return task->flags & TASK_BEGUN_BEFORE || dag->trace->lost_events == 0;
+}
+
 // A worker that also served another pool, or nobody known, is not its pool's to dispatch. What runs in other tasks'
 // bodies is theirs.
-static void look_at_task(struct dag *dag, const struct dag_task *task) {
+static void look_at_task(struct dag *dag, struct dag_task *task) {
     if (task->start == DAG_NONE || task->enclosing != DAG_NONE) return;
     const struct dag_thread *thread = &dag->threads[task->thread];
-    if (!thread->worker || (task->pool == thread->pool && task->spawn_begin != DAG_NONE)) return;
+    if (!thread->worker) return;
+    if (may_stand(dag, task)) task->pool = thread->pool;
+    if (task->pool == thread->pool && (task->spawn_begin != DAG_NONE || dag_task_stands(task))) return;
     distrust(dag, thread->pool);
     distrust(dag, task->pool);
+}
+
+// Whether the worker asked for the task after others that it had, and so not at the beginning.
+static bool was_asked_for(const struct dag *dag, const struct dag_task *task) {
+    if (dag->vertices.kind[task->pickup] != VERTEX_IDLE) return false;
+    for (uint32_t v = dag->threads[task->thread].first; v < task->pickup; v++) {
+        if (dag->vertices.kind[v] == VERTEX_START) return true;
+    }
+    return false;
+}
+
+// What was handed over unseen while recording went on did not lie there from the beginning. It shows where a queue's
+// oldest comes first: whole tasks that came later ran before it; or where a worker that found nothing found it then.
+static bool look_at_standing(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    const int64_t *time_ns = dag->vertices.time_ns;
+    int64_t *first_end_ns = malloc(dag->pool_count * sizeof *first_end_ns);
+    if (!first_end_ns) return no_memory(builder);
+    for (uint32_t p = 0; p < dag->pool_count; p++) first_end_ns[p] = INT64_MAX;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool came_later = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_QUEUED;
+        if (!came_later || !pool_at(dag, task->pool) || time_ns[task->end] >= first_end_ns[task->pool]) continue;
+        first_end_ns[task->pool] = time_ns[task->end];
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (!dag_task_stands(task) || task->flags & TASK_BEGUN_BEFORE || !pool_at(dag, task->pool)) continue;
+        enum discipline discipline = dag->pools[task->pool].discipline;
+        bool in_turn = discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_HAND_OFF;
+        bool late = in_turn && time_ns[task->pickup] > first_end_ns[task->pool];
+        if (late || (discipline == DISCIPLINE_STEALING && was_asked_for(dag, task))) distrust(dag, task->pool);
+    }
+    free(first_end_ns);
+    return true;
 }
 
 // How long the worker was idle before it retired of itself, where the trace does not say how long it has to be: workers
@@ -158,5 +206,5 @@ bool describe_pools(struct builder *builder) {
         if (pool && dag->tasks[t].dispatch == DISPATCH_CALLER) pool->caller_runs = true;
         look_at_task(dag, &dag->tasks[t]);
     }
-    return look_at_order(builder) && count_workers(builder);
+    return look_at_order(builder) && look_at_standing(builder) && count_workers(builder);
 }

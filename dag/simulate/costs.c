@@ -32,9 +32,9 @@ static int64_t queued_between(const struct dag *dag, uint32_t from, uint32_t to,
 }
 
 static int64_t pickup_of(const struct dag *dag, const struct dag_task *task) {
-    if (task->start == DAG_NONE || task->spawn_begin == DAG_NONE) return 0;
+    if (task->start == DAG_NONE || (task->spawn_begin == DAG_NONE && !dag_task_stands(task))) return 0;
     const int64_t *time_ns = dag->vertices.time_ns;
-    int64_t since_ns = max_ns(time_ns[task->spawn_begin], dag_free_ns(dag, task));
+    int64_t since_ns = dag_pickup_from_ns(dag, task);
     uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
     int64_t pickup_ns = time_ns[task->start] - since_ns;
     return max_ns(pickup_ns - queued_between(dag, from, task->start, since_ns), 0);

@@ -364,7 +364,7 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
     bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
     if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->strands[index].maker);
     uint32_t task = first_task(sim, thread);
-    if (task == DAG_NONE) return DAG_NONE;
+    if (task == DAG_NONE || sim->strands[index].maker == DAG_NONE) return DAG_NONE; // it was there from the beginning
     const struct dag_task *of = &sim->dag->tasks[job_task(sim, task)];
     bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
     return same && in_time ? maker : sim->derive->places[task].spawn_begin;
@@ -409,7 +409,7 @@ static void cause_start(struct derive_work *work, uint32_t start) {
     const struct place *place = &work->places[vertices->task[start]];
     bool busy = place->pickup < start && vertices->kind[start - 1] == VERTEX_BUSY;
     set_cause(vertices, start, RULE_RUN, DAG_NONE);
-    set_cause(vertices, start - busy, RULE_WAKE, place->spawn_begin);
+    set_cause(vertices, start - busy, place->spawn_begin == DAG_NONE ? RULE_RUN : RULE_WAKE, place->spawn_begin);
 }
 
 static void fetch_cause(const struct derive_work *work, uint32_t index) {

@@ -227,9 +227,10 @@ struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t index
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[index];
     struct cores_luck luck = {0, 0};
-    if (!sim->shares || task->start == DAG_NONE || task->spawn_begin == DAG_NONE) return luck;
+    if (!sim->shares || task->start == DAG_NONE || (task->spawn_begin == DAG_NONE && !dag_task_stands(task)))
+        return luck;
     const int64_t *time_ns = dag->vertices.time_ns;
-    int64_t since_ns = max_ns(time_ns[task->spawn_begin], dag_free_ns(dag, task));
+    int64_t since_ns = dag_pickup_from_ns(dag, task);
     uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
     for (uint32_t v = from + 1; v <= task->start; v++) {
         if (time_ns[v] > since_ns) luck.more_ns += sim->luck[v].more_ns;

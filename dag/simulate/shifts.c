@@ -148,7 +148,7 @@ static int32_t asleep_before(const struct simulation *sim, uint32_t pool, uint32
 static int64_t kept_ns(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t since_ns = max_ns(time_ns[task->spawn_begin], dag_free_ns(sim->dag, task));
+    int64_t since_ns = dag_pickup_from_ns(sim->dag, task);
     return sim->model == MODEL_CPU ? time_ns[task->start] - since_ns - sim->costs->pickup_ns[index] : 0;
 }
 
@@ -164,7 +164,8 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
     for (uint32_t i = first; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
         const struct worker_shift *shift = &sim->shifts[i];
         if (!shift->comes || coming-- > 0) continue;
-        if (sim->dag->vertices.time_ns[sim->dag->tasks[shift->task].spawn_begin] > taken_ns) break;
+        uint32_t its_spawn = sim->dag->tasks[shift->task].spawn_begin;
+        if (its_spawn != DAG_NONE && sim->dag->vertices.time_ns[its_spawn] > taken_ns) break;
         *took = shift->task;
         return max_ns(shift->time_ns - spawn_ns - kept_ns(sim, shift->task), 0);
     }

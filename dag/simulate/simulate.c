@@ -121,8 +121,8 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !find_spawned_next(sim) || !sunk_new(sim) || !regroup_new(sim) || !savings_new(sim) ||
-        !derive_new(sim)) {
+        !find_traits(sim) || !find_spawned_next(sim) || !sunk_new(sim) || !standing_new(sim) || !regroup_new(sim) ||
+        !savings_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -135,6 +135,7 @@ void simulation_free(struct simulation *sim) {
     if (!sim) return;
     pools_free(sim);
     sunk_free(sim);
+    standing_free(sim);
     regroup_free(sim);
     savings_free(sim);
     derive_free(sim);
@@ -209,7 +210,7 @@ int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch
     if (!is_as_recorded(sim, job, dispatch)) return mean_pickup(sim, job, dispatch);
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t recorded_ns = time_ns[task->start] - max_ns(time_ns[task->spawn_begin], dag_free_ns(sim->dag, task));
+    int64_t recorded_ns = time_ns[task->start] - dag_pickup_from_ns(sim->dag, task);
     if (sim->model != MODEL_CPU) return recorded_ns;
     return sim->costs->pickup_ns[job_task(sim, job)];
 }
@@ -729,6 +730,7 @@ static bool take_next(struct simulation *sim) {
 
 static bool is_dispatched(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
+    if (dag_task_stands(task)) return pool_governs(sim, task->pool);
     if (stealing_governs(sim, task->pool)) return stealing_dispatches(sim, index);
     return pool_governs(sim, task->pool) && task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
 }
@@ -819,6 +821,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     regroup_begin_run(sim);
     savings_begin_run(sim);
     for (uint32_t i = dag->thread_count; i--;) begin_thread(sim, i);
+    standing_begin_run(sim);
 }
 
 static bool is_stuck(const struct simulation *sim) {

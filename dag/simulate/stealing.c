@@ -125,6 +125,10 @@ static uint32_t fullest(const struct simulation *sim, const struct pool_state *p
     return best;
 }
 
+void stealing_share(struct simulation *sim, uint32_t task) {
+    push(sim, task, STEALING_SHARED);
+}
+
 uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
@@ -235,7 +239,7 @@ void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     uint32_t task = stealing_take(sim, worker);
     int64_t woken_ns = strand->comes_as == DISPATCH_QUEUED ? now_ns : strand->woken_ns; // it looked around meanwhile
     if (task != DAG_NONE) {
-        int64_t spawn_ns = sim->time_ns[sim->dag->tasks[job_task(sim, task)].spawn_begin];
+        int64_t spawn_ns = job_spawned_ns(sim, task);
         worker_begin_task(sim, worker, task, strand->comes_as, spawn_ns > woken_ns ? spawn_ns : woken_ns, now_ns);
         return;
     }

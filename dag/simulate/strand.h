@@ -237,6 +237,8 @@ struct simulation {
     uint32_t *recorded_workers; // what pool_state.recorded points into
     uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
     uint32_t *pool_of_shutdown; // a vertex each, 0: none
+    uint32_t *standing;         // tasks that pools had when recording began, in order of their start
+    uint32_t standing_count;
     struct task_queue queue;
     bool *helped;                // a task each: in a wait, by a worker or another thread, as recorded
     struct worker_shift *shifts; // by pool, then time
@@ -271,6 +273,12 @@ static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
 
 static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
     return job < sim->dag->task_count ? job : sim->part_of[job - sim->dag->task_count];
+}
+
+// When a task was spawned in this run, DAG_ABSENT where it was there from the beginning.
+static inline int64_t job_spawned_ns(const struct simulation *sim, uint32_t job) {
+    uint32_t spawn = sim->dag->tasks[job_task(sim, job)].spawn_begin;
+    return spawn == DAG_NONE ? DAG_ABSENT : sim->time_ns[spawn];
 }
 
 static inline bool job_is_part(const struct simulation *sim, uint32_t job) {
@@ -393,6 +401,7 @@ void pools_begin_run(struct simulation *sim);
 void pools_end_run(struct simulation *sim); // logs who idles to the end
 // A job is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
+void pool_enqueue(struct simulation *sim, uint32_t job);                   // though there may be no room
 void pool_take_back(struct simulation *sim, uint32_t worker);              // it is free: next task, idle, or gone
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns); // it was called
 void pool_idled_out(struct simulation *sim, uint32_t worker);              // it was idle for as long as it may be
@@ -410,6 +419,13 @@ void worker_go_idle(struct simulation *sim, uint32_t worker); // or leave, after
 
 // A worker is on its way to where it looks for a task.
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns);
+
+// standing.c: what pools had when recording began
+// Whether that worker was there, and so was not made for a task.
+bool standing_worker(const struct dag *dag, const struct dag_thread *thread);
+bool standing_new(struct simulation *sim);
+void standing_free(struct simulation *sim);
+void standing_begin_run(struct simulation *sim); // strands are there, and fates are known
 
 // shifts.c: when workers slept, as recorded
 bool shifts_new(struct simulation *sim);
@@ -431,6 +447,7 @@ static inline bool stealing_governs(const struct simulation *sim, uint32_t pool)
 }
 // How its bracket is dispatched; the task itself is once somebody takes it.
 enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns);
+void stealing_share(struct simulation *sim, uint32_t task);      // into the shared queue, and nobody is called
 uint32_t stealing_take(struct simulation *sim, uint32_t worker); // the task that a free worker takes, DAG_NONE
 void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns);
 // Whether a strand whose next vertex ends a wait looks for tasks to run meanwhile.

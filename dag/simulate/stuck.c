@@ -83,6 +83,7 @@ static struct waiter who_brings(const struct simulation *sim, uint32_t vertex) {
         bool begun = moved && sim->time_ns[sim->dag->tasks[task].start] != DAG_PENDING;
         if (!moved || begun) return who_is_before(sim, task == inner ? vertex : sim->dag->tasks[task].end);
         vertex = sim->dag->tasks[task].spawn_begin;
+        if (vertex == DAG_NONE) break; // it was there from the beginning
     }
     return (struct waiter){DAG_NONE, DAG_NONE};
 }
@@ -100,7 +101,7 @@ static bool is_queued(const struct simulation *sim, uint32_t awaited) {
     uint32_t task = task_that_runs(sim, awaited);
     if (task == DAG_NONE || sim->fate[task] < FATE_SPLIT) return false;
     const struct dag_task *of = &sim->dag->tasks[task];
-    if (sim->time_ns[of->spawn_begin] == DAG_PENDING) return false;
+    if (job_spawned_ns(sim, task) == DAG_PENDING) return false;
     if (sim->fate[task] == FATE_SPLIT) return sim->pools[of->pool].queue_length > 0;
     return sim->time_ns[of->start] == DAG_PENDING;
 }

@@ -39,6 +39,8 @@ static int by_making(const void *a, const void *b, void *context) {
     const struct dag_thread *of_x = &dag->threads[x], *of_y = &dag->threads[y];
     int64_t x_ns = made_ns(dag, x), y_ns = made_ns(dag, y);
     if (of_x->pool != of_y->pool) return of_x->pool < of_y->pool ? -1 : 1;
+    bool x_stands = standing_worker(dag, of_x), y_stands = standing_worker(dag, of_y);
+    if (x_stands != y_stands) return x_stands ? -1 : 1;
     if (x_ns != y_ns) return x_ns < y_ns ? -1 : 1;
     return (x > y) - (x < y);
 }
@@ -176,6 +178,14 @@ static void enqueue(struct simulation *sim, struct pool_state *pool, uint32_t jo
     sim->queue.key[job] = pool->discipline == DISCIPLINE_PRIORITY ? start_ns : newest_first ? -arrival : arrival;
     put_in_queue(sim, pool, job);
     pool->queue = merge(&sim->queue, pool->queue, job);
+}
+
+void pool_enqueue(struct simulation *sim, uint32_t job) {
+    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
+    if (stealing_governs(sim, index))
+        stealing_share(sim, job);
+    else
+        enqueue(sim, &sim->pools[index], job);
 }
 
 // Who is taken out of turn stays in the heap until its turn comes.
@@ -316,7 +326,7 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
     strand->task = job;
     strand->now_ns = arrived ? start_ns : from_ns;
     strand->lead_ns = 0;
-    strand_lead(sim, worker, start_ns - strand->now_ns, dispatch == DISPATCH_QUEUED);
+    strand_lead(sim, worker, start_ns - strand->now_ns, dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NONE);
     if (job < sim->dag->task_count && is_as_recorded(sim, job, dispatch)) strand->luck = service_of_pickup(sim, job);
     if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
 }
@@ -421,7 +431,7 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
         uint32_t own = strand->comes_for;
         bool is_there = own != DAG_NONE && sim->queue.holder[own] == STEALING_SHARED;
         uint32_t job = is_there ? take_from_queue(sim, pool, own) : dequeue(sim, pool);
-        int64_t spawn_ns = job_is_part(sim, job) ? now_ns : sim->time_ns[sim->dag->tasks[job].spawn_begin];
+        int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
         worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
         return;
     }
@@ -516,6 +526,13 @@ static int64_t staying(const struct dag_pool *rules, const struct pool_state *po
     return rules->core_times_out ? 0 : pool->core;
 }
 
+// Whether a worker that falls asleep now leaves at some time if nothing comes. Programs say "never" by the largest
+// number.
+static bool may_idle_out(const struct dag_pool *rules, const struct pool_state *pool, int64_t now_ns) {
+    if (rules->keep_alive_ns < 0 || (int64_t)pool->alive <= staying(rules, pool)) return false;
+    return rules->keep_alive_ns <= INT64_MAX - max_ns(now_ns, 0);
+}
+
 void worker_go_idle(struct simulation *sim, uint32_t worker) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
@@ -527,9 +544,8 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
     }
     strand->life = LIFE_IDLE;
     idle_add(sim, pool, worker);
-    if (rules->keep_alive_ns >= 0 && (int64_t)pool->alive > staying(rules, pool)) {
+    if (may_idle_out(rules, pool, strand->now_ns))
         agenda_put(&sim->agenda, worker, strand->now_ns + rules->keep_alive_ns);
-    }
 }
 
 void pool_take_back(struct simulation *sim, uint32_t worker) {
@@ -540,8 +556,9 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
         task = stealing_take(sim, worker);
     else
         task = dequeue_unclaimed(sim, pool);
+    bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
     if (task != DAG_NONE)
-        begin_task(sim, worker, task, DISPATCH_QUEUED, strand->now_ns);
+        begin_task(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);
     else
         worker_go_idle(sim, worker);
 }

@@ -112,6 +112,33 @@ static void test_core_workers_time_out_where_allowed(void **state) {
     assert_int_equal(dispatch_after_idling(POOL_CORE_TIMES_OUT, 5000), DISPATCH_WOKEN);
 }
 
+// A later file of a recording: task 1 is under way, 2 lies in the queue.
+static void test_what_was_there_is_dispatched_again(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 2,
+                                               .maximum = 2,
+                                               .capacity = -1,
+                                               .keep_alive_ns = INT64_MAX,
+                                               .flags = POOL_CORE_TIMES_OUT});
+    tb_running(r.tb, M);
+    tb_running(r.tb, 1);
+    tb_event(r.tb, FIRST, 0, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 1, 100, 1);
+    run(&r, FIRST, 110, 200, 2);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, MAIN, 500, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(r.fixture.dag->pools[r.pool].discipline, DISCIPLINE_FIFO);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    const struct dag *dag = simulation_dag(r.fixture.simulation);
+    assert_int_equal(dag->vertices.time_ns[simulated(&r, 1)->start], 1);
+    assert_int_equal(dag->vertices.time_ns[simulated(&r, 2)->start], 110);
+    assert_int_equal(dag->vertices.time_ns[simulated(&r, 2)->end], 200);
+    assert_int_equal(run_wall_ns(dag), 500); // nobody leaves who may idle for ever
+    simulate_fixture_close(&r.fixture);
+}
+
 // Who retires waits for the pool's lock before its thread ends.
 static void test_a_worker_may_block_as_it_leaves(void **state) {
     (void)state;
@@ -176,6 +203,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_oldest_is_discarded),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
+        cmocka_unit_test(test_what_was_there_is_dispatched_again),
         cmocka_unit_test(test_a_worker_may_block_as_it_leaves),
         cmocka_unit_test(test_who_comes_free_first_takes_the_task),
     };

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What pools had when recording began, where the program ran by then: workers, tasks under way, and tasks in the queue.
+//
+// A worker that was there takes up as its first what it took up first, at that very time, as long as its pool may have
+// as many in this run. All other tasks that were there lie in the queue from the beginning, in the order in which they
+// were started: what is recorded tells no other.
+#include "dag/order.h"
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+
+// Where the thread first shows that it works, DAG_NONE: nowhere.
+static uint32_t first_work(const struct dag *dag, const struct dag_thread *thread) {
+    const unsigned works = 1u << VERTEX_START | 1u << VERTEX_IDLE | 1u << VERTEX_BUSY;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        if (1u << dag->vertices.kind[v] & works) return v;
+    }
+    return DAG_NONE;
+}
+
+// The task that the worker had, or took up next, when recording began.
+static uint32_t first_standing(const struct dag *dag, const struct dag_thread *thread) {
+    uint32_t v = first_work(dag, thread), task = v == DAG_NONE ? DAG_NONE : dag->vertices.task[v];
+    return task != DAG_NONE && dag_task_stands(&dag->tasks[task]) ? task : DAG_NONE;
+}
+
+// One that idled is known by what came before, its birth at least: who has nothing before that was not seen to be
+// there.
+bool standing_worker(const struct dag *dag, const struct dag_thread *thread) {
+    bool ran = dag->trace->running_count > 0 || dag->trace->part.number > 1;
+    if (!ran || dag->vertices.cause[thread->first] != DAG_NONE) return false;
+    uint32_t v = first_work(dag, thread);
+    bool idles = v != DAG_NONE && v > thread->first && dag->vertices.kind[v] == VERTEX_IDLE;
+    return idles || first_standing(dag, thread) != DAG_NONE;
+}
+
+bool standing_new(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) count += dag_task_stands(&dag->tasks[t]);
+    struct order_key *order = malloc(((size_t)count + 1) * sizeof *order);
+    sim->standing = malloc(((size_t)count + 1) * sizeof *sim->standing);
+    for (uint32_t t = 0; order && t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (!dag_task_stands(task)) continue;
+        order[sim->standing_count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
+    }
+    bool ok = order && sim->standing && order_sort(order, sim->standing_count);
+    for (uint32_t i = 0; ok && i < sim->standing_count; i++) sim->standing[i] = order[i].item;
+    free(order);
+    return ok;
+}
+
+void standing_free(struct simulation *sim) {
+    free(sim->standing);
+}
+
+// What is left of what it did before recording began goes with the worker.
+static void pass_before(struct simulation *sim, uint32_t worker, uint32_t until) {
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    for (uint32_t v = sim->dag->threads[worker].first; v < until; v++) {
+        strand_pass(sim, worker, v, time_ns[v]);
+        sim->strands[worker].now_ns = time_ns[v];
+    }
+}
+
+static void begin_worker(struct simulation *sim, uint32_t pool, uint32_t thread) {
+    const struct dag *dag = sim->dag;
+    uint32_t task = first_standing(dag, &dag->threads[thread]);
+    uint32_t worker = worker_make(sim, pool, DAG_NONE, dag->vertices.time_ns[dag->threads[thread].first]);
+    if (task == DAG_NONE) {
+        pass_before(sim, worker, first_work(dag, &dag->threads[thread]));
+        sim->strands[worker].life = LIFE_FREE;
+        return;
+    }
+    pass_before(sim, worker, dag->tasks[task].pickup);
+    int64_t start_ns = dag->vertices.time_ns[dag->tasks[task].start];
+    worker_begin_task(sim, worker, task, DISPATCH_NONE, sim->strands[worker].now_ns, start_ns);
+}
+
+static void begin_workers(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    while (pool->made < pool->recorded_count && (int64_t)pool->alive < pool->maximum) {
+        uint32_t thread = pool->recorded[pool->made];
+        if (!standing_worker(sim->dag, &sim->dag->threads[thread])) return;
+        begin_worker(sim, index, thread);
+    }
+}
+
+// Whether its worker has it already.
+static bool is_begun(const struct simulation *sim, uint32_t task) {
+    const struct strand *strand = &sim->strands[sim->dag->tasks[task].thread];
+    return strand->life == LIFE_RUNS && strand->task == task;
+}
+
+// A larger pool would have had more workers, and they would have emptied the queue.
+static void serve_queue(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    for (uint32_t i = 0, made = pool->made; i < made; i++) {
+        if (sim->strands[pool->recorded[i]].life == LIFE_FREE) pool_take_back(sim, pool->recorded[i]);
+    }
+    int64_t wanted = sim->edit->pool_threads[index] ? pool->core : 1;
+    while (pool->queue_length > 0 && (int64_t)pool->alive < (wanted > 0 ? wanted : 1)) {
+        uint32_t worker = worker_make(sim, index, DAG_NONE, sim->dag->first_ns);
+        if (worker == DAG_NONE) return;
+        pool_take_back(sim, worker);
+    }
+}
+
+void standing_begin_run(struct simulation *sim) {
+    for (uint32_t p = 1; p < sim->pool_count; p++) {
+        if (pool_governs(sim, p)) begin_workers(sim, p);
+    }
+    for (uint32_t i = 0; i < sim->standing_count; i++) {
+        uint32_t task = sim->standing[i];
+        if (sim->fate[task] == FATE_DISPATCHED && !is_begun(sim, task)) pool_enqueue(sim, task);
+    }
+    for (uint32_t p = 1; p < sim->pool_count; p++) {
+        if (pool_governs(sim, p)) serve_queue(sim, p);
+    }
+}
