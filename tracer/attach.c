@@ -108,8 +108,7 @@ static void end(JNIEnv *jni) {
     (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
 }
 
-// The thread
-// ------------------------------------------------------------------------------------------------------------
+// The thread ----------------------------------------------------------------------------------------------------------
 
 static JNIEnv *enter_jvm(void) {
     JNIEnv *jni;

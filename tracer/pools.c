@@ -9,8 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-// As they are made
-// -----------------------------------------------------------------------------------------------------
+// As they are made ----------------------------------------------------------------------------------------------------
 
 static jlong remaining_capacity(JNIEnv *jni, jobject queue, jclass class) {
     jmethodID method = (*jni)->GetMethodID(jni, class, "remainingCapacity", "()I");
@@ -77,8 +76,7 @@ uint32_t pools_fork_join_pool(JNIEnv *jni, jobject executor, jobject factory, ji
     });
 }
 
-// As they are found
-// ----------------------------------------------------------------------------------------------------
+// As they are found ---------------------------------------------------------------------------------------------------
 
 static jclass thread_pool, fork_join_pool, worker;
 static jfieldID worker_pool;

@@ -112,8 +112,7 @@ void thread_state_name_pool(uint32_t pool) {
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
 }
 
-// A thread's life
-// --------------------------------------------------------------------------------------------------------
+// A thread's life -----------------------------------------------------------------------------------------------------
 
 static __thread struct thread_state *hidden __attribute__((tls_model("initial-exec")));
 static __thread uint32_t times_hidden __attribute__((tls_model("initial-exec")));

@@ -25,8 +25,7 @@ static jclass virtual_class;
 static jfieldID tid_field, name_field;
 static jint mount_event = -1, unmount_event = -1;
 
-// Live threads by tid
-// ---------------------------------------------------------------------------------------------------
+// Live threads by tid -------------------------------------------------------------------------------------------------
 
 enum { SHARDS = 64, FIRST_ROOM = 16 };
 
@@ -89,8 +88,7 @@ static struct virtual_thread *find(uint64_t tid, bool take) {
     return found;
 }
 
-// A thread's life
-// -------------------------------------------------------------------------------------------------------
+// A thread's life -----------------------------------------------------------------------------------------------------
 
 static uint32_t register_virtual(JNIEnv *jni, jthread thread) {
     jstring name = (*jni)->GetObjectField(jni, thread, name_field);
@@ -218,9 +216,9 @@ jobject virtual_target(JNIEnv *jni, jobject thread) {
     return follow(jni, wrapper, &task, "val$task", "Ljava/lang/Runnable;");
 }
 
-// The JVM's part
-// -------------------------------------------------------------------------------------------------------- By numbers,
-// since the header of the JDK that the agent is built with may be older than what they name.
+// The JVM's part ------------------------------------------------------------------------------------------------------
+
+// By numbers, since the header of the JDK that the agent is built with may be older than what they name.
 
 enum { CAN_SUPPORT_VIRTUAL_THREADS = 44, FIRST_EVENT = 50, VIRTUAL_THREAD_END = 88 };
 
