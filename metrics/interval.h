@@ -41,8 +41,8 @@ struct intervals {
 };
 
 // Runs base and plan on a replicate and fills the plan's figures (metrics_usage's suffice), composite against that
-// base. The DAG is the same object each time, with other times; recorded times stay what windows mean. *stuck: this run
-// can't end; it is left out. false and *error: no interval.
+// base. The DAG is the same object each time, with other times: what was found out about them holds for one call.
+// Recorded times stay what windows mean. *stuck: this run can't end; it is left out. false and *error: no interval.
 typedef bool (*interval_evaluate)(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
                                   struct error *error);
 

@@ -252,13 +252,6 @@ static struct gathering gather(struct metrics_work *work, const struct dag_edit 
     return gathering;
 }
 
-// What an inlined body adds is told as a difference to its spawner's state. Where an edit of a resampled run lets times
-// fall and they are held up (stretch_time), the two turn at different times, and their sum may leave what there can be.
-static uint32_t level_in(uint32_t level, uint32_t levels) {
-    if ((int32_t)level < 0) return 0;
-    return level < levels ? level : levels - 1;
-}
-
 // At one instant levels may pass through any value; only what lasts counts.
 static void sweep(const struct state_series *series, int64_t *const time_at[LEVEL_COUNT], uint32_t levels) {
     for (int l = 0; l < LEVEL_COUNT; l++) memset(time_at[l], 0, levels * sizeof *time_at[l]);
@@ -267,12 +260,12 @@ static void sweep(const struct state_series *series, int64_t *const time_at[LEVE
     for (size_t i = 0; i < series->count; i++) {
         const struct state_change *change = &series->changes[i];
         int64_t lasted = change->time_ns - since;
-        for (int l = 0; l < LEVEL_COUNT && lasted > 0; l++) time_at[l][level_in(level[l], levels)] += lasted;
+        for (int l = 0; l < LEVEL_COUNT && lasted > 0; l++) time_at[l][level[l]] += lasted;
         for (int s = 0; s < STATE_COUNT; s++) level[s] += (uint32_t)change->delta[s];
         level[LEVEL_RUNNING] = level[STATE_ACTIVE] - level[STATE_BLOCKED];
         since = change->time_ns;
     }
-    for (int l = 0; l < LEVEL_COUNT; l++) time_at[l][level_in(level[l], levels)] += series->to_ns - since;
+    for (int l = 0; l < LEVEL_COUNT; l++) time_at[l][level[l]] += series->to_ns - since;
 }
 
 // Mean over the busiest 1 % of wall: levels are used up from the top, the last one in part.

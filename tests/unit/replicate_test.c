@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { PROGRAMS = 20 };
+enum { PROGRAMS = 20, REPLICATES = 200 }; // so many of small ones
 
 struct fixture {
     struct trace_builder *tb;
@@ -94,10 +94,45 @@ static void test_plans(void **state) {
     assert_true(known > PROGRAMS / 2);
 }
 
+static bool evaluate_anew(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                          struct error *error) {
+    const struct estimator *asked = &((struct fixture *)context)->estimator;
+    struct estimator anew = {
+        .dag = replicate, .model = asked->model, .request_site = DAG_NONE, .edit = asked->edit, .costs = asked->costs};
+    struct metrics_work base_work = {0};
+    struct metrics base;
+    assert_true(dag_run_init(&anew.run, replicate, error));
+    assert_true(estimator_run(&anew, stuck, error));
+    if (!*stuck) {
+        assert_true(metrics_of_run(replicate, false, NULL, NULL, &base_work, &base, error));
+        assert_true(estimator_measure(&anew, &base, false, metrics, error));
+    }
+    metrics_work_destroy(&base_work);
+    metrics_work_destroy(&anew.work);
+    simulation_free(anew.simulation);
+    dag_run_destroy(&anew.run);
+    return true;
+}
+
+// No replicate is estimated by what holds of another's times: as if each were estimated by workspaces of its own.
+static void test_each_by_its_own_times(void **state) {
+    for (uint64_t seed = 1; seed <= 3 * PROGRAMS; seed++) {
+        struct fixture f;
+        if (open_fixture(&f, seed, (enum model_kind)(seed % 3), 2)) {
+            struct intervals intervals = interval(&f), anew;
+            assert_true(interval_estimate(f.dag, &f.estimated, REPLICATES, 1, evaluate_anew, &f, &anew, &f.error));
+            assert_int_equal(intervals.replicates, anew.replicates);
+            assert_memory_equal(intervals.of, anew.of, sizeof anew.of);
+        }
+        close_fixture(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nothing_changed),
         cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_each_by_its_own_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
