@@ -86,31 +86,6 @@ static size_t most_shifts(const struct dag *dag) {
     return most;
 }
 
-bool shifts_new(struct simulation *sim) {
-    const struct dag *dag = sim->dag;
-    sim->shifts = malloc(most_shifts(dag) * sizeof *sim->shifts);
-    if (!sim->shifts) return false;
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        if (is_worker_of(dag, &dag->threads[i], true)) add_shifts(sim, &dag->threads[i]);
-        if (is_worker_of(dag, &dag->threads[i], false)) add_last_sleep(sim, &dag->threads[i]);
-    }
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        const struct dag_task *task = &dag->tasks[t];
-        if (has_queue(dag, task->pool) && task->dispatch == DISPATCH_WOKEN) add_sleep(sim, task);
-    }
-    if (sim->shift_count) qsort(sim->shifts, sim->shift_count, sizeof *sim->shifts, by_pool_and_time);
-    for (uint32_t i = 1; i < sim->shift_count; i++) {
-        if (sim->shifts[i].pool != sim->shifts[i - 1].pool) continue;
-        sim->shifts[i].idle += sim->shifts[i - 1].idle;
-        sim->shifts[i].running += sim->shifts[i - 1].running;
-    }
-    return true;
-}
-
-void shifts_free(struct simulation *sim) {
-    free(sim->shifts);
-}
-
 // Index of the first shift later than that.
 static uint32_t first_after(const struct simulation *sim, uint32_t pool, int64_t time_ns) {
     const struct worker_shift key = {.time_ns = time_ns, .pool = pool};
@@ -125,11 +100,48 @@ static uint32_t first_after(const struct simulation *sim, uint32_t pool, int64_t
     return low;
 }
 
+static void find_shifts_after(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    for (uint32_t t = 0; sim->shift_count && t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->pool == 0 || task->spawn_begin == DAG_NONE) continue;
+        sim->shift_after[t] = first_after(sim, task->pool, dag->vertices.time_ns[task->spawn_begin]);
+    }
+}
+
+bool shifts_new(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    sim->shifts = malloc(most_shifts(dag) * sizeof *sim->shifts);
+    sim->shift_after = calloc((size_t)dag->task_count + 1, sizeof *sim->shift_after);
+    if (!sim->shifts || !sim->shift_after) return false;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (is_worker_of(dag, &dag->threads[i], true)) add_shifts(sim, &dag->threads[i]);
+        if (is_worker_of(dag, &dag->threads[i], false)) add_last_sleep(sim, &dag->threads[i]);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (has_queue(dag, task->pool) && task->dispatch == DISPATCH_WOKEN) add_sleep(sim, task);
+    }
+    if (sim->shift_count) qsort(sim->shifts, sim->shift_count, sizeof *sim->shifts, by_pool_and_time);
+    for (uint32_t i = 1; i < sim->shift_count; i++) {
+        if (sim->shifts[i].pool != sim->shifts[i - 1].pool) continue;
+        sim->shifts[i].idle += sim->shifts[i - 1].idle;
+        sim->shifts[i].running += sim->shifts[i - 1].running;
+    }
+    find_shifts_after(sim);
+    return true;
+}
+
+void shifts_free(struct simulation *sim) {
+    free(sim->shifts);
+    free(sim->shift_after);
+}
+
 // How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
 int64_t shifts_waking_ns(const struct simulation *sim, uint32_t job) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
-    uint32_t low = first_after(sim, task->pool, spawn_ns);
+    uint32_t low = sim->shift_after[job_task(sim, job)];
     if (low == 0 || sim->shifts[low - 1].pool != task->pool) return -1;
     const struct worker_shift *then = &sim->shifts[low - 1];
     if (then->idle <= 0 || then->running >= sim->dag->pools[task->pool].core) return -1;
@@ -146,10 +158,11 @@ static int32_t asleep_before(const struct simulation *sim, uint32_t pool, uint32
 
 // What of a pick-up was spent ready, without a core: that arises anew where cores are shared.
 static int64_t kept_ns(const struct simulation *sim, uint32_t index) {
+    if (sim->model != MODEL_CPU) return 0;
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     int64_t since_ns = dag_pickup_from_ns(sim->dag, task);
-    return sim->model == MODEL_CPU ? time_ns[task->start] - since_ns - sim->costs->pickup_ns[index] : 0;
+    return time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
 }
 
 int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t coming, uint32_t *took) {
@@ -158,7 +171,7 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
     int64_t mean_ns = mean_pickup(sim, job, DISPATCH_WOKEN), spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
     *took = DAG_NONE;
     if (!was_queued(sim->dag, task)) return mean_ns;
-    uint32_t first = first_after(sim, task->pool, spawn_ns);
+    uint32_t first = sim->shift_after[index];
     if (asleep_before(sim, task->pool, first) <= (int32_t)coming) return mean_ns;
     int64_t taken_ns = sim->dag->vertices.time_ns[task->start];
     for (uint32_t i = first; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {

@@ -243,6 +243,7 @@ struct simulation {
     bool *helped;                // a task each: in a wait, by a worker or another thread, as recorded
     struct worker_shift *shifts; // by pool, then time
     uint32_t shift_count;
+    uint32_t *shift_after; // a task each, of those that were spawned to a pool: the first shift later than that
 
     // Where the run would come to a halt otherwise:
     bool *sinks;       // a flag a task
