@@ -17,10 +17,13 @@ static inline agenda_entry agenda_entry_of(uint32_t strand, int64_t time_ns) {
     return (agenda_entry)time_ns * ((agenda_entry)1 << 64) + strand;
 }
 
-struct agenda { // a binary heap that knows where everyone stands
-    agenda_entry *heap;
-    uint32_t *place; // a strand each: index into heap, or AGENDA_NONE
-    uint32_t count, capacity;
+// A tournament: who stands in it has a leaf, and each inner node holds the earlier of the two below it. To change a
+// leaf takes as many comparisons as there are levels, none of which hangs on how another came out.
+struct agenda {
+    agenda_entry *nodes; // [1] comes first of all; below node n are 2 n and 2 n + 1; [leaves ..] the leaves
+    uint32_t *place;     // a strand each: its leaf, or AGENDA_NONE
+    uint32_t *unused;    // leaves; from `count` on those that nobody stands on
+    uint32_t count, capacity, leaves; // leaves: a power of two that at one time was no more than twice `count`, or 0
 };
 
 // Zero-initialise. Room for `strands`; growing keeps what stands in it. false: no memory.
@@ -33,12 +36,12 @@ uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns);            // the
 void agenda_remove(struct agenda *agenda, uint32_t strand);               // nothing where it doesn't stand in it
 
 static inline int64_t agenda_next_ns(const struct agenda *agenda) { // INT64_MAX: nobody is left
-    return agenda->count ? (int64_t)(agenda->heap[0] >> 64) : INT64_MAX;
+    return agenda->count ? (int64_t)(agenda->nodes[1] >> 64) : INT64_MAX;
 }
 
 // Whether (time, strand) would be the next.
 static inline bool agenda_precedes(const struct agenda *agenda, uint32_t strand, int64_t time_ns) {
-    return agenda->count == 0 || agenda_entry_of(strand, time_ns) < agenda->heap[0];
+    return agenda->count == 0 || agenda_entry_of(strand, time_ns) < agenda->nodes[1];
 }
 
 #endif
