@@ -107,7 +107,7 @@ double saving_part(const struct simulation *sim, uint32_t v) {
     }
 }
 
-struct saving saving_of_edge(const struct simulation *sim, uint32_t v) {
+struct saving saving_in_group(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     double part = saving_part(sim, v);
     if (part == 0) return (struct saving){0, 0};

@@ -393,7 +393,10 @@ bool savings_new(struct simulation *sim);
 void savings_free(struct simulation *sim);
 void savings_begin_run(struct simulation *sim);               // groups and fates are known
 double saving_part(const struct simulation *sim, uint32_t v); // of what the edge to a vertex computed and queued
-struct saving saving_of_edge(const struct simulation *sim, uint32_t v);
+struct saving saving_in_group(const struct simulation *sim, uint32_t v);
+static inline struct saving saving_of_edge(const struct simulation *sim, uint32_t v) {
+    return sim->edit->merged_count ? saving_in_group(sim, v) : (struct saving){0, 0};
+}
 
 // workers.c
 bool pools_new(struct simulation *sim);
