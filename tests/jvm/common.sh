@@ -47,7 +47,7 @@ expect() {
     else
         failed=$((failed + 1))
         echo "FAIL $1"
-        sed 's/^/     /' "$work/why" | head -20
+        head -20 "$work/why" | sed 's/^/     /'
     fi
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Timer;
 import java.util.TimerTask;
@@ -258,9 +259,16 @@ public final class WaysToRun {
             calls.add(() -> body());
         }
         pool.invokeAll(calls);
-        pool.invokeAny(calls.subList(0, 1));
         close(pool);
         line("submitToForkJoin");
+    }
+
+    private void invokeAnyInForkJoin() throws Exception {
+        ForkJoinPool pool = new ForkJoinPool(THREADS);
+        Callable<Integer> call = () -> body();
+        pool.invokeAny(Collections.singletonList(call));
+        close(pool);
+        line("invokeAnyInForkJoin");
     }
 
     /** The pool is asked to run what it has; run is what the JDK's adapter makes of a Runnable. */
@@ -626,7 +634,8 @@ public final class WaysToRun {
             queue.take().call();
         }
 
-        private void work() {
+        /** Not private: javac 8 to 11 would make a lambda of the reference to it, which is a task of this way by name. */
+        void work() {
             for (int failed = 0; failed < 2; failed++) {
                 try {
                     for (;;) {
@@ -835,6 +844,7 @@ public final class WaysToRun {
         ways.forkJoin();
         ways.forkAll();
         ways.submitToForkJoin();
+        ways.invokeAnyInForkJoin();
         ways.adapted();
         ways.completers();
         ways.cancelledForks();

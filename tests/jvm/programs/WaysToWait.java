@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -24,14 +25,15 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Every way to wait. In each way a thread sleeps until another, which starts later by a while, releases it: a task of a
+ * Every way to wait. In each way a thread sleeps until another, which awaits that it does, releases it: a task of a
  * pool, or of a thread of its own. Who waits does so in a method named await and the way, so that a trace can be checked
  * against the way's line: how many waits it has, how many of them for a task (its result, or a release in it), how many
  * for a pool's end, and how many for what isn't known.
  */
 public final class WaysToWait {
-    /** Long enough for any thread to fall asleep first, even where there are few cores. */
-    private static final int LATER_MS = 60;
+    /** A wait of these lasts that long; a park that returns at once, since a permit was left, does not. */
+    private static final int ASLEEP_MS = 20;
+    private static final int PATIENCE_MS = 30000;
 
     private final ExecutorService pool = Executors.newFixedThreadPool(4);
 
@@ -53,13 +55,31 @@ public final class WaysToWait {
         }
     }
 
-    /** Does it in a task, in a while. */
-    private Future<?> later(Action action) {
+    private static boolean sleeps(Thread thread) {
+        Thread.State state = thread.getState();
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
+    /** Until each of them sleeps, and has for a while, however slow the machine is. */
+    private static void untilAsleep(Thread... waiters) {
+        int slept = 0;
+        for (int waited = 0; slept < ASLEEP_MS && waited < PATIENCE_MS; waited++) {
+            sleep(1);
+            slept = Arrays.stream(waiters).allMatch(WaysToWait::sleeps) ? slept + 1 : 0;
+        }
+    }
+
+    /** Does it in a task, when those who wait for it are asleep. */
+    private Future<?> later(Action action, Thread... waiters) {
         return pool.submit(() -> {
-            sleep(LATER_MS);
+            untilAsleep(waiters);
             action.run();
             return null;
         });
+    }
+
+    private Future<?> later(Action action) {
+        return later(action, Thread.currentThread());
     }
 
     // For results -----------------------------------------------------------------------------------------------------
@@ -71,23 +91,30 @@ public final class WaysToWait {
     }
 
     private void awaitInvokeAll() throws Exception {
+        Thread waiter = Thread.currentThread();
+        CountDownLatch first = new CountDownLatch(1);
         List<Callable<Object>> calls = new ArrayList<>();
-        for (int i = 1; i <= 2; i++) {
-            int times = i;
-            calls.add(() -> {
-                sleep(times * LATER_MS);
-                return null;
-            });
-        }
+        calls.add(() -> {
+            untilAsleep(waiter);
+            first.countDown();
+            return null;
+        });
+        calls.add(() -> {
+            first.await();
+            sleep(3 * ASLEEP_MS); // until the first has ended
+            untilAsleep(waiter);
+            return null;
+        });
         pool.invokeAll(calls);
         line("InvokeAll", 2, 0, 0);
     }
 
     /** By the queue of a completion service. */
     private void awaitInvokeAny() throws Exception {
+        Thread waiter = Thread.currentThread();
         List<Callable<Object>> calls = new ArrayList<>();
         calls.add(() -> {
-            sleep(LATER_MS);
+            untilAsleep(waiter);
             return null;
         });
         pool.invokeAny(calls);
@@ -95,15 +122,20 @@ public final class WaysToWait {
     }
 
     private void awaitJoin() throws Exception {
-        CompletableFuture.runAsync(() -> sleep(LATER_MS), pool).join();
-        CompletableFuture.runAsync(() -> sleep(LATER_MS), pool).get();
-        CompletableFuture.runAsync(() -> sleep(LATER_MS), pool).get(1, TimeUnit.MINUTES);
+        Thread waiter = Thread.currentThread();
+        CompletableFuture.runAsync(() -> untilAsleep(waiter), pool).join();
+        CompletableFuture.runAsync(() -> untilAsleep(waiter), pool).get();
+        CompletableFuture.runAsync(() -> untilAsleep(waiter), pool).get(1, TimeUnit.MINUTES);
         line("Join", 3, 0, 0);
     }
 
     private void awaitAllOf() {
-        CompletableFuture<?> first = CompletableFuture.runAsync(() -> sleep(LATER_MS), pool);
-        CompletableFuture<?> second = CompletableFuture.runAsync(() -> sleep(2 * LATER_MS), pool);
+        Thread waiter = Thread.currentThread();
+        CompletableFuture<?> first = CompletableFuture.runAsync(() -> untilAsleep(waiter), pool);
+        CompletableFuture<?> second = CompletableFuture.runAsync(() -> {
+            first.join();
+            untilAsleep(waiter);
+        }, pool);
         CompletableFuture.anyOf(first, second).join();
         CompletableFuture.allOf(first, second).join();
         line("AllOf", 2, 0, 0);
@@ -118,17 +150,19 @@ public final class WaysToWait {
     }
 
     private void awaitForkJoin() throws Exception {
+        Thread waiter = Thread.currentThread();
         ForkJoinPool forks = new ForkJoinPool(2);
-        forks.submit(() -> sleep(LATER_MS)).join();
-        forks.submit(() -> sleep(LATER_MS)).get();
-        forks.invoke(ForkJoinTask.adapt(() -> sleep(LATER_MS)));
+        forks.submit(() -> untilAsleep(waiter)).join();
+        forks.submit(() -> untilAsleep(waiter)).get();
+        forks.invoke(ForkJoinTask.adapt(() -> untilAsleep(waiter)));
         forks.shutdown();
         line("ForkJoin", 3, 0, 0);
     }
 
     private void awaitThread() throws Exception {
-        Thread thread = new Thread(() -> sleep(LATER_MS));
-        Thread timed = new Thread(() -> sleep(LATER_MS));
+        Thread waiter = Thread.currentThread();
+        Thread thread = new Thread(() -> untilAsleep(waiter));
+        Thread timed = new Thread(() -> untilAsleep(waiter));
         thread.start();
         thread.join();
         timed.start();
@@ -137,12 +171,13 @@ public final class WaysToWait {
     }
 
     private void awaitTermination() throws Exception {
+        Thread waiter = Thread.currentThread();
         ExecutorService own = Executors.newFixedThreadPool(1);
         ForkJoinPool forks = new ForkJoinPool(1);
-        own.execute(() -> sleep(LATER_MS));
+        own.execute(() -> untilAsleep(waiter));
         own.shutdown();
         own.awaitTermination(1, TimeUnit.MINUTES);
-        forks.execute(() -> sleep(LATER_MS));
+        forks.execute(() -> untilAsleep(waiter));
         forks.shutdown();
         forks.awaitTermination(1, TimeUnit.MINUTES);
         line("Termination", 0, 2, 0);
@@ -169,7 +204,7 @@ public final class WaysToWait {
             threads[i] = new Thread(() -> awaitLatches(latch));
             threads[i].start();
         }
-        later(latch::countDown).get();
+        later(latch::countDown, threads).get();
         for (Thread thread : threads) {
             thread.join();
         }
@@ -291,7 +326,7 @@ public final class WaysToWait {
             synchronized (monitor) {
                 monitor.notifyAll();
             }
-        }).get();
+        }, threads).get();
         for (Thread thread : threads) {
             thread.join();
         }
@@ -328,11 +363,11 @@ public final class WaysToWait {
     // For nobody --------------------------------------------------------------------------------------------------------
 
     private void awaitNobody() throws Exception {
-        new CountDownLatch(1).await(1, TimeUnit.MILLISECONDS);
-        new LinkedBlockingQueue<Integer>().poll(1, TimeUnit.MILLISECONDS);
-        LockSupport.parkNanos(1000000);
+        new CountDownLatch(1).await(ASLEEP_MS, TimeUnit.MILLISECONDS);
+        new LinkedBlockingQueue<Integer>().poll(ASLEEP_MS, TimeUnit.MILLISECONDS);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(ASLEEP_MS));
         synchronized (this) {
-            wait(1);
+            wait(ASLEEP_MS);
         }
         line("Nobody", 0, 0, 4);
     }
