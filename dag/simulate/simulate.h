@@ -50,6 +50,12 @@
 //     meanwhile leaves what others come for. Brackets stay as recorded, WOKEN or QUEUED, while somebody is on his way.
 //     A task that finds a worker idle for less than the pool's mean bracket and pick-up of WOKEN is QUEUED, and that
 //     one takes it at once, unless it was recorded WOKEN, since nobody falls asleep in an instant.
+//   Standing tasks (dag_task_stands) are those that a pool had when recording began, since the program ran before.
+//     Workers that were there then come first: each begins with the task that it had or took up next, its time before
+//     that passing as recorded, or else is free. All other standing tasks lie in the queue from the first instant, in
+//     the order in which they were recorded to start; who takes one up spends what its pick-up was recorded to take.
+//     A resized pool has its further workers from that instant on, as far as there is something in the queue. No spawn
+//     of theirs is simulated, and the edit finds no site that it could change them by.
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or
@@ -70,30 +76,27 @@
 //     the shared queue and ran HELPED in the recording.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. In POOL and CPU the
-//   time
-//     in which the thread was kept from a core before that came holds it up in any run: what it waited for one beyond
-//     what can lie after its cause, or all of it where that is more than it slept before. Where the wait for a
+//     time in which the thread was kept from a core before that came holds it up in any run: what it waited for one
+//     beyond what can lie after its cause, or all of it where that is more than it slept before. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
 //   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
 //     wait is slept. Where the recorded holder only came once the strand had, and isn't there now, the strand waits for
 //     whoever had the lock before that one (if that is not known, as long as it was recorded to), and then gets it
 //     unless the holder has come by then.
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
-//   for
-//     its cause, up to its end. Between two samples others take b cores: what machine and process computed less what
-//     edges did, which compute evenly while they are awake. Of n strands that are awake each has min(1, (cores - b) /
-//     n) of a core. In a run these stretches end when as much has been computed in all as had been by fair shares, but
-//   no later than recorded (pauses left out): who leaves cores less to do makes others do no more. With fewer cores
-//   than recorded others take the same part of them, for as much longer, with more as many.
+//     for its cause, up to its end. Between two samples others take b cores: what machine and process computed less
+//     what edges did, which compute evenly while they are awake. Of n strands that are awake each has
+//     min(1, (cores - b) / n) of a core. In a run these stretches end when as much has been computed in all as had been
+//     by fair shares, but no later than recorded (pauses left out): who leaves cores less to do makes others do no
+//     more. With fewer cores than recorded others take the same part of them, for as much longer, with more as many.
 //     Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an edge got of
 //     the shares that were fair while it was awake, less what it computed, is its luck. As the recording is replayed it
 //     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile
 //     is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody waits for a
 //     core who has one. Nor does anybody compute for less than compute_ns.
 //   Holdups. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
-//   first
-//     task of its site has been there for as long as that took, but no longer than it did; if that comes later than it,
-//     as long as it did. What is done but once is done by whoever did it when recorded.
+//     first task of its site has been there for as long as that took, but no longer than it did; if that comes later
+//     than it, as long as it did. What is done but once is done by whoever did it when recorded.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
 //     one's bracket and pick-up; every result of a member is there when the group ends. What the spawner computed
