@@ -11,9 +11,14 @@
 // Shorter stretches tell the counter's own cost rather than the processor's rate.
 #define RATE_LEAST_NS 10000
 
+struct room { // what there is of edges alike
+    int64_t length_ns;
+    uint32_t count; // of those that have a length
+};
+
 struct stretch { // the edges that end at vertices after `from`, up to `to`
     uint32_t from, to;
-    int64_t awake_ns, asleep_ns; // together their length
+    struct room rooms[2]; // [edge_sleeps()]: of those that are awake, asleep
 };
 
 struct rate_sample {
@@ -22,9 +27,9 @@ struct rate_sample {
 
 // Asleep for most of it, if it is long at all: in a wait, for a lock, for a task.
 static bool edge_sleeps(const struct dag *dag, uint32_t vertex) {
-    unsigned before = dag->vertices.kind[vertex - 1], kind = dag->vertices.kind[vertex];
-    return before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || before == VERTEX_BLOCK_BEGIN ||
-           kind == VERTEX_BUSY || kind == VERTEX_RETIRE;
+    const uint32_t after = 1u << VERTEX_IDLE | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_BLOCK_BEGIN;
+    const uint32_t before = 1u << VERTEX_BUSY | 1u << VERTEX_RETIRE;
+    return (after >> dag->vertices.kind[vertex - 1] | before >> dag->vertices.kind[vertex]) & 1;
 }
 
 static int64_t edge_ns(const struct dag *dag, uint32_t vertex) {
@@ -32,12 +37,11 @@ static int64_t edge_ns(const struct dag *dag, uint32_t vertex) {
 }
 
 static struct stretch stretch_between(const struct dag *dag, uint32_t from, uint32_t to) {
-    struct stretch stretch = {from, to, 0, 0};
+    struct stretch stretch = {.from = from, .to = to};
     for (uint32_t v = from + 1; v <= to; v++) {
-        if (edge_sleeps(dag, v))
-            stretch.asleep_ns += edge_ns(dag, v);
-        else
-            stretch.awake_ns += edge_ns(dag, v);
+        struct room *room = &stretch.rooms[edge_sleeps(dag, v)];
+        room->length_ns += edge_ns(dag, v);
+        room->count += edge_ns(dag, v) != 0;
     }
     return stretch;
 }
@@ -50,36 +54,55 @@ static int64_t share_of(int64_t total_ns, int64_t part_ns, int64_t whole_ns) {
     return (int64_t)((int128)total_ns * part_ns / whole_ns);
 }
 
+struct level {
+    int64_t level_ns;
+    int64_t length_ns; // of all edges, each up to the level
+};
+
 // Least length that edges (of those that sleep, or those that don't) need not exceed to have room for `total_ns`
-// together (Newton's method: what is cut off falls ever more slowly, so that no step goes too far).
-static int64_t level_of(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns) {
-    int64_t spare_ns = (asleep ? stretch->asleep_ns : stretch->awake_ns) - total_ns, level_ns = 0;
-    for (int64_t above = 1, excess_ns = 0; above > 0; level_ns += above ? (excess_ns + above - 1) / above : 0) {
+// together (Newton's method: what is cut off falls ever more slowly, so that no step goes too far). The first step,
+// from 0, needs no look at them.
+static struct level level_of(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns) {
+    struct room room = stretch->rooms[asleep];
+    int64_t spare_ns = room.length_ns - total_ns, above = room.count, excess_ns = total_ns, level_ns = 0;
+    while (above > 0 && excess_ns > 0) {
+        level_ns += (excess_ns + above - 1) / above;
         above = 0;
         excess_ns = -spare_ns;
         for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
-            if (edge_sleeps(dag, v) != asleep || edge_ns(dag, v) <= level_ns) continue;
-            above++;
-            excess_ns += edge_ns(dag, v) - level_ns;
+            int64_t over_ns = edge_ns(dag, v) - level_ns;
+            bool counts = edge_sleeps(dag, v) == asleep && over_ns > 0;
+            above += counts;
+            excess_ns += counts ? over_ns : 0;
         }
-        if (excess_ns <= 0) break;
     }
-    return level_ns;
+    return (struct level){level_ns, room.length_ns - (excess_ns + spare_ns)};
 }
 
-// Adds `sign` times each edge's share of `total_ns` to `to`, by its length up to the level. Shares are rounded so that
-// they add up.
+// Adds `sign` times `total_ns` to `to` where nothing has to be shared: one edge alone has a length, or all compute for
+// all of theirs.
+static void give_out(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns, int sign,
+                     int64_t *to_ns) {
+    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++)
+        to_ns[v] += edge_sleeps(dag, v) == asleep ? sign * min_ns(edge_ns(dag, v), total_ns) : 0;
+}
+
+// Adds `sign` times each edge's share of `total_ns`, which all of them have room for, to `to`, by its length up to the
+// level. Shares are rounded so that they add up.
 static void share_out(const struct dag *dag, const struct stretch *stretch, bool asleep, int64_t total_ns, int sign,
                       int64_t *to_ns) {
     if (!total_ns || !to_ns) return;
-    int64_t level_ns = level_of(dag, stretch, asleep, total_ns), length_ns = 0, passed_ns = 0, given_ns = 0;
-    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
-        if (edge_sleeps(dag, v) == asleep) length_ns += min_ns(edge_ns(dag, v), level_ns);
+    struct room room = stretch->rooms[asleep];
+    if (room.count == 1 || total_ns == room.length_ns) {
+        give_out(dag, stretch, asleep, total_ns, sign, to_ns);
+        return;
     }
+    struct level level = level_of(dag, stretch, asleep, total_ns);
+    int64_t passed_ns = 0, given_ns = 0;
     for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
         if (edge_sleeps(dag, v) != asleep) continue;
-        passed_ns += min_ns(edge_ns(dag, v), level_ns);
-        int64_t due_ns = share_of(total_ns, passed_ns, length_ns);
+        passed_ns += min_ns(edge_ns(dag, v), level.level_ns);
+        int64_t due_ns = share_of(total_ns, passed_ns, level.length_ns);
         to_ns[v] += sign * (due_ns - given_ns);
         given_ns = due_ns;
     }
@@ -104,10 +127,11 @@ static void divide_alike(struct dag *dag, const struct stretch *stretch, bool as
 // thread sleeps, or is kept from a core, for long now and then, not for a little everywhere. So each edge computes for
 // its whole length up to a level, which is the same for all; and is awake up to another, higher one.
 static void divide(struct dag *dag, const struct stretch *stretch, int64_t compute_ns, int64_t queued_ns) {
-    int64_t awake_ns = min_ns(compute_ns, stretch->awake_ns);
-    int64_t asleep_ns = min_ns(compute_ns - awake_ns, stretch->asleep_ns);
-    int64_t queued_asleep_ns = min_ns(queued_ns, stretch->asleep_ns - asleep_ns);
-    int64_t queued_awake_ns = min_ns(queued_ns - queued_asleep_ns, stretch->awake_ns - awake_ns);
+    int64_t awake_room_ns = stretch->rooms[false].length_ns, asleep_room_ns = stretch->rooms[true].length_ns;
+    int64_t awake_ns = min_ns(compute_ns, awake_room_ns);
+    int64_t asleep_ns = min_ns(compute_ns - awake_ns, asleep_room_ns);
+    int64_t queued_asleep_ns = min_ns(queued_ns, asleep_room_ns - asleep_ns);
+    int64_t queued_awake_ns = min_ns(queued_ns - queued_asleep_ns, awake_room_ns - awake_ns);
     divide_alike(dag, stretch, false, awake_ns, queued_awake_ns);
     divide_alike(dag, stretch, true, asleep_ns, queued_asleep_ns);
 }
@@ -127,7 +151,7 @@ static int64_t in_ns(uint64_t cpu, double per_ns) {
 
 // Between two boundaries whose counter went back or before the first: taken to compute whenever it doesn't sleep.
 static void assume(struct dag *dag, const struct stretch *stretch) {
-    divide(dag, stretch, stretch->awake_ns, 0);
+    divide(dag, stretch, stretch->rooms[false].length_ns, 0);
 }
 
 static void divide_thread(struct dag *dag, const struct dag_thread *thread, double per_ns) {
@@ -180,8 +204,9 @@ static size_t sample_rates(const struct dag *dag, struct rate_sample *samples) {
             uint64_t then = (uint64_t)dag->vertices.compute_ns[from], now = (uint64_t)dag->vertices.compute_ns[v];
             if (!now) continue;
             struct stretch stretch = stretch_between(dag, from, v);
-            bool telling = then && now > then && !stretch.asleep_ns && stretch.awake_ns >= RATE_LEAST_NS;
-            double ns = (double)stretch.awake_ns;
+            int64_t awake_ns = stretch.rooms[false].length_ns;
+            bool telling = then && now > then && !stretch.rooms[true].length_ns && awake_ns >= RATE_LEAST_NS;
+            double ns = (double)awake_ns;
             if (telling) samples[count++] = (struct rate_sample){(double)(now - then) / ns, ns};
             from = v;
         }
