@@ -58,6 +58,26 @@ static void advance(struct repair *repair, uint32_t index) {
     repair->unfinished--;
 }
 
+static bool comes_after_cause(const struct dag *dag, uint32_t v) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t cause = vertices->cause[v];
+    if (cause == DAG_NONE || vertices->time_ns[cause] < vertices->time_ns[v]) return true;
+    bool gathers = vertices->kind[v] == VERTEX_BARRIER && vertices->kind[cause] != VERTEX_BARRIER;
+    return gathers && vertices->time_ns[cause] == vertices->time_ns[v];
+}
+
+// Whether times agree with causes as they are, as where all cores have one clock. Then nothing is to be moved, and no
+// vertex can wait for itself: by time, barriers after others of their time, everything comes after what it waits for.
+static bool is_in_order(const struct dag *dag) {
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+            if (dag->vertices.time_ns[v] < least_time(dag, thread, v) || !comes_after_cause(dag, v)) return false;
+        }
+    }
+    return true;
+}
+
 // Frees the chain whose parked vertex is the earliest: its cause can't be what it waited for.
 static void drop_one_cause(struct repair *repair) {
     struct dag *dag = repair->dag;
@@ -102,7 +122,7 @@ void measure_wakeup(struct dag *dag) {
     dag->wakeup_ns = count[which] ? total_ns[which] / count[which] : 0;
 }
 
-bool repair_skew(struct builder *builder) {
+static bool repair_times(struct builder *builder) {
     struct dag *dag = builder->dag;
     struct repair repair = {.dag = dag, .unfinished = dag->thread_count, .parking.ready = DAG_NONE};
     repair.settled = calloc((size_t)dag->vertex_count / 64 + 1, sizeof *repair.settled);
@@ -114,11 +134,16 @@ bool repair_skew(struct builder *builder) {
         for (uint32_t v = 0; v < dag->vertex_count; v++) repair.parking.first[v] = DAG_NONE;
         for (uint32_t i = 0; i < dag->thread_count; i++) repair.at[i] = dag->threads[i].first;
         walk(&repair);
-        measure_wakeup(dag);
     }
     free(repair.settled);
     free(repair.parking.first);
     free(repair.parking.next);
     free(repair.at);
     return ok || no_memory(builder);
+}
+
+bool repair_skew(struct builder *builder) {
+    bool ok = is_in_order(builder->dag) || repair_times(builder);
+    if (ok) measure_wakeup(builder->dag);
+    return ok;
 }
