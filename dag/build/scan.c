@@ -369,10 +369,22 @@ static bool make_tasks(struct builder *builder) {
     return dag->tasks || no_memory(builder);
 }
 
+// As many as there are, as a rule: what is handed over, and threads. What is not filled takes no memory.
+static bool reserve_sightings(struct builder *builder) {
+    const uint64_t *events = builder->trace->events_of_kind;
+    uint64_t count = 64 + events[EVENT_SPAWN_BEGIN] + events[EVENT_THREAD_START] + events[EVENT_MAIN_BEGIN];
+    builder->sightings = malloc(count * sizeof *builder->sightings);
+    if (!builder->sightings || count > UINT32_MAX / 2) return no_memory(builder);
+    pages_prefer_huge(builder->sightings, count * sizeof *builder->sightings);
+    builder->sighting_capacity = (uint32_t)count;
+    return true;
+}
+
 bool scan_trace(struct builder *builder) {
     const struct trace *trace = builder->trace;
     builder->streams = calloc((size_t)trace->stream_count + 1, sizeof *builder->streams);
     if (!builder->streams) return no_memory(builder);
+    if (!reserve_sightings(builder)) return false;
     for (uint32_t s = 0; s < trace->stream_count; s++) builder->streams[s].run = DAG_NONE;
     for (uint32_t s = 0; s < trace->stream_count; s++) {
         if (trace->streams[s].id != 0 && !scan_stream(builder, s)) return false;
