@@ -30,10 +30,10 @@ static uint32_t expected_vertices(const struct trace *trace) {
     return count < DAG_NONE / 2 ? (uint32_t)count : DAG_NONE / 2;
 }
 
-static bool reserve_vertex(struct builder *builder) {
+// Rare, and so kept out of where each vertex passes.
+static __attribute__((noinline, cold)) bool reserve_vertices(struct builder *builder) {
     struct dag_vertices *vertices = &builder->dag->vertices;
     struct dag_tracer_cost *tracer = &builder->dag->tracer;
-    if (builder->dag->vertex_count < builder->vertex_capacity) return true;
     if (builder->vertex_capacity > DAG_NONE / 2) {
         return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
                          DAG_NONE / 2);
@@ -55,8 +55,8 @@ static bool reserve_vertex(struct builder *builder) {
 }
 
 bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns, uint64_t event, uint32_t task) {
-    if (!reserve_vertex(builder)) return false;
     struct dag *dag = builder->dag;
+    if (dag->vertex_count >= builder->vertex_capacity && !reserve_vertices(builder)) return false;
     uint32_t v = dag->vertex_count++;
     dag->vertices.time_ns[v] = time_ns;
     dag->vertices.cause[v] = DAG_NONE;

@@ -30,8 +30,8 @@ bool agenda_reserve(struct agenda *agenda, uint32_t strands) {
     return true;
 }
 
-// Whoever stood on leaves stands on the same ones, which lie further back now.
-static void add_leaves(struct agenda *agenda) {
+// Whoever stood on leaves stands on the same ones, which lie further back now. Rare, and so kept out of agenda_put.
+static __attribute__((noinline, cold)) void add_leaves(struct agenda *agenda) {
     uint32_t before = agenda->leaves, leaves = before ? 2 * before : 2;
     for (uint32_t leaf = before; leaf < leaves; leaf++) agenda->unused[leaf] = leaf;
     for (uint32_t leaf = leaves; leaf-- > 0;)
