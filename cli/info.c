@@ -169,6 +169,13 @@ static cJSON *part_json(const struct trace *trace) {
     return object;
 }
 
+static cJSON *calling_contexts_json(const struct trace *trace) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "stacks", json_integer((int64_t)trace->calling_sample_count));
+    cJSON_AddItemToObject(object, "left_out", json_integer((int64_t)trace->calling_left_out));
+    return object;
+}
+
 static bool write_json(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
     cJSON *document = cJSON_CreateObject();
@@ -185,6 +192,7 @@ static bool write_json(const struct inspection *found, struct error *error) {
         cJSON_AddItemToObject(document, "tracer_cost_ns", json_integer((int64_t)tracer_cost_ns(trace)));
         cJSON_AddItemToObject(document, "event_costs", event_costs_json(trace));
     }
+    cJSON_AddItemToObject(document, "calling_contexts", calling_contexts_json(trace));
     cJSON_AddItemToObject(document, "threads", threads_json(trace));
     cJSON_AddItemToObject(document, "stopped_because", json_text(trace->end.stopped_because));
     bool ended = trace->has_end;
@@ -239,6 +247,16 @@ static void add_part(struct table *table, const struct trace *trace) {
     }
 }
 
+static void add_calling_contexts(struct table *table, const struct trace *trace) {
+    char stacks[96];
+    if (trace->calling_sample_count == 0 && trace->calling_left_out == 0) return;
+    int used = snprintf(stacks, sizeof stacks, "%s stacks", text_count(trace->calling_sample_count).s);
+    if (trace->calling_left_out > 0)
+        snprintf(stacks + used, sizeof stacks - (size_t)used, ", and no room for %s more",
+                 text_count(trace->calling_left_out).s);
+    add_fact(table, "calling contexts", stacks);
+}
+
 static bool write_facts(const struct trace *trace, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
     const struct trace_header *header = &trace->header;
@@ -254,6 +272,7 @@ static bool write_facts(const struct trace *trace, struct error *error) {
     add_fact(&table, "clock", clock_text(header, clock, sizeof clock));
     add_fact(&table, "computing by", header->cycle_source);
     add_part(&table, trace);
+    add_calling_contexts(&table, trace);
     if (trace->tells_costs) {
         snprintf(cost, sizeof cost, "%s of all threads' time, as measured in this run",
                  text_duration(tracer_cost_ns(trace)).s);

@@ -3,12 +3,13 @@
 #include "cli/analysis.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "report/calling_text.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
 #include "report/text.h"
 
-enum { WAITS_SHOWN = 20, BYTECODES_SHOWN = 20 };
+enum { WAITS_SHOWN = 20, BYTECODES_SHOWN = 20, CALLING_SITES_SHOWN = 10 };
 
 static struct {
     bool json, csv, keep_tracer_cost;
@@ -30,6 +31,7 @@ struct findings {
     struct grain_group *grain; // sites
     size_t grain_count;
     struct bytecodes bytecodes;
+    struct calling_contexts callings;
 };
 
 // What the tracer itself cost: what of the threads' time was taken out, and how long the run was with it.
@@ -52,6 +54,7 @@ static bool write_json(const struct analysis *analysis, const char *path, const 
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
     cJSON_AddItemToObject(document, "bytecodes", json_bytecodes(analysis->dag, &findings->bytecodes));
+    cJSON_AddItemToObject(document, "calling_contexts", json_calling_contexts(analysis->dag, &findings->callings));
     cJSON_AddItemToObject(document, "waits", json_waits(findings->waits.sites, findings->waits.site_count));
     cJSON_AddItemToObject(document, "blockers", json_blockers(findings->waits.blockers, findings->waits.blocker_count));
     return json_write(document, stdout, error);
@@ -98,6 +101,10 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
         if (!metrics_text_write_bytecodes(analysis->dag, &findings->bytecodes, BYTECODES_SHOWN, stdout, utf8, error))
             return false;
     }
+    if (findings->callings.site_count) {
+        puts("\nwhere tasks come from and how they are run (a sample of each site's; the JDK's frames are folded)");
+        if (!calling_text_write(analysis->dag, &findings->callings, CALLING_SITES_SHOWN, stdout, error)) return false;
+    }
     const struct wait_findings *waits = &findings->waits;
     puts(waits->site_count ? "\nwhere threads wait" : "\nno waits");
     if (waits->site_count &&
@@ -125,7 +132,8 @@ static int run(const struct operands *operands, struct error *error) {
         analysis_measure(&analysis, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, error) &&
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
-        bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error)) {
+        bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
+        calling_contexts_find(analysis.dag, &arena, &findings.callings, error)) {
         write_findings(&analysis, path, &findings, error);
     }
     arena_destroy(&arena);

@@ -3,6 +3,7 @@
 
 #include "metrics/requests.h"
 #include "optimize/plan_json.h"
+#include "report/calling_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -219,6 +220,45 @@ cJSON *json_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes) 
         cJSON_AddItemToArray(sites, its);
     }
     add(object, "sites", sites);
+    return object;
+}
+
+// Innermost first; null where frames were left out.
+static cJSON *frames_of(const struct trace *trace, uint32_t context) {
+    cJSON *array = cJSON_CreateArray();
+    for (; context; context = trace->calling_contexts[context].caller)
+        cJSON_AddItemToArray(array, json_place(&trace->frames[trace->calling_contexts[context].frame]));
+    return array;
+}
+
+static cJSON *calling_contexts_of(const struct trace *trace, const struct calling_site *site) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < site->context_count; i++) {
+        const struct calling_context *context = &site->contexts[i];
+        cJSON *object = cJSON_CreateObject();
+        add(object, "kind", json_text(calling_kind_names[context->kind]));
+        add(object, "count", json_integer((int64_t)context->samples));
+        add(object, "share", json_number(context->share));
+        add(object, "frames", frames_of(trace, context->context));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+cJSON *json_calling_contexts(const struct dag *dag, const struct calling_contexts *found) {
+    if (found->site_count == 0) return cJSON_CreateNull();
+    cJSON *object = cJSON_CreateObject(), *sites = cJSON_CreateArray();
+    for (size_t i = 0; i < found->site_count; i++) {
+        const struct calling_site *site = &found->sites[i];
+        cJSON *its = cJSON_CreateObject();
+        add(its, "site", site->site == DAG_NONE ? cJSON_CreateNull() : json_place(&dag->sites[site->site].site));
+        add(its, "task_class", json_text(site->task_class ? dag->trace->classes[site->task_class].name : NULL));
+        add(its, "tasks", json_integer((int64_t)site->tasks));
+        add(its, "contexts", calling_contexts_of(dag->trace, site));
+        cJSON_AddItemToArray(sites, its);
+    }
+    add(object, "sites", sites);
+    add(object, "left_out", json_integer((int64_t)found->left_out));
     return object;
 }
 

@@ -5,6 +5,7 @@
 #define REHYPE_REPORT_JSON_H
 
 #include "metrics/bytecodes.h"
+#include "metrics/calling_contexts.h"
 #include "metrics/grain.h"
 #include "metrics/interval.h"
 #include "metrics/metrics.h"
@@ -24,6 +25,7 @@ void json_add_metrics(cJSON *object, const struct metrics *metrics); // its memb
 cJSON *json_intervals(const struct intervals *intervals);            // "interval"
 cJSON *json_grain(const struct dag *dag, const struct grain_group *groups, size_t count);
 cJSON *json_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes); // null if they were not counted
+cJSON *json_calling_contexts(const struct dag *dag, const struct calling_contexts *found); // null without any
 cJSON *json_waits(const struct wait_site *waits, size_t count);
 cJSON *json_blockers(const struct blocker *blockers, size_t count);
 cJSON *json_suggestions(const struct search_result *result, uint64_t seed); // the whole rehype.suggest/1 document

@@ -322,9 +322,9 @@ static bool read_methods(struct opening *opening, struct unpack *unpack, struct 
     return true;
 }
 
-static bool read_sites(struct opening *opening, struct unpack *unpack, struct error *error) {
+static bool read_places(struct opening *opening, struct unpack *unpack, struct list *table, struct error *error) {
     uint64_t count;
-    struct trace_site *site = begin_table(opening, unpack, &opening->file->sites, sizeof *site, &count, error);
+    struct trace_site *site = begin_table(opening, unpack, table, sizeof *site, &count, error);
     if (site == NULL) return false;
     for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, site++) {
         expect_elements(unpack, 6);
@@ -335,6 +335,51 @@ static bool read_sites(struct opening *opening, struct unpack *unpack, struct er
         site->line = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
         site->bci = (int32_t)unpack_signed(unpack, INT32_MIN, INT32_MAX);
     }
+    return true;
+}
+
+static bool read_sites(struct opening *opening, struct unpack *unpack, struct error *error) {
+    return read_places(opening, unpack, &opening->file->sites, error);
+}
+
+static bool read_frames(struct opening *opening, struct unpack *unpack, struct error *error) {
+    return read_places(opening, unpack, &opening->file->frames, error);
+}
+
+// Callers come before those that they call, so that every walk from callee to caller ends.
+static bool read_calling_contexts(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct trace_file *file = opening->file;
+    uint64_t count;
+    struct trace_calling_context *context =
+        begin_table(opening, unpack, &file->calling_contexts, sizeof *context, &count, error);
+    if (context == NULL) return false;
+    size_t id = file->calling_contexts.count - count;
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, context++, id++) {
+        expect_elements(unpack, 2);
+        context->caller = (uint32_t)unpack_unsigned(unpack, id - 1);
+        context->frame = (uint32_t)unpack_unsigned(unpack, file->frames.count - 1);
+    }
+    return true;
+}
+
+static bool read_calling_samples(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct trace_file *file = opening->file;
+    uint64_t left_out = unpack_unsigned(unpack, UINT64_MAX), count = unpack_count(unpack, TOKEN_ARRAY);
+    if (unpack->state != UNPACK_GOOD) return false;
+    struct trace_calling_sample *sample = LIST_ADD(&file->calling_samples, struct trace_calling_sample, count);
+    if (sample == NULL) return no_memory(error);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, sample++) {
+        expect_elements(unpack, 4);
+        sample->kind = (uint32_t)unpack_unsigned(unpack, CALLING_KINDS - 1);
+        sample->task = unpack_unsigned(unpack, UINT64_MAX);
+        sample->context = (uint32_t)unpack_unsigned(unpack, file->calling_contexts.count - 1);
+        sample->stands_for = unpack_unsigned(unpack, UINT64_MAX);
+        if (sample->context == 0 || sample->stands_for == 0) unpack->state = UNPACK_WRONG;
+    }
+    if (unpack->state == UNPACK_GOOD)
+        file->trace.calling_left_out += left_out;
+    else
+        file->calling_samples.count -= count;
     return true;
 }
 
@@ -491,6 +536,9 @@ static const struct block_kind {
     {"events", 8, read_events},
     {"methods", 2, read_methods},
     {"sites", 2, read_sites},
+    {"frames", 2, read_frames},
+    {"calling_contexts", 2, read_calling_contexts},
+    {"calling_samples", 2, read_calling_samples},
     {"classes", 2, read_classes},
     {"pool", 7, read_pool},
     {"thread", 3, read_thread},
@@ -740,6 +788,12 @@ static void publish_tables(struct trace_file *file) {
     trace->method_count = (uint32_t)file->methods.count;
     trace->sites = file->sites.items;
     trace->site_count = (uint32_t)file->sites.count;
+    trace->frames = file->frames.items;
+    trace->frame_count = (uint32_t)file->frames.count;
+    trace->calling_contexts = file->calling_contexts.items;
+    trace->calling_context_count = (uint32_t)file->calling_contexts.count;
+    trace->calling_samples = file->calling_samples.items;
+    trace->calling_sample_count = file->calling_samples.count;
     trace->classes = file->classes.items;
     trace->class_count = (uint32_t)file->classes.count;
     trace->pools = file->pools.items;
@@ -756,11 +810,12 @@ static void publish_tables(struct trace_file *file) {
 }
 
 static bool begin_tables(struct trace_file *file, struct error *error) {
-    bool good = LIST_ADD(&file->methods, struct trace_method, 1) != NULL &&
-                LIST_ADD(&file->sites, struct trace_site, 1) != NULL &&
-                LIST_ADD(&file->classes, struct trace_class, 1) != NULL &&
-                LIST_ADD(&file->pools, struct trace_pool, 1) != NULL &&
-                LIST_ADD(&file->skips, struct trace_skip, 1) != NULL;
+    bool good =
+        LIST_ADD(&file->methods, struct trace_method, 1) != NULL &&
+        LIST_ADD(&file->sites, struct trace_site, 1) != NULL && LIST_ADD(&file->frames, struct trace_site, 1) != NULL &&
+        LIST_ADD(&file->calling_contexts, struct trace_calling_context, 1) != NULL &&
+        LIST_ADD(&file->classes, struct trace_class, 1) != NULL &&
+        LIST_ADD(&file->pools, struct trace_pool, 1) != NULL && LIST_ADD(&file->skips, struct trace_skip, 1) != NULL;
     return good || no_memory(error);
 }
 
@@ -841,8 +896,9 @@ void trace_close(struct trace *trace) {
     if (trace == NULL) return;
     struct trace_file *file = (struct trace_file *)trace;
     if (file->mapped) munmap((void *)file->bytes, trace->bytes);
-    struct list *lists[] = {&file->damage, &file->methods, &file->sites,   &file->classes,
-                            &file->pools,  &file->skips,   &file->running, &file->streams};
+    struct list *lists[] = {
+        &file->damage,  &file->methods, &file->sites,  &file->classes,          &file->pools,          &file->skips,
+        &file->running, &file->streams, &file->frames, &file->calling_contexts, &file->calling_samples};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

@@ -51,6 +51,13 @@ struct trace {
     const struct trace_pool *pools;
     uint32_t method_count, site_count, class_count, pool_count; // highest id + 1
 
+    const struct trace_site *frames; // of calling contexts
+    const struct trace_calling_context *calling_contexts;
+    uint32_t frame_count, calling_context_count; // highest id + 1
+    const struct trace_calling_sample *calling_samples;
+    size_t calling_sample_count;
+    uint64_t calling_left_out; // stacks that were to be recorded, and had no room in the tracer
+
     const uint64_t *running; // tasks that had begun before recording did, in rising order
     size_t running_count;
 

@@ -40,6 +40,23 @@ struct trace_pool {
     uint32_t flags;
 };
 
+// A calling context: a stack, as its innermost frame and the context that called it. Ids of contexts are their own,
+// and a context's callers have lower ones.
+struct trace_calling_context {
+    uint32_t caller; // context; 0: nothing called it, or no more is known
+    uint32_t frame;  // id in the trace's frames; 0: frames that were left out, the stack being deeper than is recorded
+};
+
+enum calling_kind { CALLING_CREATED = 0, CALLING_SUBMITTED = 1, CALLING_EXECUTED = 2, CALLING_KINDS };
+
+// Where one task was created, handed over, or begun. Of many tasks alike only some are looked at.
+struct trace_calling_sample {
+    uint64_t task;
+    uint64_t stands_for; // so many tasks, about; at least 1
+    uint32_t context;    // never 0
+    uint32_t kind;       // enum calling_kind
+};
+
 enum { THREAD_SYSTEM = 1, THREAD_DAEMON = 2, THREAD_VIRTUAL = 4 }; // SYSTEM: the JVM's own, never counted
 
 struct trace_thread {

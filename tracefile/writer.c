@@ -298,6 +298,18 @@ static size_t site_size(const void *entry) {
     return text_size(site->class_name) + text_size(site->method) + text_size(site->descriptor) + text_size(site->file);
 }
 
+static void pack_calling_context(msgpack_packer *pk, const void *entry) {
+    const struct trace_calling_context *context = entry;
+    msgpack_pack_array(pk, 2);
+    msgpack_pack_uint32(pk, context->caller);
+    msgpack_pack_uint32(pk, context->frame);
+}
+
+static size_t no_texts(const void *entry) {
+    (void)entry;
+    return 0;
+}
+
 static void pack_class(msgpack_packer *pk, const void *entry) {
     pack_text(pk, ((const struct trace_class *)entry)->name);
 }
@@ -320,6 +332,9 @@ static size_t skip_size(const void *entry) {
 
 static const struct table method_table = {"methods", sizeof(struct trace_method), pack_method, method_size};
 static const struct table site_table = {"sites", sizeof(struct trace_site), pack_site, site_size};
+static const struct table frame_table = {"frames", sizeof(struct trace_site), pack_site, site_size};
+static const struct table calling_table = {"calling_contexts", sizeof(struct trace_calling_context),
+                                           pack_calling_context, no_texts};
 static const struct table class_table = {"classes", sizeof(struct trace_class), pack_class, class_size};
 static const struct table skip_table = {"skips", sizeof(struct trace_skip), pack_skip, skip_size};
 
@@ -363,6 +378,38 @@ bool trace_write_sites(struct trace_writer *writer, uint32_t first, const struct
 
 bool trace_write_classes(struct trace_writer *writer, uint32_t first, const struct trace_class *classes, size_t count) {
     return write_table(writer, &class_table, first, classes, count);
+}
+
+bool trace_write_frames(struct trace_writer *writer, uint32_t first, const struct trace_site *frames, size_t count) {
+    return write_table(writer, &frame_table, first, frames, count);
+}
+
+bool trace_write_calling_contexts(struct trace_writer *writer, uint32_t first,
+                                  const struct trace_calling_context *contexts, size_t count) {
+    return write_table(writer, &calling_table, first, contexts, count);
+}
+
+static void write_calling_block(struct trace_writer *writer, const struct trace_calling_sample *samples, size_t count,
+                                uint64_t left_out) {
+    msgpack_packer *pk = block_begin(writer, "calling_samples", 2);
+    msgpack_pack_uint64(pk, left_out);
+    msgpack_pack_array(pk, count);
+    for (size_t i = 0; i < count; i++) {
+        msgpack_pack_array(pk, 4);
+        msgpack_pack_uint32(pk, samples[i].kind);
+        msgpack_pack_uint64(pk, samples[i].task);
+        msgpack_pack_uint32(pk, samples[i].context);
+        msgpack_pack_uint64(pk, samples[i].stands_for);
+    }
+    block_end(writer);
+}
+
+bool trace_write_calling_samples(struct trace_writer *writer, const struct trace_calling_sample *samples, size_t count,
+                                 uint64_t left_out) {
+    const size_t MOST = 65536; // a block's
+    for (size_t at = 0; !stopped(writer) && (at < count || left_out > 0); at += MOST, left_out = 0)
+        write_calling_block(writer, samples + at, count - at < MOST ? count - at : MOST, left_out);
+    return !stopped(writer);
 }
 
 static bool write_pool_rules(struct trace_writer *writer, uint32_t id, const struct trace_pool *pool) {

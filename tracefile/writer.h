@@ -65,8 +65,15 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
 bool trace_write_methods(struct trace_writer *, uint32_t first, const struct trace_method *, size_t count);
 bool trace_write_sites(struct trace_writer *, uint32_t first, const struct trace_site *, size_t count);
 bool trace_write_classes(struct trace_writer *, uint32_t first, const struct trace_class *, size_t count);
+bool trace_write_frames(struct trace_writer *, uint32_t first, const struct trace_site *, size_t count);
+bool trace_write_calling_contexts(struct trace_writer *, uint32_t first, const struct trace_calling_context *,
+                                  size_t count);
 bool trace_write_pool(struct trace_writer *, uint32_t id, const struct trace_pool *);
 bool trace_write_thread(struct trace_writer *, uint32_t id, const struct trace_thread *);
+
+// More of them; `left_out` more than these had no room in the tracer.
+bool trace_write_calling_samples(struct trace_writer *, const struct trace_calling_sample *, size_t count,
+                                 uint64_t left_out);
 
 // Tasks that had begun before recording did: their start in the trace is no start.
 bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t count);

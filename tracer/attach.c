@@ -84,6 +84,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     if (!know_jvm(jni, error)) return false;
     sites_restart();
     registry_restart();
+    calling_schedule_restart();
     sleeps_restart();
     virtual_restart();
     if (!run_start(&nothing, error)) return false;

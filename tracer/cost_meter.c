@@ -68,6 +68,14 @@ void probe_timer_finish(struct probe_timer *timer, struct ring *ring) {
     choose_next(timer);
 }
 
+void probe_timer_drop(struct probe_timer *timer) {
+    if (timer->begun_ticks == 0) return;
+    timer->begun_ticks = 0;
+    timer->recorded_kind = EVENT_NONE;
+    timer->recorded_after = 0;
+    timer->left = 1;
+}
+
 // Calibration ---------------------------------------------------------------------------------------------------------
 
 static _Atomic(uint64_t) call_1024, call_times, function_1024, function_times;

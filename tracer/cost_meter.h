@@ -12,7 +12,7 @@
 // by a thread of the tracer's own (calibration.h). So are function events, which are too short to be timed one by one.
 //
 // Left out: that caches hold less of the program, that what is passed to a probe can't be optimised away, and what the
-// drainer takes from the cores.
+// drainer takes from the cores; what a stack costs where a calling context is recorded (calling.h).
 #ifndef REHYPE_TRACER_COST_METER_H
 #define REHYPE_TRACER_COST_METER_H
 
@@ -38,6 +38,10 @@ void probe_timer_init(struct probe_timer *timer, uint32_t seed, const uint32_t *
 // When a probe begins that happens now and then only, and at much cost: it is timed in any case. `ticks`: when that
 // was.
 void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks);
+
+// The probe that is under way does what happens now and then only, and is no measure of others: if it is being timed,
+// it is not, and the next one is in its place.
+void probe_timer_drop(struct probe_timer *timer);
 
 // The parts of probe_timer_event and probe_timer_end that few probes need.
 void probe_timer_note(struct probe_timer *timer, struct ring *ring, uint64_t ticks, unsigned kind);

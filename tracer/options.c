@@ -114,7 +114,8 @@ static bool parse_without(const char *value, struct options *options, struct err
     if (strcmp(value, "locks") == 0) return options->without_locks = true;
     if (strcmp(value, "gc") == 0) return options->without_gc = true;
     if (strcmp(value, "samples") == 0) return options->without_samples = true;
-    return error_set(error, STATUS_USAGE, "option without=%s: expected locks, gc or samples", value);
+    if (strcmp(value, "calling-contexts") == 0) return options->without_calling_contexts = true;
+    return error_set(error, STATUS_USAGE, "option without=%s: expected locks, gc, samples or calling-contexts", value);
 }
 
 static bool parse_clock(const char *value, struct options *options, struct error *error) {

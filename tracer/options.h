@@ -5,9 +5,9 @@
 //   (com.acme.*::get*); repeatable exclude=GLOB    leave these out again; repeatable executor=LINE   a method of an
 //   executor that is none of the JDK's (executors.h); repeatable, beside those built in library=GLOB    more classes
 //   that spawn for others: a spawn's site is what called them; repeatable min-duration=NS functions that are shorter
-//   are left out without=KIND    locks, gc or samples are not recorded; repeatable memory=BYTES    that all threads'
-//   buffers may take together clock=NAME      counter (the processor's, where it is sound; default) or monotonic
-//   rotate-size=BYTES, rotate-time=NS  the recording goes on in another file when one is so large, or so old
+//   are left out without=KIND    locks, gc, samples or calling-contexts are not recorded; repeatable memory=BYTES that
+//   all threads' buffers may take together clock=NAME      counter (the processor's, where it is sound; default) or
+//   monotonic rotate-size=BYTES, rotate-time=NS  the recording goes on in another file when one is so large, or so old
 //   rotate-keep=N   and so many files are kept
 //   buffer=N        records in each half of a thread's buffer (16 bytes each)
 //   bytecodes=1     count the bytecodes that each thread executes (bytecodes.h)
@@ -39,7 +39,7 @@ struct options {
     uint64_t least_ns;     // of a function
     uint64_t memory_bytes; // 0: no limit
     struct rotation_rules rotation;
-    bool without_locks, without_gc, without_samples, monotonic;
+    bool without_locks, without_gc, without_samples, without_calling_contexts, monotonic;
     bool bytecodes;
     bool claim, children;
 };

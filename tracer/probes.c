@@ -5,6 +5,7 @@
 // The task stack tells wrappers apart from tasks: beginning the task that is on top already, or a body inside a
 // submitted task, only nests. The spawn stack tells a pool's own thread start, or an executor inside an executor, from
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
+#include "tracer/calling.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
@@ -90,7 +91,9 @@ PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload)
     if (id) return (jlong)id;
     id = task_id_new(state);
     jobject wrapped = payload && identity_is_fork(jni, payload) ? identity_parts(jni, state, payload).payload : NULL;
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, wrapped ? wrapped : payload), 0);
+    uint32_t class = identity_class(jni, state, wrapped ? wrapped : payload);
+    calling_created(state, id, class);
+    record3(state, EVENT_TASK_CREATED, id, class, 0);
     return (jlong)id;
 }
 
@@ -110,8 +113,10 @@ PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
     uint64_t id = task_id_new(state);
+    uint32_t class = identity_class(jni, state, task);
     identity_created(task, id);
-    record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
+    calling_created_alone(state, id, class);
+    record3(state, EVENT_TASK_CREATED, id, class, 0);
 }
 
 // Hand-over ---------------------------------------------------------------------------------------------------------
@@ -172,8 +177,13 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, u
     return id;
 }
 
+static void record_spawn_at(struct thread_state *state, uint64_t task, uint64_t site, uint32_t pool) {
+    calling_submitted(state, task, (uint32_t)site);
+    record3(state, EVENT_SPAWN_BEGIN, task, site, pool);
+}
+
 static void record_spawn(JNIEnv *jni, struct thread_state *state, uint64_t task, uint32_t pool) {
-    record3(state, EVENT_SPAWN_BEGIN, task, site_of_spawn(jni, state), pool);
+    record_spawn_at(state, task, site_of_spawn(jni, state), pool);
 }
 
 // What is refused further in, where it is not recorded, is refused.
@@ -209,7 +219,7 @@ PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     if (!id) return;
     uint64_t site = site_of_spawn(jni, state);
     if (!site) site = scala_carried(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
-    record3(state, EVENT_SPAWN_BEGIN, id, site, (uint32_t)pool);
+    record_spawn_at(state, id, site, (uint32_t)pool);
 }
 
 // What a ScheduledThreadPoolExecutor hands over once more, it does so on a worker, out of sight of the application: the
@@ -220,7 +230,7 @@ PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     if (!id) return;
     uint64_t site = site_of_spawn(jni, state);
     if (!site) site = identity_get_future(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
-    record3(state, EVENT_SPAWN_BEGIN, id, site, (uint32_t)pool);
+    record_spawn_at(state, id, site, (uint32_t)pool);
     if (site <= CARRIED_SITE_MAX) identity_set_future_task(jni, task, id | site << CARRIED_SITE_AT);
 }
 
@@ -288,7 +298,9 @@ static void begin(struct thread_state *state, uint64_t task, unsigned kind) {
         if (frame) frame->nested++;
         return;
     }
-    if (thread_state_enter(state, task)) record_boundary(state, kind, task, 0);
+    if (!thread_state_enter(state, task)) return;
+    calling_executed(state, task);
+    record_boundary(state, kind, task, 0);
 }
 
 // What is asked to run, but is done already: nothing begins.
@@ -461,7 +473,10 @@ PROBE(void, runnerLeave)(JNIEnv *jni, jclass helper) {
 PROBE(void, lambdaMade)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = task ? probe_begin() : NULL;
     uint64_t id = state ? identity_evaluated(state, task) : 0;
-    if (id) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
+    if (!id) return;
+    uint32_t class = identity_class(jni, state, task);
+    calling_created_alone(state, id, class);
+    record3(state, EVENT_TASK_CREATED, id, class, 0);
 }
 
 static void record_result(uint64_t task) {
@@ -585,7 +600,7 @@ static uint64_t open_fork(JNIEnv *jni, struct thread_state *state, jobject task,
     }
     id = task_of_fork(jni, state, task, carried);
     uint64_t site = site_of_fork(jni, state, task);
-    record3(state, EVENT_SPAWN_BEGIN, id, site, pool);
+    record_spawn_at(state, id, site, pool);
     push_spawn(state, id);
     return id | (site <= CARRIED_SITE_MAX ? site : 0) << CARRIED_SITE_AT;
 }
@@ -633,7 +648,10 @@ PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) 
     struct task_frame *frame = thread_state_enter(state, id);
     if (frame)
         frame->forked_from = id ? (uint32_t)((uint64_t)carried >> CARRIED_SITE_AT & CARRIED_SITE_MAX) : inherited;
-    if (frame && id) record_boundary(state, EVENT_TASK_START, id, 0);
+    if (frame && id) {
+        calling_executed(state, id);
+        record_boundary(state, EVENT_TASK_START, id, 0);
+    }
     return id ? carried | (jlong)CARRIED_BEGUN : carried;
 }
 
@@ -849,7 +867,7 @@ PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue)
     uint64_t id = task ? task_of(jni, state, task, 0) : 0;
     if (id) {
         identity_set_pending(task, id, site);
-        record3(state, EVENT_SPAWN_BEGIN, id, site, pool);
+        record_spawn_at(state, id, site, pool);
     }
     push_spawn(state, id);
 }

@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An append-only table. Entries [0, written) are in the file, entries [0, gone) are no longer here.
+// An append-only table. Entries [0, written) are in the file, entries [0, gone) are no longer here, and entries [0,
+// due) are to be written now.
 struct table {
     void *entries;
-    uint32_t count, capacity, written, gone;
-    bool lets_go; // of entries once they are written: a program may have more threads than memory has room for
+    uint32_t count, capacity, written, due, gone;
+    uint32_t most; // entries beyond which there is no room; 0: memory alone bounds them
+    bool lets_go;  // of entries once they are written: a program may have more threads than memory has room for
     // Of tables without two entries of the same content: a program that loads classes again and again (plug-ins,
     // scripts) names the same things again and again. Ids by the hash of what they name; open addressing, a power of
     // two of slots.
@@ -39,6 +41,18 @@ static struct table sites = {
     .entry_size = sizeof(struct trace_site),
     .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor), AT(trace_site, file)},
     .string_count = 4};
+enum { CALLING_MOST = 1 << 16 }; // frames, and contexts: some 10 MiB
+static struct table frames = {
+    .most = CALLING_MOST,
+    .content = AFTER(trace_site, bci),
+    .entry_size = sizeof(struct trace_site),
+    .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor), AT(trace_site, file)},
+    .string_count = 4};
+static struct table calling_contexts = {.most = CALLING_MOST,
+                                        .content = sizeof(struct trace_calling_context),
+                                        .entry_size = sizeof(struct trace_calling_context)};
+static struct table calling_samples = {.lets_go = true, .entry_size = sizeof(struct trace_calling_sample)};
+static uint64_t calling_left_out; // not told yet
 static struct table classes = {.content = AFTER(trace_class, name),
                                .entry_size = sizeof(struct trace_class),
                                .string = {AT(trace_class, name)},
@@ -124,7 +138,8 @@ static uint32_t append(struct table *table, const void *entry) {
         memcpy(place, entry, table->entry_size);
         copy_strings(table, place);
         if (table->content) known = place_of_id(table, place);
-        id = known && *known ? *known : ++table->count;
+        bool is_new = !known || !*known, full = table->most && table->count >= table->most;
+        id = !is_new ? *known : full ? 0 : ++table->count;
         if (known) *known = id;
     }
     pthread_mutex_unlock(&lock);
@@ -143,6 +158,14 @@ uint32_t registry_class(const struct trace_class *class) {
     return append(&classes, class);
 }
 
+uint32_t registry_frame(const struct trace_site *frame) {
+    return append(&frames, frame);
+}
+
+uint32_t registry_calling_context(const struct trace_calling_context *context) {
+    return append(&calling_contexts, context);
+}
+
 uint32_t registry_pool(const struct trace_pool *pool) {
     return append(&pools, pool);
 }
@@ -155,6 +178,20 @@ void registry_running(uint64_t task) {
     append(&running, &task);
 }
 
+void registry_calling_left_out(void) {
+    pthread_mutex_lock(&lock);
+    calling_left_out++;
+    pthread_mutex_unlock(&lock);
+}
+
+void registry_calling_sample(const struct trace_calling_sample *sample) {
+    enum { WAITING_MOST = 1 << 16 };
+    pthread_mutex_lock(&lock);
+    bool room = calling_samples.count - calling_samples.gone < WAITING_MOST;
+    pthread_mutex_unlock(&lock);
+    if (!room || !append(&calling_samples, sample)) registry_calling_left_out();
+}
+
 // What was not written won't be.
 static void pass_over(struct table *table) {
     for (uint32_t i = table->gone; i < table->count; i++)
@@ -164,7 +201,7 @@ static void pass_over(struct table *table) {
 
 // With the lock held.
 static void write_again(void) {
-    struct table *const again[] = {&methods, &sites, &classes, &pools};
+    struct table *const again[] = {&methods, &sites, &classes, &pools, &frames, &calling_contexts};
     for (size_t i = 0; i < sizeof again / sizeof *again; i++) again[i]->written = 0;
 }
 
@@ -179,6 +216,8 @@ void registry_restart(void) {
     write_again();
     pass_over(&threads);
     pass_over(&running);
+    pass_over(&calling_samples);
+    calling_left_out = 0;
     skips.count = 0;
     methods_woven = classes_woven = 0;
     pthread_mutex_unlock(&lock);
@@ -247,17 +286,26 @@ void registry_woven(unsigned count) {
     pthread_mutex_unlock(&lock);
 }
 
-// The entries not yet written, copied out under the lock; *first is the id of the first. NULL when there are none.
+// With the lock held.
+static void forget_written(struct table *table) {
+    uint32_t left = table->count - table->written;
+    const char *from = (char *)table->entries + (table->written - table->gone) * table->entry_size;
+    if (left) memmove(table->entries, from, left * table->entry_size);
+    table->gone = table->written;
+}
+
+// The entries that are due and not yet written, copied out under the lock; *first is the id of the first. NULL when
+// there are none (*count 0) or no memory.
 static void *take_new(struct table *table, uint32_t *first, size_t *count) {
     void *taken = NULL;
     pthread_mutex_lock(&lock);
-    *count = table->count - table->written;
+    *count = table->due > table->written ? table->due - table->written : 0;
     if (*count && (taken = malloc(*count * table->entry_size))) {
         size_t at = (table->written - table->gone) * table->entry_size;
         memcpy(taken, (char *)table->entries + at, *count * table->entry_size);
         *first = table->written + 1;
-        table->written = table->count;
-        if (table->lets_go) table->gone = table->count;
+        table->written = table->due;
+        if (table->lets_go) forget_written(table);
     }
     pthread_mutex_unlock(&lock);
     return taken;
@@ -277,6 +325,27 @@ static bool write_sites(struct trace_writer *writer, uint32_t first, const void 
 
 static bool write_classes(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
     return trace_write_classes(writer, first, entries, count);
+}
+
+static bool write_frames(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    return trace_write_frames(writer, first, entries, count);
+}
+
+static bool write_calling_contexts(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    return trace_write_calling_contexts(writer, first, entries, count);
+}
+
+static bool write_calling_samples(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    (void)first;
+    return trace_write_calling_samples(writer, entries, count, 0);
+}
+
+static bool write_left_out(struct trace_writer *writer) {
+    pthread_mutex_lock(&lock);
+    uint64_t left_out = calling_left_out;
+    calling_left_out = 0;
+    pthread_mutex_unlock(&lock);
+    return left_out == 0 || trace_write_calling_samples(writer, NULL, 0, left_out);
 }
 
 static bool write_pools(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
@@ -303,23 +372,40 @@ static bool write_running(struct trace_writer *writer, uint32_t first, const voi
     return trace_write_running(writer, entries, count);
 }
 
+static const struct {
+    struct table *table;
+    write_entries *write;
+} all[] = {{&methods, write_methods},
+           {&sites, write_sites},
+           {&classes, write_classes},
+           {&pools, write_pools},
+           {&threads, write_threads},
+           {&running, write_running},
+           {&frames, write_frames},
+           {&calling_contexts, write_calling_contexts},
+           {&calling_samples, write_calling_samples}};
+
+// At one moment: what an entry names in another table is due as well.
+static void make_due(void) {
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i].table->due = all[i].table->count;
+    pthread_mutex_unlock(&lock);
+}
+
 bool registry_flush(struct trace_writer *writer, registry_named *named) {
-    static const struct {
-        struct table *table;
-        write_entries *write;
-    } all[] = {{&methods, write_methods}, {&sites, write_sites},     {&classes, write_classes},
-               {&pools, write_pools},     {&threads, write_threads}, {&running, write_running}};
+    make_due();
     told_of_threads = named;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         uint32_t first;
         size_t count;
         void *entries = take_new(all[i].table, &first, &count);
+        if (count && !entries) return true; // no memory: what comes later may name these, and waits as well
         if (!entries) continue;
         bool written = all[i].write(writer, first, entries, count);
         free(entries);
         if (!written) return false;
     }
-    return true;
+    return write_left_out(writer);
 }
 
 void registry_end(struct trace_end *end) {

@@ -11,10 +11,12 @@
 
 // Each copies the strings, and returns the new id, or 0 when there is no memory (events then carry "none"). A method,
 // site or class of the same content as one before has that one's id: what a program loads again and again costs memory
-// once.
+// once. Of frames and calling contexts there are at most 65,536 each.
 uint32_t registry_method(const struct trace_method *method);
 uint32_t registry_site(const struct trace_site *site);
 uint32_t registry_class(const struct trace_class *class);
+uint32_t registry_frame(const struct trace_site *frame);
+uint32_t registry_calling_context(const struct trace_calling_context *context);
 uint32_t registry_pool(const struct trace_pool *pool);
 uint32_t registry_thread(const struct trace_thread *thread);
 
@@ -31,6 +33,11 @@ void registry_repeat(void);
 
 // A task that had begun before recording did.
 void registry_running(uint64_t task);
+
+// Where a task was created, handed over, or begun; and that of one more there was no room for that. What waits to be
+// written is bounded: what is too much is left out, too.
+void registry_calling_sample(const struct trace_calling_sample *sample);
+void registry_calling_left_out(void);
 
 // A pool is named after its first worker ("pool-1-thread-3" -> "pool-1"). Later calls change nothing.
 void registry_name_pool(uint32_t pool, const char *thread_name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/scala.h"
 
+#include "tracer/calling.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/sites.h"
@@ -75,6 +76,7 @@ uint64_t scala_callback(JNIEnv *jni, struct thread_state *state, jobject callbac
     if (!executor || identity_runs_inline(jni, executor)) return 0; // by who completes the future: no task
     if (!task) task = task_id_new(state);
     uint32_t class = state->future.function ? state->future.function : identity_class(jni, state, function);
+    calling_created(state, task, class);
     record3(state, EVENT_TASK_CREATED, task, class, 0);
     uint64_t site = site_of_spawn(jni, state);
     return site <= CARRIED_SITE_MAX ? task | site << CARRIED_SITE_AT : task;

@@ -17,12 +17,18 @@ char *dotted_name(const char *internal, size_t length, char *text, size_t size) 
     return text;
 }
 
-// Two maps with open addressing, both under one lock, both only growing: frames seen to sites, woven methods to shifts.
+// Maps with open addressing, all under one lock, all only growing: frames seen to sites, and to frames of calling
+// contexts; woven methods to shifts.
 struct seen_frame {
     jmethodID method;
     jlocation bci;
-    uint32_t site; // NOT_APPLICATION: a frame of the JDK's
-    bool library;  // of a class that spawns for others
+    uint32_t id;  // site, NOT_APPLICATION: a frame of the JDK's; or frame
+    bool library; // of a class that spawns for others
+};
+
+struct frame_map {
+    struct seen_frame *slots;
+    size_t count, capacity; // a power of two
 };
 
 struct woven_method {
@@ -32,8 +38,7 @@ struct woven_method {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct seen_frame *frames;
-static size_t frame_count, frame_capacity; // a power of two
+static struct frame_map sites_seen, frames_seen;
 static struct woven_method *woven;
 static size_t woven_count, woven_capacity;
 
@@ -59,17 +64,33 @@ static struct woven_method *woven_slot(struct woven_method *table, size_t capaci
     return &table[at];
 }
 
-static bool frames_grow(void) {
-    size_t capacity = frame_capacity ? frame_capacity * 2 : 256;
+static bool frames_grow(struct frame_map *map) {
+    size_t capacity = map->capacity ? map->capacity * 2 : 256;
     struct seen_frame *table = calloc(capacity, sizeof *table);
     if (!table) return false;
-    for (size_t i = 0; i < frame_capacity; i++) {
-        if (frames[i].method) *frame_slot(table, capacity, frames[i].method, frames[i].bci) = frames[i];
+    for (size_t i = 0; i < map->capacity; i++) {
+        const struct seen_frame *seen = &map->slots[i];
+        if (seen->method) *frame_slot(table, capacity, seen->method, seen->bci) = *seen;
     }
-    free(frames);
-    frames = table;
-    frame_capacity = capacity;
+    free(map->slots);
+    map->slots = table;
+    map->capacity = capacity;
     return true;
+}
+
+static void frames_add(struct frame_map *map, const struct seen_frame *seen) {
+    pthread_mutex_lock(&lock);
+    if (map->count * 2 < map->capacity || frames_grow(map)) {
+        struct seen_frame *slot = frame_slot(map->slots, map->capacity, seen->method, seen->bci);
+        map->count += !slot->method;
+        if (!slot->method) *slot = *seen;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void frames_clear(struct frame_map *map) {
+    free(map->slots);
+    *map = (struct frame_map){0};
 }
 
 static bool woven_grow(void) {
@@ -148,7 +169,9 @@ static bool is_obsolete(jmethodID method) {
     return obsolete;
 }
 
-static uint32_t describe(jclass declaring, jmethodID method, jlocation bci) {
+typedef uint32_t register_place(const struct trace_site *place);
+
+static uint32_t describe(jclass declaring, jmethodID method, jlocation bci, register_place *register_it) {
     char *signature = NULL, *name = NULL, *descriptor = NULL, *file = NULL;
     uint32_t id = 0;
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) == JVMTI_ERROR_NONE &&
@@ -163,7 +186,7 @@ static uint32_t describe(jclass declaring, jmethodID method, jlocation bci) {
                                   file,
                                   line_of(method, bci),
                                   (int32_t)(is_obsolete(method) ? bci : original_bci(key, bci))};
-        id = registry_site(&site);
+        id = register_it(&site);
     }
     release(signature);
     release(name);
@@ -210,7 +233,8 @@ static struct found_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
         return found;
     if (is_application(jni, declaring)) {
-        found = (struct found_site){describe(declaring, frame->method, frame->location), spawns_for_others(declaring)};
+        found = (struct found_site){describe(declaring, frame->method, frame->location, registry_site),
+                                    spawns_for_others(declaring)};
     }
     (*jni)->DeleteLocalRef(jni, declaring);
     return found;
@@ -219,11 +243,12 @@ static struct found_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
 static bool know_frame(const jvmtiFrameInfo *frame, struct found_site *found) {
     pthread_mutex_lock(&lock);
     bool known = false;
-    if (frame_capacity) {
-        const struct seen_frame *exact = frame_slot(frames, frame_capacity, frame->method, frame->location);
-        const struct seen_frame *any = frame_slot(frames, frame_capacity, frame->method, -1);
+    const struct frame_map *map = &sites_seen;
+    if (map->capacity) {
+        const struct seen_frame *exact = frame_slot(map->slots, map->capacity, frame->method, frame->location);
+        const struct seen_frame *any = frame_slot(map->slots, map->capacity, frame->method, -1);
         known = exact->method || any->method;
-        if (exact->method) *found = (struct found_site){exact->site, exact->library};
+        if (exact->method) *found = (struct found_site){exact->id, exact->library};
     }
     pthread_mutex_unlock(&lock);
     return known;
@@ -235,16 +260,28 @@ static struct found_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame)
     if (know_frame(frame, &found)) return found;
     found = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
     jlocation bci = found.site == NOT_APPLICATION ? -1 : frame->location;
-    pthread_mutex_lock(&lock);
-    if (frame_count * 2 < frame_capacity || frames_grow()) {
-        struct seen_frame *slot = frame_slot(frames, frame_capacity, frame->method, bci);
-        if (!slot->method) {
-            *slot = (struct seen_frame){frame->method, bci, found.site, found.library};
-            frame_count++;
-        }
-    }
-    pthread_mutex_unlock(&lock);
+    frames_add(&sites_seen, &(struct seen_frame){frame->method, bci, found.site, found.library});
     return found;
+}
+
+static uint32_t frame_seen(const jvmtiFrameInfo *frame) {
+    pthread_mutex_lock(&lock);
+    uint32_t id = frames_seen.capacity
+                      ? frame_slot(frames_seen.slots, frames_seen.capacity, frame->method, frame->location)->id
+                      : 0;
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+uint32_t site_of_any_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    uint32_t id = frame_seen(frame);
+    jclass declaring;
+    if (id || (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
+        return id;
+    id = describe(declaring, frame->method, frame->location, registry_frame);
+    (*jni)->DeleteLocalRef(jni, declaring);
+    if (id) frames_add(&frames_seen, &(struct seen_frame){frame->method, frame->location, id, false});
+    return id;
 }
 
 void sites_restart(void) {
@@ -254,10 +291,10 @@ void sites_restart(void) {
         free(woven[i].shifts);
     }
     free(woven);
-    free(frames);
     woven = NULL;
-    frames = NULL;
-    woven_count = woven_capacity = frame_count = frame_capacity = 0;
+    woven_count = woven_capacity = 0;
+    frames_clear(&sites_seen);
+    frames_clear(&frames_seen);
     pthread_mutex_unlock(&lock);
 }
 

@@ -10,6 +10,9 @@
 // The site of a hand-over by this thread now.
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
 
+// The place of a frame, the JDK's own included, by its number in the table of frames (registry_frame); 0: no room.
+uint32_t site_of_any_frame(JNIEnv *jni, const jvmtiFrameInfo *frame);
+
 // The site at which this thread is about to wait: always from the stack, since a wait costs 50 times as much.
 uint32_t site_of_wait(JNIEnv *jni);
 

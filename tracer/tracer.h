@@ -4,6 +4,7 @@
 #ifndef REHYPE_TRACER_TRACER_H
 #define REHYPE_TRACER_TRACER_H
 
+#include "tracer/calling_schedule.h"
 #include "tracer/clock.h"
 #include "tracer/cost_meter.h"
 #include "tracer/cpu_meter.h"
@@ -73,6 +74,7 @@ struct future_in_making {
 struct native_thread {
     struct cpu_meter meter;
     struct probe_timer timer;
+    struct calling_tallies callings;
     uint64_t next_task, task_limit; // ids reserved for it
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t next_class;           // the one to be replaced

@@ -29,6 +29,10 @@ static void write_tables(struct trace_writer *writer) {
     for (uint32_t t = 0; t < THREADS; t++) {
         trace_write_thread(writer, t, &(struct trace_thread){"thread", t == 0 ? THREAD_SYSTEM : 0});
     }
+    trace_write_frames(writer, 1, sites, 1);
+    trace_write_calling_contexts(writer, 1, (const struct trace_calling_context[]){{0, 0}, {1, 1}, {2, 1}}, 3);
+    trace_write_calling_samples(writer, (const struct trace_calling_sample[]){{1, 1, 2, 0}, {1, 8, 3, 1}, {9, 1, 3, 2}},
+                                3, 4);
     trace_write_running(writer, (const uint64_t[]){9, 8}, 2);
 }
 

@@ -19,11 +19,14 @@ struct trace_builder {
     uint32_t cores;
     const char *cycle_unit;
     struct trace_method *methods;
-    struct trace_site *sites;
+    struct trace_site *sites, *frames;
+    struct trace_calling_context *contexts;
+    struct trace_calling_sample *samples;
     struct trace_class *classes;
     struct trace_pool *pools;
     struct tb_thread *threads;
     uint32_t method_count, site_count, class_count, pool_count, thread_count;
+    uint32_t frame_count, context_count, sample_count;
     uint64_t running[8];
     uint32_t running_count;
     struct arena strings;
@@ -63,6 +66,9 @@ void tb_free(struct trace_builder *tb) {
     for (uint32_t i = 0; i < tb->thread_count; i++) free(tb->threads[i].events);
     free(tb->methods);
     free(tb->sites);
+    free(tb->frames);
+    free(tb->contexts);
+    free(tb->samples);
     free(tb->classes);
     free(tb->pools);
     free(tb->threads);
@@ -88,15 +94,37 @@ uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char 
     return ++tb->method_count;
 }
 
+static uint32_t add_place(struct trace_builder *tb, struct trace_site **places, uint32_t *count, const char *class_name,
+                          const char *method, uint32_t line) {
+    *places = one_more(*places, *count, sizeof **places);
+    (*places)[*count] = (struct trace_site){.class_name = keep(tb, class_name),
+                                            .method = keep(tb, method),
+                                            .descriptor = "()V",
+                                            .file = "Test.java",
+                                            .line = line,
+                                            .bci = (int32_t)line};
+    return ++*count;
+}
+
 uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line) {
-    tb->sites = one_more(tb->sites, tb->site_count, sizeof *tb->sites);
-    tb->sites[tb->site_count] = (struct trace_site){.class_name = keep(tb, class_name),
-                                                    .method = keep(tb, method),
-                                                    .descriptor = "()V",
-                                                    .file = "Test.java",
-                                                    .line = line,
-                                                    .bci = (int32_t)line};
-    return ++tb->site_count;
+    return add_place(tb, &tb->sites, &tb->site_count, class_name, method, line);
+}
+
+uint32_t tb_frame(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line) {
+    return add_place(tb, &tb->frames, &tb->frame_count, class_name, method, line);
+}
+
+uint32_t tb_calling_context(struct trace_builder *tb, uint32_t caller, uint32_t frame) {
+    tb->contexts = one_more(tb->contexts, tb->context_count, sizeof *tb->contexts);
+    tb->contexts[tb->context_count] = (struct trace_calling_context){caller, frame};
+    return ++tb->context_count;
+}
+
+void tb_calling_sample(struct trace_builder *tb, enum calling_kind kind, uint64_t task, uint32_t context,
+                       uint64_t stands_for) {
+    tb->samples = one_more(tb->samples, tb->sample_count, sizeof *tb->samples);
+    tb->samples[tb->sample_count++] =
+        (struct trace_calling_sample){.task = task, .stands_for = stands_for, .context = context, .kind = kind};
 }
 
 uint32_t tb_class(struct trace_builder *tb, const char *name) {
@@ -160,6 +188,9 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
         trace_write_thread(writer, tb->threads[t].id, &tb->threads[t].thread);
     }
     trace_write_running(writer, tb->running, tb->running_count);
+    if (tb->frame_count) trace_write_frames(writer, 1, tb->frames, tb->frame_count);
+    if (tb->context_count) trace_write_calling_contexts(writer, 1, tb->contexts, tb->context_count);
+    trace_write_calling_samples(writer, tb->samples, tb->sample_count, 0);
 }
 
 void tb_running(struct trace_builder *tb, uint64_t task) {

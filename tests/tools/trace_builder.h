@@ -27,6 +27,10 @@ void tb_cycle_unit(struct trace_builder *tb, const char *unit); // of the header
 
 uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name);
 uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
+uint32_t tb_frame(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
+uint32_t tb_calling_context(struct trace_builder *tb, uint32_t caller, uint32_t frame);
+void tb_calling_sample(struct trace_builder *tb, enum calling_kind kind, uint64_t task, uint32_t context,
+                       uint64_t stands_for);
 uint32_t tb_class(struct trace_builder *tb, const char *name);
 uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads); // a ThreadPoolExecutor, fixed size
 uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool);       // any other

@@ -68,6 +68,21 @@ static void print_tables(const struct trace *trace) {
     }
 }
 
+// A line a sample: kind, task, how many it stands for, and the stack, innermost first.
+static void print_callings(const struct trace *trace) {
+    static const char *const kinds[CALLING_KINDS] = {"created", "submitted", "executed"};
+    for (size_t i = 0; i < trace->calling_sample_count; i++) {
+        const struct trace_calling_sample *sample = &trace->calling_samples[i];
+        printf("calling\t%s\t%" PRIu64 "\t%" PRIu64 "\t", kinds[sample->kind], sample->task, sample->stands_for);
+        for (uint32_t id = sample->context; id; id = trace->calling_contexts[id].caller) {
+            const struct trace_site *frame = &trace->frames[trace->calling_contexts[id].frame];
+            printf(" %s.%s:%" PRIu32 "@%" PRId32, text(frame->class_name), text(frame->method), frame->line,
+                   frame->bci);
+        }
+        putchar('\n');
+    }
+}
+
 // What the event's first names mean: the function, the payload's class, the site.
 static void print_meaning(const struct trace *trace, const struct event *event) {
     const uint64_t *operand = event->operand;
@@ -131,8 +146,10 @@ int main(int argc, char **argv) {
     if (count) {
         print_counts(trace);
         print_costs(trace);
+        printf("calling_left_out\t%" PRIu64 "\n", trace->calling_left_out);
     } else {
         print_tables(trace);
+        print_callings(trace);
     }
     bool good = true;
     for (uint32_t i = 0; i < trace->stream_count && good && !count; i++) {

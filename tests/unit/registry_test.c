@@ -60,11 +60,29 @@ static void test_pools_and_threads_are_told_apart(void **state) {
     assert_int_equal(registry_thread(&thread), first_thread + 1);
 }
 
+// Callers tell stacks apart; and there is an end to them, since a program's recursion may have none.
+static void test_calling_contexts_are_kept_once_and_bounded(void **state) {
+    enum { MOST = 1 << 16 };
+    struct trace_site place = {"com.acme.Job", "run", "()V", "Job.java", 7, 12};
+    uint32_t frame = registry_frame(&place), site = registry_site(&place);
+    assert_int_equal(registry_frame(&place), frame);
+    assert_int_equal(registry_site(&place), site);
+    uint32_t outer = registry_calling_context(&(struct trace_calling_context){0, frame});
+    uint32_t inner = registry_calling_context(&(struct trace_calling_context){outer, frame});
+    assert_int_equal(inner, outer + 1);
+    assert_int_equal(registry_calling_context(&(struct trace_calling_context){outer, frame}), inner);
+    uint32_t last = inner;
+    while (last < MOST) last = registry_calling_context(&(struct trace_calling_context){last, frame});
+    assert_int_equal(registry_calling_context(&(struct trace_calling_context){last, frame}), 0);
+    assert_int_equal(registry_calling_context(&(struct trace_calling_context){outer, frame}), inner);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_content_has_one_id),
         cmocka_unit_test(test_many_have_their_own),
         cmocka_unit_test(test_pools_and_threads_are_told_apart),
+        cmocka_unit_test(test_calling_contexts_are_kept_once_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -832,6 +832,103 @@ static void test_pool_rules_follow_their_pool(void **state) {
     }
 }
 
+static const struct trace_site some_frames[] = {{"a.B", "main", "()V", "B.java", 9, 2},
+                                                {"java.lang.Thread", "start", "()V", NULL, 0, -1}};
+static const struct trace_calling_context some_contexts[] = {{0, 0}, {1, 1}, {2, 2}};
+
+static void test_calling_contexts_come_back(void **state) {
+    enum { SAMPLES = 70000 }; // of more than one block
+    struct trace_calling_sample *samples = calloc(SAMPLES, sizeof *samples);
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        samples[i] = (struct trace_calling_sample){
+            .task = i * UINT64_C(1000000), .stands_for = i + 1, .context = 1 + i % 3, .kind = i % CALLING_KINDS};
+    }
+    struct trace_writer *writer = begin(&ns_header);
+    assert_true(trace_write_frames(writer, 1, some_frames, 2));
+    assert_true(trace_write_calling_contexts(writer, 1, some_contexts, 2));
+    assert_true(trace_write_calling_samples(writer, samples, 1, 0));
+    assert_true(trace_write_calling_contexts(writer, 3, some_contexts + 2, 1));
+    assert_true(trace_write_calling_samples(writer, samples + 1, SAMPLES - 1, 5));
+    assert_true(trace_write_calling_samples(writer, NULL, 0, 2));
+    assert_true(trace_write_calling_samples(writer, NULL, 0, 0));
+    end(writer);
+    struct trace *trace = open_good();
+    assert_int_equal(trace->frame_count, 3);
+    assert_string_equal(trace->frames[2].class_name, "java.lang.Thread");
+    assert_int_equal(trace->frames[1].line, 9);
+    assert_int_equal(trace->frames[2].bci, -1);
+    assert_int_equal(trace->calling_context_count, 4);
+    assert_memory_equal(trace->calling_contexts + 1, some_contexts, sizeof some_contexts);
+    assert_int_equal(trace->calling_sample_count, SAMPLES);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        const struct trace_calling_sample *sample = &trace->calling_samples[i];
+        assert_true(sample->task == samples[i].task && sample->stands_for == samples[i].stands_for);
+        assert_true(sample->context == samples[i].context && sample->kind == samples[i].kind);
+    }
+    assert_int_equal(trace->calling_left_out, 7);
+    trace_close(trace);
+    free(samples);
+}
+
+static void refuse_calling_block(const char *block, size_t size) {
+    struct error error = ERROR_INIT;
+    assert_null(open_with_block((const uint8_t *)block, size, 2, &error)); // which looks at the offset
+    assert_int_equal(error.status, STATUS_BAD_INPUT);
+}
+
+#define REFUSE_CALLING(block) refuse_calling_block(block, sizeof(block) - 1)
+
+// In a trace with no frame and no context.
+static void test_bad_calling_contexts_are_refused(void **state) {
+    REFUSE_CALLING("\x94\xb0"
+                   "calling_contexts\x02\x91\x92\x00\x00\xcf........"); // begins with 2
+    REFUSE_CALLING("\x94\xb0"
+                   "calling_contexts\x01\x91\x92\x00\x01\xcf........"); // a frame that is not there
+    REFUSE_CALLING("\x94\xb0"
+                   "calling_contexts\x01\x91\x92\x01\x00\xcf........"); // its own caller
+    REFUSE_CALLING("\x94\xb0"
+                   "calling_contexts\x01\x92\x92\x02\x00\x92\x00\x00\xcf........"); // a later one
+    REFUSE_CALLING("\x94\xb0"
+                   "calling_contexts\x01\x91\x93\x00\x00\x00\xcf........");
+    REFUSE_CALLING("\x94\xaf"
+                   "calling_samples\x00\x91\x94\x00\x07\x01\x01\xcf........"); // a context that is not there
+    REFUSE_CALLING("\x94\xaf"
+                   "calling_samples\x00\x91\x94\x00\x07\x00\x01\xcf........"); // none
+    REFUSE_CALLING("\x94\xaf"
+                   "calling_samples\x00\xc0\xcf........");
+    REFUSE_CALLING("\x94\xa6"
+                   "frames\x01\x91\x95\xc0\xc0\xc0\xc0\x00\xcf........");
+}
+
+static void write_bad_sample(const struct trace_calling_sample *sample) {
+    struct trace_writer *writer = begin(&ns_header);
+    trace_write_calling_contexts(writer, 1, some_contexts, 1);
+    trace_write_calling_samples(writer, &(struct trace_calling_sample){7, 1, 1, CALLING_CREATED}, 1, 3);
+    trace_write_calling_samples(writer, sample, 1, 4);
+    end(writer);
+}
+
+// Of a damaged block nothing is taken.
+static void test_bad_calling_samples_are_left_out(void **state) {
+    static const struct trace_calling_sample bad[] = {
+        {7, 1, 2, CALLING_CREATED}, {7, 1, 0, CALLING_CREATED}, {7, 0, 1, CALLING_CREATED}, {7, 1, 1, CALLING_KINDS}};
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        struct error error = ERROR_INIT;
+        write_bad_sample(&bad[i]);
+        assert_null(trace_open(temporary_trace, false, &error));
+        assert_int_equal(error.status, STATUS_BAD_INPUT);
+        uint64_t offset = error.offset;
+        error = (struct error)ERROR_INIT;
+        struct trace *trace = trace_open(temporary_trace, true, &error);
+        assert_non_null(trace);
+        assert_int_equal(trace->damage_count, 1);
+        assert_int_equal(trace->damage[0].offset, offset);
+        assert_int_equal(trace->calling_sample_count, 1);
+        assert_int_equal(trace->calling_left_out, 3);
+        trace_close(trace);
+    }
+}
+
 // Of spawn_begin, and of a kind that a later writer may know.
 static void test_event_costs(void **state) {
     (void)state;
@@ -1086,6 +1183,9 @@ int main(void) {
         cmocka_unit_test(test_pools_may_come_in_any_order),
         cmocka_unit_test(test_running_tasks_come_back_in_order),
         cmocka_unit_test(test_pool_rules_follow_their_pool),
+        cmocka_unit_test(test_calling_contexts_come_back),
+        cmocka_unit_test(test_bad_calling_contexts_are_refused),
+        cmocka_unit_test(test_bad_calling_samples_are_left_out),
         cmocka_unit_test(test_event_costs),
         cmocka_unit_test(test_written_costs_come_back),
         cmocka_unit_test(test_kept_versions_open),
