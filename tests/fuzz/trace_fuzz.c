@@ -34,10 +34,24 @@ static void walk(const struct trace *trace) {
     }
 }
 
+// A stack ends, and what it names is there.
+static void walk_callings(const struct trace *trace) {
+    for (size_t i = 0; i < trace->calling_sample_count; i++) {
+        const struct trace_calling_sample *sample = &trace->calling_samples[i];
+        uint32_t id = sample->context;
+        if (id == 0 || id >= trace->calling_context_count || sample->kind >= CALLING_KINDS) abort();
+        for (; id; id = trace->calling_contexts[id].caller) {
+            const struct trace_calling_context *context = &trace->calling_contexts[id];
+            if (context->caller >= id || context->frame >= trace->frame_count) abort();
+        }
+    }
+}
+
 static bool open_and_walk(const uint8_t *bytes, size_t size, bool lenient) {
     struct error error = ERROR_INIT;
     struct trace *trace = trace_open_memory("fuzz", bytes, size, lenient, &error);
     if (trace != NULL) walk(trace);
+    if (trace != NULL) walk_callings(trace);
     trace_close(trace);
     return trace != NULL;
 }
