@@ -18,6 +18,7 @@ static double recorded_cores(const struct simulation *sim) {
 // what wakes it up, up to its end.
 struct awake {
     int64_t from_ns, to_ns;
+    int64_t compute_ns; // of what the edge computes
 };
 
 static bool is_wakeup(const struct dag *dag, uint32_t v) {
@@ -25,14 +26,25 @@ static bool is_wakeup(const struct dag *dag, uint32_t v) {
     return before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY;
 }
 
+// When a wait that slept had its result, DAG_ABSENT where that is not known. Who was kept from a core before that was
+// kept from falling asleep.
+static int64_t woken_ns(const struct dag *dag, uint32_t v) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t cause = vertices->cause[v];
+    if (vertices->rule[v] != RULE_WAIT || cause == DAG_NONE) return DAG_ABSENT;
+    bool slept = vertices->time_ns[cause] > vertices->time_ns[v - 1];
+    return slept ? min_ns(vertices->time_ns[cause], vertices->time_ns[v]) : DAG_ABSENT;
+}
+
 static struct awake awake_part(const struct dag *dag, uint32_t v) {
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t from_ns = vertices->time_ns[v - 1], to_ns = vertices->time_ns[v];
     if (is_wakeup(dag, v)) {
-        int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;
-        return (struct awake){max_ns(from_ns, to_ns - vertices->compute_ns[v] - queued_ns), to_ns};
+        int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0, compute_ns = vertices->compute_ns[v];
+        from_ns = max_ns(max_ns(from_ns, woken_ns(dag, v)), to_ns - compute_ns - queued_ns);
+        return (struct awake){from_ns, to_ns, min_ns(compute_ns, max_ns(to_ns - from_ns - queued_ns, 0))};
     }
-    return (struct awake){from_ns, to_ns - computing_asleep_ns(dag, v, from_ns)};
+    return (struct awake){from_ns, to_ns - computing_asleep_ns(dag, v, from_ns), vertices->compute_ns[v]};
 }
 
 static bool is_needed(const struct dag *dag, uint32_t v) {
@@ -179,7 +191,7 @@ static void take_edge(struct sweep *sweep, uint32_t thread) {
         return;
     }
     int64_t service_ns = (sweep->served - sweep->begun[thread] + CORES_TICKS / 2) / CORES_TICKS;
-    sim->luck[v].more_ns = service_ns - sim->dag->vertices.compute_ns[v];
+    sim->luck[v].more_ns = service_ns - awake_part(sim->dag, v).compute_ns;
     sweep->awake--;
     next_edge(sweep, thread);
 }

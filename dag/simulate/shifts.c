@@ -176,11 +176,13 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
     int64_t taken_ns = sim->dag->vertices.time_ns[task->start];
     for (uint32_t i = first; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
         const struct worker_shift *shift = &sim->shifts[i];
-        if (!shift->comes || coming-- > 0) continue;
+        if (!shift->comes) continue;
+        int64_t came_ns = shift->time_ns - kept_ns(sim, shift->task);
+        if (came_ns < spawn_ns || coming-- > 0) continue; // it had come before, but without a core
         uint32_t its_spawn = sim->dag->tasks[shift->task].spawn_begin;
         if (its_spawn != DAG_NONE && sim->dag->vertices.time_ns[its_spawn] > taken_ns) break;
         *took = shift->task;
-        return max_ns(shift->time_ns - spawn_ns - kept_ns(sim, shift->task), 0);
+        return came_ns - spawn_ns;
     }
     return taken_ns - spawn_ns + mean_ns; // nobody came for it, or for what came while it lay there
 }

@@ -46,10 +46,11 @@
 //     the pool on their way he comes as late after the spawn as the n + 1st did that woke up after that spawn when
 //     recorded, for a task that came before this one was taken; takes what that one took, if that is there, else what
 //     comes first; and falls asleep again where nothing is left. Where nobody woke up so, he comes a mean pick-up of
-//     WOKEN after the task had been taken then; where no more than n slept, as long after the spawn. Who comes free
-//     meanwhile leaves what others come for. Brackets stay as recorded, WOKEN or QUEUED, while somebody is on his way.
-//     A task that finds a worker idle for less than the pool's mean bracket and pick-up of WOKEN is QUEUED, and that
-//     one takes it at once, unless it was recorded WOKEN, since nobody falls asleep in an instant.
+//     WOKEN after the task had been taken then; where no more than n slept, as long after the spawn. With CPU, who woke
+//     up before the spawn, but got no core until after it, had come. Who comes free meanwhile leaves what others come
+//     for. Brackets stay as recorded, WOKEN or QUEUED, while somebody is on his way. A task that finds a worker
+//     idle for less than the pool's mean bracket and pick-up of WOKEN is QUEUED, and that one takes it at once, unless
+//     it was recorded WOKEN, since nobody falls asleep in an instant.
 //   Standing tasks (dag_task_stands) are those that a pool had when recording began, since the program ran before.
 //     Workers that were there then come first: each begins with the task that it had or took up next, its time before
 //     that passing as recorded, or else is free. All other standing tasks lie in the queue from the first instant, in
@@ -84,11 +85,12 @@
 //     whoever had the lock before that one (if that is not known, as long as it was recorded to), and then gets it
 //     unless the holder has come by then.
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
-//     for its cause, up to its end. Between two samples others take b cores: what machine and process computed less
-//     what edges did, which compute evenly while they are awake. Of n strands that are awake each has
-//     min(1, (cores - b) / n) of a core. In a run these stretches end when as much has been computed in all as had been
-//     by fair shares, but no later than recorded (pauses left out): who leaves cores less to do makes others do no
-//     more. With fewer cores than recorded others take the same part of them, for as much longer, with more as many.
+//     for its cause, up to its end, but not before the result came that it slept for. Between two samples others take
+//     b cores: what machine and process computed less what edges did, which compute evenly while they are awake. Of n
+//     strands that are awake each has min(1, (cores - b) / n) of a core. In a run these stretches end when as much has
+//     been computed in all as had been by fair shares, but no later than recorded (pauses left out): who leaves cores
+//     less to do makes others do no more. With fewer cores than recorded others take the same part of them, for as much
+//     longer, with more as many.
 //     Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an edge got of
 //     the shares that were fair while it was awake, less what it computed, is its luck. As the recording is replayed it
 //     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile

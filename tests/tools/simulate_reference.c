@@ -318,15 +318,17 @@ static bool as_recorded(const struct reference *r, struct job job, enum dispatch
     return job.part <= 0 && task_of(r, job.task)->dispatch == dispatch;
 }
 
-// Of its edges after the task was there and its worker free.
+// Of its edges after the task was there and its worker free, as far as that then waited for a core.
 static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index) {
     const struct dag_task *task = task_of(r, index);
     int64_t free_ns = dag_free_ns(r->dag, task), ready_ns = recorded(r, task->spawn_begin), more_ns = 0;
     if (free_ns > ready_ns) ready_ns = free_ns;
+    int64_t waited_ns = recorded(r, task->start) - ready_ns - own_pickup_ns(r, index);
     uint32_t first = r->dag->threads[task->thread].first;
     for (uint32_t v = task->start; v > first && v >= task->pickup; v--) {
         if (recorded(r, v) > ready_ns) more_ns += r->luck[v].more_ns;
     }
+    if (more_ns > waited_ns) more_ns = waited_ns;
     return more_ns > 0 ? more_ns : 0;
 }
 
@@ -679,26 +681,28 @@ static uint32_t next_woken(const struct reference *r, uint32_t pool, int64_t fro
     return next;
 }
 
+// When the worker came that took a woken task: where cores are shared, what it then waited for one is told apart.
+static int64_t came_at(const struct reference *r, uint32_t index) {
+    const struct dag_task *task = task_of(r, index);
+    int64_t free_ns = dag_free_ns(r->dag, task), since_ns = recorded(r, task->spawn_begin);
+    return (free_ns > since_ns ? free_ns : since_ns) + own_pickup_ns(r, index);
+}
+
 // How long a worker needs that a spawn calls while so many are on their way, and for which task one came then.
 static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t coming, uint32_t *came_for) {
     const struct dag_task *task = task_of(r, index);
     int64_t mean_ns = mean_pickup_ns(r, index, DISPATCH_WOKEN), spawn_ns = recorded(r, task->spawn_begin);
     *came_for = DAG_NONE;
     if (!lay_in_queue(r, index, task->pool) || asleep_at(r, task->pool, spawn_ns) <= coming) return mean_ns;
-    int64_t taken_ns = recorded(r, task->start), at_ns = spawn_ns;
-    uint32_t woken = next_woken(r, task->pool, at_ns);
-    for (; woken != DAG_NONE && coming > 0; coming--) {
-        at_ns = recorded(r, task_of(r, woken)->start);
-        woken = next_woken(r, task->pool, at_ns);
+    int64_t taken_ns = recorded(r, task->start);
+    uint32_t woken = next_woken(r, task->pool, spawn_ns);
+    while (woken != DAG_NONE && (came_at(r, woken) < spawn_ns || coming-- > 0)) {
+        woken = next_woken(r, task->pool, recorded(r, task_of(r, woken)->start));
     }
     if (woken == DAG_NONE || recorded(r, task_of(r, woken)->spawn_begin) > taken_ns)
         return taken_ns - spawn_ns + mean_ns;
-    const struct dag_task *of = task_of(r, woken);
-    int64_t free_ns = dag_free_ns(r->dag, of), since_ns = recorded(r, of->spawn_begin), ns;
-    if (free_ns > since_ns) since_ns = free_ns;
-    ns = recorded(r, of->start) - spawn_ns - (recorded(r, of->start) - since_ns - own_pickup_ns(r, woken));
     *came_for = woken;
-    return ns > 0 ? ns : 0;
+    return came_at(r, woken) - spawn_ns;
 }
 
 static uint32_t count_coming(const struct reference *r, uint32_t pool) {
@@ -1430,12 +1434,22 @@ static struct awake awake_of(const struct reference *r, uint32_t v) {
     int64_t length_ns = computed(r, v) + queued(r, v);
     bool wakes = before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY;
     struct awake awake = {recorded(r, v - 1), recorded(r, v)};
-    if (length_ns >= awake.to_ns - awake.from_ns) return awake;
-    if (wakes)
-        awake.from_ns = awake.to_ns - length_ns;
-    else
-        awake.to_ns = awake.from_ns + length_ns;
+    if (!wakes && length_ns < awake.to_ns - awake.from_ns) awake.to_ns = awake.from_ns + length_ns;
+    if (!wakes) return awake;
+    if (length_ns < awake.to_ns - awake.from_ns) awake.from_ns = awake.to_ns - length_ns;
+    uint32_t result = r->dag->vertices.cause[v];
+    if (r->dag->vertices.rule[v] != RULE_WAIT || result == DAG_NONE || recorded(r, result) <= recorded(r, v - 1))
+        return awake;
+    int64_t woken_ns = recorded(r, result);
+    if (woken_ns > awake.from_ns) awake.from_ns = woken_ns < awake.to_ns ? woken_ns : awake.to_ns;
     return awake;
+}
+
+// What a waiter computed, or waited for a core, before there was what it slept for, it did as it fell asleep.
+static int64_t computed_awake(const struct reference *r, uint32_t v) {
+    int64_t compute_ns = computed(r, v), most_ns = awake_of(r, v).to_ns - awake_of(r, v).from_ns - queued(r, v);
+    if (r->dag->vertices.rule[v] != RULE_WAIT || compute_ns < most_ns) return compute_ns;
+    return most_ns > 0 ? most_ns : 0;
 }
 
 static bool is_edge(const struct reference *r, uint32_t v) {
@@ -1524,7 +1538,7 @@ static void find_luck(struct reference *r) {
     }
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         int64_t service_ns = (int64_t)((service[v] + ((ticks)1 << (FRACTION - 1))) >> FRACTION);
-        if (edges[v]) r->luck[v].more_ns = service_ns - computed(r, v);
+        if (edges[v]) r->luck[v].more_ns = service_ns - computed_awake(r, v);
     }
     free(edges);
     free(service);

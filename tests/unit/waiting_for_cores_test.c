@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Model `cpu`: who was awake when recorded, but got no core, does so again. Runs by hand, on one core: all times are
+// ns. What an event says was computed so far is in its last operand; how long its thread waited for a core, in a run
+// delay a ns before it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "by_hand.h"
+#include "simulate_reference.h"
+
+enum { NEAR = 10 };
+
+// Both as recorded and as by the reference. The recording doesn't tell that workers fall asleep in the end; and who
+// gets no core starts late, but is busy since it was awake.
+static void assert_replayed(struct by_hand *p) {
+    const struct dag *recorded = p->fixture.dag, *run = by_hand_simulate(p, MODEL_CPU);
+    const struct model model = {.kind = MODEL_CPU};
+    struct reference_run reference;
+    assert_true(reference_knows(recorded));
+    reference_simulate(recorded, &p->fixture.edit, p->fixture.costs, &model, &reference);
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        uint32_t source = run->source[v];
+        if (source == DAG_NONE || run->vertices.kind[v] == VERTEX_BUSY) continue;
+        assert_in_range(run->vertices.time_ns[v] - recorded->vertices.time_ns[source] + NEAR, 0, 2 * NEAR);
+        if (reference.time_ns[source] != DAG_ABSENT)
+            assert_int_equal(run->vertices.time_ns[v], reference.time_ns[source]);
+    }
+    reference_destroy(&reference);
+}
+
+static void measured_task(struct by_hand *p, uint32_t thread, uint64_t start_ns, uint64_t computed_ns, uint64_t end_ns,
+                          uint64_t task) {
+    tb_event(p->tb, thread, start_ns, EVENT_TASK_START, task, computed_ns);
+    tb_event(p->tb, thread, end_ns, EVENT_TASK_END, task, computed_ns + 10);
+}
+
+// Two workers sleep. The first is awake 20 after the spawn of task 3, but has no core for 80. By then the second was
+// called, for task 4, and it needs 100 of its own.
+static void test_a_worker_without_a_core_has_come(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 2);
+    tb_cores(p.tb, 1);
+    by_hand_spawn(&p, HAND_MAIN, 100, 110, 1);
+    by_hand_spawn(&p, HAND_MAIN, 150, 160, 2);
+    by_hand_spawn(&p, HAND_MAIN, 1000, 1005, 3);
+    by_hand_spawn(&p, HAND_MAIN, 1050, 1055, 4);
+    tb_event(p.tb, HAND_FIRST, 120, EVENT_WORKER_BEGIN, p.pool);
+    measured_task(&p, HAND_FIRST, 130, 10, 300, 1);
+    tb_event(p.tb, HAND_FIRST, 310, EVENT_IDLE, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1095, EVENT_BUSY, p.pool);
+    tb_event(p.tb, HAND_FIRST, 1099, EVENT_RUN_DELAY, 80);
+    measured_task(&p, HAND_FIRST, 1100, 30, 1300, 3);
+    tb_event(p.tb, HAND_SECOND, 170, EVENT_WORKER_BEGIN, p.pool);
+    measured_task(&p, HAND_SECOND, 180, 10, 320, 2);
+    tb_event(p.tb, HAND_SECOND, 330, EVENT_IDLE, p.pool);
+    tb_event(p.tb, HAND_SECOND, 1145, EVENT_BUSY, p.pool);
+    measured_task(&p, HAND_SECOND, 1150, 30, 1400, 4);
+    by_hand_open(&p, 2000);
+    assert_replayed(&p);
+    simulate_fixture_close(&p.fixture);
+}
+
+// Main lacks a core for 700 in all between 500, when it begins to wait, and 2000, when it goes on; but the result that
+// it slept for came at 1900.
+static void test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_there(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 2);
+    tb_cores(p.tb, 1);
+    by_hand_spawn(&p, HAND_MAIN, 100, 110, 1);
+    by_hand_spawn(&p, HAND_MAIN, 150, 160, 2);
+    tb_event(p.tb, HAND_MAIN, 500, EVENT_WAIT_BEGIN, 1, 400, tb_wait(WAIT_FOR_TASK, p.site));
+    tb_event(p.tb, HAND_MAIN, 1999, EVENT_RUN_DELAY, 700);
+    tb_event(p.tb, HAND_MAIN, 2000, EVENT_WAIT_END, 1, 410);
+    tb_event(p.tb, HAND_FIRST, 120, EVENT_WORKER_BEGIN, p.pool);
+    measured_task(&p, HAND_FIRST, 130, 10, 1900, 1);
+    tb_event(p.tb, HAND_SECOND, 170, EVENT_WORKER_BEGIN, p.pool);
+    tb_event(p.tb, HAND_SECOND, 180, EVENT_TASK_START, 2, 10);
+    tb_event(p.tb, HAND_SECOND, 3000, EVENT_TASK_END, 2, 2600);
+    by_hand_open(&p, 4000);
+    assert_replayed(&p);
+    simulate_fixture_close(&p.fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_worker_without_a_core_has_come),
+        cmocka_unit_test(test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
