@@ -217,8 +217,9 @@ static void *carry(void *channel_) {
         ring_switch(&channel->ring, ticks, parting_owner(thread->id, thread->turns++));
         for (int i = 0; i < 3; i++) ring_put1(&channel->ring, clock_ticks(), EVENT_RESULT, thread->number++);
         ring_switch(&channel->ring, ticks, 0);
-        if (thread->turns < TURNS) put(thread);
-        if (thread->turns % 64 == 0) sched_yield();
+        uint32_t turns = thread->turns; // once it is put, it is another's
+        if (turns < TURNS) put(thread);
+        if (turns % 64 == 0) sched_yield();
     }
     drainer_close(channel);
     return NULL;
