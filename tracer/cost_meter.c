@@ -20,23 +20,19 @@ static void choose_next(struct probe_timer *timer) {
     if (timer->often < OFTEN_LATER) timer->often = timer->often << 1 | 1;
 }
 
-void probe_timer_init(struct probe_timer *timer, uint32_t seed, const uint32_t *turns) {
-    *timer = (struct probe_timer){.often = OFTEN_AT_FIRST, .random = seed, .turns = turns};
+void probe_timer_init(struct probe_timer *timer, uint32_t seed, struct cpu_meter *meter) {
+    *timer = (struct probe_timer){.often = OFTEN_AT_FIRST, .random = seed, .meter = meter};
     choose_next(timer);
 }
 
-static uint32_t turn_of(const struct probe_timer *timer) {
-    return timer->turns ? __atomic_load_n(timer->turns, __ATOMIC_RELAXED) : 0;
-}
-
 void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks) {
-    timer->begun_turn = turn_of(timer);
+    timer->begun_turn = cpu_meter_turn(timer->meter);
     timer->begun_ticks = ticks;
 }
 
 // Where the thread lost its core meanwhile nothing was measured. Where the half is full an event needs the room more.
 static void put(const struct probe_timer *timer, struct ring *ring, uint64_t before_ticks, uint64_t after_ticks) {
-    if (turn_of(timer) != timer->begun_turn) return;
+    if (cpu_meter_turn(timer->meter) != timer->begun_turn) return;
     if (ring->limit - atomic_load_explicit(&ring->cursor, memory_order_relaxed) < 2) return;
     uint64_t what = timer->recorded_kind | (uint64_t)timer->recorded_after << 8;
     ring_put3(ring, before_ticks, RING_TIMED, what, after_ticks, 0);

@@ -17,6 +17,7 @@
 #define REHYPE_TRACER_COST_METER_H
 
 #include "tracer/clock.h"
+#include "tracer/cpu_meter.h"
 #include "tracer/ring.h"
 
 // One thread's. Zeroed, but for what probe_timer_init sets.
@@ -25,15 +26,16 @@ struct probe_timer {
     uint32_t often;          // a power of two less one: at most so many more than one
     uint32_t random;         // state of a generator
     uint32_t silent;         // probes since the last event, the present one included
-    const uint32_t *turns;   // changes whenever the thread comes onto a core; NULL where nothing tells
-    uint32_t begun_turn;     // what it was when the probe that is being timed began
+    struct cpu_meter *meter; // the thread's
+    uint32_t begun_turn;     // cpu_meter_turn when the probe that is being timed began
     uint64_t begun_ticks;    // of the probe that is being timed; 0: none is
     uint64_t recorded_ticks; // of its latest event
     uint32_t recorded_kind;  // EVENT_NONE: none yet
     uint32_t recorded_after; // probes that recorded nothing before it
 };
 
-void probe_timer_init(struct probe_timer *timer, uint32_t seed, const uint32_t *turns);
+// `meter`, open, tells whether the thread left its core while a probe was timed.
+void probe_timer_init(struct probe_timer *timer, uint32_t seed, struct cpu_meter *meter);
 
 // When a probe begins that happens now and then only, and at much cost: it is timed in any case. `ticks`: when that
 // was.

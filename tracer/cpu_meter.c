@@ -2,6 +2,7 @@
 #include "tracer/cpu_meter.h"
 
 #include "tracer/clock.h"
+#include "tracer/core_watch.h"
 #include "tracer/counter_page.h"
 
 #include <fcntl.h>
@@ -36,7 +37,9 @@ static const struct counter {
 static const struct counter *counter; // that is used; NULL: none
 static double cycles_per_ns;          // about, of that
 
-static bool page_of_clock; // threads without a counter have a page of the task clock
+// Of threads without a counter, which know by it whether they were away.
+static bool watched;       // by restartable sequences
+static bool page_of_clock; // else they have a page of the task clock
 static uint64_t ticks_a_second = 1000000000u;
 
 static bool delays_accounted;
@@ -125,10 +128,14 @@ static void read_delay(struct cpu_meter *meter) {
     if (fd >= 0 && meter->delay_fd < 0) close(fd);
 }
 
-// Should the thread be away between the two clocks, or since its caller read one, the lock has changed by the next
-// read.
+uint32_t cpu_meter_turn(struct cpu_meter *meter) {
+    if (meter->rseq_cs) return meter->turns += core_watch_lost(meter->rseq_cs);
+    return meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) : 0;
+}
+
+// Should the thread be away between the two clocks, or since its caller read one, its turn is another by the next read.
 static void re_anchor(struct cpu_meter *meter) {
-    meter->seen_lock = meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) : 0;
+    meter->seen_turn = cpu_meter_turn(meter);
     meter->anchor_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     meter->anchor_ticks = clock_ticks();
 }
@@ -156,13 +163,19 @@ static bool choose_counter(void) {
     return false;
 }
 
+static bool task_clock_opens(void) {
+    struct perf_event_mmap_page *trial = open_task_clock();
+    close_page(trial);
+    return trial != NULL;
+}
+
 struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s) {
     ticks_a_second = ticks_per_s;
     choose_delays();
-    struct perf_event_mmap_page *trial = open_task_clock();
-    page_of_clock = trial != NULL;
-    close_page(trial);
+    watched = core_watch_works();
+    page_of_clock = !watched && task_clock_opens();
     if (choose_counter()) return (struct cpu_meter_kind){"cycles", counter->name};
+    if (watched) return (struct cpu_meter_kind){"cpu_ns", "rseq"};
     return (struct cpu_meter_kind){"cpu_ns", page_of_clock ? "perf task-clock page" : "clock_gettime"};
 }
 
@@ -174,6 +187,7 @@ void cpu_meter_open(struct cpu_meter *meter) {
     memset(meter, 0, sizeof *meter);
     if (counter) meter->page = open_counter(counter);
     meter->counts = meter->page != NULL;
+    if (!meter->page && watched) meter->rseq_cs = core_watch_begin();
     if (!meter->page && page_of_clock) meter->page = open_task_clock();
     if (!meter->counts) re_anchor(meter);
     if (counter) meter->from_ns = meter->anchor_ns;
@@ -189,11 +203,9 @@ void cpu_meter_delays_from_here(struct cpu_meter *meter) {
 void cpu_meter_close(struct cpu_meter *meter) {
     close_page(meter->page);
     meter->page = NULL;
+    if (meter->rseq_cs) core_watch_end(meter->rseq_cs);
+    meter->rseq_cs = NULL;
     close_delays(meter);
-}
-
-const uint32_t *cpu_meter_turns(const struct cpu_meter *meter) {
-    return meter->page ? &meter->page->lock : NULL;
 }
 
 static uint64_t since_anchor_ns(const struct cpu_meter *meter, uint64_t ticks) {
@@ -203,25 +215,28 @@ static uint64_t since_anchor_ns(const struct cpu_meter *meter, uint64_t ticks) {
 
 // The lock of a counter's page, too, changes when the thread is scheduled in.
 static uint64_t read_counter(struct cpu_meter *meter) {
-    uint32_t lock = __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE);
-    if (lock != meter->seen_lock) {
-        meter->seen_lock = lock;
+    uint32_t turn = cpu_meter_turn(meter);
+    if (turn != meter->seen_turn) {
+        meter->seen_turn = turn;
         read_delay(meter);
     }
     return counter_page_count(meter->page, counter_read);
 }
 
-// Without a page nothing says that the thread was away but that it computed for less time than has passed.
+static bool turns_are_told(const struct cpu_meter *meter) {
+    return meter->page || meter->rseq_cs;
+}
+
+// Otherwise nothing says that the thread was away but that it computed for less time than has passed.
 static void leave_anchor(struct cpu_meter *meter, uint64_t elapsed_ns) {
     uint64_t before_ns = meter->anchor_ns;
     re_anchor(meter);
-    if (meter->page || meter->anchor_ns - before_ns + AWAY_LEAST_NS < elapsed_ns) read_delay(meter);
+    if (turns_are_told(meter) || meter->anchor_ns - before_ns + AWAY_LEAST_NS < elapsed_ns) read_delay(meter);
 }
 
 static uint64_t read_ns(struct cpu_meter *meter, uint64_t ticks) {
     uint64_t elapsed_ns = since_anchor_ns(meter, ticks);
-    bool stayed = meter->page ? __atomic_load_n(&meter->page->lock, __ATOMIC_ACQUIRE) == meter->seen_lock
-                              : elapsed_ns < CPU_METER_LEAST_NS;
+    bool stayed = turns_are_told(meter) ? cpu_meter_turn(meter) == meter->seen_turn : elapsed_ns < CPU_METER_LEAST_NS;
     if (!stayed) leave_anchor(meter, elapsed_ns);
     uint64_t now_ns = stayed ? meter->anchor_ns + elapsed_ns : meter->anchor_ns;
     // What was taken for computing may turn out to have been time away (a host's steal, a short sleep).

@@ -2,14 +2,16 @@
 // How much a thread has computed so far: cycles where the kernel gives counters, else CPU time. Read at the boundaries
 // of tasks and waits, so it must cost what half-microsecond tasks can bear; CLOCK_THREAD_CPUTIME_ID costs 700 ns.
 //
-// Three sources, best first:
+// Four sources, best first:
 //   rdpmc            user-space read of a hardware cycle counter (tracer/counter_page.h): reference cycles if the
 //                    processor counts them, with the kernel's for the thread if the system lets it. Tried out before
 //                    it is believed. A thread that is refused one (each page counts as locked memory) gives its CPU
 //                    time, times the cycles in a ns of that trial
-//   task-clock page  a software perf event's page: its `lock` word changes whenever the thread is scheduled in. While
-//                    it stands still the thread has not left its core, so CPU time has grown as the clock has, and
-//                    only a thread that was away needs the system call
+//   rseq             restartable sequences tell whether the thread has left its core (tracer/core_watch.h). While it
+//                    has not, CPU time has grown as the clock has, and only a thread that was away needs the system
+//                    call. Tried out before it is believed
+//   task-clock page  the same by a software perf event's page: its `lock` word changes whenever the thread is
+//                    scheduled in. The event costs each context switch some 700 ns
 //   clock            the system call, at most once in CPU_METER_LEAST_NS; in between the thread is taken to compute
 //
 // Where a read finds that the thread was away, it also asks the kernel how long the thread has stood in a run queue so
@@ -23,9 +25,11 @@
 struct perf_event_mmap_page;
 
 struct cpu_meter {
-    struct perf_event_mmap_page *page; // NULL: clock
+    struct perf_event_mmap_page *page; // NULL: none
     bool counts;                       // it is a counter's, not the task clock's
-    uint32_t seen_lock;                // of the page, at the anchor
+    uint64_t *rseq_cs;                 // of the thread, where it is watched; NULL: it isn't
+    uint32_t turns;                    // how often it was seen to have been away, where it is watched
+    uint32_t seen_turn;                // cpu_meter_turn at the anchor
     uint64_t anchor_ticks, anchor_ns;  // CPU time anchor_ns was read at anchor_ticks
     uint64_t last_ns;                  // the latest CPU time that a read found
     uint64_t from_ns;                  // CPU time as the meter was opened, where the others count cycles from there
@@ -36,7 +40,7 @@ struct cpu_meter {
 
 struct cpu_meter_kind {
     const char *unit;   // "cycles" or "cpu_ns"
-    const char *source; // "perf task-clock page", "clock_gettime", or which counter ("rdpmc reference cycles")
+    const char *source; // "rseq", "perf task-clock page", "clock_gettime", or a counter ("rdpmc reference cycles")
 };
 
 // Tries what this process may use; decides for all threads. `ticks_per_s` is the tracer's clock's.
@@ -45,7 +49,8 @@ struct cpu_meter_kind cpu_meter_choose(uint64_t ticks_per_s);
 // Whether what a meter gives is the thread's CPU time since it began, and not cycles since the meter was opened.
 bool cpu_meter_counts_ns(void);
 
-// By the thread itself, at its first event. Falls back by itself where the kernel refuses (locked-memory limit).
+// By the thread itself, at its first event; a thread can have one meter open. Falls back by itself where the kernel
+// refuses (locked-memory limit).
 void cpu_meter_open(struct cpu_meter *meter);
 // After cpu_meter_open, for a thread that began before it was traced: what it has waited so far does not count.
 void cpu_meter_delays_from_here(struct cpu_meter *meter);
@@ -55,8 +60,9 @@ void cpu_meter_close(struct cpu_meter *meter);
 // its core, else 1 to 4 us; of a counter 10 to 20 ns.
 uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks);
 
-// What changes whenever the thread comes onto a core, as long as the meter is open; NULL where nothing tells.
-const uint32_t *cpu_meter_turns(const struct cpu_meter *meter);
+// By the thread itself: a number that differs from the one of the call before if the thread came onto a core meanwhile;
+// always 0 where nothing tells.
+uint32_t cpu_meter_turn(struct cpu_meter *meter);
 
 // By the thread itself, after a read: how many ns it has waited for a core so far, or 0 if that is what the call before
 // said. Always 0 where the kernel does not account for it.

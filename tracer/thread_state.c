@@ -222,7 +222,7 @@ static void make_own(void) {
     pthread_once(&once, make_exit_key);
     pthread_setspecific(exit_key, state);
     cpu_meter_open(&state->native->meter);
-    probe_timer_init(&state->native->timer, state->thread, cpu_meter_turns(&state->native->meter));
+    probe_timer_init(&state->native->timer, state->thread, &state->native->meter);
     if (tracer.attached) {
         cpu_meter_delays_from_here(&state->native->meter);
         state->worker |= state->is_carrier;

@@ -2,6 +2,8 @@
 // What probes measure reaches the drainer's side through a ring, and comes out as means.
 #include "tracer/cost_meter.h"
 
+#include "tracer/counter_page.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -78,7 +80,8 @@ static void test_probes_time_themselves(void **state) {
     struct probe_timer timer = {0};
     unsigned measured = 0, after_silent = 0;
     clock_init(false);
-    probe_timer_init(&timer, 7, NULL);
+    struct cpu_meter meter = {0};
+    probe_timer_init(&timer, 7, &meter);
     for (unsigned i = 0; i < PROBES; i++) {
         probe_timer_begin(&timer);
         uint64_t ticks = clock_ticks();
@@ -104,7 +107,8 @@ static void test_probes_time_themselves(void **state) {
 // Of a probe with two events each has its part.
 static void test_two_events_of_one_probe(void **state) {
     struct probe_timer timer = {0};
-    probe_timer_init(&timer, 7, NULL);
+    struct cpu_meter meter = {0};
+    probe_timer_init(&timer, 7, &meter);
     probe_timer_begin_at(&timer, 1000);
     probe_timer_event(&timer, &ring, 1100, EVENT_THREAD_START);
     probe_timer_event(&timer, &ring, 1130, EVENT_WORKER_BEGIN);
@@ -120,11 +124,12 @@ static void test_two_events_of_one_probe(void **state) {
 // A thread that lost its core meanwhile measured nothing, and a full half is left to events.
 static void test_what_is_not_measured(void **state) {
     struct probe_timer timer = {0};
-    uint32_t turns = 1;
-    probe_timer_init(&timer, 7, &turns);
+    struct perf_event_mmap_page page = {.lock = 2};
+    struct cpu_meter meter = {.page = &page};
+    probe_timer_init(&timer, 7, &meter);
     probe_timer_begin_at(&timer, 1000);
     probe_timer_event(&timer, &ring, 1100, EVENT_RESULT);
-    turns++;
+    page.lock += 2;
     probe_timer_end(&timer, &ring);
     assert_int_equal(ring_drain(&ring, events, 8), 0);
     for (unsigned i = 0; i < 2 * RING_RECORDS - 1; i++) ring_put1(&ring, i, EVENT_RESULT, i);
