@@ -41,19 +41,21 @@ static char *thread_pointer(void) {
 #endif
 }
 
+static ptrdiff_t offset; // of a thread's struct, from its pointer; 0: unknown, or none
+
 // By name, since the agent is loaded by older C libraries, too.
-static struct registered *registered_here(void) {
+static void look_it_up(void) {
     const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
-    const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
-    if (!SIGNATURE || !size || !offset || *size < sizeof(struct registered)) return NULL;
-    struct registered *here = (struct registered *)(void *)(thread_pointer() + *offset);
-    return __atomic_load_n(&here->core, __ATOMIC_RELAXED) < 0 ? NULL : here;
+    const ptrdiff_t *from_pointer = dlsym(RTLD_DEFAULT, "__rseq_offset");
+    const bool there = SIGNATURE && size && from_pointer && *size >= sizeof(struct registered);
+    offset = there ? *from_pointer : 0;
 }
 
 uint64_t *core_watch_begin(void) {
-    struct registered *here = registered_here();
-    if (here) core_watch_lost(&here->rseq_cs);
-    return here ? &here->rseq_cs : NULL;
+    struct registered *here = (struct registered *)(void *)(thread_pointer() + offset);
+    if (!offset || __atomic_load_n(&here->core, __ATOMIC_RELAXED) < 0) return NULL;
+    core_watch_lost(&here->rseq_cs);
+    return &here->rseq_cs;
 }
 
 void core_watch_end(uint64_t *rseq_cs) {
@@ -109,6 +111,7 @@ static bool sees_all(struct trial trial) {
 // That it is always seen would tell nothing if that were seen, too, which is none.
 bool core_watch_works(void) {
     enum { NAPS = 4, CALLS = 64 };
+    look_it_up();
     uint64_t *rseq_cs = core_watch_begin();
     if (!rseq_cs) return false;
     const bool works = sees_all(try_out(rseq_cs, sleep_a_little, NAPS)) &&

@@ -31,8 +31,8 @@ extern const struct core_watch_sequence core_watch_sequence;
 // Tries it out on the calling thread, for all: takes half a millisecond, mostly asleep. false: not here.
 bool core_watch_works(void);
 
-// The calling thread's `rseq_cs`; from here on it is watched. NULL if the thread isn't registered. A thread can be
-// watched for one asker only.
+// The calling thread's `rseq_cs`, once core_watch_works said so; from here on the thread is watched, for one asker
+// only. NULL if it isn't registered.
 uint64_t *core_watch_begin(void);
 
 // By the thread itself. What is named must be there for as long as the thread may run.
