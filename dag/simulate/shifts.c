@@ -168,11 +168,11 @@ static int64_t kept_ns(const struct simulation *sim, uint32_t index) {
 int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t coming, uint32_t *took) {
     uint32_t index = job_task(sim, job);
     const struct dag_task *task = &sim->dag->tasks[index];
-    int64_t mean_ns = mean_pickup(sim, job, DISPATCH_WOKEN), spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
     *took = DAG_NONE;
-    if (!was_queued(sim->dag, task)) return mean_ns;
+    if (!was_queued(sim->dag, task)) return mean_pickup(sim, job, DISPATCH_WOKEN);
     uint32_t first = sim->shift_after[index];
-    if (asleep_before(sim, task->pool, first) <= (int32_t)coming) return mean_ns;
+    if (asleep_before(sim, task->pool, first) <= (int32_t)coming) return mean_pickup(sim, job, DISPATCH_WOKEN);
+    int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
     int64_t taken_ns = sim->dag->vertices.time_ns[task->start];
     for (uint32_t i = first; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
         const struct worker_shift *shift = &sim->shifts[i];
@@ -184,5 +184,6 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
         *took = shift->task;
         return came_ns - spawn_ns;
     }
-    return taken_ns - spawn_ns + mean_ns; // nobody came for it, or for what came while it lay there
+    return taken_ns - spawn_ns +
+           mean_pickup(sim, job, DISPATCH_WOKEN); // nobody came for it, or for what came while it lay there
 }

@@ -372,9 +372,9 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
 // less than that says little, and what the task itself cost says more. With less, spawns of tiny tasks would be held up
 // by waking workers, who so would find nothing and fall asleep again, for ever.)
 enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t job, int64_t idle_ns) {
+    if (is_as_recorded(sim, job, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
     int64_t waking_ns = mean_pickup(sim, job, DISPATCH_WOKEN) + mean_bracket(sim, job, DISPATCH_WOKEN);
-    if (idle_ns >= waking_ns) return DISPATCH_WOKEN;
-    return is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+    return idle_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
 uint32_t worker_wake(struct simulation *sim, uint32_t index) {

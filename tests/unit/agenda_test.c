@@ -70,7 +70,26 @@ static void who_comes_first_is_who_a_search_finds(void **state) {
     agenda_destroy(&agenda);
 }
 
+// Whoever stood in it when it was cleared stands nowhere: each can come again, and leave again.
+static void a_cleared_agenda_begins_anew(void **state) {
+    struct agenda agenda = {0};
+    int64_t time_ns;
+    assert_true(agenda_reserve(&agenda, STRANDS));
+    for (int round = 0; round < 3; round++) {
+        for (uint32_t s = 0; s < STRANDS; s++) agenda_put(&agenda, s, STRANDS - s);
+        agenda_remove(&agenda, STRANDS - 1);
+        assert_int_equal(agenda_take(&agenda, &time_ns), STRANDS - 2);
+        agenda_clear(&agenda);
+        assert_int_equal(agenda_take(&agenda, &time_ns), AGENDA_NONE);
+    }
+    agenda_put(&agenda, 5, INT64_MAX); // as late as can be is not as late as nobody
+    assert_int_equal(agenda_take(&agenda, &time_ns), 5);
+    assert_int_equal(agenda_take(&agenda, &time_ns), AGENDA_NONE);
+    agenda_destroy(&agenda);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(who_comes_first_is_who_a_search_finds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(who_comes_first_is_who_a_search_finds),
+                                       cmocka_unit_test(a_cleared_agenda_begins_anew)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
