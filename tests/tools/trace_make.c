@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v4.msgpack, and out of the good-v1.msgpack
-// that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old versions must keep opening; this
-// is for adding a defect and for the next version.
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v4.msgpack, calling-contexts.msgpack, and
+// out of the good-v1.msgpack that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old
+// versions must keep opening; this is for adding a defect and for the next version.
 #include "tracefile/format.h"
 #include "tracefile/writer.h"
 
@@ -173,6 +173,44 @@ static void write_good(const char *name) {
     end(writer);
 }
 
+// Three tasks of one site that come by two ways, the third's callers unknown.
+static void write_calling_contexts(const char *name) {
+    enum { TASKS = 3 };
+    static const struct trace_site frames[] = {
+        {"com.acme.AgeQuerier", "main", "([Ljava/lang/String;)V", "AgeQuery.java", 40, 3},
+        {"com.acme.AgeQuerier", "query", "()V", "AgeQuery.java", 30, 17},
+        {"com.acme.AgeQuerier", "retry", "()V", "AgeQuery.java", 36, 5},
+        {"java.util.concurrent.ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", "ThreadPoolExecutor.java",
+         1300, 0},
+        {"java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, NULL, 0, -1}};
+    static const struct trace_calling_context contexts[] = {{0, 1}, {1, 2}, {2, 4}, {1, 3}, {4, 2},
+                                                            {5, 4}, {3, 5}, {0, 0}, {8, 2}, {9, 4}};
+    static const struct trace_calling_sample samples[] = {{2, 1, 3, CALLING_SUBMITTED},
+                                                          {3, 3, 6, CALLING_SUBMITTED},
+                                                          {4, 1, 10, CALLING_SUBMITTED},
+                                                          {2, 1, 7, CALLING_EXECUTED},
+                                                          {2, 1, 2, CALLING_CREATED}};
+    struct trace_writer *writer = begin(name);
+    write_tables(writer);
+    trace_write_frames(writer, 1, frames, sizeof frames / sizeof frames[0]);
+    trace_write_calling_contexts(writer, 1, contexts, sizeof contexts / sizeof contexts[0]);
+    trace_write_calling_samples(writer, samples, sizeof samples / sizeof samples[0], 2);
+    trace_write_thread(writer, 1, &(struct trace_thread){"main", 0});
+    trace_write_events(writer, 1, &(struct event){.time = 1000100, .kind = EVENT_MAIN_BEGIN, .operand = {1, 1100}}, 1);
+    for (uint64_t i = 0; i < TASKS; i++) {
+        const struct event events[] = {
+            {.time = 1000200 + 100 * i, .kind = EVENT_TASK_CREATED, .operand = {2 + i, 1}},
+            {.time = 1000210 + 100 * i, .kind = EVENT_SPAWN_BEGIN, .operand = {2 + i, 1, 1}},
+            {.time = 1000220 + 100 * i, .kind = EVENT_TASK_START, .operand = {2 + i, 1200 + 10 * i}},
+            {.time = 1000230 + 100 * i, .kind = EVENT_TASK_END, .operand = {2 + i, 1205 + 10 * i, TASK_RETURNED}},
+            {.time = 1000240 + 100 * i, .kind = EVENT_SPAWN_END, .operand = {2 + i, SPAWN_ACCEPTED}}};
+        trace_write_events(writer, 1, events, sizeof events / sizeof events[0]);
+    }
+    trace_write_events(writer, 1, &(struct event){.time = 1009900, .kind = EVENT_THREAD_END, .operand = {1, 2500}}, 1);
+    trace_write_clock(writer, 1010000, 4500);
+    end(writer);
+}
+
 // ---- bad, but with checksums that are right
 
 static void write_operand_beyond(const char *name, uint8_t kind, unsigned operand, uint64_t value) {
@@ -299,6 +337,7 @@ int main(int argc, char **argv) {
     mkdir(folder, 0777);
     mkdir(bad, 0777);
     write_good("good-v4");
+    write_calling_contexts("calling-contexts");
     struct bytes good = load("good-v1");
     make_bad(&good);
     return 0;
