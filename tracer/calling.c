@@ -7,15 +7,11 @@
 enum { DEEPEST = 32 };
 
 // 0: there was no room for it.
-static uint32_t context_of(JNIEnv *jni, const jvmtiFrameInfo *stack, jint depth) {
-    struct trace_calling_context context = {0, 0};
-    uint32_t id = 0;
-    if (depth > DEEPEST && !(id = registry_calling_context(&context))) return 0; // whatever called the outermost
-    for (jint i = depth > DEEPEST ? DEEPEST : depth; i > 0; i--) {
-        context = (struct trace_calling_context){id, site_of_any_frame(jni, &stack[i - 1])};
-        if (!context.frame || !(id = registry_calling_context(&context))) return 0;
-    }
-    return id;
+static uint32_t context_of(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth) {
+    uint32_t frames[DEEPEST + 1] = {0}; // the one behind the deepest: whatever called it
+    return sites_of_stack(jni, stack, depth < DEEPEST ? depth : DEEPEST, frames)
+               ? registry_calling_context(frames, depth)
+               : 0;
 }
 
 void calling_take(struct thread_state *state, enum calling_kind kind, uint64_t task, uint64_t stands_for) {
@@ -27,7 +23,7 @@ void calling_take(struct thread_state *state, enum calling_kind kind, uint64_t t
     // 0 is the probe.
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) == JNI_OK &&
         (*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 1, DEEPEST + 1, stack, &depth) == JVMTI_ERROR_NONE)
-        sample.context = context_of(jni, stack, depth);
+        sample.context = context_of(jni, stack, (size_t)depth);
     if (sample.context)
         registry_calling_sample(&sample);
     else

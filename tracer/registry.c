@@ -130,9 +130,9 @@ static uint32_t *place_of_id(struct table *table, const void *entry) {
     return id_slot(table, table->ids, table->id_slots, entry);
 }
 
-static uint32_t append(struct table *table, const void *entry) {
+// With the lock held.
+static uint32_t append_locked(struct table *table, const void *entry) {
     uint32_t id = 0, *known = NULL;
-    pthread_mutex_lock(&lock);
     if (has_room(table)) {
         char *place = (char *)table->entries + (table->count - table->gone) * table->entry_size;
         memcpy(place, entry, table->entry_size);
@@ -142,6 +142,12 @@ static uint32_t append(struct table *table, const void *entry) {
         id = !is_new ? *known : full ? 0 : ++table->count;
         if (known) *known = id;
     }
+    return id;
+}
+
+static uint32_t append(struct table *table, const void *entry) {
+    pthread_mutex_lock(&lock);
+    uint32_t id = append_locked(table, entry);
     pthread_mutex_unlock(&lock);
     return id;
 }
@@ -162,8 +168,16 @@ uint32_t registry_frame(const struct trace_site *frame) {
     return append(&frames, frame);
 }
 
-uint32_t registry_calling_context(const struct trace_calling_context *context) {
-    return append(&calling_contexts, context);
+uint32_t registry_calling_context(const uint32_t *stack, size_t depth) {
+    uint32_t id = 0;
+    bool good = depth > 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = depth; good && i > 0; i--) {
+        id = append_locked(&calling_contexts, &(struct trace_calling_context){id, stack[i - 1]});
+        good = id != 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return id;
 }
 
 uint32_t registry_pool(const struct trace_pool *pool) {

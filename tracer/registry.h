@@ -16,7 +16,7 @@ uint32_t registry_method(const struct trace_method *method);
 uint32_t registry_site(const struct trace_site *site);
 uint32_t registry_class(const struct trace_class *class);
 uint32_t registry_frame(const struct trace_site *frame);
-uint32_t registry_calling_context(const struct trace_calling_context *context);
+uint32_t registry_calling_context(const uint32_t *stack, size_t depth); // frames, innermost first
 uint32_t registry_pool(const struct trace_pool *pool);
 uint32_t registry_thread(const struct trace_thread *thread);
 

@@ -264,24 +264,29 @@ static struct found_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame)
     return found;
 }
 
-static uint32_t frame_seen(const jvmtiFrameInfo *frame) {
-    pthread_mutex_lock(&lock);
-    uint32_t id = frames_seen.capacity
-                      ? frame_slot(frames_seen.slots, frames_seen.capacity, frame->method, frame->location)->id
-                      : 0;
-    pthread_mutex_unlock(&lock);
-    return id;
-}
-
-uint32_t site_of_any_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
-    uint32_t id = frame_seen(frame);
+// 0: no room.
+static uint32_t describe_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     jclass declaring;
-    if (id || (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
-        return id;
-    id = describe(declaring, frame->method, frame->location, registry_frame);
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE) return 0;
+    uint32_t id = describe(declaring, frame->method, frame->location, registry_frame);
     (*jni)->DeleteLocalRef(jni, declaring);
     if (id) frames_add(&frames_seen, &(struct seen_frame){frame->method, frame->location, id, false});
     return id;
+}
+
+bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames) {
+    const struct frame_map *map = &frames_seen;
+    bool known = true;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < depth; i++) {
+        frames[i] = map->capacity ? frame_slot(map->slots, map->capacity, stack[i].method, stack[i].location)->id : 0;
+    }
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; known && i < depth; i++) { // outside the lock: the JVM is asked
+        if (!frames[i]) frames[i] = describe_frame(jni, &stack[i]);
+        known = frames[i] != 0;
+    }
+    return known;
 }
 
 void sites_restart(void) {

@@ -10,8 +10,9 @@
 // The site of a hand-over by this thread now.
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
 
-// The place of a frame, the JDK's own included, by its number in the table of frames (registry_frame); 0: no room.
-uint32_t site_of_any_frame(JNIEnv *jni, const jvmtiFrameInfo *frame);
+// The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
+// false: there is no room for one.
+bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);
 
 // The site at which this thread is about to wait: always from the stack, since a wait costs 50 times as much.
 uint32_t site_of_wait(JNIEnv *jni);

@@ -67,14 +67,18 @@ static void test_calling_contexts_are_kept_once_and_bounded(void **state) {
     uint32_t frame = registry_frame(&place), site = registry_site(&place);
     assert_int_equal(registry_frame(&place), frame);
     assert_int_equal(registry_site(&place), site);
-    uint32_t outer = registry_calling_context(&(struct trace_calling_context){0, frame});
-    uint32_t inner = registry_calling_context(&(struct trace_calling_context){outer, frame});
+    uint32_t stack[] = {frame, frame, 0}, outer = registry_calling_context(stack + 1, 1);
+    uint32_t inner = registry_calling_context(stack, 2);
     assert_int_equal(inner, outer + 1);
-    assert_int_equal(registry_calling_context(&(struct trace_calling_context){outer, frame}), inner);
-    uint32_t last = inner;
-    while (last < MOST) last = registry_calling_context(&(struct trace_calling_context){last, frame});
-    assert_int_equal(registry_calling_context(&(struct trace_calling_context){last, frame}), 0);
-    assert_int_equal(registry_calling_context(&(struct trace_calling_context){outer, frame}), inner);
+    assert_int_equal(registry_calling_context(stack, 2), inner);
+    uint32_t cut = registry_calling_context(stack, 3); // of which the outermost frames are not known
+    assert_int_equal(cut, inner + 3);
+    assert_int_equal(registry_calling_context(stack, 0), 0);
+    static uint32_t deep[MOST];
+    for (uint32_t i = 0; i < MOST; i++) deep[i] = frame;
+    assert_int_equal(registry_calling_context(deep, MOST), 0); // those above are there already
+    assert_int_equal(registry_calling_context(stack, 3), cut);
+    assert_int_equal(registry_calling_context((const uint32_t[]){frame, frame, frame, 0}, 4), 0);
 }
 
 int main(void) {
