@@ -8,8 +8,9 @@
 #include "tracefile/tables.h"
 #include "tracer/tracer.h"
 
-// Takes the calling thread's stack from the caller of the probe outwards: 1 to 3 us, each frame that was never seen
-// before 3 us more. What there is no memory for, or the JVM does not tell, is left out and counted.
+// Takes the calling thread's stack from the caller of the probe outwards, 32 frames at most: 2 to 4 us, each frame that
+// was never seen before some 3 us more. So all in all a million tasks of one site take 400 stacks, a millisecond: with
+// counting, 6 ns a task. What there is no memory for, or the JVM does not tell, is left out and counted.
 void calling_take(struct thread_state *state, enum calling_kind kind, uint64_t task, uint64_t stands_for);
 
 // Its keys are told apart by what the ids are of; none is 0.
