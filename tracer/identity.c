@@ -5,6 +5,7 @@
 #include "tracer/executors.h"
 #include "tracer/kept.h"
 #include "tracer/lambda.h"
+#include "tracer/makers.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/scala.h"
@@ -151,11 +152,12 @@ bool identity_is_done(JNIEnv *jni, jobject task) {
 }
 
 // What a tag means, in its two low bits. A queue is a pointer, so its low bits are free. Above an id there may be a
-// site.
-enum { TAG_CREATED = 1, TAG_PENDING = 2, TAG_QUEUE = 3, TAG_KIND = 3, TAG_SITE_AT = 42 };
+// site; of what was only created, the place that made it (makers.h).
+enum { TAG_CLASS = 0, TAG_CREATED = 1, TAG_PENDING = 2, TAG_QUEUE = 3, TAG_KIND = 3, TAG_SITE_AT = 42 };
 
 struct pending_queue { // ids of one object handed over, or evaluated, several times
     size_t head, count, capacity;
+    uint32_t maker; // of those that were evaluated
     uint64_t *ids; // those that were not handed over yet have ONLY_CREATED
 };
 
@@ -179,8 +181,24 @@ static uint64_t id_in(uint64_t tag) {
     return tag >> 2 & CARRIED_ID;
 }
 
-void identity_created(jobject object, uint64_t id) {
-    set_tag(object, id << 2 | TAG_CREATED);
+static uint64_t created_tag(uint32_t maker, uint64_t id) {
+    return (uint64_t)maker << TAG_SITE_AT | id << 2 | TAG_CREATED;
+}
+
+static uint32_t maker_in(uint64_t created) {
+    return (uint32_t)(created >> TAG_SITE_AT);
+}
+
+void identity_created(jobject object, uint32_t maker, uint64_t id) {
+    set_tag(object, created_tag(maker, id));
+}
+
+// What is handed over by the thread that made it, and made no other task since, would get its id now as well.
+static void hand_over_at_once(const struct thread_state *state, uint32_t maker, uint64_t id) {
+    if (id + 1 == state->native->next_task)
+        makers_needless(maker);
+    else
+        makers_needed(maker);
 }
 
 static struct pending_queue *queue_in(uint64_t tag) {
@@ -208,6 +226,7 @@ static bool add_pending(jobject object, uint64_t tag, uint64_t id) {
     if ((tag & TAG_KIND) != TAG_QUEUE) {
         queue = calloc(1, sizeof *queue);
         if (!queue) return false;
+        if ((tag & TAG_KIND) == TAG_CREATED) queue->maker = maker_in(tag);
         if (!queue_push(queue, id_in(tag) | ((tag & TAG_KIND) == TAG_CREATED ? ONLY_CREATED : 0))) {
             free(queue);
             return false;
@@ -235,7 +254,10 @@ static uint64_t hand_over_created(struct pending_queue *queue) {
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = 0;
-    if ((tag & TAG_KIND) == TAG_CREATED) set_tag(object, (id = id_in(tag)) << 2 | TAG_PENDING);
+    if ((tag & TAG_KIND) == TAG_CREATED) {
+        set_tag(object, (id = id_in(tag)) << 2 | TAG_PENDING);
+        hand_over_at_once(state, maker_in(tag), id);
+    }
     if ((tag & TAG_KIND) == TAG_QUEUE) id = hand_over_created(queue_in(tag));
     *is_new = !id;
     if (*is_new) {
@@ -249,13 +271,14 @@ uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new
     return id;
 }
 
-uint64_t identity_evaluated(struct thread_state *state, jobject object) {
+uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t maker) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = 0;
     bool many = (tag & TAG_KIND) == TAG_QUEUE && queue_in(tag)->count >= EVALUATED_MOST;
+    if (many) makers_needless(maker);
     if (!many) id = task_id_new(state);
     if (tag == 0)
-        set_tag(object, id << 2 | TAG_CREATED);
+        set_tag(object, created_tag(maker, id));
     else if (!many && !add_pending(object, tag, id | ONLY_CREATED))
         id = 0;
     pthread_mutex_unlock(&lock);
@@ -278,6 +301,7 @@ static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) 
 static uint64_t take_pending(jobject object, uint64_t tag) {
     struct pending_queue *queue = queue_in(tag);
     size_t at = find_id(queue, false);
+    if (at == SIZE_MAX) makers_needed(queue->maker);
     return take_at(object, queue, at == SIZE_MAX ? queue->head : at);
 }
 
@@ -287,6 +311,7 @@ uint64_t identity_begin(jobject object) {
     if ((tag & TAG_KIND) == TAG_QUEUE) {
         id = take_pending(object, tag);
     } else if (tag != 0) {
+        if ((tag & TAG_KIND) == TAG_CREATED) makers_needed(maker_in(tag));
         set_tag(object, 0);
     }
     pthread_mutex_unlock(&lock);
@@ -311,15 +336,25 @@ uint64_t identity_last_pending(jobject object) {
     return id;
 }
 
-uint64_t identity_take_created(jobject object) {
+uint64_t identity_take_created(const struct thread_state *state, jobject object) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object);
     uint64_t id = (tag & TAG_KIND) == TAG_CREATED ? id_in(tag) : 0;
-    if (id) set_tag(object, 0);
+    if (id) {
+        hand_over_at_once(state, maker_in(tag), id);
+        set_tag(object, 0);
+    }
     size_t at = (tag & TAG_KIND) == TAG_QUEUE ? find_id(queue_in(tag), true) : SIZE_MAX;
     if (at != SIZE_MAX) id = take_at(object, queue_in(tag), at);
     pthread_mutex_unlock(&lock);
     return id;
+}
+
+void identity_freed(uint64_t tag) {
+    if ((tag & TAG_KIND) == TAG_CREATED) makers_needless(maker_in(tag));
+    if ((tag & TAG_KIND) != TAG_QUEUE) return;
+    free(queue_in(tag)->ids);
+    free(queue_in(tag));
 }
 
 void identity_set_pending(jobject object, uint64_t id, uint32_t site) {
@@ -366,9 +401,9 @@ char *identity_class_name(jclass class, char *text, size_t size) {
     return text;
 }
 
-// A class's tag: its id, whether its objects wrap what is handed to a ForkJoinPool, whether they are latches, and
+// A class's tag, above its kind: its id, whether its objects wrap what is handed to a ForkJoinPool, whether they are latches, and
 // whether they are executors that run at once what they are given.
-enum { CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41, CLASS_INLINE_AT = 42 };
+enum { TAG_CLASS_AT = 2, CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41, CLASS_INLINE_AT = 42 };
 
 static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
@@ -392,14 +427,14 @@ static bool runs_inline(const char *class_name) {
 }
 
 static uint64_t class_tag(jclass class) {
-    uint64_t tag = tag_of(class);
+    uint64_t tag = tag_of(class) >> TAG_CLASS_AT;
     if (tag) return tag;
     char name[1024];
     identity_class_name(class, name, sizeof name);
     tag = registry_class(&(struct trace_class){name});
     tag |= (uint64_t)wraps(name) << CLASS_WRAPS_AT | (uint64_t)is_latch(name) << CLASS_LATCH_AT |
            (uint64_t)runs_inline(name) << CLASS_INLINE_AT;
-    set_tag(class, tag);
+    set_tag(class, tag << TAG_CLASS_AT | TAG_CLASS);
     return tag;
 }
 

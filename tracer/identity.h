@@ -42,9 +42,9 @@ jobject identity_callable(JNIEnv *jni, jobject callable);
 // times, first in first out), or begins to run. begin gives 0 when the object was never seen. One that was evaluated,
 // as a lambda is, may be an object that is there already: each evaluation is a task, of those that have not begun as
 // many as memory should keep; for more it is 0.
-void identity_created(jobject object, uint64_t id);
+void identity_created(jobject object, uint32_t maker, uint64_t id);
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new);
-uint64_t identity_evaluated(struct thread_state *state, jobject object);
+uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t maker);
 uint64_t identity_begin(jobject object);
 uint64_t identity_last_pending(jobject object); // the id that was given last and has not begun; 0: none
 
@@ -53,7 +53,10 @@ void identity_set_pending(jobject object, uint64_t id, uint32_t site);
 uint64_t identity_take_pending(jobject object, uint32_t *site);
 
 // The id of an object that was made but not handed over, which then becomes the taker's; else 0.
-uint64_t identity_take_created(jobject object);
+uint64_t identity_take_created(const struct thread_state *state, jobject object);
+
+// An object with such a tag was collected. Calls nothing of the JVM's.
+void identity_freed(uint64_t tag);
 
 // What a Thread was made to run, or NULL.
 jobject identity_thread_target(JNIEnv *jni, jobject thread);

@@ -10,6 +10,7 @@
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/locks.h"
+#include "tracer/makers.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/scala.h"
@@ -109,12 +110,18 @@ PROBE(jlong, renewed)
     return (jlong)(id | ((uint64_t)carried & ~CARRIED_ID));
 }
 
-PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task) {
-    PROBED struct thread_state *state = probe_begin();
+// The thread's state if what it makes there is worth an id.
+static struct thread_state *followed(jint maker) {
+    struct thread_state *state = thread_state_get();
+    return state && makers_follow((uint32_t)maker, &state->native->made) ? probe_begin() : NULL;
+}
+
+PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task, jint maker) {
+    PROBED struct thread_state *state = followed(maker);
     if (!state || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
     uint64_t id = task_id_new(state);
     uint32_t class = identity_class(jni, state, task);
-    identity_created(task, id);
+    identity_created(task, (uint32_t)maker, id);
     calling_created_alone(state, id, class);
     record3(state, EVENT_TASK_CREATED, id, class, 0);
 }
@@ -147,7 +154,7 @@ static bool being_spawned(const struct thread_state *state, uint64_t task) {
 static uint64_t create_forked(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t reserved) {
     struct fork_parts parts = identity_parts(jni, state, task);
     uint64_t carried = !reserved && parts.payload ? identity_carried(jni, parts.payload) : 0;
-    if (!reserved && !carried && parts.payload) carried = identity_take_created(parts.payload);
+    if (!reserved && !carried && parts.payload) carried = identity_take_created(state, parts.payload);
     uint64_t id = reserved ? reserved : carried ? carried : task_id_new(state);
     if (!carried) {
         uint32_t class = parts.payload ? identity_class(jni, state, parts.payload) : parts.class;
@@ -470,9 +477,9 @@ PROBE(void, runnerLeave)(JNIEnv *jni, jclass helper) {
     if (state && state->runners > 0) state->runners--;
 }
 
-PROBE(void, lambdaMade)(JNIEnv *jni, jclass helper, jobject task) {
-    PROBED struct thread_state *state = task ? probe_begin() : NULL;
-    uint64_t id = state ? identity_evaluated(state, task) : 0;
+PROBE(void, lambdaMade)(JNIEnv *jni, jclass helper, jobject task, jint maker) {
+    PROBED struct thread_state *state = task ? followed(maker) : NULL;
+    uint64_t id = state ? identity_evaluated(state, task, (uint32_t)maker) : 0;
     if (!id) return;
     uint32_t class = identity_class(jni, state, task);
     calling_created_alone(state, id, class);
@@ -924,7 +931,7 @@ PROBE(void, timerEnd)(JNIEnv *jni, jclass helper) {
 static uint64_t task_of_thread(JNIEnv *jni, struct thread_state *state, jobject thread) {
     jobject target = identity_thread_target(jni, thread);
     uint64_t task = identity_carried(jni, target);
-    if (!task && target) task = identity_take_created(target);
+    if (!task && target) task = identity_take_created(state, target);
     if (task) return task;
     task = task_id_new(state);
     // A thread that is made while something is handed over serves that: its run() is a pool's loop, and no task.

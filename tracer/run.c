@@ -216,6 +216,7 @@ static bool ask_for_capabilities(struct error *error) {
     wanted.can_get_constant_pool = 1;
     wanted.can_get_line_numbers = 1;
     wanted.can_get_source_file_name = 1;
+    wanted.can_generate_object_free_events = 1;
     if ((*tracer.jvmti)->AddCapabilities(tracer.jvmti, &wanted) == JVMTI_ERROR_NONE) return true;
     return error_set(error, STATUS_FAILED, "the JVM refuses the capabilities that the tracer needs");
 }
@@ -238,9 +239,9 @@ static void enable(jvmtiEventMode mode, const jvmtiEvent *events, size_t count) 
     for (size_t i = 0; i < count; i++) (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, mode, events[i], NULL);
 }
 
-static const jvmtiEvent own_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END,
+static const jvmtiEvent own_events[] = {JVMTI_EVENT_THREAD_START, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_OBJECT_FREE,
                                         JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH};
-enum { OWN_EVENTS = sizeof own_events / sizeof *own_events, THREAD_EVENTS = 2 };
+enum { OWN_EVENTS = sizeof own_events / sizeof *own_events, THREAD_EVENTS = 2, BUT_GC_EVENTS = 3 };
 
 // Making the thread's state counts as before its first event.
 static struct thread_state *state_timed(void) {
@@ -307,10 +308,15 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti) {
     if (gc_channel) ring_put1(&gc_channel->ring, clock_ticks(), EVENT_GC_END, 0);
 }
 
+static void JNICALL on_object_free(jvmtiEnv *jvmti, jlong tag) {
+    identity_freed((uint64_t)tag);
+}
+
 void run_listen(jvmtiEventCallbacks *callbacks) {
     callbacks->ClassFileLoadHook = weaving_class_loads;
     callbacks->ThreadStart = on_thread_start;
     callbacks->ThreadEnd = on_thread_end;
+    callbacks->ObjectFree = on_object_free;
     callbacks->GarbageCollectionStart = on_gc_start;
     callbacks->GarbageCollectionFinish = on_gc_finish;
 }
@@ -320,7 +326,7 @@ void run_hear_threads(void) {
 }
 
 void run_hear(jvmtiEventMode mode) {
-    enable(mode, own_events, tracer.options.without_gc ? THREAD_EVENTS : OWN_EVENTS);
+    enable(mode, own_events, tracer.options.without_gc ? BUT_GC_EVENTS : OWN_EVENTS);
     if (!tracer.options.without_locks) locks_listen(mode);
     virtual_listen(mode);
 }

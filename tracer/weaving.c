@@ -4,6 +4,7 @@
 #include "tracer/bytecodes.h"
 #include "tracer/executors.h"
 #include "tracer/hooks.h"
+#include "tracer/makers.h"
 #include "tracer/names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
@@ -221,6 +222,13 @@ static bool is_for_known(const struct call_site *next, const struct call_site *l
     return thread || (jdk && may_spawn(next) && !utf8_is(next->name, "execute"));
 }
 
+static void insert_made(const struct subject *subject, uint16_t method, enum insert_where where, uint32_t bci,
+                        const char *object, const char *probe) {
+    char snippet[96];
+    snprintf(snippet, sizeof snippet, "%s; int %u; call %s (Ljava/lang/Object;I)V", object, makers_new(), probe);
+    insert(subject, method, where, bci, snippet);
+}
+
 static void weave_lambdas(const struct subject *subject, uint16_t index) {
     const struct call_site *lambdas, *calls;
     size_t count = weaver_dynamic_sites(subject->weaver, index, &lambdas);
@@ -230,7 +238,7 @@ static void weave_lambdas(const struct subject *subject, uint16_t index) {
         if (!ends_with(type, ")Ljava/lang/Runnable;") && !ends_with(type, ")Ljava/util/concurrent/Callable;")) continue;
         while (next < call_count && calls[next].bci < lambdas[i].bci) next++;
         if (next < call_count && is_for_known(&calls[next], &lambdas[i])) continue;
-        insert(subject, index, INSERT_AFTER_BCI, lambdas[i].bci, "dup; call lambdaMade (Ljava/lang/Object;)V");
+        insert_made(subject, index, INSERT_AFTER_BCI, lambdas[i].bci, "dup", "lambdaMade");
     }
 }
 
@@ -256,7 +264,7 @@ static bool weave_task_type(JNIEnv *jni, jobject loader, const struct subject *s
                       runners && runs_tasks(subject, m) ? "call runnerThrew ()V; call bodyThrew ()V"
                                                         : "call bodyThrew ()V");
         } else if (utf8_is(class->methods[m].name, "<init>") && !types.inherits_it) {
-            insert(subject, m, INSERT_BEFORE_RETURN, 0, "aload 0; call bodyCreated (Ljava/lang/Object;)V");
+            insert_made(subject, m, INSERT_BEFORE_RETURN, 0, "aload 0", "bodyCreated");
         }
     }
     return types.task;

@@ -33,7 +33,7 @@ public final class Rehype {
     // Task objects.
     public static native long created(Object task, Object payload);
     public static native long renewed(Object task, long carried, int state, Object callable);
-    public static native void bodyCreated(Object task);
+    public static native void bodyCreated(Object task, int maker);
 
     // Hand-over.
     public static native void spawn(Object task, int pool);
@@ -63,7 +63,7 @@ public final class Rehype {
     public static native void runnerLeave();
     public static native void runnerCaught();
     public static native void runnerThrew();
-    public static native void lambdaMade(Object task);
+    public static native void lambdaMade(Object task, int maker);
     public static native void result(long task);
     public static native void fired(Object future);
 
