@@ -158,7 +158,7 @@ enum { TAG_CLASS = 0, TAG_CREATED = 1, TAG_PENDING = 2, TAG_QUEUE = 3, TAG_KIND 
 struct pending_queue { // ids of one object handed over, or evaluated, several times
     size_t head, count, capacity;
     uint32_t maker; // of those that were evaluated
-    uint64_t *ids; // those that were not handed over yet have ONLY_CREATED
+    uint64_t *ids;  // those that were not handed over yet have ONLY_CREATED
 };
 
 static const uint64_t ONLY_CREATED = (uint64_t)1 << 63;
@@ -401,8 +401,8 @@ char *identity_class_name(jclass class, char *text, size_t size) {
     return text;
 }
 
-// A class's tag, above its kind: its id, whether its objects wrap what is handed to a ForkJoinPool, whether they are latches, and
-// whether they are executors that run at once what they are given.
+// A class's tag, above its kind: its id, whether its objects wrap what is handed to a ForkJoinPool, whether they are
+// latches, and whether they are executors that run at once what they are given.
 enum { TAG_CLASS_AT = 2, CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41, CLASS_INLINE_AT = 42 };
 
 static bool wraps(const char *class_name) {

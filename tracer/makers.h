@@ -2,9 +2,9 @@
 // Places that make objects which may become tasks: where a lambda is evaluated, and the constructors of Runnables and
 // Callables. For such an object to be the task that it is when a queue of the program's own hands it over, it needs an
 // id from its making on, by a JVMTI tag (0.5 to 2 us with the garbage collector's share). Most such objects are never
-// handed over by themselves, or at once, where they'd get an id anyway. A place all of whose objects so far were of that
-// kind is no longer followed, but for one object in MAKER_SAMPLED; when one of those proves to have needed its id, all
-// of the place's are followed again.
+// handed over by themselves, or at once, where they'd get an id anyway. A place all of whose objects so far were of
+// that kind is no longer followed, but for one object in MAKER_SAMPLED; when one of those proves to have needed its id,
+// all of the place's are followed again.
 //
 // Any thread; no locks but in makers_new. Numbers are the JVM's for good: places that are woven again are others.
 #ifndef REHYPE_TRACER_MAKERS_H

@@ -324,3 +324,24 @@ uint32_t site_of_wait(JNIEnv *jni) {
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {
     return state->site ? state->site : site_of_wait(jni);
 }
+
+static struct sleep_at_hand *take_sleep(struct native_thread *native, const void *stack_pointer, uint32_t class) {
+    for (size_t i = 0; i < SLEEPS_AT_HAND; i++) {
+        struct sleep_at_hand *hand = &native->sleeps[i];
+        if (hand->stack_pointer == stack_pointer && hand->class == class) return hand;
+    }
+    struct sleep_at_hand *hand = &native->sleeps[native->next_sleep++ % SLEEPS_AT_HAND];
+    *hand = (struct sleep_at_hand){.stack_pointer = stack_pointer, .class = class};
+    return hand;
+}
+
+uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class) {
+    enum { WALKED_FIRST = 16, WALKED_ONE_IN = 16 };
+    if (state->site) return state->site;
+    struct sleep_at_hand *hand = take_sleep(state->native, __builtin_frame_address(0), class);
+    uint32_t seen = hand->seen++;
+    if (seen >= WALKED_FIRST && seen % WALKED_ONE_IN && !hand->ambiguous) return hand->site;
+    uint32_t site = site_of_wait(jni);
+    hand->ambiguous |= seen && site != hand->site;
+    return hand->site = site;
+}

@@ -92,7 +92,7 @@ void sleeps_begin(JNIEnv *jni, struct thread_state *state, jthread thread, jobje
     atomic_store_explicit(&slot->shared, shared, memory_order_relaxed);
     atomic_store_explicit(&slot->since, clock_ticks(), memory_order_relaxed);
     atomic_store_explicit(&slot->id, state->sleep, memory_order_release); // pairs with the load in find
-    uint32_t class = identity_class(jni, state, object), site = site_of_spawn(jni, state);
+    uint32_t class = identity_class(jni, state, object), site = site_of_sleep(jni, state, class);
     record_boundary(state, EVENT_WAIT_BEGIN, state->sleep, wait_operand(WAIT_FOR_RELEASE, class, site));
 }
 

@@ -34,7 +34,7 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4 };
+enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4, SLEEPS_AT_HAND = 4 };
 
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
@@ -62,6 +62,15 @@ struct class_at_hand {
     bool latch; // who opens it releases all who wait for it
 };
 
+// Where the thread slept lately, for an object of which class. Frames of the same size in the same order have the same
+// stack pointer: most likely it is the same place.
+struct sleep_at_hand {
+    const void *stack_pointer;
+    uint32_t class, site;
+    uint32_t seen;  // times
+    bool ambiguous; // two places were seen to look alike: the stack is walked each time
+};
+
 // Of Scala: what the thread is making (tracer/scala.h).
 struct future_in_making {
     uint64_t task;     // of the callback that comes next; 0: not known
@@ -78,7 +87,9 @@ struct native_thread {
     uint64_t next_task, task_limit; // ids reserved for it
     uint32_t made;                  // objects that got no id when they were made (makers.h)
     struct class_at_hand classes[CLASSES_AT_HAND];
-    uint32_t next_class;           // the one to be replaced
+    uint32_t next_class; // the one to be replaced
+    struct sleep_at_hand sleeps[SLEEPS_AT_HAND];
+    uint32_t next_sleep;           // ...
     struct thread_state **pointer; // its `thread_state` and `thread_ring`
     struct ring **ring_pointer;
     struct native_thread *next, **link; // of all
