@@ -38,10 +38,6 @@ void read_skip(struct reader *reader, size_t count) {
     if (reader_has(reader, count)) reader->at += count;
 }
 
-bool utf8_is(struct utf8 name, const char *text) {
-    return strlen(text) == name.length && memcmp(name.bytes, text, name.length) == 0;
-}
-
 static const uint8_t *constant_of(const struct constant_pool *pool, uint16_t index, enum constant_tag tag) {
     if (index == 0 || index >= pool->count || pool->offsets[index] == 0) return NULL;
     const uint8_t *constant = pool->bytes + pool->offsets[index];

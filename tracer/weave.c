@@ -40,20 +40,18 @@ void weaver_helper(struct weaver *weaver, const char *class_name) {
     if (!weaver->helper) weaver->tail.why = OUT_OF_MEMORY;
 }
 
-bool weaver_refers_to(const struct weaver *weaver, const char *name, const char *descriptor) {
+uint32_t weaver_refers_to(const struct weaver *weaver, weaver_kind *kind) {
     const struct constant_pool *pool = &weaver->layout.pool;
-    size_t prefix = descriptor ? strlen(descriptor) : 0;
+    uint32_t bits = 0;
     for (uint32_t index = 1; index < pool->count; index++) {
         const uint8_t *constant = pool->bytes + pool->offsets[index];
         if (pool->offsets[index] == 0) continue;
-        if (*constant != CONSTANT_METHODREF && *constant != CONSTANT_INTERFACE_METHODREF) continue;
-        struct utf8 its_name, type;
-        if (pool_name_and_type(pool, get_u2(constant + 3), &its_name, &type) && utf8_is(its_name, name) &&
-            type.length >= prefix && (prefix == 0 || memcmp(type.bytes, descriptor, prefix) == 0)) {
-            return true;
-        }
+        bool dynamic = *constant == CONSTANT_INVOKE_DYNAMIC;
+        if (!dynamic && *constant != CONSTANT_METHODREF && *constant != CONSTANT_INTERFACE_METHODREF) continue;
+        struct utf8 name, descriptor;
+        if (pool_name_and_type(pool, get_u2(constant + 3), &name, &descriptor)) bits |= kind(name, descriptor, dynamic);
     }
-    return false;
+    return bits;
 }
 
 // Annotations
@@ -172,16 +170,8 @@ size_t weaver_call_sites(struct weaver *weaver, uint16_t method, const struct ca
     return sites_of(weaver, method, false, sites);
 }
 
-static bool has_constant(const struct constant_pool *pool, enum constant_tag tag) {
-    for (uint16_t i = 1; i < pool->count; i++) {
-        if (pool->offsets[i] && pool->bytes[pool->offsets[i]] == tag) return true;
-    }
-    return false;
-}
-
 size_t weaver_dynamic_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites) {
-    *sites = NULL;
-    return has_constant(&weaver->layout.pool, CONSTANT_INVOKE_DYNAMIC) ? sites_of(weaver, method, true, sites) : 0;
+    return sites_of(weaver, method, true, sites);
 }
 
 size_t weaver_handlers(struct weaver *weaver, uint16_t method, const uint16_t **bcis) {

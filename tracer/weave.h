@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // A slice of the class's own bytes (modified UTF-8, not terminated). Names are in internal form (java/lang/Object).
 struct utf8 {
@@ -27,7 +28,10 @@ struct utf8 {
     uint16_t length;
 };
 
-bool utf8_is(struct utf8 name, const char *text);
+// Inline, for the length of a literal to be a constant: each class that is loaded is asked hundreds of times.
+static inline bool utf8_is(struct utf8 name, const char *text) {
+    return strlen(text) == name.length && memcmp(name.bytes, text, name.length) == 0;
+}
 
 struct class_method {
     struct utf8 name, descriptor;
@@ -61,16 +65,19 @@ struct weaver;
 struct weaver *weaver_open(const uint8_t *bytes, size_t length, struct error *error);
 const struct class_file *weaver_class(const struct weaver *weaver);
 
-// Whether the class's constant pool has a Methodref or InterfaceMethodref of this member name whose descriptor starts
-// with `descriptor` (NULL: any). Cheap: a walk over the pool, to tell most classes apart without looking at code.
-bool weaver_refers_to(const struct weaver *weaver, const char *name, const char *descriptor);
+// What a method that a class calls, or a dynamic call site, is to the asker: bits of its own.
+typedef uint32_t weaver_kind(struct utf8 name, struct utf8 descriptor, bool dynamic);
+
+// The bits of all that the class's constant pool refers to: one walk over it tells most classes apart without a look at
+// their code.
+uint32_t weaver_refers_to(const struct weaver *weaver, weaver_kind *kind);
 
 // Call sites of one method in order of bci; returns the count, *sites in the weaver's arena. 0 for abstract methods.
 // invokedynamic is not listed.
 size_t weaver_call_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites);
 
 // The same of invokedynamic, which has no owner: a lambda's name is that of the interface's method, its descriptor
-// returns the interface. Where the class has none this costs a walk over its constant pool.
+// returns the interface.
 size_t weaver_dynamic_sites(struct weaver *weaver, uint16_t method, const struct call_site **sites);
 
 // Where the method's exception handlers begin, in the order of its table, each once; *bcis in the weaver's arena.

@@ -19,37 +19,43 @@
 
 enum { NAME_BYTES = 1024, ACC_STATIC = 0x0008, ACC_INTERFACE = 0x0200 };
 
+#define TEXT(literal)                                                                                                  \
+    { literal, sizeof literal - 1 }
+
 // Members whose call may hand a task over, or wait for one. The owner doesn't matter: it may be any interface of the
 // application's own.
 static const struct {
-    const char *name, *descriptor; // descriptor: how it begins
+    struct utf8 name, descriptor; // descriptor: how it begins
 } spawning[] = {
-    {"submit", "(Ljava/lang/Runnable;"},
-    {"submit", "(Ljava/util/concurrent/Callable;"},
-    {"execute", "(Ljava/lang/Runnable;"},
-    {"invokeAll", "(Ljava/util/Collection;"},
-    {"invokeAny", "(Ljava/util/Collection;"},
-    {"schedule", "(Ljava/lang/Runnable;"},
-    {"schedule", "(Ljava/util/concurrent/Callable;"},
-    {"scheduleAtFixedRate", "(Ljava/lang/Runnable;"},
-    {"scheduleWithFixedDelay", "(Ljava/lang/Runnable;"},
-    {"supplyAsync", "(Ljava/util/function/Supplier;"},
-    {"runAsync", "(Ljava/lang/Runnable;"},
-    {"start", "()V"},
-    {"start", "(Ljava/lang/Runnable;"},
-    {"startVirtualThread", "(Ljava/lang/Runnable;"},
-    {"fork", "()Ljava/util/concurrent/ForkJoinTask;"},
-    {"fork", "(Ljava/util/concurrent/Callable;"},
-    {"fork", "(Ljava/lang/Runnable;"},
-    {"submit", "(Ljava/util/concurrent/ForkJoinTask;"},
-    {"execute", "(Ljava/util/concurrent/ForkJoinTask;"},
-    {"invoke", "(Ljava/util/concurrent/ForkJoinTask;"},
-    {"invokeAll", "(Ljava/util/concurrent/ForkJoinTask;"},
-    {"invokeAll", "([Ljava/util/concurrent/ForkJoinTask;"},
-    {"join", "()Ljava/lang/Object;"},
+    {TEXT("submit"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("submit"), TEXT("(Ljava/util/concurrent/Callable;")},
+    {TEXT("execute"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("invokeAll"), TEXT("(Ljava/util/Collection;")},
+    {TEXT("invokeAny"), TEXT("(Ljava/util/Collection;")},
+    {TEXT("schedule"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("schedule"), TEXT("(Ljava/util/concurrent/Callable;")},
+    {TEXT("scheduleAtFixedRate"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("scheduleWithFixedDelay"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("supplyAsync"), TEXT("(Ljava/util/function/Supplier;")},
+    {TEXT("runAsync"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("start"), TEXT("()V")},
+    {TEXT("start"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("startVirtualThread"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("fork"), TEXT("()Ljava/util/concurrent/ForkJoinTask;")},
+    {TEXT("fork"), TEXT("(Ljava/util/concurrent/Callable;")},
+    {TEXT("fork"), TEXT("(Ljava/lang/Runnable;")},
+    {TEXT("submit"), TEXT("(Ljava/util/concurrent/ForkJoinTask;")},
+    {TEXT("execute"), TEXT("(Ljava/util/concurrent/ForkJoinTask;")},
+    {TEXT("invoke"), TEXT("(Ljava/util/concurrent/ForkJoinTask;")},
+    {TEXT("invokeAll"), TEXT("(Ljava/util/concurrent/ForkJoinTask;")},
+    {TEXT("invokeAll"), TEXT("([Ljava/util/concurrent/ForkJoinTask;")},
+    {TEXT("join"), TEXT("()Ljava/lang/Object;")},
 };
 
 enum { SPAWNING = sizeof spawning / sizeof *spawning };
+
+// What a class's code has, to which something is to be added.
+enum { REFERS_SPAWN = 1, REFERS_NOTIFY = 2, REFERS_RUN = 4, REFERS_LAMBDA = 8 };
 
 // One class being woven.
 struct subject {
@@ -58,6 +64,7 @@ struct subject {
     const char *internal; // its name
     char dotted[NAME_BYTES];
     char file[256];
+    uint32_t refers; // of the application's classes: REFERS_
 };
 
 static char *text_of(struct utf8 name, char *text, size_t size) {
@@ -111,11 +118,14 @@ static void weave_function(const struct subject *subject, uint16_t index) {
 
 // Call sites of the application ---------------------------------------------------------------------------------------
 
-static bool may_spawn(const struct call_site *call) {
+static bool begins_with(struct utf8 text, struct utf8 begin) {
+    return text.length >= begin.length && memcmp(text.bytes, begin.bytes, begin.length) == 0;
+}
+
+static bool may_spawn(struct utf8 name, struct utf8 descriptor) {
     for (size_t i = 0; i < SPAWNING; i++) {
-        size_t length = strlen(spawning[i].descriptor);
-        if (utf8_is(call->name, spawning[i].name) && call->descriptor.length >= length &&
-            memcmp(call->descriptor.bytes, spawning[i].descriptor, length) == 0) {
+        if (name.length == spawning[i].name.length && begins_with(name, spawning[i].name) &&
+            begins_with(descriptor, spawning[i].descriptor)) {
             return true;
         }
     }
@@ -138,25 +148,25 @@ static void weave_call_site(const struct subject *subject, uint16_t index, const
     insert(subject, index, INSERT_AFTER_BCI, call->bci, "int 0; call site (I)V");
 }
 
+static bool is_notify(struct utf8 name, struct utf8 descriptor) {
+    return (utf8_is(name, "notify") || utf8_is(name, "notifyAll")) && utf8_is(descriptor, "()V");
+}
+
 // The JVM's own notify can't be woven, its calls can.
 static void weave_notify(const struct subject *subject, uint16_t index, const struct call_site *call) {
+    if (!is_notify(call->name, call->descriptor)) return;
     bool all = utf8_is(call->name, "notifyAll");
-    if ((!all && !utf8_is(call->name, "notify")) || !utf8_is(call->descriptor, "()V")) return;
     insert(subject, index, INSERT_BEFORE_BCI, call->bci,
            all ? "dup; call notifiesAll (Ljava/lang/Object;)V" : "dup; call notifies (Ljava/lang/Object;)V");
 }
 
 static void weave_call_sites(const struct subject *subject) {
-    bool any =
-        weaver_refers_to(subject->weaver, "notify", "()V") || weaver_refers_to(subject->weaver, "notifyAll", "()V");
-    for (size_t i = 0; i < SPAWNING && !any; i++) {
-        any = weaver_refers_to(subject->weaver, spawning[i].name, spawning[i].descriptor);
-    }
-    for (uint16_t m = 0; any && m < subject->class->method_count; m++) {
+    if (!(subject->refers & (REFERS_SPAWN | REFERS_NOTIFY))) return;
+    for (uint16_t m = 0; m < subject->class->method_count; m++) {
         const struct call_site *calls;
         size_t count = weaver_call_sites(subject->weaver, m, &calls);
         for (size_t i = 0; i < count; i++) {
-            if (may_spawn(&calls[i])) weave_call_site(subject, m, &calls[i]);
+            if (may_spawn(calls[i].name, calls[i].descriptor)) weave_call_site(subject, m, &calls[i]);
             weave_notify(subject, m, &calls[i]);
         }
     }
@@ -164,10 +174,13 @@ static void weave_call_sites(const struct subject *subject) {
 
 // Tasks by their type -------------------------------------------------------------------------------------------------
 
+static bool is_body_type(struct utf8 name, struct utf8 descriptor) {
+    return (utf8_is(name, "run") && utf8_is(descriptor, "()V")) ||
+           (utf8_is(name, "call") && utf8_is(descriptor, "()Ljava/lang/Object;"));
+}
+
 static bool is_body(const struct class_method *method) {
-    if (method->code_length == 0 || (method->access & ACC_STATIC)) return false;
-    return (utf8_is(method->name, "run") && utf8_is(method->descriptor, "()V")) ||
-           (utf8_is(method->name, "call") && utf8_is(method->descriptor, "()Ljava/lang/Object;"));
+    return method->code_length > 0 && !(method->access & ACC_STATIC) && is_body_type(method->name, method->descriptor);
 }
 
 // A call of a body by the program's own code. What it calls may be a lambda, whose class can't be woven.
@@ -178,9 +191,7 @@ static bool is_run(const struct call_site *call) {
 
 static bool runs_tasks(const struct subject *subject, uint16_t index) {
     const struct call_site *calls;
-    if (!weaver_refers_to(subject->weaver, "run", "()V") &&
-        !weaver_refers_to(subject->weaver, "call", "()Ljava/lang/Object;"))
-        return false;
+    if (!(subject->refers & REFERS_RUN)) return false;
     size_t count = weaver_call_sites(subject->weaver, index, &calls);
     for (size_t i = 0; i < count; i++) {
         if (is_run(&calls[i])) return true;
@@ -211,6 +222,11 @@ static bool ends_with(struct utf8 text, const char *end) {
     return text.length >= length && memcmp(text.bytes + text.length - length, end, length) == 0;
 }
 
+// Of a lambda's evaluation.
+static bool makes_task(struct utf8 descriptor) {
+    return ends_with(descriptor, ")Ljava/lang/Runnable;") || ends_with(descriptor, ")Ljava/util/concurrent/Callable;");
+}
+
 // A lambda that goes straight to where it gets an id anyway: a thread, or a FutureTask. A program's own executor may be
 // known by the JDK's interfaces, but makes no other than these of what is submitted.
 static bool is_for_known(const struct call_site *next, const struct call_site *lambda) {
@@ -219,7 +235,7 @@ static bool is_for_known(const struct call_site *next, const struct call_site *l
     if (next->bci != lambda->bci + INVOKEDYNAMIC_BYTES) return false;
     bool thread = utf8_is(next->owner, "java/lang/Thread");
     bool jdk = next->owner.length > sizeof JUC - 1 && memcmp(next->owner.bytes, JUC, sizeof JUC - 1) == 0;
-    return thread || (jdk && may_spawn(next) && !utf8_is(next->name, "execute"));
+    return thread || (jdk && may_spawn(next->name, next->descriptor) && !utf8_is(next->name, "execute"));
 }
 
 static void insert_made(const struct subject *subject, uint16_t method, enum insert_where where, uint32_t bci,
@@ -231,11 +247,11 @@ static void insert_made(const struct subject *subject, uint16_t method, enum ins
 
 static void weave_lambdas(const struct subject *subject, uint16_t index) {
     const struct call_site *lambdas, *calls;
+    if (!(subject->refers & REFERS_LAMBDA)) return;
     size_t count = weaver_dynamic_sites(subject->weaver, index, &lambdas);
     size_t call_count = count ? weaver_call_sites(subject->weaver, index, &calls) : 0, next = 0;
     for (size_t i = 0; i < count; i++) {
-        struct utf8 type = lambdas[i].descriptor;
-        if (!ends_with(type, ")Ljava/lang/Runnable;") && !ends_with(type, ")Ljava/util/concurrent/Callable;")) continue;
+        if (!makes_task(lambdas[i].descriptor)) continue;
         while (next < call_count && calls[next].bci < lambdas[i].bci) next++;
         if (next < call_count && is_for_known(&calls[next], &lambdas[i])) continue;
         insert_made(subject, index, INSERT_AFTER_BCI, lambdas[i].bci, "dup", "lambdaMade");
@@ -338,6 +354,12 @@ static bool must_not_trace(const char *dotted) {
     return false;
 }
 
+static uint32_t what_refers(struct utf8 name, struct utf8 descriptor, bool dynamic) {
+    if (dynamic) return makes_task(descriptor) ? REFERS_LAMBDA : 0;
+    return (may_spawn(name, descriptor) ? REFERS_SPAWN : 0) | (is_notify(name, descriptor) ? REFERS_NOTIFY : 0) |
+           (is_body_type(name, descriptor) ? REFERS_RUN : 0);
+}
+
 static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, jclass redefined,
                   jint *new_length, unsigned char **new_bytes) {
     text_of(subject->class->source_file, subject->file, sizeof subject->file);
@@ -352,6 +374,7 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
     if (loader) executors_weave(tracer.options.executors, subject->weaver);
     if (!library && is_application(jni, loader)) {
         bool own = !options_is_library(&tracer.options, subject->dotted);
+        if (own) subject->refers = weaver_refers_to(subject->weaver, what_refers);
         if (own) weave_call_sites(subject);
         bool is_task = weave_task_type(jni, loader, subject, own);
         if (own) weave_runners(subject, is_task);

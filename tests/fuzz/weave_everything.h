@@ -64,6 +64,10 @@ static inline void insert_everything(struct weaver *weaver, uint16_t method, uns
     }
 }
 
+static inline uint32_t any_kind(struct utf8 name, struct utf8 descriptor, bool dynamic) {
+    return utf8_is(name, "run") || utf8_is(descriptor, "()V") || dynamic;
+}
+
 // NULL if the bytes are no class. *woven is NULL if nothing could be woven, else it lives as long as the weaver
 // returned.
 static inline struct weaver *weave_everything(const uint8_t *bytes, size_t length, const uint8_t **woven,
@@ -74,7 +78,7 @@ static inline struct weaver *weave_everything(const uint8_t *bytes, size_t lengt
     if (!weaver) return NULL;
     const uint16_t methods = weaver_class(weaver)->method_count;
     const unsigned ways = bytes[WAYS_AT];
-    weaver_refers_to(weaver, "run", "()");
+    weaver_refers_to(weaver, any_kind);
     for (uint16_t i = 0; i < methods; i++) insert_everything(weaver, i, ways);
     if (!(ways & WAYS_NO_FIELD)) weaver_add_field(weaver, "added", "J", 0x1080, &error);
     const struct weave_skip *skips;
