@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agent's options: key=value pairs separated by commas; bytes that would end a value are written %XX.
-//   out=FILE        where the trace goes; %p is the process id, %t the time, %n the file's number. Default
-//   trace.msgpack include=GLOB    trace functions of these classes (com.acme.*), or of methods of them
-//   (com.acme.*::get*); repeatable exclude=GLOB    leave these out again; repeatable executor=LINE   a method of an
-//   executor that is none of the JDK's (executors.h); repeatable, beside those built in library=GLOB    more classes
-//   that spawn for others: a spawn's site is what called them; repeatable min-duration=NS functions that are shorter
-//   are left out without=KIND    locks, gc, samples or calling-contexts are not recorded; repeatable memory=BYTES that
-//   all threads' buffers may take together clock=NAME      counter (the processor's, where it is sound; default) or
-//   monotonic rotate-size=BYTES, rotate-time=NS  the recording goes on in another file when one is so large, or so old
-//   rotate-keep=N   and so many files are kept
-//   buffer=N        records in each half of a thread's buffer (16 bytes each)
-//   bytecodes=1     count the bytecodes that each thread executes (bytecodes.h)
-//   claim=1         if FILE exists another JVM has it: put the pid before its extension
-//   children=1      set JAVA_TOOL_OPTIONS, so that JVMs that this one starts are traced, too
+//   out=FILE          the trace (trace.msgpack); %p is the process id, %t the time, %n the file's number
+//   include=GLOB      trace functions of these classes (com.acme.*), or methods (com.acme.*::get*); repeatable
+//   exclude=GLOB      leave these out again; repeatable
+//   executor=LINE     a method of an executor that is none of the JDK's (executors.h); repeatable
+//   library=GLOB      more classes that spawn for others: a spawn's site is what called them; repeatable
+//   min-duration=NS   functions that are shorter are left out
+//   without=KIND      locks, gc, samples or calling-contexts are not recorded; repeatable
+//   memory=BYTES      that all threads' buffers may take together
+//   clock=NAME        counter (the processor's, where it is sound; default) or monotonic
+//   rotate-size=BYTES, rotate-time=NS   the recording goes on in another file when one is so large, or so old
+//   rotate-keep=N     and so many files are kept
+//   buffer=N          records in each half of a thread's buffer (16 bytes each)
+//   bytecodes=1       count the bytecodes that each thread executes (bytecodes.h)
+//   claim=1           if FILE exists another JVM has it: put the pid before its extension
+//   children=1        set JAVA_TOOL_OPTIONS, so that JVMs that this one starts are traced, too
 #ifndef REHYPE_TRACER_OPTIONS_H
 #define REHYPE_TRACER_OPTIONS_H
 
