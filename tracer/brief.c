@@ -9,11 +9,11 @@ static bool is_brief(const struct event *before, const struct event *event, uint
            before->operand[0] == event->operand[0] && event->time - before->time < least;
 }
 
-static bool may_become_brief(const struct event *event, uint64_t least, uint64_t now) {
-    return event->kind == EVENT_ENTER && now - event->time < least;
+static bool may_become_brief(const struct event *event, uint64_t least, uint64_t until) {
+    return event->kind == EVENT_ENTER && event->time + least > until;
 }
 
-size_t brief_filter(struct brief *brief, uint64_t least, uint64_t now, struct event *events, size_t count) {
+size_t brief_filter(struct brief *brief, uint64_t least, uint64_t until, struct event *events, size_t count) {
     memmove(events + brief->count, events, count * sizeof *events);
     memcpy(events, brief->held, brief->count * sizeof *events);
     count += brief->count;
@@ -25,7 +25,7 @@ size_t brief_filter(struct brief *brief, uint64_t least, uint64_t now, struct ev
             events[kept++] = events[i];
     }
     size_t from = kept;
-    while (from > 0 && kept - from < BRIEF_HELD && may_become_brief(&events[from - 1], least, now)) from--;
+    while (from > 0 && kept - from < BRIEF_HELD && may_become_brief(&events[from - 1], least, until)) from--;
     brief->count = kept - from;
     memcpy(brief->held, events + from, brief->count * sizeof *events);
     return from;

@@ -19,8 +19,9 @@ struct brief {
     size_t count;
 };
 
-// Filters events in place, with room for BRIEF_HELD more, and gives their new number. `now` is the clock: a function
-// that was entered at least `least` ticks before it is no longer held back; none is with `least` 0.
-size_t brief_filter(struct brief *brief, uint64_t least, uint64_t now, struct event *events, size_t count);
+// Filters events in place, with room for BRIEF_HELD more, and gives their new number. What was recorded before `until`
+// is among them or came earlier: a function that was entered `least` ticks before it is no longer held back; none is
+// with `least` 0.
+size_t brief_filter(struct brief *brief, uint64_t least, uint64_t until, struct event *events, size_t count);
 
 #endif

@@ -169,11 +169,12 @@ static bool write_last_loss(struct channel *channel) {
     return write_batch(channel, 1);
 }
 
-// At the end of a thread, or of all, what was held back is let go.
-static size_t leave_out(struct channel *channel, size_t count, bool last) {
+static const uint64_t NO_MORE = UINT64_MAX; // of times: the thread has ended, and what was held back is let go
+
+// `until`: what the thread recorded before that time is in this batch or an earlier one.
+static size_t leave_out(struct channel *channel, size_t count, uint64_t until) {
     if (settings.least_ticks == 0) return count;
-    uint64_t now = last ? UINT64_MAX : clock_ticks();
-    return brief_filter(&channel->brief, settings.least_ticks, now, batch, count);
+    return brief_filter(&channel->brief, settings.least_ticks, until, batch, count);
 }
 
 // Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
@@ -182,13 +183,16 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     bool ours = channel->recording == recording; // what a thread still had of an earlier recording is no one's
     size_t drained = 0, count;
     do {
+        uint64_t until = *gone ? NO_MORE : clock_ticks();
         count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
+        if (count == BATCH_EVENTS) until = 0; // there may be more in the ring
         drained += count;
         if (!ours) continue;
-        size_t own = leave_out(channel, cost_meter_take(batch, count), *gone);
+        size_t own = leave_out(channel, cost_meter_take(batch, count), until);
         if (!parting_take(&parting, &channel->owner, batch, &own)) return no_memory();
         if (!write_batch(channel, own)) return false;
-    } while (count == BATCH_EVENTS && drained < 2 * (size_t)channel->ring.capacity); // more came while it was drained
+        // What comes while it is drained is for another round.
+    } while (count == BATCH_EVENTS && (*gone || drained < 2 * (size_t)channel->ring.capacity));
     *seen += drained;
     return !ours || !*gone || write_last_loss(channel);
 }
@@ -406,7 +410,7 @@ static bool drain_the_rest(void) {
     if (!release_held() || !drain_all(&seen)) return false;
     for (struct channel *channel = live; channel; channel = channel->next) {
         if (channel->recording != recording) continue;
-        if (!write_batch(channel, leave_out(channel, 0, true)) || !write_last_loss(channel)) return false;
+        if (!write_batch(channel, leave_out(channel, 0, NO_MORE)) || !write_last_loss(channel)) return false;
     }
     return write_parts(true) && (settings.without_samples || write_sample()) && write_costs() && write_clock(0);
 }

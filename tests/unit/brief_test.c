@@ -85,11 +85,25 @@ static void test_batches_make_no_difference(void **state) {
                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*");
 }
 
+// However late the batches are taken.
+static void test_an_exit_is_waited_for_until_all_before_it_is_there(void **state) {
+    const uint64_t later = 1000000;
+    struct brief brief = {.count = 0};
+    struct event events[2 + BRIEF_HELD];
+    uint64_t time = 1000;
+    assert_int_equal(brief_filter(&brief, LEAST, 0, events, make("a", &time, events)), 0);
+    assert_int_equal(brief_filter(&brief, LEAST, later, events, make("A", &time, events)), 0);
+    const uint64_t before = time;
+    assert_int_equal(brief_filter(&brief, LEAST, before, events, make("a", &time, events)), 0);
+    assert_int_equal(brief_filter(&brief, LEAST, later, events, 0), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short_functions_go_with_those_around_them),
         cmocka_unit_test(test_what_holds_something_stays),
         cmocka_unit_test(test_batches_make_no_difference),
+        cmocka_unit_test(test_an_exit_is_waited_for_until_all_before_it_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
