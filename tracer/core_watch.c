@@ -63,7 +63,7 @@ void core_watch_end(uint64_t *rseq_cs) {
     if (__atomic_load_n(rseq_cs, __ATOMIC_RELAXED) == ours) __atomic_store_n(rseq_cs, 0, __ATOMIC_RELAXED);
 }
 
-// ---- trial
+// Trial ---------------------------------------------------------------------------------------------------------------
 
 static const struct timespec nap = {.tv_nsec = 50000};
 

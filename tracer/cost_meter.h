@@ -12,7 +12,8 @@
 // by a thread of the tracer's own (calibration.h). So are function events, which are too short to be timed one by one.
 //
 // Left out: that caches hold less of the program, that what is passed to a probe can't be optimised away, and what the
-// drainer takes from the cores; what a stack costs where a calling context is recorded (calling.h).
+// drainer takes from the cores; what a stack costs where a calling context is recorded (calling.h);
+// probes at places that make objects which nobody hands over (makers.h).
 #ifndef REHYPE_TRACER_COST_METER_H
 #define REHYPE_TRACER_COST_METER_H
 

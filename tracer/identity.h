@@ -38,10 +38,10 @@ void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried);
 // What a FutureTask's callable was made from: the Runnable that it adapts, or itself.
 jobject identity_callable(JNIEnv *jni, jobject callable);
 
-// A raw Runnable was made (its id is reserved), is handed over (gives its id; the same object may be pending many
-// times, first in first out), or begins to run. begin gives 0 when the object was never seen. One that was evaluated,
-// as a lambda is, may be an object that is there already: each evaluation is a task, of those that have not begun as
-// many as memory should keep; for more it is 0.
+// A raw Runnable was made (by `maker`, makers.h; its id is reserved), is handed over (gives its id; the same object may
+// be pending many times, first in first out), or begins to run. begin gives 0 when the object was never seen. One that
+// was evaluated, as a lambda is, may be an object that is there already: each evaluation is a task, of those that have
+// not begun as many as memory should keep; for more it is 0.
 void identity_created(jobject object, uint32_t maker, uint64_t id);
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new);
 uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t maker);

@@ -304,7 +304,7 @@ void sites_restart(void) {
 }
 
 // The innermost frame of the application's; where a library spawns by itself, that library's.
-uint32_t site_of_wait(JNIEnv *jni) {
+static uint32_t walk_to_site(JNIEnv *jni) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint count = AT_A_TIME;
     uint32_t of_library = 0;
@@ -322,7 +322,7 @@ uint32_t site_of_wait(JNIEnv *jni) {
 }
 
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {
-    return state->site ? state->site : site_of_wait(jni);
+    return state->site ? state->site : walk_to_site(jni);
 }
 
 static struct sleep_at_hand *take_sleep(struct native_thread *native, const void *stack_pointer, uint32_t class) {
@@ -341,7 +341,7 @@ uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class) 
     struct sleep_at_hand *hand = take_sleep(state->native, __builtin_frame_address(0), class);
     uint32_t seen = hand->seen++;
     if (seen >= WALKED_FIRST && seen % WALKED_ONE_IN && !hand->ambiguous) return hand->site;
-    uint32_t site = site_of_wait(jni);
+    uint32_t site = walk_to_site(jni);
     hand->ambiguous |= seen && site != hand->site;
     return hand->site = site;
 }

@@ -7,15 +7,12 @@
 #include "tracer/tracer.h"
 #include "tracer/weave.h"
 
-// The site of a hand-over by this thread now.
+// The site of a hand-over, or of a wait for a task, by this thread now.
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
 
 // The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
 // false: there is no room for one.
 bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);
-
-// The site at which this thread is about to wait: always from the stack, since a wait costs 50 times as much.
-uint32_t site_of_wait(JNIEnv *jni);
 
 // The same where it parks, or waits for a monitor, on an object of the class: what a thread does thousands of times a
 // second. Once a place was found some times, it is taken from the stack's depth, and found by a walk one time in 16.

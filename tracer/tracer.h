@@ -85,7 +85,7 @@ struct native_thread {
     struct probe_timer timer;
     struct calling_tallies callings;
     uint64_t next_task, task_limit; // ids reserved for it
-    uint32_t made;                  // objects that got no id when they were made (makers.h)
+    uint32_t made;                  // objects of places that are no longer followed (makers.h)
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t next_class; // the one to be replaced
     struct sleep_at_hand sleeps[SLEEPS_AT_HAND];
