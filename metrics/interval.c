@@ -269,6 +269,20 @@ static double figure_of(const struct metrics *metrics, enum interval_figure figu
     }
 }
 
+// Below this nothing lies beyond the 5 % and 95 % of the replicates: their spread tells more.
+enum { LEAST_FOR_QUANTILES = 20 };
+
+// How far from the middle of `count` sorted values 5 % and 95 % of more such values are to be expected.
+static void find_distances(const double *sorted, unsigned count, double *below, double *above) {
+    if (count < LEAST_FOR_QUANTILES) {
+        *below = *above = statistics_expected_distance(sorted, count, 0.95);
+        return;
+    }
+    double middle = statistics_quantile(sorted, count, 0.5);
+    *below = middle - statistics_quantile(sorted, count, 0.05);
+    *above = statistics_quantile(sorted, count, 0.95) - middle;
+}
+
 // values: a row of `replicates` a figure, of which `count` are filled.
 static void find_limits(double *values, unsigned replicates, unsigned count, const struct metrics *estimate,
                         struct intervals *intervals) {
@@ -277,10 +291,11 @@ static void find_limits(double *values, unsigned replicates, unsigned count, con
         double *row = &values[(size_t)f * replicates], point = figure_of(estimate, (enum interval_figure)f);
         intervals->of[f].low = intervals->of[f].high = NAN;
         if (count == 0 || count < replicates / 2 || isnan(point) || isnan(row[0])) continue;
+        double below, above;
         statistics_sort(row, count);
-        double middle = statistics_quantile(row, count, 0.5);
-        intervals->of[f].low = fmax(0, point + statistics_quantile(row, count, 0.05) - middle);
-        intervals->of[f].high = point + statistics_quantile(row, count, 0.95) - middle;
+        find_distances(row, count, &below, &above);
+        intervals->of[f].low = isnan(below) ? NAN : fmax(0, point - below);
+        intervals->of[f].high = point + above;
     }
 }
 

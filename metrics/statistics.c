@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/statistics.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
@@ -12,6 +13,12 @@ void statistics_sort(double *values, size_t count) {
 
 double statistics_quantile(const double *sorted, size_t count, double share) {
     return gsl_stats_quantile_from_sorted_data(sorted, 1, count, share);
+}
+
+double statistics_expected_distance(const double *values, size_t count, double share) {
+    if (count < 2) return NAN;
+    double deviation = gsl_stats_sd(values, 1, count);
+    return deviation * sqrt(1 + 1.0 / (double)count) * gsl_cdf_tdist_Pinv(share, (double)count - 1);
 }
 
 struct quantiles quantiles_of(double *values, size_t count) {

@@ -11,6 +11,10 @@ struct quantiles quantiles_of(double *values, size_t count);
 void statistics_sort(double *values, size_t count);
 double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
 
+// How far from the mean of these few values, normally distributed, a share of `share` of further ones is to be expected
+// at most (Student's t, one-sided); NAN of fewer than two.
+double statistics_expected_distance(const double *values, size_t count, double share);
+
 // Random numbers that a seed fixes, on every machine.
 struct statistics_random;
 struct statistics_random *statistics_random_new(uint64_t seed); // NULL: no memory

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-enum { LEAST_REPLICATES = 20, MOST_REPLICATES = 200 };
+enum { LEAST_REPLICATES = 5, MOST_REPLICATES = 200 };
 #define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates
 
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,

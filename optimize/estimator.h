@@ -78,8 +78,8 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
 // What a run and its measurement cost, as expected of this model on a DAG of this size.
 uint64_t estimator_cost_ns(const struct estimator *estimator);
 
-// How much `estimate`, of this model and edit, owes to the accident of the recording (metrics/interval.h). The number
-// of replicates falls with the size of the DAG. The last run is kept.
+// How much `estimate`, of this model and edit, owes to the accident of the recording (metrics/interval.h). As many
+// replicates as take some seconds: at most 200, and of a large DAG 5. The last run is kept.
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
                          struct error *error);
 

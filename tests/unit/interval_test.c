@@ -166,6 +166,31 @@ static void test_drift(void **state) {
     close_fixture(&f);
 }
 
+static double wall_width(const struct intervals *intervals) {
+    return intervals->of[INTERVAL_WALL].high - intervals->of[INTERVAL_WALL].low;
+}
+
+// Few replicates have no quantiles, but on average their spread says as much as many do.
+static void test_few(void **state) {
+    enum { TASKS = 200, SEEDS = 100 };
+    struct fixture f;
+    dice = (struct random_source){11};
+    build_chain(&f, 1, TASKS, by_chance);
+    double width = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct intervals intervals = estimate(&f, 5, seed);
+        assert_int_equal(intervals.replicates, 5);
+        assert_near(intervals.of[INTERVAL_WALL].low + intervals.of[INTERVAL_WALL].high, 2 * (double)f.base.wall_ns);
+        width += wall_width(&intervals) / SEEDS;
+    }
+    struct intervals many = estimate(&f, 2000, 1), one = estimate(&f, 1, 1);
+    const double t_of_5 = 2.132, normal = 1.645, deviation_of_5 = 0.94;
+    double expected = wall_width(&many) / normal * deviation_of_5 * t_of_5 * sqrt(1 + 1 / 5.0);
+    assert_true(width > 0.85 * expected && width < 1.15 * expected);
+    assert_true(isnan(wall_width(&one)));
+    close_fixture(&f);
+}
+
 static void test_stuck_replicates(void **state) {
     struct fixture f;
     build_chain(&f, 1, 2, rising);
@@ -232,9 +257,9 @@ static void test_random_traces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_alike), cmocka_unit_test(test_sites_apart),   cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_sum),       cmocka_unit_test(test_drift),         cmocka_unit_test(test_stuck_replicates),
-        cmocka_unit_test(test_failure),   cmocka_unit_test(test_random_traces),
+        cmocka_unit_test(test_two_alike), cmocka_unit_test(test_sites_apart), cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_sum),       cmocka_unit_test(test_drift),       cmocka_unit_test(test_stuck_replicates),
+        cmocka_unit_test(test_few),       cmocka_unit_test(test_failure),     cmocka_unit_test(test_random_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
