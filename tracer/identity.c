@@ -95,11 +95,20 @@ void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried) {
     if (is_future(jni, task)) set_carried(jni, task, future_task_id, carried);
 }
 
-uint64_t identity_carried(JNIEnv *jni, jobject object) {
-    if (!object) return 0;
-    uint64_t carried =
-        identity_is_fork(jni, object) ? identity_get_carried(jni, object) : identity_get_future(jni, object);
+enum carrier identity_carrier(JNIEnv *jni, jobject object) {
+    if (is_future(jni, object)) return CARRIER_FUTURE_TASK;
+    return identity_is_fork(jni, object) ? CARRIER_FORK_JOIN_TASK : CARRIER_OTHER;
+}
+
+uint64_t identity_carried_by(JNIEnv *jni, jobject object, enum carrier carrier) {
+    uint64_t carried = 0;
+    if (carrier == CARRIER_FUTURE_TASK) carried = get_carried(jni, object, future_task_id);
+    if (carrier == CARRIER_FORK_JOIN_TASK) carried = identity_get_carried(jni, object);
     return (carried ? carried : scala_carried(jni, object)) & CARRIED_ID;
+}
+
+uint64_t identity_carried(JNIEnv *jni, jobject object) {
+    return object ? identity_carried_by(jni, object, identity_carrier(jni, object)) : 0;
 }
 
 jobject identity_callable(JNIEnv *jni, jobject callable) {
@@ -199,6 +208,12 @@ static void hand_over_at_once(const struct thread_state *state, uint32_t maker, 
         makers_needless(maker);
     else
         makers_needed(maker);
+}
+
+void identity_wrapped(const struct thread_state *state, jobject object) {
+    if (state->native->made_last + 1 != state->native->next_task) return;
+    uint64_t tag = tag_of(object);
+    if ((tag & TAG_KIND) == TAG_CREATED && id_in(tag) == state->native->made_last) makers_needless(maker_in(tag));
 }
 
 static struct pending_queue *queue_in(uint64_t tag) {
@@ -463,12 +478,23 @@ static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
     return field;
 }
 
+static enum carrier carrier_of(JNIEnv *jni, jclass class) {
+    bool kept = tracer.attached;
+    if ((kept || future_task_id) && future_task && (*jni)->IsAssignableFrom(jni, class, future_task))
+        return CARRIER_FUTURE_TASK;
+    if ((kept || fork_join_task_id) && fork_join_task && (*jni)->IsAssignableFrom(jni, class, fork_join_task))
+        return CARRIER_FORK_JOIN_TASK;
+    return CARRIER_OTHER;
+}
+
 static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *state, jclass class) {
     struct class_at_hand *hand = &state->native->classes[state->native->next_class++ % CLASSES_AT_HAND];
     if (hand->class) (*jni)->DeleteWeakGlobalRef(jni, hand->class);
     uint64_t tag = class_tag(class);
-    *hand = (struct class_at_hand){
-        .class = (*jni)->NewWeakGlobalRef(jni, class), .id = (uint32_t)tag, .latch = tag >> CLASS_LATCH_AT & 1};
+    *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class),
+                                   .id = (uint32_t)tag,
+                                   .carrier = carrier_of(jni, class),
+                                   .latch = tag >> CLASS_LATCH_AT & 1};
     if (tag >> CLASS_WRAPS_AT & 1) {
         hand->payload = payload_of(jni, class);
         hand->dependent = identity_field(jni, class, "dep", "Ljava/util/concurrent/CompletableFuture;");
@@ -503,6 +529,16 @@ struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobjec
         .payload = class->payload ? (*jni)->GetObjectField(jni, task, class->payload) : NULL,
         .dependent = class->dependent ? (*jni)->GetObjectField(jni, task, class->dependent) : NULL,
     };
+}
+
+struct payload identity_payload(JNIEnv *jni, struct thread_state *state, jobject object) {
+    if (!object) return (struct payload){0};
+    const struct class_at_hand *class = class_of(jni, state, object);
+    uint32_t id = class->id;
+    uint64_t task = identity_carried_by(jni, object, class->carrier);
+    bool wraps = class->carrier == CARRIER_FORK_JOIN_TASK && class->payload;
+    jobject wrapped = wraps ? (*jni)->GetObjectField(jni, object, class->payload) : NULL;
+    return (struct payload){task, wrapped ? identity_class(jni, state, wrapped) : id};
 }
 
 static uint32_t tagged_pool(jobject object, const struct trace_pool *pool) {

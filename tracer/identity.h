@@ -28,8 +28,20 @@ jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char 
 #define CARRIED_RESERVED ((uint64_t)1 << 61)
 #define CARRIED_BEGUN    ((uint64_t)1 << 62)
 
+// What of these an object is.
+enum carrier identity_carrier(JNIEnv *jni, jobject object);
+
 // Id that a FutureTask or ForkJoinTask carries; 0 if it is neither or has none.
 uint64_t identity_carried(JNIEnv *jni, jobject object);
+uint64_t identity_carried_by(JNIEnv *jni, jobject object, enum carrier carrier); // it is one
+
+// What a FutureTask is made from: the task that it is already, 0 if none, and the class of what does its work, of the
+// payload if a ForkJoinTask has one.
+struct payload {
+    uint64_t task;
+    uint32_t class;
+};
+struct payload identity_payload(JNIEnv *jni, struct thread_state *state, jobject object);
 
 // Of a FutureTask, the whole field. 0, and nothing, for another object.
 uint64_t identity_get_future(JNIEnv *jni, jobject task);
@@ -54,6 +66,9 @@ uint64_t identity_take_pending(jobject object, uint32_t *site);
 
 // The id of an object that was made but not handed over, which then becomes the taker's; else 0.
 uint64_t identity_take_created(const struct thread_state *state, jobject object);
+
+// The object is wrapped by a task with an id of its own. If it is what the thread made last, it was made for that.
+void identity_wrapped(const struct thread_state *state, jobject object);
 
 // An object with such a tag was collected. Calls nothing of the JVM's.
 void identity_freed(uint64_t tag);

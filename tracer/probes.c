@@ -88,13 +88,12 @@ PROBE(void, site)(JNIEnv *jni, jclass helper, jint site) {
 PROBE(jlong, created)(JNIEnv *jni, jclass helper, jobject task, jobject payload) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return 0;
-    uint64_t id = identity_carried(jni, payload); // a FutureTask of a FutureTask is one task
-    if (id) return (jlong)id;
-    id = task_id_new(state);
-    jobject wrapped = payload && identity_is_fork(jni, payload) ? identity_parts(jni, state, payload).payload : NULL;
-    uint32_t class = identity_class(jni, state, wrapped ? wrapped : payload);
-    calling_created(state, id, class);
-    record3(state, EVENT_TASK_CREATED, id, class, 0);
+    struct payload made_from = identity_payload(jni, state, payload);
+    if (made_from.task) return (jlong)made_from.task; // a FutureTask of a FutureTask is one task
+    if (payload) identity_wrapped(state, payload);
+    uint64_t id = task_id_new(state);
+    calling_created(state, id, made_from.class);
+    record3(state, EVENT_TASK_CREATED, id, made_from.class, 0);
     return (jlong)id;
 }
 
@@ -110,16 +109,14 @@ PROBE(jlong, renewed)
     return (jlong)(id | ((uint64_t)carried & ~CARRIED_ID));
 }
 
-// The thread's state if what it makes there is worth an id.
-static struct thread_state *followed(jint maker) {
-    struct thread_state *state = thread_state_get();
-    return state && makers_follow((uint32_t)maker, &state->native->made) ? probe_begin() : NULL;
+// Whether what the thread makes there is worth an id.
+static bool is_followed(struct thread_state *state, jint maker) {
+    return makers_follow((uint32_t)maker, &state->native->made);
 }
-
 PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task, jint maker) {
-    PROBED struct thread_state *state = followed(maker);
-    if (!state || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
-    uint64_t id = task_id_new(state);
+    PROBED struct thread_state *state = probe_begin();
+    if (!state || !is_followed(state, maker) || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;
+    uint64_t id = state->native->made_last = task_id_new(state);
     uint32_t class = identity_class(jni, state, task);
     identity_created(task, (uint32_t)maker, id);
     calling_created_alone(state, id, class);
@@ -172,9 +169,9 @@ static uint64_t task_of_fork(JNIEnv *jni, struct thread_state *state, jobject ta
 }
 
 // An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too.
-static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t id) {
+static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, enum carrier carrier, uint64_t id) {
     bool is_new;
-    if (identity_is_fork(jni, task)) {
+    if (carrier == CARRIER_FORK_JOIN_TASK) {
         id = task_of_fork(jni, state, task, identity_get_carried(jni, task));
         identity_set_carried(jni, task, id);
     }
@@ -212,10 +209,11 @@ static void end_spawn(enum spawn_outcome outcome) {
 
 // Gives the task's id, or 0 if it is being handed over already.
 static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task) {
-    uint64_t id = identity_carried(jni, task);
+    enum carrier carrier = task ? identity_carrier(jni, task) : CARRIER_OTHER;
+    uint64_t id = task ? identity_carried_by(jni, task, carrier) : 0;
     uint64_t known = id || !task || state->spawns == 0 ? id : identity_last_pending(task);
     bool inner = !task || (known && being_spawned(state, known));
-    if (!inner) id = task_of(jni, state, task, id);
+    if (!inner) id = task_of(jni, state, task, carrier, id);
     push_spawn(state, inner ? 0 : id);
     return inner ? 0 : id;
 }
@@ -264,7 +262,8 @@ PROBE(void, spawnOpen)(JNIEnv *jni, jclass helper) {
 PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->spawns == 0 || state->spawns > SPAWN_STACK) return;
-    uint64_t id = task_of(jni, state, task, identity_carried(jni, task));
+    enum carrier carrier = identity_carrier(jni, task);
+    uint64_t id = task_of(jni, state, task, carrier, identity_carried_by(jni, task, carrier));
     state->spawn[state->spawns - 1] = id;
     record_spawn(jni, state, id, identity_executor(jni, executor));
 }
@@ -478,9 +477,10 @@ PROBE(void, runnerLeave)(JNIEnv *jni, jclass helper) {
 }
 
 PROBE(void, lambdaMade)(JNIEnv *jni, jclass helper, jobject task, jint maker) {
-    PROBED struct thread_state *state = task ? followed(maker) : NULL;
-    uint64_t id = state ? identity_evaluated(state, task, (uint32_t)maker) : 0;
+    PROBED struct thread_state *state = task ? probe_begin() : NULL;
+    uint64_t id = state && is_followed(state, maker) ? identity_evaluated(state, task, (uint32_t)maker) : 0;
     if (!id) return;
+    state->native->made_last = id;
     uint32_t class = identity_class(jni, state, task);
     calling_created_alone(state, id, class);
     record3(state, EVENT_TASK_CREATED, id, class, 0);
@@ -871,7 +871,7 @@ PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue)
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
-    uint64_t id = task ? task_of(jni, state, task, 0) : 0;
+    uint64_t id = task ? task_of(jni, state, task, CARRIER_OTHER, 0) : 0;
     if (id) {
         identity_set_pending(task, id, site);
         record_spawn_at(state, id, site, pool);

@@ -53,13 +53,17 @@ struct runner_mark {
     uint32_t tasks, nested; // frames; of the innermost
 };
 
+// Which field holds the id of the task that an object is (identity.h).
+enum carrier { CARRIER_OTHER, CARRIER_FUTURE_TASK, CARRIER_FORK_JOIN_TASK };
+
 // A class that the thread met lately.
 struct class_at_hand {
     jweak class;
     jfieldID payload;   // of a wrapper: what it wraps; else NULL
     jfieldID dependent; // of CompletableFuture's stages: the future that they complete; else NULL
     uint32_t id;
-    bool latch; // who opens it releases all who wait for it
+    enum carrier carrier; // of its objects
+    bool latch;           // who opens it releases all who wait for it
 };
 
 // Where the thread slept lately, for an object of which class. Frames of the same size in the same order have the same
@@ -86,6 +90,7 @@ struct native_thread {
     struct calling_tallies callings;
     uint64_t next_task, task_limit; // ids reserved for it
     uint32_t made;                  // objects of places that are no longer followed (makers.h)
+    uint64_t made_last;             // id of the latest object of a place that is
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t next_class; // the one to be replaced
     struct sleep_at_hand sleeps[SLEEPS_AT_HAND];
