@@ -8,7 +8,8 @@ enum {
     OFTEN_LATER = 63,   // every 32nd on average
     STEPS = 4,          // buckets for a doubling: a power of two
     BUCKETS = 128,
-    DEAREST_PART = 20, // one in so many is left out, and one at least
+    DEAREST_PART = 50, // one in so many is left out, and one at least
+    FOLLOWED_PART = 8, // of timed probes so many have the next one timed as well: a power of two
 };
 
 // Producer ------------------------------------------------------------------------------------------------------------
@@ -25,21 +26,27 @@ void probe_timer_init(struct probe_timer *timer, uint32_t seed, struct cpu_meter
     choose_next(timer);
 }
 
+static uint64_t ticks_between(uint64_t from, uint64_t to) {
+    return to > from ? to - from : 0;
+}
+
 void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks) {
-    timer->begun_turn = cpu_meter_turn(timer->meter);
+    uint32_t turn = cpu_meter_turn(timer->meter);
+    bool measures_gap = timer->ended_ticks && turn == timer->begun_turn;
+    timer->gap = measures_gap ? 1 + ticks_between(timer->ended_ticks, ticks) : 0;
+    timer->ended_ticks = 0;
+    timer->begun_turn = turn;
     timer->begun_ticks = ticks;
 }
 
 // Where the thread lost its core meanwhile nothing was measured. Where the half is full an event needs the room more.
-static void put(const struct probe_timer *timer, struct ring *ring, uint64_t before_ticks, uint64_t after_ticks) {
+static void put(struct probe_timer *timer, struct ring *ring, uint64_t before_ticks, uint64_t after_ticks) {
+    uint64_t gap = timer->gap;
+    timer->gap = 0;
     if (cpu_meter_turn(timer->meter) != timer->begun_turn) return;
     if (ring->limit - atomic_load_explicit(&ring->cursor, memory_order_relaxed) < 2) return;
     uint64_t what = timer->recorded_kind | (uint64_t)timer->recorded_after << 8;
-    ring_put3(ring, before_ticks, RING_TIMED, what, after_ticks, 0);
-}
-
-static uint64_t ticks_between(uint64_t from, uint64_t to) {
-    return to > from ? to - from : 0;
+    ring_put3(ring, before_ticks, RING_TIMED, what, after_ticks, gap);
 }
 
 // What lies between two events of one probe counts as before the second.
@@ -62,6 +69,9 @@ void probe_timer_finish(struct probe_timer *timer, struct ring *ring) {
     timer->recorded_kind = EVENT_NONE;
     timer->recorded_after = 0;
     choose_next(timer);
+    if (timer->random >> 8 & (FOLLOWED_PART - 1)) return;
+    timer->left = 1;
+    timer->ended_ticks = clock_ticks();
 }
 
 void probe_timer_drop(struct probe_timer *timer) {
@@ -94,10 +104,12 @@ struct bucket {
 };
 
 static struct bucket buckets[EVENT_KINDS][BUCKETS]; // of EVENT_NONE: probes that recorded nothing
+static struct bucket gaps[EVENT_KINDS][BUCKETS];    // `before`: between such a probe and the one that came before it
 static uint64_t timed, timed_told, functions_told;  // probes
 
 void cost_meter_restart(void) {
     memset(buckets, 0, sizeof buckets);
+    memset(gaps, 0, sizeof gaps);
     timed = timed_told = functions_told = 0;
 }
 
@@ -117,6 +129,11 @@ static void take(const struct event *measured) {
     bucket->after += measured->operand[1];
     bucket->silent += measured->operand[0] >> 8;
     timed++;
+    if (measured->operand[2] == 0) return;
+    uint64_t gap = measured->operand[2] - 1;
+    bucket = &gaps[kind][bucket_of(gap)];
+    bucket->count++;
+    bucket->before += gap;
 }
 
 size_t cost_meter_take(struct event *events, size_t count) {
@@ -182,6 +199,22 @@ static uint64_t to_ps(double ticks, uint64_t ticks_per_s) {
     return ps < (double)EVENT_COST_MOST_PS ? (uint64_t)ps : EVENT_COST_MOST_PS;
 }
 
+// Between two probes, as the next kind was: what is between their own clocks is a call, and what the program did. Where
+// that was least it did next to nothing, or too much to tell. Gaps without a call are between two probes of one.
+static double call_cost(double least, double clock) {
+    enum { MEASURED_LEAST = 64, PLAIN_CALLS_MOST = 4 };
+    double cost = PLAIN_CALLS_MOST * least;
+    bool found = false;
+    for (unsigned kind = EVENT_NONE; kind < EVENT_KINDS; kind++) {
+        struct means between = means_of(gaps[kind]);
+        double gap = less(between.before, clock);
+        if (between.count < MEASURED_LEAST || gap < least || gap > cost) continue;
+        cost = gap;
+        found = true;
+    }
+    return found ? cost : least;
+}
+
 // What a probe costs beside what it measures, in ticks.
 struct surroundings {
     double clock, call, silent_probe;
@@ -189,7 +222,7 @@ struct surroundings {
 
 static struct surroundings look_around(void) {
     struct surroundings around = {.clock = clock_cost()};
-    around.call = (double)atomic_load_explicit(&call_1024, memory_order_relaxed) / 1024;
+    around.call = call_cost((double)atomic_load_explicit(&call_1024, memory_order_relaxed) / 1024, around.clock);
     around.silent_probe = less(means_of(buckets[EVENT_NONE]).before, around.clock) + around.call;
     return around;
 }

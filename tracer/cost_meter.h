@@ -3,17 +3,23 @@
 // (docs/trace-format.md, event_costs). No JVM type in it.
 //
 // Probes are timed now and then: about every 32nd of a thread's, at random, since programs repeat themselves, reads the
-// clock once more when it begins and when it ends. What it measured goes through the thread's ring like an event; the
-// drainer takes it out again and keeps, by kind of event, how it is distributed. Cost: two counters a probe, 2 ns of
-// the clock on average.
+// clock once more when it begins and when it ends; and one in eight times the next one does as well. What was measured
+// goes through the thread's ring like an event; the drainer takes it out again and keeps, by kind of event, how it is
+// distributed. Cost: two counters a probe, 2 ns of the clock on average.
 //
 // A probe that records no event (most that find nothing to tell) is counted, and what such probes cost is put down to
-// the thread's next event, before its time. What native code can't see, the call from woven code into it, is measured
-// by a thread of the tracer's own (calibration.h). So are function events, which are too short to be timed one by one.
+// the thread's next event, before its time.
+//
+// The call from woven code is what native code can't see. At the least it is what a thread of the tracer's own measures
+// in a loop (calibration.h): caches and predictors know nothing else there. In the program it takes about twice that.
+// This is seen where one probe follows another closely, as at a task's end and the worker's asking for the next: what
+// lies between them is a call and hardly anything of the program's. Of the gaps before each kind the least counts. If
+// it is above four calls in the loop, no probes of this program follow one another closely, and the loop's call counts.
+//
+// Function events are too short to be timed one by one: that thread measures them.
 //
 // Left out: that caches hold less of the program, that what is passed to a probe can't be optimised away, and what the
-// drainer takes from the cores; what a stack costs where a calling context is recorded (calling.h);
-// probes at places that make objects which nobody hands over (makers.h).
+// drainer takes from the cores; what a stack costs where a calling context is recorded (calling.h).
 #ifndef REHYPE_TRACER_COST_METER_H
 #define REHYPE_TRACER_COST_METER_H
 
@@ -33,6 +39,8 @@ struct probe_timer {
     uint64_t recorded_ticks; // of its latest event
     uint32_t recorded_kind;  // EVENT_NONE: none yet
     uint32_t recorded_after; // probes that recorded nothing before it
+    uint64_t ended_ticks;    // when the timed probe ended that the next one is to be seen after; 0: none is
+    uint64_t gap;            // of the probe that is being timed: ticks since the one before ended, plus 1; 0: unknown
 };
 
 // `meter`, open, tells whether the thread left its core while a probe was timed.
@@ -80,7 +88,7 @@ void cost_meter_restart(void);
 // Takes what probes measured out of `events`, and returns how many are left.
 size_t cost_meter_take(struct event *events, size_t count);
 
-// Means so far, without the dearest twentieth and one at least (pauses, page faults). false: nothing new was measured
+// Means so far, without the dearest fiftieth and one at least (pauses, page faults). false: nothing new was measured
 // since the last call.
 bool cost_meter_costs(uint64_t ticks_per_s, struct event_cost costs[EVENT_KINDS]);
 

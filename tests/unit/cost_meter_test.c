@@ -30,6 +30,10 @@ static void put_measured(unsigned kind, uint64_t silent, uint64_t before_ticks, 
     ring_put3(&ring, before_ticks, RING_TIMED, kind | silent << 8, after_ticks, 0);
 }
 
+static void put_gaps(unsigned kind, unsigned times, uint64_t ticks) {
+    for (unsigned i = 0; i < times; i++) ring_put3(&ring, 100000, RING_TIMED, kind, 100000, 1 + ticks);
+}
+
 static size_t drain(void) {
     return cost_meter_take(events, ring_drain(&ring, events, sizeof events / sizeof *events));
 }
@@ -46,12 +50,12 @@ static void test_events_stay_and_measurements_go(void **state) {
     assert_int_equal(events[2].operand[0], 5);
 }
 
-// The dearest twentieth goes; what a call costs lies half on each side, and probes that said nothing lie before. All
+// The dearest fiftieth goes; what a call costs lies half on each side, and probes that said nothing lie before. All
 // far above what reading the clock takes.
 static void test_means(void **state) {
     struct event_cost costs[EVENT_KINDS];
-    for (unsigned i = 0; i < 95; i++) put_measured(EVENT_BUSY, 2, 100000, 1000000);
-    for (unsigned i = 0; i < 5; i++) put_measured(EVENT_BUSY, 50, 1000000000, 0);
+    for (unsigned i = 0; i < 98; i++) put_measured(EVENT_BUSY, 2, 100000, 1000000);
+    for (unsigned i = 0; i < 2; i++) put_measured(EVENT_BUSY, 50, 1000000000, 0);
     for (unsigned i = 0; i < 20; i++) put_measured(EVENT_NONE, 0, 1000000, 0);
     put_measured(EVENT_IDLE, 0, 100, 100);
     assert_int_equal(drain(), 0);
@@ -74,11 +78,37 @@ static void test_means(void **state) {
     assert_int_equal(with_call[EVENT_EXIT_THROW].before_ps + with_call[EVENT_EXIT_THROW].after_ps, 50000);
 }
 
+static uint64_t busy_ps(void) {
+    struct event_cost costs[EVENT_KINDS];
+    drain();
+    assert_true(cost_meter_costs(TICKS_PER_S, costs));
+    return costs[EVENT_BUSY].before_ps + costs[EVENT_BUSY].after_ps;
+}
+
+// A call costs what lies between two probes that follow one another closely, if that can be a call and was seen often
+// enough; else what it costs in a loop.
+static void test_calls_between_probes(void **state) {
+    enum { LEAST = 400000, OFTEN = 200 };
+    cost_meter_restart();
+    cost_meter_set_call(LEAST * 1024, 1000);
+    put_gaps(EVENT_BUSY, OFTEN, 10 * LEAST); // the program did something meanwhile
+    put_gaps(EVENT_IDLE, OFTEN, LEAST / 2);  // no call was between them
+    put_gaps(EVENT_TAKEN, 10, 2 * LEAST);    // seldom
+    uint64_t in_loop_ps = busy_ps();
+    put_gaps(EVENT_RESULT, OFTEN, 3 * LEAST);
+    assert_in_range(busy_ps(), in_loop_ps + 2000 * (uint64_t)LEAST - 2 * CLOCK_MOST_PS,
+                    in_loop_ps + 2000 * (uint64_t)LEAST);
+    put_gaps(EVENT_TASK_END, OFTEN, 2 * LEAST); // nearer to one another
+    assert_in_range(busy_ps(), in_loop_ps + 1000 * (uint64_t)LEAST - 2 * CLOCK_MOST_PS,
+                    in_loop_ps + 1000 * (uint64_t)LEAST);
+    cost_meter_set_call(0, 0);
+}
+
 // Every probe that is timed says where its event's time lies in it; about every 32nd is.
 static void test_probes_time_themselves(void **state) {
     enum { PROBES = 32000 };
     struct probe_timer timer = {0};
-    unsigned measured = 0, after_silent = 0;
+    unsigned measured = 0, after_silent = 0, with_gap = 0;
     clock_init(false);
     struct cpu_meter meter = {0};
     probe_timer_init(&timer, 7, &meter);
@@ -94,13 +124,15 @@ static void test_probes_time_themselves(void **state) {
         for (size_t e = 0; e < count; e++) {
             if (events[e].kind != RING_TIMED) continue;
             measured++;
+            with_gap += events[e].operand[2] > 0;
             bool told = (events[e].operand[0] & 0xff) == EVENT_RESULT;
             assert_true(told == i % 2);
             if (told) assert_int_equal(events[e].operand[0] >> 8, 1);
             after_silent += told;
         }
     }
-    assert_in_range(measured, PROBES / 40, PROBES / 26);
+    assert_in_range(measured, PROBES / 36, PROBES / 23);
+    assert_in_range(with_gap, measured / 12, measured / 6);
     assert_in_range(after_silent, measured / 3, measured * 2 / 3);
 }
 
@@ -132,6 +164,10 @@ static void test_what_is_not_measured(void **state) {
     page.lock += 2;
     probe_timer_end(&timer, &ring);
     assert_int_equal(ring_drain(&ring, events, 8), 0);
+    timer.ended_ticks = 1200; // before it is back on a core
+    page.lock += 2;
+    probe_timer_begin_at(&timer, 1300);
+    assert_int_equal(timer.gap, 0);
     for (unsigned i = 0; i < 2 * RING_RECORDS - 1; i++) ring_put1(&ring, i, EVENT_RESULT, i);
     probe_timer_begin_at(&timer, 1000);
     probe_timer_event(&timer, &ring, 1100, EVENT_RESULT);
@@ -144,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_events_stay_and_measurements_go, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_means, make_ring, destroy_ring),
+        cmocka_unit_test_setup_teardown(test_calls_between_probes, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_probes_time_themselves, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_two_events_of_one_probe, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_what_is_not_measured, make_ring, destroy_ring),
