@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/order.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,7 @@ static void deal(const struct order_key *from, struct order_key *to, uint32_t co
 bool order_sort(struct order_key *keys, uint32_t count) {
     struct order_key *spare = malloc(((size_t)count + 1) * sizeof *spare), *from = keys, *to = spare;
     if (!spare) return false;
+    pages_prefer_huge(spare, ((size_t)count + 1) * sizeof *spare);
     int64_t least_ns = INT64_MAX, most_ns = INT64_MIN;
     for (uint32_t i = 0; i < count; i++) {
         if (keys[i].time_ns < least_ns) least_ns = keys[i].time_ns;

@@ -102,12 +102,18 @@ struct function_stack {
     uint32_t depth, capacity;
 };
 
-// Events of a stream, decoded some ahead: what is known of the tasks that they name is then on its way from memory when
-// they come up.
 struct event_batch {
     struct event events[32];
     uint32_t sightings[32]; // what is known of the task that each names, or IDMAP_NONE; of function events nothing
     uint32_t count;
+};
+
+// Events of a stream, decoded a batch ahead of the one in hand: what is known of the tasks that they name is then there
+// from memory when they come up. What becomes known of a task meanwhile, its batch does not know.
+struct event_reader {
+    struct trace_cursor cursor;
+    struct event_batch batches[2];
+    bool second; // which of them is in hand
 };
 
 struct builder {
@@ -148,7 +154,9 @@ bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size);
 #define GROW(array, count, capacity) grow_array((void **)&(array), (count), &(capacity), sizeof *(array))
 
 bool scan_trace(struct builder *builder);
-bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch); // false: none left
+void reader_begin(struct builder *builder, struct event_reader *reader, uint32_t stream);
+// Valid until the next call; NULL: none is left, or it is damaged, as builder->error says.
+const struct event_batch *reader_next(struct builder *builder, struct event_reader *reader);
 
 bool lay_vertices(struct builder *builder);
 bool add_thread(struct builder *builder, uint32_t stream); // that following vertices belong to

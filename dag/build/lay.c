@@ -534,21 +534,21 @@ static void extend_window(struct dag *dag, const struct event_batch *batch) {
 static bool lay_stream(struct builder *builder, uint32_t stream) {
     struct lay lay = {.builder = builder, .stream = stream};
     bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
-    struct trace_cursor cursor;
-    struct event_batch batch;
-    trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
+    struct event_reader reader;
+    reader_begin(builder, &reader, stream);
     builder->open.depth = builder->functions.depth = builder->paths.depth = 0;
-    for (uint64_t first = 0; read_batch(builder, &cursor, &batch); first += batch.count) {
-        for (uint32_t i = 0; i < batch.count; i++) {
+    uint64_t first = 0;
+    for (const struct event_batch *batch; (batch = reader_next(builder, &reader)) != NULL; first += batch->count) {
+        for (uint32_t i = 0; i < batch->count; i++) {
             lay.ordinal = first + i;
-            lay.sighting = batch.sightings[i];
-            lay.time_ns = (int64_t)batch.events[i].time;
+            lay.sighting = batch->sightings[i];
+            lay.time_ns = (int64_t)batch->events[i].time;
             uint32_t vertex = builder->dag->vertex_count;
-            if (!lay_event(&lay, &batch.events[i])) return false;
-            note_boundary(&lay, &batch.events[i]);
-            if (builder->has_costs) note_tracer(&lay, &batch.events[i], vertex);
+            if (!lay_event(&lay, &batch->events[i])) return false;
+            note_boundary(&lay, &batch->events[i]);
+            if (builder->has_costs) note_tracer(&lay, &batch->events[i], vertex);
         }
-        if (counted) extend_window(builder->dag, &batch);
+        if (counted) extend_window(builder->dag, batch);
     }
     return builder->error->status == STATUS_OK && close_above(&lay, 0);
 }

@@ -214,15 +214,29 @@ static void find_sightings(struct builder *builder, struct event_batch *batch) {
     }
 }
 
-bool read_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch) {
+static void decode_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch) {
     batch->count = 0;
     while (batch->count < sizeof batch->events / sizeof *batch->events &&
            trace_cursor_next(cursor, &batch->events[batch->count], builder->error)) {
         batch->count++;
     }
     find_sightings(builder, batch);
+}
+
+void reader_begin(struct builder *builder, struct event_reader *reader, uint32_t stream) {
+    trace_cursor_init(&reader->cursor, builder->trace, &builder->trace->streams[stream]);
+    reader->second = false;
+    decode_batch(builder, &reader->cursor, &reader->batches[1]);
+}
+
+// Sightings that the batch names were fetched when it was decoded, their tasks are as it comes up.
+const struct event_batch *reader_next(struct builder *builder, struct event_reader *reader) {
+    reader->second = !reader->second;
+    const struct event_batch *batch = &reader->batches[reader->second];
+    if (batch->count == 0) return NULL;
     if (builder->dag->tasks) prefetch_tasks(builder, batch);
-    return batch->count > 0;
+    decode_batch(builder, &reader->cursor, &reader->batches[!reader->second]);
+    return batch;
 }
 
 static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known) {
@@ -240,15 +254,14 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
 }
 
 static bool scan_stream(struct builder *builder, uint32_t stream) {
-    struct trace_cursor cursor;
-    struct event_batch batch;
-    trace_cursor_init(&cursor, builder->trace, &builder->trace->streams[stream]);
+    struct event_reader reader;
+    reader_begin(builder, &reader, stream);
     builder->open.depth = 0;
-    while (read_batch(builder, &cursor, &batch)) {
-        for (uint32_t i = 0; i < batch.count; i++) {
-            const struct event *event = &batch.events[i];
+    for (const struct event_batch *batch; (batch = reader_next(builder, &reader)) != NULL;) {
+        for (uint32_t i = 0; i < batch->count; i++) {
+            const struct event *event = &batch->events[i];
             if (event->kind <= EVENT_EXIT_THROW) continue;
-            if (!scan_event(builder, stream, event, batch.sightings[i])) return false;
+            if (!scan_event(builder, stream, event, batch->sightings[i])) return false;
         }
     }
     return builder->error->status == STATUS_OK;
@@ -352,6 +365,7 @@ static bool make_tasks(struct builder *builder) {
     struct order_key *order = malloc(((size_t)builder->sighting_count + 1) * sizeof *order);
     uint32_t count = 0;
     if (!order) return no_memory(builder);
+    pages_prefer_huge(order, ((size_t)builder->sighting_count + 1) * sizeof *order);
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
         const struct sighting *sighting = &builder->sightings[i];
         if (sighting->kind != SIGHTING_TASK) continue;
