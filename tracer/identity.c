@@ -660,7 +660,18 @@ uint32_t identity_common_pool(JNIEnv *jni) {
     return pool;
 }
 
-uint32_t identity_executor(JNIEnv *jni, jobject executor) {
+// Of an executor by its tag: as a rule a thread works for one, and the JVM looks tags up under a lock of all threads'.
+static uint32_t other_executor_at_hand(JNIEnv *jni, struct thread_state *state, jobject executor) {
+    struct executor_at_hand *hand = &state->native->executor;
+    if (hand->executor && (*jni)->IsSameObject(jni, executor, hand->executor)) return hand->pool;
+    if (hand->executor) (*jni)->DeleteWeakGlobalRef(jni, hand->executor);
+    uint64_t id = id_in(tag_of(executor));
+    hand->pool = id ? (uint32_t)id : other_executor(jni, executor);
+    hand->executor = (*jni)->NewWeakGlobalRef(jni, executor);
+    return hand->pool;
+}
+
+uint32_t identity_executor(JNIEnv *jni, struct thread_state *state, jobject executor) {
     if (!executor) return 0;
     if (tracer.attached && pools_is_pool(jni, executor)) return pools_id(jni, executor);
     if (pool_id && (*jni)->IsInstanceOf(jni, executor, pool_class)) {
@@ -670,14 +681,13 @@ uint32_t identity_executor(JNIEnv *jni, jobject executor) {
     if (known && (*jni)->IsInstanceOf(jni, executor, known->class)) {
         return (uint32_t)(*jni)->GetIntField(jni, executor, known->id);
     }
-    uint64_t id = id_in(tag_of(executor));
-    return id ? (uint32_t)id : other_executor(jni, executor);
+    return other_executor_at_hand(jni, state, executor);
 }
 
 bool identity_is_worker(JNIEnv *jni, jobject thread) {
     return worker_class && (*jni)->IsInstanceOf(jni, thread, worker_class);
 }
 
-uint32_t identity_worker_pool(JNIEnv *jni, jobject worker) {
-    return worker_pool ? identity_executor(jni, (*jni)->GetObjectField(jni, worker, worker_pool)) : 0;
+uint32_t identity_worker_pool(JNIEnv *jni, struct thread_state *state, jobject worker) {
+    return worker_pool ? identity_executor(jni, state, (*jni)->GetObjectField(jni, worker, worker_pool)) : 0;
 }

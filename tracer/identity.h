@@ -114,7 +114,7 @@ struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobjec
 char *identity_class_name(jclass class, char *text, size_t size);
 
 // Id of an Executor: of a ThreadPoolExecutor or ForkJoinPool by its field, of any other by its tag.
-uint32_t identity_executor(JNIEnv *jni, jobject executor);
+uint32_t identity_executor(JNIEnv *jni, struct thread_state *state, jobject executor);
 
 // Id of a java.util.Timer, known by its queue.
 uint32_t identity_timer(jobject queue);
@@ -131,6 +131,6 @@ bool identity_runs_inline(JNIEnv *jni, jobject executor);
 
 // Whether the thread is a ForkJoinPool's worker, and then the id of its pool.
 bool identity_is_worker(JNIEnv *jni, jobject thread);
-uint32_t identity_worker_pool(JNIEnv *jni, jobject worker);
+uint32_t identity_worker_pool(JNIEnv *jni, struct thread_state *state, jobject worker);
 
 #endif

@@ -265,7 +265,7 @@ PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject ta
     enum carrier carrier = identity_carrier(jni, task);
     uint64_t id = task_of(jni, state, task, carrier, identity_carried_by(jni, task, carrier));
     state->spawn[state->spawns - 1] = id;
-    record_spawn(jni, state, id, identity_executor(jni, executor));
+    record_spawn(jni, state, id, identity_executor(jni, state, executor));
 }
 
 // A stage that an executor will run when what it depends on is there: its future may be awaited before that.
@@ -289,7 +289,9 @@ PROBE(void, rejected)(JNIEnv *jni, jclass helper) {
 PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject executor) {
     struct thread_state *state = thread_state_get();
     uint64_t id = state ? open_spawn(jni, state, task) : 0;
-    if (id) record_spawn(jni, state, id, identity_executor(jni, executor));
+    if (!id) return;
+    uint32_t site = site_of_spawn_to_other(jni, state, identity_class(jni, state, task));
+    record_spawn_at(state, id, site, identity_executor(jni, state, executor));
 }
 
 // Execution ---------------------------------------------------------------------------------------------------------
@@ -835,13 +837,13 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
 
 PROBE(void, executorWorker)(JNIEnv *jni, jclass helper, jobject executor) {
     struct thread_state *state = thread_state_get();
-    if (state) begin_work(state, identity_executor(jni, executor));
+    if (state) begin_work(state, identity_executor(jni, state, executor));
 }
 
 PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
     struct thread_state *state = thread_state_get();
     if (!state) return;
-    uint32_t pool = identity_executor(jni, executor);
+    uint32_t pool = identity_executor(jni, state, executor);
     if (!state->worker) begin_work(state, pool);
     become_idle(state, pool);
 }

@@ -272,7 +272,7 @@ static void begin_run(JNIEnv *jni, jthread thread, struct thread_state *state) {
         state->worker = true;
     } else if (identity_is_worker(jni, thread)) {
         state->worker = true;
-        state->worker_pool = identity_worker_pool(jni, thread);
+        state->worker_pool = identity_worker_pool(jni, state, thread);
         thread_state_name_pool(state->worker_pool);
         record1(state, EVENT_WORKER_BEGIN, state->worker_pool);
     } else {

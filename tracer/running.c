@@ -148,7 +148,7 @@ static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, co
     tell(state, EVENT_THREAD_START, state->run_task, cpu);
     jobject pool = work->loop ? pools_of_worker(jni, identity_thread_target(jni, thread)) : NULL;
     if (identity_is_worker(jni, thread)) {
-        state->worker_pool = identity_worker_pool(jni, thread);
+        state->worker_pool = identity_worker_pool(jni, state, thread);
         begin_worker(thread, state, state->worker_pool, work->forks, cpu);
     } else if (pool) {
         state->loop_unseen = true;

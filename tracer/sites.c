@@ -325,23 +325,34 @@ uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {
     return state->site ? state->site : walk_to_site(jni);
 }
 
-static struct sleep_at_hand *take_sleep(struct native_thread *native, const void *stack_pointer, uint32_t class) {
-    for (size_t i = 0; i < SLEEPS_AT_HAND; i++) {
-        struct sleep_at_hand *hand = &native->sleeps[i];
-        if (hand->stack_pointer == stack_pointer && hand->class == class) return hand;
+static struct place_at_hand *take_place(struct place_at_hand *places, uint32_t *next, const void *stack_pointer,
+                                        uint32_t class) {
+    for (size_t i = 0; i < PLACES_AT_HAND; i++) {
+        if (places[i].stack_pointer == stack_pointer && places[i].class == class) return &places[i];
     }
-    struct sleep_at_hand *hand = &native->sleeps[native->next_sleep++ % SLEEPS_AT_HAND];
-    *hand = (struct sleep_at_hand){.stack_pointer = stack_pointer, .class = class};
-    return hand;
+    struct place_at_hand *place = &places[(*next)++ % PLACES_AT_HAND];
+    *place = (struct place_at_hand){.stack_pointer = stack_pointer, .class = class};
+    return place;
 }
 
-uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class) {
+static uint32_t site_at_hand(JNIEnv *jni, struct place_at_hand *hand) {
     enum { WALKED_FIRST = 16, WALKED_ONE_IN = 16 };
-    if (state->site) return state->site;
-    struct sleep_at_hand *hand = take_sleep(state->native, __builtin_frame_address(0), class);
     uint32_t seen = hand->seen++;
     if (seen >= WALKED_FIRST && seen % WALKED_ONE_IN && !hand->ambiguous) return hand->site;
     uint32_t site = walk_to_site(jni);
     hand->ambiguous |= seen && site != hand->site;
     return hand->site = site;
+}
+
+uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class) {
+    struct native_thread *native = state->native;
+    if (state->site) return state->site;
+    return site_at_hand(jni, take_place(native->sleeps, &native->next_sleep, __builtin_frame_address(0), class));
+}
+
+uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_t class) {
+    struct native_thread *native = state->native;
+    if (state->site) return state->site;
+    if (tracer.attached) return walk_to_site(jni);
+    return site_at_hand(jni, take_place(native->spawns, &native->next_spawn, __builtin_frame_address(0), class));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where in the application something happens: the innermost frame outside the JDK. Woven call sites say it beforehand
-// (6 ns); without one the stack is walked (about a microsecond) and what it shows is remembered.
+// (6 ns); without one the stack is walked (1 to 10 us) and what it shows is remembered.
 #ifndef REHYPE_TRACER_SITES_H
 #define REHYPE_TRACER_SITES_H
 
@@ -15,8 +15,14 @@ uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
 bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);
 
 // The same where it parks, or waits for a monitor, on an object of the class: what a thread does thousands of times a
-// second. Once a place was found some times, it is taken from the stack's depth, and found by a walk one time in 16.
+// second. Once a place was found some times, it is taken from the stack's depth, and found by a walk one time in 16;
+// all times from when two places were seen to look alike.
 uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class);
+
+// The same where it hands an object of the class over to an executor that is none of the JDK's (executors.h): what
+// calls such a library has no woven call sites. In a JVM that was attached to, where no class has, each is found by a
+// walk.
+uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_t class);
 
 // Woven code has moved: remembers by how much, so that a bytecode index seen in a stack is the class file's own again.
 void site_remember_shifts(const struct class_file *class, const struct class_method *method,

@@ -179,14 +179,15 @@ void thread_state_free(struct thread_state *state) {
     free(state);
 }
 
-// Classes at hand are weak references: of a thread that the JVM has let go already they stay, 32 bytes of the JVM's.
-static void forget_classes(struct thread_state *state) {
+// What is at hand are weak references: of a thread that the JVM has let go already they stay, 40 bytes of the JVM's.
+static void forget_what_is_at_hand(struct thread_state *state) {
     JNIEnv *jni;
     if ((*tracer.vm)->GetEnv(tracer.vm, (void **)&jni, JNI_VERSION_1_6) != JNI_OK) return;
     for (size_t i = 0; i < CLASSES_AT_HAND; i++) {
         jweak class = state->native->classes[i].class;
         if (class) (*jni)->DeleteWeakGlobalRef(jni, class);
     }
+    if (state->native->executor.executor) (*jni)->DeleteWeakGlobalRef(jni, state->native->executor.executor);
 }
 
 static void give_up_own(void) {
@@ -195,7 +196,7 @@ static void give_up_own(void) {
     leave_all(state->native);
     thread_state = NULL;
     thread_ring = NULL;
-    forget_classes(state);
+    forget_what_is_at_hand(state);
     cpu_meter_close(&state->native->meter);
     thread_state_free(state);
 }

@@ -34,7 +34,7 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4, SLEEPS_AT_HAND = 4 };
+enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4, PLACES_AT_HAND = 4 };
 
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
@@ -66,9 +66,9 @@ struct class_at_hand {
     bool latch;           // who opens it releases all who wait for it
 };
 
-// Where the thread slept lately, for an object of which class. Frames of the same size in the same order have the same
-// stack pointer: most likely it is the same place.
-struct sleep_at_hand {
+// Where the thread lately slept for, or handed over, an object of which class. Frames of the same size in the same
+// order have the same stack pointer: most likely it is the same place.
+struct place_at_hand {
     const void *stack_pointer;
     uint32_t class, site;
     uint32_t seen;  // times
@@ -83,6 +83,12 @@ struct future_in_making {
     bool promised;     // the task's promise was made
 };
 
+// An executor that the thread met lately.
+struct executor_at_hand {
+    jweak executor;
+    uint32_t pool;
+};
+
 // What belongs to a thread of the operating system, whichever virtual thread it carries.
 struct native_thread {
     struct cpu_meter meter;
@@ -93,9 +99,10 @@ struct native_thread {
     uint64_t made_last;             // id of the latest object of a place that is
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t next_class; // the one to be replaced
-    struct sleep_at_hand sleeps[SLEEPS_AT_HAND];
-    uint32_t next_sleep;           // ...
-    struct thread_state **pointer; // its `thread_state` and `thread_ring`
+    struct executor_at_hand executor;
+    struct place_at_hand sleeps[PLACES_AT_HAND], spawns[PLACES_AT_HAND];
+    uint32_t next_sleep, next_spawn; // ...
+    struct thread_state **pointer;   // its `thread_state` and `thread_ring`
     struct ring **ring_pointer;
     struct native_thread *next, **link; // of all
 };
