@@ -141,9 +141,12 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
     return true;
 }
 
+static uint64_t cost_ns(enum model_kind kind, uint64_t vertices) {
+    return (kind == MODEL_DAG ? 60 : 300) * vertices;
+}
+
 uint64_t estimator_cost_ns(const struct estimator *estimator) {
-    const uint64_t a_vertex_ns = estimator->model.kind == MODEL_DAG ? 60 : 300;
-    return a_vertex_ns * ((uint64_t)estimator->dag->vertex_count + 1);
+    return cost_ns(estimator->model.kind, (uint64_t)estimator->dag->vertex_count + 1);
 }
 
 // Intervals
@@ -174,9 +177,14 @@ static bool echo_evaluate(void *context, const struct dag *replicate, struct met
                       estimator_measure(estimator, &base, false, metrics, error));
 }
 
-// Workspaces are made anew, and where threads share the cores a rehearsal comes before the run.
+// Workspaces are made anew, and where threads share the cores a rehearsal comes before the run; parts of tasks make
+// this longer than the recording.
 static uint64_t replicate_cost_ns(const struct estimator *estimator) {
-    return estimator_cost_ns(estimator) * (estimator->model.kind == MODEL_CPU ? 5 : 3) / 2;
+    const enum model_kind kind = estimator->model.kind;
+    const uint32_t recorded = estimator->dag->vertex_count,
+                   run = estimator->simulated ? simulation_dag(estimator->simulation)->vertex_count : recorded;
+    return estimator_cost_ns(estimator) * (kind == MODEL_CPU ? 5 : 3) / 2 +
+           (run > recorded ? cost_ns(kind, run - recorded) : 0);
 }
 
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,

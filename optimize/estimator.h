@@ -79,7 +79,7 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
 uint64_t estimator_cost_ns(const struct estimator *estimator);
 
 // How much `estimate`, of this model and edit, owes to the accident of the recording (metrics/interval.h). As many
-// replicates as take some seconds: at most 200, and of a large DAG 5. The last run is kept.
+// replicates as take some seconds: at most 200, and of a large DAG 5. The last run, which was this one, is kept.
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
                          struct error *error);
 
