@@ -10,12 +10,17 @@
 #include <stdlib.h>
 
 static void add_shift(struct simulation *sim, uint32_t pool, uint32_t vertex, int idle, int running) {
-    sim->shifts[sim->shift_count++] = (struct worker_shift){.time_ns = sim->dag->vertices.time_ns[vertex],
-                                                            .pool = pool,
-                                                            .idle = idle,
-                                                            .running = running,
-                                                            .comes = idle < 0 && running > 0,
-                                                            .task = sim->dag->vertices.task[vertex]};
+    const struct dag *dag = sim->dag;
+    uint32_t task = dag_task_of(&dag->vertices, vertex);
+    uint32_t spawn = task == DAG_NONE ? DAG_NONE : dag->tasks[task].spawn_begin;
+    sim->shifts[sim->shift_count++] =
+        (struct worker_shift){.time_ns = dag->vertices.time_ns[vertex],
+                              .pool = pool,
+                              .idle = idle,
+                              .running = running,
+                              .comes = idle < 0 && running > 0,
+                              .task = task,
+                              .spawned_ns = spawn == DAG_NONE ? INT64_MIN : dag->vertices.time_ns[spawn]};
 }
 
 static bool shifts(const struct dag *dag, uint32_t vertex) {
@@ -179,8 +184,7 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
         if (!shift->comes) continue;
         int64_t came_ns = shift->time_ns - kept_ns(sim, shift->task);
         if (came_ns < spawn_ns || coming-- > 0) continue; // it had come before, but without a core
-        uint32_t its_spawn = sim->dag->tasks[shift->task].spawn_begin;
-        if (its_spawn != DAG_NONE && sim->dag->vertices.time_ns[its_spawn] > taken_ns) break;
+        if (shift->spawned_ns > taken_ns) break;
         *took = shift->task;
         return came_ns - spawn_ns;
     }

@@ -187,7 +187,8 @@ struct worker_shift {
     uint32_t pool;
     int32_t idle, running; // workers from then on
     bool comes;            // it woke up
-    uint32_t task;         // of other pools: the one that it then took
+    uint32_t task;         // of other pools: the one that it then took,
+    int64_t spawned_ns;    // and when that was spawned, INT64_MIN where it was there from the beginning
 };
 
 struct sunk { // a body that sinks (dag/edit/edit.h)
