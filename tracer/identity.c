@@ -151,12 +151,11 @@ void identity_set_carried(JNIEnv *jni, jobject task, uint64_t carried) {
     set_carried(jni, task, fork_join_task_id, carried);
 }
 
-bool identity_is_done(JNIEnv *jni, jobject task) {
+bool identity_is_done(JNIEnv *jni, jobject task, enum carrier carrier) {
     enum { NEW = 0 }; // FutureTask.state, JDK 8 to 25
-    if (future_task_state && is_future(jni, task)) {
-        return (*jni)->GetIntField(jni, task, future_task_state) != NEW;
-    }
-    return fork_join_status && (*jni)->IsInstanceOf(jni, task, fork_join_task) &&
+    if (carrier == CARRIER_FUTURE_TASK)
+        return future_task_state && (*jni)->GetIntField(jni, task, future_task_state) != NEW;
+    return carrier == CARRIER_FORK_JOIN_TASK && fork_join_status &&
            (*jni)->GetIntField(jni, task, fork_join_status) < 0;
 }
 

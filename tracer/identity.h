@@ -100,7 +100,7 @@ uint64_t identity_of_future(JNIEnv *jni, jobject future);
 void identity_set_future(JNIEnv *jni, jobject future, uint64_t id);
 
 // Whether it is a ForkJoinTask or FutureTask that is complete, or about to be: to run it does nothing.
-bool identity_is_done(JNIEnv *jni, jobject task);
+bool identity_is_done(JNIEnv *jni, jobject task, enum carrier carrier);
 
 // The same of a ForkJoinTask, and what it wraps if the JDK made it: the payload of ForkJoinPool.submit(Runnable) and
 // the like; the function of a CompletableFuture's stage, and the future that depends on it. NULL where there is none.

@@ -381,10 +381,11 @@ PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
 }
 
 static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) {
-    uint64_t id = identity_carried(jni, task);
+    enum carrier carrier = identity_carrier(jni, task);
+    uint64_t id = identity_carried_by(jni, task, carrier);
     if (!id) id = identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
-    if (identity_is_done(jni, task))
+    if (identity_is_done(jni, task, carrier))
         begin_nothing(state);
     else
         begin(state, id, EVENT_TASK_START);
@@ -392,7 +393,11 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) 
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) start_object(jni, state, task);
+    if (!state) return;
+    if (task)
+        start_object(jni, state, task);
+    else
+        begin_nothing(state); // the call of its run() throws
 }
 
 PROBE(void, endObject)(JNIEnv *jni, jclass helper) {
@@ -716,7 +721,9 @@ PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jobject task, jlong carried, j
 
 static void take_if_done(JNIEnv *jni, jobject task) {
     PROBED struct thread_state *state = probe_begin();
-    uint64_t id = state && identity_is_done(jni, task) ? identity_carried(jni, task) : 0;
+    if (!state) return;
+    enum carrier carrier = identity_carrier(jni, task);
+    uint64_t id = identity_is_done(jni, task, carrier) ? identity_carried_by(jni, task, carrier) : 0;
     if (id && id != state->waited) record1(state, EVENT_TAKEN, id);
 }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -104,6 +105,16 @@ public final class Ends {
         ((sun.misc.Unsafe) field.get(null)).putAddress(0, 0);
     }
 
+    // An executor's policy is asked to run nothing at all.
+    private static int runNothing() {
+        try {
+            new ThreadPoolExecutor.CallerRunsPolicy().rejectedExecution(null, (ThreadPoolExecutor) POOL);
+            return 0;
+        } catch (NullPointerException e) {
+            return 1;
+        }
+    }
+
     // Of what it was given on standard input, one half goes where the other does not.
     private static void copy() throws Exception {
         InputStream in = System.in;
@@ -175,6 +186,7 @@ public final class Ends {
                 return null;
             });
             case "overflow" -> System.out.println("overflows=" + inTask(Ends::overflow) + " here=" + overflow());
+            case "nothing" -> System.out.println("refused=" + inTask(Ends::runNothing) + " here=" + runNothing());
             case "exhaust" -> {
                 System.out.println("exhausted=" + inTask(Ends::exhaust));
                 work();
