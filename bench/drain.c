@@ -139,7 +139,7 @@ static struct cost measure(void (*record)(struct ring *, uint64_t), uint64_t eve
     static struct ring ring;
     double drain[ROUNDS], encode[ROUNDS];
     uint64_t drain_ns, encode_ns, bytes = 0, written = 0;
-    must(ring_init(&ring, RING_DEFAULT_RECORDS), "no memory");
+    must(ring_init(&ring, RING_DEFAULT_RECORDS, NULL), "no memory");
     open_writer(path);
     for (int round = -WARM_UP; round < ROUNDS; round++) {
         record(&ring, events);

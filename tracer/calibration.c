@@ -51,7 +51,7 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Rehype_turnEnds(JNIEnv *jni, jclass he
 static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *unused) {
     jclass helper = (*jni)->FindClass(jni, HELPER_CLASS);
     jmethodID calibrate = helper ? (*jni)->GetStaticMethodID(jni, helper, "calibrate", "(II)V") : NULL;
-    if (calibrate && ring_init(&ring, tracer.options.buffer_records)) {
+    if (calibrate && ring_init(&ring, tracer.options.buffer_records, NULL)) {
         thread_ring = &ring;
         (*jni)->CallStaticVoidMethod(jni, helper, calibrate, (jint)LOOPS, (jint)CALLS);
         thread_ring = NULL;

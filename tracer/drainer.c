@@ -18,7 +18,8 @@
 enum {
     BATCH_EVENTS = 16384,
     SHORTEST_PAUSE_NS = 500000,
-    LONGEST_PAUSE_NS = 8000000,
+    POLLED_PAUSE_NS = 8000000, // up to here; who fills half a ring in a longer one wakes the drainer
+    LONGEST_PAUSE_NS = 32000000,
     CLOCK_PERIOD_NS = 1000000000,
     PARTS_PERIOD_NS = 200000000,
     PARTS_MOST_EVENTS = 1 << 18,   // some 10 MiB
@@ -26,11 +27,12 @@ enum {
     KEPT_CHANNELS = 64,            // ended ones whose rings are kept mapped for the next threads
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and stopping; never held while writing
-static pthread_cond_t wake;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and joinable; never held while writing
+static struct ring_bell bell;
 static struct channel *live, *spare;
 static unsigned spare_count;
-static bool joinable, stopping;
+static bool joinable;
+static _Atomic(bool) stopping;
 static struct drainer_settings settings;
 static uint64_t mapped_bytes; // of all rings, under the lock
 static uint32_t recording;    // number of the one under way, or of the last; changes only while there is none
@@ -90,7 +92,7 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
     if (!channel) {
         channel = aligned_alloc(_Alignof(struct channel), sizeof *channel);
         if (!channel) return NULL;
-        if (!ring_init(&channel->ring, affordable(ring_records))) {
+        if (!ring_init(&channel->ring, affordable(ring_records), &bell)) {
             free(channel);
             return NULL;
         }
@@ -372,8 +374,7 @@ static bool go_on_in_another_file(void) {
     return !rotation_due(writer) || begin_cut();
 }
 
-// Returns whether to go on.
-static bool pause_for(uint64_t pause_ns) {
+static struct timespec after(uint64_t pause_ns) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += (long)pause_ns;
@@ -381,25 +382,46 @@ static bool pause_for(uint64_t pause_ns) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
     }
-    pthread_mutex_lock(&lock);
-    while (!stopping && pthread_cond_timedwait(&wake, &lock, &until) != ETIMEDOUT) {
-    }
-    bool go_on = !stopping;
-    pthread_mutex_unlock(&lock);
-    return go_on;
+    return until;
+}
+
+// Sleeps until then, unless told to stop, whatever producers do: one that fills small rings all the time is not to make
+// a system call each time.
+static void sleep_until(const struct timespec *until) {
+    uint32_t rings;
+    do rings = atomic_load(&bell.rings);
+    while (!atomic_load(&stopping) && ring_bell_wait(&bell, rings, until));
+}
+
+// Returns whether a producer has filled half its ring since the bell had been rung `rings` times, as it does in a
+// burst.
+static bool sleep_lightly_until(const struct timespec *until, uint32_t rings) {
+    atomic_store(&bell.awaited, true);
+    bool rung = !atomic_load(&stopping) && ring_bell_wait(&bell, rings, until);
+    atomic_store(&bell.awaited, false);
+    return rung;
+}
+
+static bool pause_for(uint64_t pause_ns, uint32_t rings) {
+    const struct timespec until = after(pause_ns);
+    if (pause_ns > POLLED_PAUSE_NS) return sleep_lightly_until(&until, rings);
+    sleep_until(&until);
+    return false;
 }
 
 static bool drain_while_running(void) {
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     do {
         size_t seen = 0;
+        const uint32_t rings = atomic_load(&bell.rings);
         if (!write_clock(CLOCK_PERIOD_NS) || !write_due_sample() || !drain_all(&seen) || !write_due_costs() ||
             !go_on_in_another_file() || !trace_writer_flush(writer)) {
             return false;
         }
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
         if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
-    } while (pause_for(pause_ns));
+        if (pause_for(pause_ns, rings)) pause_ns = SHORTEST_PAUSE_NS;
+    } while (!atomic_load(&stopping));
     return true;
 }
 
@@ -441,16 +463,11 @@ bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struc
     writer = open_writer;
     ticks_a_second = ticks_per_s;
     recording++;
-    stopping = false;
+    atomic_store(&stopping, false);
     clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = 0;
     cut_ticks = file_events = 0;
     costs_known = false;
     cost_meter_restart();
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&wake, &attributes);
-    pthread_condattr_destroy(&attributes);
     // The program's signals are the program's: this thread must never be the one that the kernel picks for them.
     sigset_t all, before;
     sigfillset(&all);
@@ -467,8 +484,9 @@ void drainer_stop(void) {
     pthread_mutex_lock(&lock);
     bool join = joinable;
     joinable = false;
-    stopping = true;
-    if (join) pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
-    if (join) pthread_join(thread, NULL);
+    if (!join) return;
+    atomic_store(&stopping, true);
+    ring_bell_ring(&bell);
+    pthread_join(thread, NULL);
 }

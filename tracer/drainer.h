@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drainer: one native thread, unknown to the JVM, that empties every producer's ring into the trace file. It polls,
-// because a producer that had to wake it would pay for a system call; the pause adapts to how full it finds the rings.
+// because a producer that had to wake it would pay for a system call; the pause adapts to how full it finds the rings,
+// 0.5 to 32 ms. In one of more than 8 ms the first producer to fill half its ring wakes it: a burst finds it in time.
 //
 // A recording of several files (rotation.h) is cut at one instant for all threads: what is older is written into the
 // one file, what is younger into the next, behind what is under way at that instant (ongoing.h). To have all that is

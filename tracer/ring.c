@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/ring.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static size_t mapped_bytes(uint32_t capacity) {
     return (2 * (size_t)capacity + 1) * sizeof(struct ring_record);
 }
 
-bool ring_init(struct ring *ring, uint32_t capacity) {
+bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell) {
     // One record of space between the halves, so that a cursor at the end of one is never at the start of the other.
     size_t bytes = mapped_bytes(capacity);
     // Mapped, not allocated: pages that a quiet thread never reaches cost nothing.
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return false;
     ring->capacity = capacity;
+    ring->bell = bell;
     ring->half[0] = memory;
     ring->half[1] = ring->half[0] + capacity + 1;
     ring_reset(ring);
@@ -44,6 +49,31 @@ void ring_destroy(struct ring *ring) {
     munmap(ring->half[0], mapped_bytes(ring->capacity));
 }
 
+static void wake_consumer(struct ring_bell *bell) {
+    syscall(SYS_futex, &bell->rings, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void ring_bell_ring(struct ring_bell *bell) {
+    atomic_fetch_add(&bell->rings, 1);
+    wake_consumer(bell);
+}
+
+// Either the producer sees that it is awaited, or the consumer, which says so before it sleeps, finds that it was rung:
+// both are sequentially consistent.
+static void ring_if_awaited(struct ring_bell *bell) {
+    atomic_fetch_add(&bell->rings, 1);
+    if (atomic_load(&bell->awaited)) wake_consumer(bell);
+}
+
+bool ring_bell_wait(struct ring_bell *bell, uint32_t rings, const struct timespec *until) {
+    while (atomic_load(&bell->rings) == rings) {
+        long failed =
+            syscall(SYS_futex, &bell->rings, FUTEX_WAIT_BITSET_PRIVATE, rings, until, NULL, FUTEX_BITSET_MATCH_ANY);
+        if (failed && errno == ETIMEDOUT) return false;
+    }
+    return true;
+}
+
 // The first record of the other half, or NULL if the consumer still has that.
 static struct ring_record *change_halves(struct ring *ring) {
     unsigned other = ring->filling ^ 1u;
@@ -57,6 +87,7 @@ static struct ring_record *change_halves(struct ring *ring) {
     atomic_store_explicit(&ring->sealed[ring->filling], count, memory_order_release);
     ring->filling = other;
     ring->swapped = true;
+    if (ring->bell) ring_if_awaited(ring->bell);
     return ring->half[other];
 }
 

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define RING_DEFAULT_RECORDS 65536u // a half; twice 1 MiB a thread, of which only what is used is ever touched
 #define RING_LEAST_RECORDS   16u
@@ -41,6 +42,12 @@ struct ring_record {
 };
 _Static_assert(sizeof(struct ring_record) == 16, "an event of one operand costs 16 bytes");
 
+// What a producer rings when it has filled a half, for a consumer that sleeps long. One of all rings.
+struct ring_bell {
+    _Atomic(uint32_t) rings; // a futex
+    _Atomic(bool) awaited;   // only then does a producer make a system call
+};
+
 struct ring {
     // The producer's line. `cursor` is the only field of it that the consumer reads.
     _Alignas(64) _Atomic(struct ring_record *) cursor;
@@ -56,12 +63,14 @@ struct ring {
     _Alignas(64) struct ring_record *read; // first record not yet drained
     unsigned draining;
     // Constant.
-    uint32_t capacity; // records in a half
+    uint32_t capacity;      // records in a half
+    struct ring_bell *bell; // NULL: none
     struct ring_record *half[2];
 };
 
-// Maps memory for two halves of `capacity` records; false when the system has none. Not for the hot path.
-bool ring_init(struct ring *ring, uint32_t capacity);
+// Maps memory for two halves of `capacity` records; false when the system has none. Not for the hot path. `bell` may be
+// NULL.
+bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell);
 void ring_reset(struct ring *ring); // empty again, when neither side uses it
 
 // Consumer, after the producer has ended and before ring_reset: memory that this producer touched beyond the first
@@ -98,6 +107,13 @@ void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner);
 // Consumer: decodes what is published into `events`, RING_SWITCH and RING_TIMED among them, at most `capacity` of them,
 // and gives drained halves back. Returns how many; less than capacity means that nothing more was there.
 size_t ring_drain(struct ring *ring, struct event *events, size_t capacity);
+
+// Any thread: wakes the consumer, awaited or not.
+void ring_bell_ring(struct ring_bell *bell);
+
+// Consumer: sleeps until the bell has been rung more than `rings` times, or, on CLOCK_MONOTONIC, until `until`. Returns
+// whether it was rung.
+bool ring_bell_wait(struct ring_bell *bell, uint32_t rings, const struct timespec *until);
 
 // Consumer: how many were dropped after the last EVENT_LOST; exact once the producer has ended.
 uint64_t ring_unreported(const struct ring *ring);

@@ -17,7 +17,7 @@ static struct ring ring;
 static struct event events[2 * RING_RECORDS];
 
 static int make_ring(void **state) {
-    return ring_init(&ring, RING_RECORDS) ? 0 : -1;
+    return ring_init(&ring, RING_RECORDS, NULL) ? 0 : -1;
 }
 
 static int destroy_ring(void **state) {

@@ -20,7 +20,7 @@ static struct ring ring;
 static struct event events[MOST_EVENTS];
 
 static void make_ring(uint32_t capacity) {
-    assert_true(ring_init(&ring, capacity));
+    assert_true(ring_init(&ring, capacity, NULL));
 }
 
 static int destroy_ring(void **state) {
@@ -306,7 +306,7 @@ static struct tally consume(struct race *race) {
 // Whether what came out and what was counted as lost add up to what was put in, event by event.
 static bool run_race(uint32_t capacity, struct race *race, struct tally *tally) {
     pthread_t producer;
-    if (!ring_init(&race->ring, capacity)) return false;
+    if (!ring_init(&race->ring, capacity, NULL)) return false;
     atomic_init(&race->ended, false);
     bool made = pthread_create(&producer, NULL, produce, race) == 0;
     if (made) {
@@ -370,7 +370,7 @@ static void test_trimmed_ring_is_small(void **state) {
     enum { RECORDS = RING_DEFAULT_RECORDS };
     struct ring busy;
     struct event event;
-    assert_true(ring_init(&busy, RECORDS));
+    assert_true(ring_init(&busy, RECORDS, NULL));
     for (uint64_t i = 1; i <= 2 * RECORDS; i++) ring_put1(&busy, i, EVENT_ENTER, i);
     assert_int_not_equal(busy.half[1][RECORDS - 1].first, 0);
     while (ring_drain(&busy, &event, 1) == 1) {
@@ -384,6 +384,41 @@ static void test_trimmed_ring_is_small(void **state) {
     assert_int_equal(ring_drain(&busy, &event, 1), 1);
     assert_int_equal(event.operand[0], 8);
     ring_destroy(&busy);
+}
+
+// ---- the bell
+
+static void test_who_fills_a_half_rings(void **state) {
+    static struct ring_bell bell;
+    const struct timespec past = {0};
+    assert_true(ring_init(&ring, 4, &bell));
+    put_small(0, 4);
+    assert_false(ring_bell_wait(&bell, 0, &past));
+    put_small(4, 1);
+    assert_true(ring_bell_wait(&bell, 0, &past));
+    assert_false(ring_bell_wait(&bell, 1, &past));
+    put_small(5, 8); // the other half is full, and what finds no room rings nobody
+    assert_false(ring_bell_wait(&bell, 1, &past));
+}
+
+static void *fill_a_half(void *bell) {
+    struct ring_bell *awaited = bell;
+    while (!atomic_load(&awaited->awaited)) sched_yield();
+    put_small(0, 5);
+    return NULL;
+}
+
+static void test_who_awaits_the_bell_is_woken(void **state) {
+    static struct ring_bell bell;
+    struct timespec until;
+    pthread_t producer;
+    assert_true(ring_init(&ring, 4, &bell));
+    assert_int_equal(pthread_create(&producer, NULL, fill_a_half, &bell), 0);
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 100;
+    atomic_store(&bell.awaited, true);
+    assert_true(ring_bell_wait(&bell, 0, &until));
+    pthread_join(producer, NULL);
 }
 
 int main(int argc, char **argv) {
@@ -405,6 +440,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_alone_without_room_is_no_loss, destroy_ring),
         cmocka_unit_test_teardown(test_reset_forgets_all, destroy_ring),
+        cmocka_unit_test_teardown(test_who_fills_a_half_rings, destroy_ring),
+        cmocka_unit_test_teardown(test_who_awaits_the_bell_is_woken, destroy_ring),
         cmocka_unit_test(test_two_threads_lose_and_count_exactly),
         cmocka_unit_test(test_trimmed_ring_is_small),
     };
