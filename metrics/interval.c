@@ -272,15 +272,17 @@ static double figure_of(const struct metrics *metrics, enum interval_figure figu
 // Below this nothing lies beyond the 5 % and 95 % of the replicates: their spread tells more.
 enum { LEAST_FOR_QUANTILES = 20 };
 
-// How far from the middle of `count` sorted values 5 % and 95 % of more such values are to be expected.
-static void find_distances(const double *sorted, unsigned count, double *below, double *above) {
+// Of at least two sorted values of replicates, moved to the estimate.
+static void find_range(const double *sorted, unsigned count, double point, double *low, double *high) {
     if (count < LEAST_FOR_QUANTILES) {
-        *below = *above = statistics_expected_distance(sorted, count, 0.95);
+        double distance = statistics_expected_distance(sorted, count, 0.95);
+        *low = fmax(0, point - distance);
+        *high = point + distance;
         return;
     }
     double middle = statistics_quantile(sorted, count, 0.5);
-    *below = middle - statistics_quantile(sorted, count, 0.05);
-    *above = statistics_quantile(sorted, count, 0.95) - middle;
+    *low = fmax(0, point + statistics_quantile(sorted, count, 0.05) - middle);
+    *high = point + statistics_quantile(sorted, count, 0.95) - middle;
 }
 
 // values: a row of `replicates` a figure, of which `count` are filled.
@@ -290,12 +292,9 @@ static void find_limits(double *values, unsigned replicates, unsigned count, con
     for (int f = 0; f < INTERVAL_FIGURES; f++) {
         double *row = &values[(size_t)f * replicates], point = figure_of(estimate, (enum interval_figure)f);
         intervals->of[f].low = intervals->of[f].high = NAN;
-        if (count == 0 || count < replicates / 2 || isnan(point) || isnan(row[0])) continue;
-        double below, above;
+        if (count < 2 || count < replicates / 2 || isnan(point) || isnan(row[0])) continue;
         statistics_sort(row, count);
-        find_distances(row, count, &below, &above);
-        intervals->of[f].low = isnan(below) ? NAN : fmax(0, point - below);
-        intervals->of[f].high = point + above;
+        find_range(row, count, point, &intervals->of[f].low, &intervals->of[f].high);
     }
 }
 

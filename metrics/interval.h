@@ -36,7 +36,7 @@ extern const char *const interval_names[INTERVAL_FIGURES]; // keys: wall_ns, occ
 
 struct intervals {
     struct {
-        double low, high; // NAN: unknown, or fewer than half of the replicates came to an end
+        double low, high; // NAN: unknown, or fewer than two or than half of the replicates came to an end
     } of[INTERVAL_FIGURES];
     unsigned replicates; // that came to an end
 };

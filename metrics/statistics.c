@@ -16,7 +16,6 @@ double statistics_quantile(const double *sorted, size_t count, double share) {
 }
 
 double statistics_expected_distance(const double *values, size_t count, double share) {
-    if (count < 2) return NAN;
     double deviation = gsl_stats_sd(values, 1, count);
     return deviation * sqrt(1 + 1.0 / (double)count) * gsl_cdf_tdist_Pinv(share, (double)count - 1);
 }

@@ -11,8 +11,8 @@ struct quantiles quantiles_of(double *values, size_t count);
 void statistics_sort(double *values, size_t count);
 double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
 
-// How far from the mean of these few values, normally distributed, a share of `share` of further ones is to be expected
-// at most (Student's t, one-sided); NAN of fewer than two.
+// How far above the mean of these values (at least two, normally distributed) a share of `share` of further ones is to
+// be expected at most: Student's t.
 double statistics_expected_distance(const double *values, size_t count, double share);
 
 // Random numbers that a seed fixes, on every machine.
