@@ -6,6 +6,7 @@
 #include "tracer/kept.h"
 #include "tracer/lambda.h"
 #include "tracer/makers.h"
+#include "tracer/pool_tags.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/scala.h"
@@ -541,11 +542,10 @@ struct payload identity_payload(JNIEnv *jni, struct thread_state *state, jobject
 }
 
 static uint32_t tagged_pool(jobject object, const struct trace_pool *pool) {
-    uint64_t id = id_in(tag_of(object));
-    if (id) return (uint32_t)id;
-    id = registry_pool(pool);
-    set_tag(object, id << 2 | TAG_PENDING);
-    return (uint32_t)id;
+    uint32_t id = pool_tags_get(object);
+    if (id) return id;
+    pool_tags_set(object, id = registry_pool(pool));
+    return id;
 }
 
 uint32_t identity_timer(jobject queue) {

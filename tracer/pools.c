@@ -4,6 +4,7 @@
 #include "tracer/bytecodes.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
+#include "tracer/pool_tags.h"
 #include "tracer/registry.h"
 
 #include <pthread.h>
@@ -28,18 +29,24 @@ static char *class_name_of(JNIEnv *jni, jobject object, char *text, size_t size)
     return text;
 }
 
+static uint32_t take_up(jobject executor, const struct trace_pool *pool) {
+    uint32_t id = registry_pool(pool);
+    pool_tags_set(executor, id);
+    return id;
+}
+
 uint32_t pools_thread_pool(JNIEnv *jni, jobject executor, jint core, jint maximum, jobject queue, jlong keep_alive_ns,
                            jobject handler) {
     char kind[512], queue_name[512], rejection[512];
-    return registry_pool(&(struct trace_pool){
-        .kind = class_name_of(jni, executor, kind, sizeof kind),
-        .queue = class_name_of(jni, queue, queue_name, sizeof queue_name),
-        .core = core,
-        .maximum = maximum,
-        .capacity = remaining_capacity(jni, queue, (*jni)->GetObjectClass(jni, queue)),
-        .keep_alive_ns = keep_alive_ns,
-        .rejection = class_name_of(jni, handler, rejection, sizeof rejection),
-    });
+    return take_up(executor, &(struct trace_pool){
+                                 .kind = class_name_of(jni, executor, kind, sizeof kind),
+                                 .queue = class_name_of(jni, queue, queue_name, sizeof queue_name),
+                                 .core = core,
+                                 .maximum = maximum,
+                                 .capacity = remaining_capacity(jni, queue, (*jni)->GetObjectClass(jni, queue)),
+                                 .keep_alive_ns = keep_alive_ns,
+                                 .rejection = class_name_of(jni, handler, rejection, sizeof rejection),
+                             });
 }
 
 void pools_changed(JNIEnv *jni, uint32_t pool, jint core, jint maximum, jlong keep_alive_ns, jobject handler,
@@ -66,14 +73,14 @@ uint32_t pools_fork_join_pool(JNIEnv *jni, jobject executor, jobject factory, ji
     if (is_for_virtual_threads(factory_name)) return 0;
     static const char QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue";
     static const char FIFO_QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue async";
-    return registry_pool(&(struct trace_pool){
-        .kind = class_name_of(jni, executor, kind, sizeof kind),
-        .queue = async ? FIFO_QUEUE : QUEUE,
-        .core = identity_parallelism(jni, executor),
-        .maximum = maximum,
-        .capacity = -1,
-        .keep_alive_ns = keep_alive_ms < 0 ? -1 : keep_alive_ms * 1000000,
-    });
+    return take_up(executor, &(struct trace_pool){
+                                 .kind = class_name_of(jni, executor, kind, sizeof kind),
+                                 .queue = async ? FIFO_QUEUE : QUEUE,
+                                 .core = identity_parallelism(jni, executor),
+                                 .maximum = maximum,
+                                 .capacity = -1,
+                                 .keep_alive_ns = keep_alive_ms < 0 ? -1 : keep_alive_ms * 1000000,
+                             });
 }
 
 // As they are found ---------------------------------------------------------------------------------------------------

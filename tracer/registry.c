@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/registry.h"
 
+#include "tracer/known_pools.h"
 #include "tracer/names.h"
 
 #include <pthread.h>
@@ -57,10 +58,7 @@ static struct table classes = {.content = AFTER(trace_class, name),
                                .entry_size = sizeof(struct trace_class),
                                .string = {AT(trace_class, name)},
                                .string_count = 1};
-static struct table pools = {
-    .entry_size = sizeof(struct trace_pool),
-    .string = {AT(trace_pool, kind), AT(trace_pool, queue), AT(trace_pool, name), AT(trace_pool, rejection)},
-    .string_count = 4};
+static struct known_pools pools;
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table running = {.lets_go = true, .entry_size = sizeof(uint64_t)};
@@ -180,8 +178,27 @@ uint32_t registry_calling_context(const uint32_t *stack, size_t depth) {
     return id;
 }
 
+static const char *keep_text(const char *text) {
+    return text ? keep_string(text, strlen(text)) : NULL;
+}
+
 uint32_t registry_pool(const struct trace_pool *pool) {
-    return append(&pools, pool);
+    pthread_mutex_lock(&lock);
+    struct trace_pool kept = *pool;
+    kept.kind = keep_text(pool->kind);
+    kept.queue = keep_text(pool->queue);
+    kept.rejection = keep_text(pool->rejection);
+    kept.name = pool->name ? strdup(pool->name) : NULL;
+    uint32_t id = known_pools_add(&pools, &kept);
+    if (!id) free((char *)kept.name);
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+void registry_pool_collected(uint32_t pool) {
+    pthread_mutex_lock(&lock);
+    known_pools_collected(&pools, pool);
+    pthread_mutex_unlock(&lock);
 }
 
 uint32_t registry_thread(const struct trace_thread *thread) {
@@ -215,8 +232,9 @@ static void pass_over(struct table *table) {
 
 // With the lock held.
 static void write_again(void) {
-    struct table *const again[] = {&methods, &sites, &classes, &pools, &frames, &calling_contexts};
+    struct table *const again[] = {&methods, &sites, &classes, &frames, &calling_contexts};
     for (size_t i = 0; i < sizeof again / sizeof *again; i++) again[i]->written = 0;
+    known_pools_write_again(&pools);
 }
 
 void registry_repeat(void) {
@@ -257,21 +275,11 @@ static size_t pool_name_length(const char *thread_name) {
     return end ? end : length;
 }
 
-// With the lock held, for a change. What was written is written again: a later entry replaces the earlier one.
-static struct trace_pool *pool_to_change(uint32_t pool) {
-    if (pool == 0 || pool > pools.count) return NULL;
-    if (pools.written >= pool) pools.written = pool - 1;
-    return (struct trace_pool *)pools.entries + pool - 1;
-}
-
-static bool is_named(uint32_t pool) {
-    return pool > 0 && pool <= pools.count && ((struct trace_pool *)pools.entries)[pool - 1].name;
-}
-
 void registry_name_pool(uint32_t pool, const char *thread_name) {
     pthread_mutex_lock(&lock);
-    struct trace_pool *entry = thread_name && !is_named(pool) ? pool_to_change(pool) : NULL;
-    if (entry) entry->name = keep_string(thread_name, pool_name_length(thread_name));
+    const struct trace_pool *known = known_pools_find(&pools, pool);
+    if (thread_name && known && !known->name)
+        known_pools_change(&pools, pool)->name = strndup(thread_name, pool_name_length(thread_name));
     pthread_mutex_unlock(&lock);
 }
 
@@ -281,14 +289,13 @@ static bool is_same(const char *a, const char *b) {
 
 void registry_change_pool(uint32_t pool, const struct trace_pool *rules) {
     pthread_mutex_lock(&lock);
-    struct trace_pool *entry = pool_to_change(pool);
+    struct trace_pool *entry = known_pools_change(&pools, pool);
     if (entry) {
         entry->core = rules->core;
         entry->maximum = rules->maximum;
         entry->keep_alive_ns = rules->keep_alive_ns;
         entry->flags = rules->flags;
-        if (!is_same(entry->rejection, rules->rejection))
-            entry->rejection = rules->rejection ? keep_string(rules->rejection, strlen(rules->rejection)) : NULL;
+        if (!is_same(entry->rejection, rules->rejection)) entry->rejection = keep_text(rules->rejection);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -362,12 +369,15 @@ static bool write_left_out(struct trace_writer *writer) {
     return left_out == 0 || trace_write_calling_samples(writer, NULL, 0, left_out);
 }
 
-static bool write_pools(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
-    const struct trace_pool *pool = entries;
-    for (size_t i = 0; i < count; i++) {
-        if (!trace_write_pool(writer, first + (uint32_t)i, &pool[i])) return false;
-    }
-    return true;
+static bool write_pools(struct trace_writer *writer) {
+    size_t count;
+    bool good = true;
+    pthread_mutex_lock(&lock);
+    struct known_pool *taken = known_pools_take(&pools, &count);
+    pthread_mutex_unlock(&lock);
+    for (size_t i = 0; taken && good && i < count; i++) good = trace_write_pool(writer, taken[i].id, &taken[i].rules);
+    free(taken);
+    return good;
 }
 
 static bool write_threads(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
@@ -392,7 +402,6 @@ static const struct {
 } all[] = {{&methods, write_methods},
            {&sites, write_sites},
            {&classes, write_classes},
-           {&pools, write_pools},
            {&threads, write_threads},
            {&running, write_running},
            {&frames, write_frames},
@@ -408,6 +417,7 @@ static void make_due(void) {
 
 bool registry_flush(struct trace_writer *writer, registry_named *named) {
     make_due();
+    if (!write_pools(writer)) return false;
     told_of_threads = named;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         uint32_t first;

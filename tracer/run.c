@@ -6,6 +6,7 @@
 #include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/locks.h"
+#include "tracer/pool_tags.h"
 #include "tracer/registry.h"
 #include "tracer/rotation.h"
 #include "tracer/tracer.h"
@@ -228,6 +229,8 @@ bool run_ask(JavaVM *vm, struct error *error) {
         return error_set(error, STATUS_FAILED, "the JVM has no interface for tools (JVMTI 1.2)");
     }
     if (!ask_for_capabilities(error)) return false;
+    if (!pool_tags_init(vm))
+        return error_set(error, STATUS_FAILED, "the JVM refuses to tell of pools that it collects");
     locks_ask(vm);
     if (virtual_ask(vm)) container_ask(vm);
     return true;
