@@ -409,6 +409,15 @@ static bool pause_for(uint64_t pause_ns, uint32_t rings) {
     return false;
 }
 
+// No longer than until the next sample; and to cut files at their time takes rounds that follow one another closely.
+static uint64_t at_most_until_due(uint64_t pause_ns) {
+    uint64_t longest_ns = settings.several_files ? POLLED_PAUSE_NS : LONGEST_PAUSE_NS;
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!settings.without_samples && now_ns < sample_due_ns && sample_due_ns - now_ns < longest_ns)
+        longest_ns = sample_due_ns - now_ns;
+    return pause_ns < longest_ns ? pause_ns : longest_ns;
+}
+
 static bool drain_while_running(void) {
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     do {
@@ -420,7 +429,7 @@ static bool drain_while_running(void) {
         }
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
         if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
-        if (pause_for(pause_ns, rings)) pause_ns = SHORTEST_PAUSE_NS;
+        if (pause_for(at_most_until_due(pause_ns), rings)) pause_ns = SHORTEST_PAUSE_NS;
     } while (!atomic_load(&stopping));
     return true;
 }
