@@ -427,6 +427,7 @@ static bool drain_while_running(void) {
             !go_on_in_another_file() || !trace_writer_flush(writer)) {
             return false;
         }
+        if (!cut_ticks) registry_forget_pools();
         pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
         if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
         if (pause_for(at_most_until_due(pause_ns), rings)) pause_ns = SHORTEST_PAUSE_NS;

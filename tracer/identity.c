@@ -664,8 +664,8 @@ static uint32_t other_executor_at_hand(JNIEnv *jni, struct thread_state *state, 
     struct executor_at_hand *hand = &state->native->executor;
     if (hand->executor && (*jni)->IsSameObject(jni, executor, hand->executor)) return hand->pool;
     if (hand->executor) (*jni)->DeleteWeakGlobalRef(jni, hand->executor);
-    uint64_t id = id_in(tag_of(executor));
-    hand->pool = id ? (uint32_t)id : other_executor(jni, executor);
+    uint32_t id = pool_tags_get(executor);
+    hand->pool = id ? id : other_executor(jni, executor);
     hand->executor = (*jni)->NewWeakGlobalRef(jni, executor);
     return hand->pool;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pools that there are, by id, until each is collected and written: a program may make pools without end. Not for
-// several threads at once.
+// The pools that there are, by id, until each is collected and written: a program may make pools without end. The one
+// made last stays, so that in every file the numbers of pools reach as far as any event's. Not for several threads at
+// once.
 #ifndef REHYPE_TRACER_KNOWN_POOLS_H
 #define REHYPE_TRACER_KNOWN_POOLS_H
 
@@ -14,13 +15,13 @@ struct known_pool {
     uint32_t id;
     bool is_written;
     bool is_collected;
-    unsigned takes; // since it was collected
     struct trace_pool rules;
 };
 
 struct known_pools {
     struct known_pool *pools; // by rising id
     size_t count, capacity;
+    size_t unwritten, collected;
     uint32_t made; // ids given so far
 };
 
@@ -34,13 +35,15 @@ struct trace_pool *known_pools_find(const struct known_pools *known, uint32_t id
 // The same, for a change: it will be written again.
 struct trace_pool *known_pools_change(struct known_pools *known, uint32_t id);
 
-// It will be forgotten when what could still name it, and was on its way to the file, has been taken too.
 void known_pools_collected(struct known_pools *known, uint32_t id);
 
 void known_pools_write_again(struct known_pools *known);
 
+// Forgets those that are collected and written.
+void known_pools_forget(struct known_pools *known);
+
 // Copies of those not written yet, which count as written from now on; to be freed. NULL when there are none (*count
-// 0) or no memory. The strings stay until the next call, which may forget pools.
+// 0) or no memory. The strings stay until known_pools_forget.
 struct known_pool *known_pools_take(struct known_pools *known, size_t *count);
 
 #endif

@@ -113,6 +113,7 @@ PROBE(jlong, renewed)
 static bool is_followed(struct thread_state *state, jint maker) {
     return makers_follow((uint32_t)maker, &state->native->made);
 }
+
 PROBE(void, bodyCreated)(JNIEnv *jni, jclass helper, jobject task, jint maker) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || !is_followed(state, maker) || (*jni)->IsInstanceOf(jni, task, tracer.thread_class)) return;

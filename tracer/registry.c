@@ -201,6 +201,12 @@ void registry_pool_collected(uint32_t pool) {
     pthread_mutex_unlock(&lock);
 }
 
+void registry_forget_pools(void) {
+    pthread_mutex_lock(&lock);
+    known_pools_forget(&pools);
+    pthread_mutex_unlock(&lock);
+}
+
 uint32_t registry_thread(const struct trace_thread *thread) {
     return append(&threads, thread);
 }

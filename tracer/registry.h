@@ -20,9 +20,12 @@ uint32_t registry_calling_context(const uint32_t *stack, size_t depth); // frame
 uint32_t registry_pool(const struct trace_pool *pool);
 uint32_t registry_thread(const struct trace_thread *thread);
 
-// No object is the pool's any more: its entry goes once all that names it is written. A program may make pools without
-// end. Any thread, while the JVM collects as well.
+// No object is the pool's any more. A program may make pools without end. Any thread, while the JVM collects as well.
 void registry_pool_collected(uint32_t pool);
+
+// By the drainer: forgets pools that were collected and are written. Not while a file is being cut: what is younger
+// than the cut may name one that was collected meanwhile, and the next file has to describe it.
+void registry_forget_pools(void);
 
 // Replaces what may change of a pool while it lives; its kind, queue and name stay.
 void registry_change_pool(uint32_t pool, const struct trace_pool *rules);

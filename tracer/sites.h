@@ -10,10 +10,6 @@
 // The site of a hand-over, or of a wait for a task, by this thread now.
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
 
-// The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
-// false: there is no room for one.
-bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);
-
 // The same where it parks, or waits for a monitor, on an object of the class: what a thread does thousands of times a
 // second. Once a place was found some times, it is taken from the stack's depth, and found by a walk one time in 16;
 // all times from when two places were seen to look alike.
@@ -23,6 +19,10 @@ uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class);
 // calls such a library has no woven call sites. In a JVM that was attached to, where no class has, each is found by a
 // walk.
 uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_t class);
+
+// The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
+// false: there is no room for one.
+bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);
 
 // Woven code has moved: remembers by how much, so that a bytecode index seen in a stack is the class file's own again.
 void site_remember_shifts(const struct class_file *class, const struct class_method *method,
