@@ -52,18 +52,18 @@ PROBE(void, becomePool)(JNIEnv *jni, jclass helper, jobject executor, jint pool)
 
 // Functions ---------------------------------------------------------------------------------------------------------
 
-static __attribute__((noinline, cold)) void record_first(unsigned kind, jint method) {
-    if (thread_state_make()) ring_put1(thread_ring, clock_ticks(), kind, (uint32_t)method);
+// A thread's first event, and all where the clock is the system's.
+static __attribute__((noinline)) void record_function_called(unsigned kind, jint method) {
+    if (thread_ring || thread_state_make()) ring_put1(thread_ring, clock_ticks(), kind, (uint32_t)method);
 }
 
-// The hot path of all: the clock, one record, one published cursor.
+// The hot path of all: the counter, one record, one published cursor. It makes no call but as its last act.
 static inline void record_function(unsigned kind, jint method) {
     struct ring *ring = thread_ring;
-    if (__builtin_expect(ring != NULL, 1)) {
+    if (__builtin_expect(ring && clock_uses_counter, 1))
         ring_put1(ring, clock_ticks(), kind, (uint32_t)method);
-    } else {
-        record_first(kind, method);
-    }
+    else
+        record_function_called(kind, method);
 }
 
 PROBE(void, enter)(JNIEnv *jni, jclass helper, jint method) {

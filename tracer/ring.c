@@ -120,6 +120,11 @@ struct ring_record *ring_swap(struct ring *ring, uint64_t ticks) {
     return NULL;
 }
 
+void ring_put1_into_next(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a) {
+    struct ring_record *at = ring_swap(ring, ticks);
+    if (at) ring_store1(ring, at, ticks, kind, a);
+}
+
 void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner) {
     ring->owner = owner;
     struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);

@@ -82,13 +82,23 @@ void ring_destroy(struct ring *ring);
 // as lost. `ticks` is the event's time, for the EVENT_LOST that may have to come before it.
 struct ring_record *ring_swap(struct ring *ring, uint64_t ticks);
 
-// Producer. Cost: the stores (one cache line every four events).
-static inline void ring_put1(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a) {
-    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-    if (__builtin_expect(at == ring->limit, 0) && !(at = ring_swap(ring, ticks))) return;
+static inline void ring_store1(struct ring *ring, struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {
     at->first = ticks;
     at->second = a << 8 | kind;
     atomic_store_explicit(&ring->cursor, at + 1, memory_order_release);
+}
+
+// Producer, cold: ring_put1 where the half is full.
+void ring_put1_into_next(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a);
+
+// Producer. Cost: the stores (one cache line every four events); what is rare comes last, so that a caller who does no
+// more needs no frame.
+static inline void ring_put1(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a) {
+    struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    if (__builtin_expect(at != ring->limit, 1))
+        ring_store1(ring, at, ticks, kind, a);
+    else
+        ring_put1_into_next(ring, ticks, kind, a);
 }
 
 static inline void ring_put3(struct ring *ring, uint64_t ticks, unsigned kind, uint64_t a, uint64_t b, uint64_t c) {
