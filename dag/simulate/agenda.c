@@ -16,50 +16,54 @@ static uint32_t leaves_for(uint32_t strands) {
 }
 
 bool agenda_reserve(struct agenda *agenda, uint32_t strands) {
+    agenda->near[0] = NOBODY;
     if (strands <= agenda->capacity) return true;
     size_t most = leaves_for(strands);
-    agenda_entry *nodes = grown(agenda->nodes, 2 * most, sizeof *nodes);
-    if (nodes) agenda->nodes = nodes;
+    agenda_entry *far = grown(agenda->far, 2 * most, sizeof *far);
+    if (far) agenda->far = far;
     uint32_t *place = grown(agenda->place, strands, sizeof *place);
     if (place) agenda->place = place;
     uint32_t *unused = grown(agenda->unused, most, sizeof *unused);
     if (unused) agenda->unused = unused;
-    if (!nodes || !place || !unused) return false;
+    if (!far || !place || !unused) return false;
     for (uint32_t s = agenda->capacity; s < strands; s++) place[s] = AGENDA_NONE;
     agenda->capacity = strands;
     return true;
 }
 
-// Whoever stood on leaves stands on the same ones, which lie further back now. Rare, and so kept out of agenda_put.
-static __attribute__((noinline, cold)) void add_leaves(struct agenda *agenda) {
-    uint32_t before = agenda->leaves, leaves = before ? 2 * before : 2;
-    for (uint32_t leaf = before; leaf < leaves; leaf++) agenda->unused[leaf] = leaf;
-    for (uint32_t leaf = leaves; leaf-- > 0;)
-        agenda->nodes[leaves + leaf] = leaf < before ? agenda->nodes[before + leaf] : NOBODY;
-    for (uint32_t node = leaves; node-- > 1;) {
-        agenda_entry left = agenda->nodes[2 * node], right = agenda->nodes[2 * node + 1];
-        agenda->nodes[node] = left < right ? left : right;
-    }
-    agenda->leaves = leaves;
-}
-
 void agenda_clear(struct agenda *agenda) {
+    for (uint32_t i = 1; i <= agenda->near_count; i++) agenda->place[(uint32_t)agenda->near[i]] = AGENDA_NONE;
     for (uint32_t leaf = 0; leaf < agenda->leaves; leaf++) {
-        agenda_entry entry = agenda->nodes[agenda->leaves + leaf];
+        agenda_entry entry = agenda->far[agenda->leaves + leaf];
         if (entry != NOBODY) agenda->place[(uint32_t)entry] = AGENDA_NONE;
     }
-    agenda->count = agenda->leaves = 0;
+    agenda->near_count = agenda->far_count = agenda->leaves = 0;
 }
 
 void agenda_destroy(struct agenda *agenda) {
-    free(agenda->nodes);
+    free(agenda->far);
     free(agenda->place);
     free(agenda->unused);
     *agenda = (struct agenda){0};
 }
 
+// ---- far: the tournament
+
+// Whoever stood on leaves stands on the same ones, which lie further back now.
+static void add_leaves(struct agenda *agenda) {
+    uint32_t before = agenda->leaves, leaves = before ? 2 * before : 2;
+    for (uint32_t leaf = before; leaf < leaves; leaf++) agenda->unused[leaf] = leaf;
+    for (uint32_t leaf = leaves; leaf-- > 0;)
+        agenda->far[leaves + leaf] = leaf < before ? agenda->far[before + leaf] : NOBODY;
+    for (uint32_t node = leaves; node-- > 1;) {
+        agenda_entry left = agenda->far[2 * node], right = agenda->far[2 * node + 1];
+        agenda->far[node] = left < right ? left : right;
+    }
+    agenda->leaves = leaves;
+}
+
 static void set_leaf(struct agenda *agenda, uint32_t leaf, agenda_entry entry) {
-    agenda_entry *nodes = agenda->nodes;
+    agenda_entry *nodes = agenda->far;
     uint32_t node = agenda->leaves + leaf;
     nodes[node] = entry;
     while (node > 1) {
@@ -70,25 +74,81 @@ static void set_leaf(struct agenda *agenda, uint32_t leaf, agenda_entry entry) {
     }
 }
 
+static void put_far(struct agenda *agenda, agenda_entry entry) {
+    if (agenda->far_count == agenda->leaves) add_leaves(agenda);
+    uint32_t leaf = agenda->unused[agenda->far_count++];
+    agenda->place[(uint32_t)entry] = leaf;
+    set_leaf(agenda, leaf, entry);
+}
+
+static void leave_far(struct agenda *agenda, uint32_t leaf) {
+    agenda->unused[--agenda->far_count] = leaf;
+    set_leaf(agenda, leaf, NOBODY);
+}
+
+static agenda_entry take_far(struct agenda *agenda) {
+    agenda_entry next = agenda->far[1];
+    leave_far(agenda, agenda->place[(uint32_t)next]);
+    return next;
+}
+
+// ---- near: the list
+
+enum { HALF = AGENDA_NEAR / 2 };
+
+// Those that come later go, so that there is room. Rare, like the next one, and so kept out of what calls it.
+static __attribute__((noinline, cold)) void spill(struct agenda *agenda) {
+    for (uint32_t i = 1; i <= HALF; i++) put_far(agenda, agenda->near[i]);
+    for (uint32_t i = HALF + 1; i <= AGENDA_NEAR; i++) agenda->near[i - HALF] = agenda->near[i];
+    agenda->near_count -= HALF;
+}
+
+// Nobody is near, but some are far.
+static __attribute__((noinline, cold)) void refill(struct agenda *agenda) {
+    uint32_t count = agenda->far_count < HALF ? agenda->far_count : HALF;
+    for (uint32_t i = count; i > 0; i--) {
+        agenda->near[i] = take_far(agenda);
+        agenda->place[(uint32_t)agenda->near[i]] = AGENDA_IS_NEAR;
+    }
+    agenda->near_count = count;
+}
+
 void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns) {
-    if (agenda->count == agenda->leaves) add_leaves(agenda);
-    uint32_t leaf = agenda->unused[agenda->count++];
-    agenda->place[strand] = leaf;
-    set_leaf(agenda, leaf, agenda_entry_of(strand, time_ns));
+    agenda_entry entry = agenda_entry_of(strand, time_ns);
+    if (agenda->near_count == AGENDA_NEAR) spill(agenda);
+    if (agenda->far_count && agenda->far[1] < entry) {
+        put_far(agenda, entry);
+        return;
+    }
+    agenda->place[strand] = AGENDA_IS_NEAR;
+    agenda_entry *at = &agenda->near[++agenda->near_count];
+    for (; at[-1] < entry; at--) at[0] = at[-1];
+    *at = entry;
+}
+
+static void leave_near(struct agenda *agenda, uint32_t strand) {
+    uint32_t at = 1;
+    while ((uint32_t)agenda->near[at] != strand) at++;
+    for (; at < agenda->near_count; at++) agenda->near[at] = agenda->near[at + 1];
+    agenda->near_count--;
+    if (agenda->near_count == 0 && agenda->far_count) refill(agenda);
 }
 
 void agenda_remove(struct agenda *agenda, uint32_t strand) {
     uint32_t leaf = agenda->place[strand];
     if (leaf == AGENDA_NONE) return;
     agenda->place[strand] = AGENDA_NONE;
-    agenda->unused[--agenda->count] = leaf;
-    set_leaf(agenda, leaf, NOBODY);
+    if (leaf == AGENDA_IS_NEAR)
+        leave_near(agenda, strand);
+    else
+        leave_far(agenda, leaf);
 }
 
 uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns) {
-    if (agenda->count == 0) return AGENDA_NONE;
-    agenda_entry next = agenda->nodes[1];
-    agenda_remove(agenda, (uint32_t)next);
+    if (agenda->near_count == 0) return AGENDA_NONE;
+    agenda_entry next = agenda->near[agenda->near_count--];
+    agenda->place[(uint32_t)next] = AGENDA_NONE;
+    if (agenda->near_count == 0 && agenda->far_count) refill(agenda);
     *time_ns = (int64_t)(next >> 64);
     return (uint32_t)next;
 }

@@ -17,16 +17,26 @@ static inline agenda_entry agenda_entry_of(uint32_t strand, int64_t time_ns) {
     return (agenda_entry)time_ns * ((agenda_entry)1 << 64) + strand;
 }
 
-// A tournament: who stands in it has a leaf, and each inner node holds the earlier of the two below it. To change a
-// leaf takes as many comparisons as there are levels, none of which hangs on how another came out.
-struct agenda {
-    agenda_entry *nodes; // [1] comes first of all; below node n are 2 n and 2 n + 1; [leaves ..] the leaves
-    uint32_t *place;     // a strand each: its leaf, or AGENDA_NONE
-    uint32_t *unused;    // leaves; from `count` on those that nobody stands on
-    uint32_t count, capacity, leaves; // leaves: a power of two that at one time was no more than twice `count`, or 0
-};
+enum { AGENDA_NEAR = 64 };
 
-// Zero-initialise. Room for `strands`; growing keeps what stands in it. false: no memory.
+// Two lists (Blackstone, Hogg, Phillips, A Two-List Synchronization Procedure for Discrete Event Simulation, CACM 24,
+// 1981): the few that come first lie in order, so that to take one is to shorten a list, and to put one moves those
+// that come before it, 16 bytes each. Those that come later than all of these, where there are any, stand in a
+// tournament: each has a leaf, and each inner node holds the earlier of the two below it, so that to change a leaf
+// takes as many comparisons as there are levels, none of which hangs on how another came out.
+struct agenda {
+    agenda_entry near[AGENDA_NEAR + 1];   // [0] comes after everybody; [1 .. near_count] in order, the next one last
+    uint32_t near_count;                  // 0 only where nobody is left
+    agenda_entry *far;                    // [1] comes first; below node n are 2 n and 2 n + 1; [leaves ..] the leaves
+    uint32_t *place;                      // a strand each: its leaf, AGENDA_IS_NEAR, or AGENDA_NONE
+    uint32_t *unused;                     // leaves; from `far_count` on those that nobody stands on
+    uint32_t far_count, capacity, leaves; // leaves: a power of two that at one time was no more than twice `far_count`,
+                                          // or 0
+};
+#define AGENDA_IS_NEAR (AGENDA_NONE - 1)
+
+// Zero-initialise, and reserve before anything else. Room for `strands`; growing keeps what stands in it. false: no
+// memory.
 bool agenda_reserve(struct agenda *agenda, uint32_t strands);
 void agenda_clear(struct agenda *agenda);
 void agenda_destroy(struct agenda *agenda);
@@ -35,13 +45,17 @@ void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns); // the
 uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns);            // the next; AGENDA_NONE: nobody is left
 void agenda_remove(struct agenda *agenda, uint32_t strand);               // nothing where it doesn't stand in it
 
+static inline uint32_t agenda_count(const struct agenda *agenda) {
+    return agenda->near_count + agenda->far_count;
+}
+
 static inline int64_t agenda_next_ns(const struct agenda *agenda) { // INT64_MAX: nobody is left
-    return agenda->count ? (int64_t)(agenda->nodes[1] >> 64) : INT64_MAX;
+    return (int64_t)(agenda->near[agenda->near_count] >> 64);
 }
 
 // Whether (time, strand) would be the next.
 static inline bool agenda_precedes(const struct agenda *agenda, uint32_t strand, int64_t time_ns) {
-    return agenda->count == 0 || agenda_entry_of(strand, time_ns) < agenda->nodes[1];
+    return agenda_entry_of(strand, time_ns) < agenda->near[agenda->near_count];
 }
 
 #endif

@@ -43,23 +43,23 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
 }
 
 static double rate(const struct cores *cores) {
-    return cores_rate(cores->count, cores->taken, cores->due.count);
+    return cores_rate(cores->count, cores->taken, agenda_count(&cores->due));
 }
 
 // Until so much has been computed in all, as things are.
 static double until_work_ns(const struct cores *cores, int64_t work_ns) {
     double left_ns = (double)work_ns - cores->work_ns;
-    return left_ns > 0 ? left_ns / (rate(cores) * cores->due.count) : 0;
+    return left_ns > 0 ? left_ns / (rate(cores) * agenda_count(&cores->due)) : 0;
 }
 
 // INFINITY where none will.
 static double until_pause_ns(const struct cores *cores) {
-    if (cores->next_pause == cores->recorded.pause_count || cores->due.count == 0) return INFINITY;
+    if (cores->next_pause == cores->recorded.pause_count || agenda_count(&cores->due) == 0) return INFINITY;
     return until_work_ns(cores, cores->recorded.pauses[cores->next_pause].work_ns);
 }
 
 static double until_stretch_ns(const struct cores *cores) {
-    if (cores->stretch == cores->recorded.background_count || cores->due.count == 0) return INFINITY;
+    if (cores->stretch == cores->recorded.background_count || agenda_count(&cores->due) == 0) return INFINITY;
     double work_ns = until_work_ns(cores, cores->recorded.background[cores->stretch].until_work_ns);
     return fmin(work_ns, fmax(left_of_stretch_ns(cores), 0));
 }
@@ -68,7 +68,7 @@ static void serve(struct cores *cores, int64_t elapsed_ns) {
     double each_ns = (double)elapsed_ns * rate(cores);
     cores->moved_ns += elapsed_ns;
     cores->served += (int64_t)(each_ns * CORES_TICKS);
-    cores->work_ns += each_ns * cores->due.count;
+    cores->work_ns += each_ns * agenda_count(&cores->due);
 }
 
 // Nothing begins or ends between since_ns and now.
@@ -86,7 +86,7 @@ static void look_ahead(struct cores *cores) {
         cores->next_ns = cores->since_ns + cores->pause_left_ns;
         return;
     }
-    if (cores->due.count == 0) {
+    if (agenda_count(&cores->due) == 0) {
         cores->next_ns = INT64_MAX;
         return;
     }
@@ -99,8 +99,8 @@ static void look_ahead(struct cores *cores) {
 static float crowding_of(const struct cores *cores, const struct cores_share *share) {
     double moved_ns = (double)(cores->moved_ns - share->joined_ns);
     double served_ns = (double)(cores->served - share->joined_served) / CORES_TICKS;
-    double crowding =
-        moved_ns > 0 ? 1 - served_ns / moved_ns : 1 - cores_rate(cores->count, cores->taken, cores->due.count + 1);
+    double crowding = moved_ns > 0 ? 1 - served_ns / moved_ns
+                                   : 1 - cores_rate(cores->count, cores->taken, agenda_count(&cores->due) + 1);
     return (float)fmax(crowding, 0);
 }
 
@@ -121,7 +121,7 @@ static bool is_done(struct cores *cores, uint32_t strand) {
 
 void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck) {
     bring_up_to(cores, now_ns);
-    if (cores->due.count == 0) begin_stretch(cores); // while nobody computed
+    if (agenda_count(&cores->due) == 0) begin_stretch(cores); // while nobody computed
     cores->shares[strand] = (struct cores_share){luck, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
     int64_t least_ns = luck.more_ns < 0 ? compute_ns + luck.more_ns : compute_ns;
     agenda_put(&cores->due, strand, cores->served + (least_ns > 0 ? least_ns : 0) * CORES_TICKS);

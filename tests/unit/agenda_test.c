@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { STRANDS = 40, STEPS = 20000 };
+enum { STRANDS = 6 * AGENDA_NEAR, STEPS = 20000 }; // a quarter of them stand in it at most times, more than are near
 
 struct list {
     int64_t time_ns[STRANDS];
