@@ -173,6 +173,12 @@ struct pending_queue { // ids of one object handed over, or evaluated, several t
 static const uint64_t ONLY_CREATED = (uint64_t)1 << 63;
 enum { EVALUATED_MOST = 4096 }; // of one object, and not begun
 
+// To tag an object, and to take that away again, costs the JVM several times what a look does. A program that hands
+// the same objects over again and again is found by giving one object in so many, when it begins, a queue, which stays
+// till the object is collected.
+enum { QUEUE_GIVEN_ONE_IN = 16, QUEUES_MOST = 4096 };
+static _Atomic(uint32_t) queues; // of all objects
+
 // Guards all tags of raw tasks: reading a tag and setting it must be one step. Held for two JVMTI calls.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -210,12 +216,6 @@ static void hand_over_at_once(const struct thread_state *state, uint32_t maker, 
         makers_needed(maker);
 }
 
-void identity_wrapped(const struct thread_state *state, jobject object) {
-    if (state->native->made_last + 1 != state->native->next_task) return;
-    uint64_t tag = tag_of(object);
-    if ((tag & TAG_KIND) == TAG_CREATED && id_in(tag) == state->native->made_last) makers_needless(maker_in(tag));
-}
-
 static struct pending_queue *queue_in(uint64_t tag) {
     return (struct pending_queue *)(uintptr_t)(tag & ~(uint64_t)TAG_KIND);
 }
@@ -236,6 +236,21 @@ static bool queue_push(struct pending_queue *queue, uint64_t id) {
     return true;
 }
 
+static void give_queue(jobject object, struct pending_queue *queue) {
+    atomic_fetch_add_explicit(&queues, 1, memory_order_relaxed);
+    set_tag(object, (uint64_t)(uintptr_t)queue | TAG_QUEUE);
+}
+
+static void free_queue(struct pending_queue *queue) {
+    atomic_fetch_sub_explicit(&queues, 1, memory_order_relaxed);
+    free(queue->ids);
+    free(queue);
+}
+
+static bool queues_may_stay(void) {
+    return atomic_load_explicit(&queues, memory_order_relaxed) <= QUEUES_MOST;
+}
+
 static bool add_pending(jobject object, uint64_t tag, uint64_t id) {
     struct pending_queue *queue = queue_in(tag);
     if ((tag & TAG_KIND) != TAG_QUEUE) {
@@ -246,9 +261,14 @@ static bool add_pending(jobject object, uint64_t tag, uint64_t id) {
             free(queue);
             return false;
         }
-        set_tag(object, (uint64_t)(uintptr_t)queue | TAG_QUEUE);
+        give_queue(object, queue);
     }
     return queue_push(queue, id);
+}
+
+// Whether the object's only id is of its making, as if that were its tag.
+static bool has_only_created(const struct pending_queue *queue) {
+    return queue->count == 1 && queue->ids[queue->head] & ONLY_CREATED;
 }
 
 // Place of the first id that was handed over, or of the first that was only created; SIZE_MAX: there is none.
@@ -259,11 +279,25 @@ static size_t find_id(const struct pending_queue *queue, bool only_created) {
     return SIZE_MAX;
 }
 
+void identity_wrapped(const struct thread_state *state, jobject object) {
+    if (state->native->made_last + 1 != state->native->next_task) return;
+    pthread_mutex_lock(&lock);
+    uint64_t tag = tag_of(object);
+    const struct pending_queue *queue = (tag & TAG_KIND) == TAG_QUEUE ? queue_in(tag) : NULL;
+    if ((tag & TAG_KIND) == TAG_CREATED && id_in(tag) == state->native->made_last) makers_needless(maker_in(tag));
+    if (queue && has_only_created(queue) && (queue->ids[queue->head] & ~ONLY_CREATED) == state->native->made_last)
+        makers_needless(queue->maker);
+    pthread_mutex_unlock(&lock);
+}
+
 // An id that was created but not handed over is what is handed over now.
-static uint64_t hand_over_created(struct pending_queue *queue) {
+static uint64_t hand_over_created(const struct thread_state *state, struct pending_queue *queue) {
     size_t at = find_id(queue, true);
     if (at == SIZE_MAX) return 0;
-    return queue->ids[at] &= ~ONLY_CREATED;
+    bool alone = has_only_created(queue);
+    queue->ids[at] &= ~ONLY_CREATED;
+    if (alone) hand_over_at_once(state, queue->maker, queue->ids[at]);
+    return queue->ids[at];
 }
 
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new) {
@@ -273,7 +307,7 @@ uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new
         set_tag(object, (id = id_in(tag)) << 2 | TAG_PENDING);
         hand_over_at_once(state, maker_in(tag), id);
     }
-    if ((tag & TAG_KIND) == TAG_QUEUE) id = hand_over_created(queue_in(tag));
+    if ((tag & TAG_KIND) == TAG_QUEUE) id = hand_over_created(state, queue_in(tag));
     *is_new = !id;
     if (*is_new) {
         id = task_id_new(state);
@@ -292,6 +326,7 @@ uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t
     bool many = (tag & TAG_KIND) == TAG_QUEUE && queue_in(tag)->count >= EVALUATED_MOST;
     if (many) makers_needless(maker);
     if (!many) id = task_id_new(state);
+    if ((tag & TAG_KIND) == TAG_QUEUE && queue_in(tag)->count == 0) queue_in(tag)->maker = maker;
     if (tag == 0)
         set_tag(object, created_tag(maker, id));
     else if (!many && !add_pending(object, tag, id | ONLY_CREATED))
@@ -304,9 +339,8 @@ static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) 
     uint64_t id = queue->ids[at] & ~ONLY_CREATED;
     memmove(queue->ids + queue->head + 1, queue->ids + queue->head, (at - queue->head) * sizeof *queue->ids);
     queue->head++;
-    if (--queue->count == 0) {
-        free(queue->ids);
-        free(queue);
+    if (--queue->count == 0 && !queues_may_stay()) {
+        free_queue(queue);
         set_tag(object, 0);
     }
     return id;
@@ -315,9 +349,21 @@ static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) 
 // What was handed over comes before what was only created.
 static uint64_t take_pending(jobject object, uint64_t tag) {
     struct pending_queue *queue = queue_in(tag);
+    if (queue->count == 0) return 0;
     size_t at = find_id(queue, false);
     if (at == SIZE_MAX) makers_needed(queue->maker);
     return take_at(object, queue, at == SIZE_MAX ? queue->head : at);
+}
+
+// Of an object that was handed over, and is not any more.
+static void forget_pending(jobject object) {
+    static uint32_t begun;
+    bool gives = begun++ % QUEUE_GIVEN_ONE_IN == 0 && queues_may_stay();
+    struct pending_queue *queue = gives ? calloc(1, sizeof *queue) : NULL;
+    if (queue)
+        give_queue(object, queue);
+    else
+        set_tag(object, 0);
 }
 
 uint64_t identity_begin(jobject object) {
@@ -325,9 +371,11 @@ uint64_t identity_begin(jobject object) {
     uint64_t tag = tag_of(object), id = id_in(tag);
     if ((tag & TAG_KIND) == TAG_QUEUE) {
         id = take_pending(object, tag);
-    } else if (tag != 0) {
-        if ((tag & TAG_KIND) == TAG_CREATED) makers_needed(maker_in(tag));
+    } else if ((tag & TAG_KIND) == TAG_CREATED) {
+        makers_needed(maker_in(tag));
         set_tag(object, 0);
+    } else if (tag != 0) {
+        forget_pending(object);
     }
     pthread_mutex_unlock(&lock);
     return id;
@@ -359,8 +407,12 @@ uint64_t identity_take_created(const struct thread_state *state, jobject object)
         hand_over_at_once(state, maker_in(tag), id);
         set_tag(object, 0);
     }
-    size_t at = (tag & TAG_KIND) == TAG_QUEUE ? find_id(queue_in(tag), true) : SIZE_MAX;
-    if (at != SIZE_MAX) id = take_at(object, queue_in(tag), at);
+    struct pending_queue *queue = (tag & TAG_KIND) == TAG_QUEUE ? queue_in(tag) : NULL;
+    size_t at = queue ? find_id(queue, true) : SIZE_MAX;
+    if (at != SIZE_MAX) {
+        if (has_only_created(queue)) hand_over_at_once(state, queue->maker, queue->ids[at] & ~ONLY_CREATED);
+        id = take_at(object, queue, at);
+    }
     pthread_mutex_unlock(&lock);
     return id;
 }
@@ -368,13 +420,16 @@ uint64_t identity_take_created(const struct thread_state *state, jobject object)
 void identity_freed(uint64_t tag) {
     if ((tag & TAG_KIND) == TAG_CREATED) makers_needless(maker_in(tag));
     if ((tag & TAG_KIND) != TAG_QUEUE) return;
-    free(queue_in(tag)->ids);
-    free(queue_in(tag));
+    struct pending_queue *queue = queue_in(tag);
+    if (has_only_created(queue)) makers_needless(queue->maker);
+    free_queue(queue);
 }
 
 void identity_set_pending(jobject object, uint64_t id, uint32_t site) {
     uint64_t kept = site <= CARRIED_SITE_MAX ? site : 0;
     pthread_mutex_lock(&lock);
+    uint64_t tag = tag_of(object);
+    if ((tag & TAG_KIND) == TAG_QUEUE) free_queue(queue_in(tag));
     set_tag(object, kept << TAG_SITE_AT | id << 2 | TAG_PENDING);
     pthread_mutex_unlock(&lock);
 }
@@ -396,7 +451,8 @@ jobject identity_thread_target(JNIEnv *jni, jobject thread) {
 }
 
 uint64_t identity_of_thread(jobject thread) {
-    return id_in(tag_of(thread));
+    uint64_t tag = tag_of(thread);
+    return (tag & TAG_KIND) == TAG_PENDING ? id_in(tag) : 0; // handed over as a mere Runnable it may have a queue
 }
 
 void identity_set_thread(jobject thread, uint64_t id) {

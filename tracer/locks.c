@@ -50,19 +50,17 @@ static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread t
 // What is built on AbstractQueuedSynchronizer is a lock if some thread owns it: a latch and a semaphore have no owner.
 // Nor have the readers that a writer waits for, nor a lock that has been given up a moment ago.
 static bool is_held_lock(JNIEnv *jni, jobject blocker) {
-    if (!blocker || !owner || !(*jni)->IsInstanceOf(jni, blocker, ownable)) return false;
-    return (*jni)->GetObjectField(jni, blocker, owner) ||
+    return (owner && (*jni)->GetObjectField(jni, blocker, owner)) ||
            (reentrant_sync && (*jni)->IsInstanceOf(jni, blocker, reentrant_sync)) ||
            (read_write_sync && (*jni)->IsInstanceOf(jni, blocker, read_write_sync));
 }
 
-static void begin_sleep(JNIEnv *jni, jobject told) {
+static void begin_sleep(JNIEnv *jni, jobject told, bool is_ownable) {
     PROBED struct thread_state *state = probe_begin();
-    jthread thread;
-    if (!env || !sleeps_may_begin(state) || (*env)->GetCurrentThread(env, &thread) != JVMTI_ERROR_NONE) return;
-    jobject blocker = sleeps_blocker(jni, thread, told);
-    uint64_t latch = identity_is_latch(jni, state, blocker) ? id_of(state, blocker) : 0;
-    sleeps_begin(jni, state, thread, blocker, latch);
+    if (!env || !sleeps_may_begin(state)) return;
+    jobject blocker = told ? told : sleeps_blocker(jni);
+    bool is_latch = (is_ownable || !told) && identity_is_latch(jni, state, blocker); // all of them are ownable
+    sleeps_begin(jni, state, blocker, is_latch ? id_of(state, blocker) : 0);
 }
 
 static void end_sleep(void) {
@@ -72,10 +70,11 @@ static void end_sleep(void) {
 }
 
 void locks_park_begin(JNIEnv *jni, jobject blocker) {
-    if (is_held_lock(jni, blocker))
+    bool is_ownable = blocker && ownable && (*jni)->IsInstanceOf(jni, blocker, ownable);
+    if (is_ownable && is_held_lock(jni, blocker))
         begin_block(jni, blocker);
     else
-        begin_sleep(jni, blocker);
+        begin_sleep(jni, blocker, is_ownable);
 }
 
 void locks_park_end(void) {
@@ -85,7 +84,7 @@ void locks_park_end(void) {
 
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
-    if (sleeps_may_begin(state)) sleeps_begin(jni, state, thread, monitor, id_of(state, monitor) | SLEEPS_MONITOR);
+    if (sleeps_may_begin(state)) sleeps_begin(jni, state, monitor, id_of(state, monitor) | SLEEPS_MONITOR);
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {

@@ -336,10 +336,11 @@ static struct place_at_hand *take_place(struct place_at_hand *places, uint32_t *
 }
 
 static uint32_t site_at_hand(JNIEnv *jni, struct place_at_hand *hand) {
-    enum { WALKED_FIRST = 16, WALKED_ONE_IN = 16 };
+    enum { WALKED_FIRST = 4, WALKED_ONE_IN = 61 }; // a prime: places that take turns don't fall in with it
     uint32_t seen = hand->seen++;
-    if (seen >= WALKED_FIRST && seen % WALKED_ONE_IN && !hand->ambiguous) return hand->site;
-    uint32_t site = walk_to_site(jni);
+    if (seen < hand->next_walk && !hand->ambiguous) return hand->site;
+    uint32_t site = walk_to_site(jni), pause = seen < WALKED_FIRST ? 1 : seen / 2;
+    hand->next_walk = seen + (pause < WALKED_ONE_IN ? pause : WALKED_ONE_IN);
     hand->ambiguous |= seen && site != hand->site;
     return hand->site = site;
 }

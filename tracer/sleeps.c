@@ -28,8 +28,23 @@ void sleeps_init(JNIEnv *jni) {
     park_blocker = identity_field(jni, tracer.thread_class, "parkBlocker", "Ljava/lang/Object;");
 }
 
-jobject sleeps_blocker(JNIEnv *jni, jthread thread, jobject told) {
-    return told || !park_blocker ? told : (*jni)->GetObjectField(jni, thread, park_blocker);
+static jthread current_thread(void) {
+    jthread thread = NULL;
+    return (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) == JVMTI_ERROR_NONE ? thread : NULL;
+}
+
+jobject sleeps_blocker(JNIEnv *jni) {
+    jthread thread = park_blocker ? current_thread() : NULL;
+    return thread ? (*jni)->GetObjectField(jni, thread, park_blocker) : NULL;
+}
+
+// The thread's number, by which others find it; 0: it has none.
+static uint64_t number_of(JNIEnv *jni, struct thread_state *state) {
+    jthread thread = !state->number && thread_number ? current_thread() : NULL;
+    if (!thread) return state->number;
+    state->number = (uint64_t)(*jni)->GetLongField(jni, thread, thread_number);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return state->number;
 }
 
 static struct slot *next_slot(const struct slot *slot) {
@@ -78,10 +93,9 @@ static void give_back(struct slot *slot) {
     atomic_store_explicit(&slot->taken, false, memory_order_release);
 }
 
-void sleeps_begin(JNIEnv *jni, struct thread_state *state, jthread thread, jobject object, uint64_t shared) {
-    if (!thread_number) return;
-    uint64_t number = (uint64_t)(*jni)->GetLongField(jni, thread, thread_number);
-    struct slot *slot = take_slot(number);
+void sleeps_begin(JNIEnv *jni, struct thread_state *state, jobject object, uint64_t shared) {
+    uint64_t number = number_of(jni, state);
+    struct slot *slot = number ? take_slot(number) : NULL;
     if (!slot) return;
     state->sleep = task_id_new(state);
     state->slot = slot;

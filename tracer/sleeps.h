@@ -28,7 +28,7 @@ void sleeps_restart(void);
 // `object`: what it parks on, or the monitor; may be NULL. `shared`: number of what its release would release all
 // sleepers of, a monitor or a latch; else 0. Cost of both together: two boundaries, and a look at the stack for the
 // site.
-void sleeps_begin(JNIEnv *jni, struct thread_state *state, jthread thread, jobject object, uint64_t shared);
+void sleeps_begin(JNIEnv *jni, struct thread_state *state, jobject object, uint64_t shared);
 void sleeps_end(struct thread_state *state);
 
 // Whether the thread is in a task and awake, as far as is recorded: only then may it begin to sleep.
@@ -36,8 +36,8 @@ static inline bool sleeps_may_begin(const struct thread_state *state) {
     return state && state->tasks > 0 && state->wait_depth == 0 && !state->blocked_on && !state->sleep;
 }
 
-// What the thread parks on: the blocker that it was told, or that it said itself before; may be NULL.
-jobject sleeps_blocker(JNIEnv *jni, jthread thread, jobject told);
+// What the thread parks on where its park does not tell: what it said itself before; may be NULL.
+jobject sleeps_blocker(JNIEnv *jni);
 
 // By whoever wakes another thread: some 20 ns where that isn't asleep in the table.
 void sleeps_unpark(JNIEnv *jni, jobject thread);

@@ -34,7 +34,7 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4, PLACES_AT_HAND = 4 };
+enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4, PLACES_AT_HAND = 16 };
 
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
@@ -71,8 +71,8 @@ struct class_at_hand {
 struct place_at_hand {
     const void *stack_pointer;
     uint32_t class, site;
-    uint32_t seen;  // times
-    bool ambiguous; // two places were seen to look alike: the stack is walked each time
+    uint32_t seen, next_walk; // times; so many, and the stack is walked again
+    bool ambiguous;           // two places were seen to look alike: the stack is walked each time
 };
 
 // Of Scala: what the thread is making (tracer/scala.h).
@@ -122,6 +122,7 @@ struct thread_state {
     uint64_t waited;        // task whose wait just ended: taking its result now is not one more event
     uint64_t awaiting;      // target of the wait under way
     uint64_t blocked_on;    // lock that it sleeps for; 0: none
+    uint64_t number;        // of its Thread (sleeps.h); 0: not asked yet
     uint64_t sleep;         // id of its sleep for a release (sleeps.h); 0: none
     struct slot *slot;      // where that is known to others
     bool sleeps_shared;     // ... and there may be more who are released at once
