@@ -3,7 +3,9 @@
 //
 // Who is called is settled before it is known who takes what. A spawn calls a worker that sleeps; while that wakes up,
 // others may come free and take the task. So in a replay, too, a worker comes as late as one came then, and takes what
-// is left: the n-th on its way, as the n-th that came after that spawn.
+// is left: each stands for one of those that came after that spawn. Who did not come as long as something lay in the
+// queue would have taken it, so he was not awake before the queue had run empty.
+#include "dag/order.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
@@ -12,15 +14,12 @@
 static void add_shift(struct simulation *sim, uint32_t pool, uint32_t vertex, int idle, int running) {
     const struct dag *dag = sim->dag;
     uint32_t task = dag_task_of(&dag->vertices, vertex);
-    uint32_t spawn = task == DAG_NONE ? DAG_NONE : dag->tasks[task].spawn_begin;
-    sim->shifts[sim->shift_count++] =
-        (struct worker_shift){.time_ns = dag->vertices.time_ns[vertex],
-                              .pool = pool,
-                              .idle = idle,
-                              .running = running,
-                              .comes = idle < 0 && running > 0,
-                              .task = task,
-                              .spawned_ns = spawn == DAG_NONE ? INT64_MIN : dag->vertices.time_ns[spawn]};
+    sim->shifts[sim->shift_count++] = (struct worker_shift){.time_ns = dag->vertices.time_ns[vertex],
+                                                            .pool = pool,
+                                                            .idle = idle,
+                                                            .running = running,
+                                                            .comes = idle < 0 && running > 0,
+                                                            .task = task};
 }
 
 static bool shifts(const struct dag *dag, uint32_t vertex) {
@@ -73,6 +72,51 @@ static void add_last_sleep(struct simulation *sim, const struct dag_thread *thre
     if (vertices->kind[last] == VERTEX_IDLE) add_shift(sim, thread->pool, last, 1, 0);
 }
 
+// Tasks that lay in queues, in order of their spawns.
+static struct order_key *sort_queued(const struct dag *dag, uint32_t *count) {
+    struct order_key *order = malloc(((size_t)dag->task_count + 1) * sizeof *order);
+    *count = 0;
+    for (uint32_t t = 0; order && t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (!was_queued(dag, task)) continue;
+        order[(*count)++] = (struct order_key){dag->vertices.time_ns[task->spawn_begin], task->spawn_begin, t};
+    }
+    if (order && order_sort(order, *count)) return order;
+    free(order);
+    return NULL;
+}
+
+// A task each that lay in a queue: when that had run empty, tasks having lain there one after the other without a gap.
+// First until when any of those spawned by then lay there, then, from the last one back, as long as there is no gap.
+static bool find_drained(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    const int64_t *time_ns = dag->vertices.time_ns;
+    uint32_t count;
+    struct order_key *order = sort_queued(dag, &count);
+    int64_t *until_ns = malloc(((size_t)dag->pool_count + 1) * sizeof *until_ns); // a pool each
+    int64_t *spawn_ns = malloc(((size_t)dag->pool_count + 1) * sizeof *spawn_ns); // the next one's, likewise
+    bool ok = order && until_ns && spawn_ns;
+    for (uint32_t p = 0; ok && p < dag->pool_count; p++) {
+        until_ns[p] = INT64_MIN;
+        spawn_ns[p] = INT64_MAX;
+    }
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct dag_task *task = &dag->tasks[order[i].item];
+        until_ns[task->pool] = max_ns(until_ns[task->pool], time_ns[task->start]);
+        sim->drained_ns[order[i].item] = until_ns[task->pool];
+    }
+    for (uint32_t i = ok ? count : 0; i-- > 0;) {
+        uint32_t t = order[i].item, pool = dag->tasks[t].pool;
+        if (sim->drained_ns[t] < spawn_ns[pool]) until_ns[pool] = sim->drained_ns[t];
+        sim->drained_ns[t] = until_ns[pool];
+        spawn_ns[pool] = order[i].time_ns;
+    }
+    free(order);
+    free(until_ns);
+    free(spawn_ns);
+    return ok;
+}
+
 // ---- all pools
 
 static bool is_worker_of(const struct dag *dag, const struct dag_thread *thread, bool steals) {
@@ -118,7 +162,8 @@ bool shifts_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     sim->shifts = malloc(most_shifts(dag) * sizeof *sim->shifts);
     sim->shift_after = calloc((size_t)dag->task_count + 1, sizeof *sim->shift_after);
-    if (!sim->shifts || !sim->shift_after) return false;
+    sim->drained_ns = calloc((size_t)dag->task_count + 1, sizeof *sim->drained_ns);
+    if (!sim->shifts || !sim->shift_after || !sim->drained_ns) return false;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (is_worker_of(dag, &dag->threads[i], true)) add_shifts(sim, &dag->threads[i]);
         if (is_worker_of(dag, &dag->threads[i], false)) add_last_sleep(sim, &dag->threads[i]);
@@ -134,12 +179,13 @@ bool shifts_new(struct simulation *sim) {
         sim->shifts[i].running += sim->shifts[i - 1].running;
     }
     find_shifts_after(sim);
-    return true;
+    return find_drained(sim);
 }
 
 void shifts_free(struct simulation *sim) {
     free(sim->shifts);
     free(sim->shift_after);
+    free(sim->drained_ns);
 }
 
 // How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
@@ -170,24 +216,56 @@ static int64_t kept_ns(const struct simulation *sim, uint32_t index) {
     return time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
 }
 
+// When the worker came that woke up so: where cores are shared, what it then waited for one is told apart.
+static int64_t came_ns(const struct simulation *sim, const struct worker_shift *shift) {
+    return shift->time_ns - kept_ns(sim, shift->task);
+}
+
+// How many of the workers slept at a task's spawn: those that had come by then, but without a core, did not.
+static int32_t asleep_at(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
+    const struct worker_shift *end = sim->shifts + sim->shift_count;
+    const struct worker_shift *shift = sim->shifts + sim->shift_after[index];
+    int32_t left = asleep_before(sim, task->pool, sim->shift_after[index]), asleep = left;
+    if (sim->model != MODEL_CPU) return asleep;
+    for (; left > 0 && shift < end && shift->pool == task->pool && shift->time_ns <= sim->drained_ns[index]; shift++) {
+        left -= shift->comes;
+        asleep -= shift->comes && came_ns(sim, shift) < spawn_ns;
+    }
+    return asleep;
+}
+
+bool shifts_slept(const struct simulation *sim, uint32_t job, uint32_t coming) {
+    uint32_t index = job_task(sim, job);
+    return was_queued(sim->dag, &sim->dag->tasks[index]) && asleep_at(sim, index) > (int32_t)coming;
+}
+
+// Of the workers that came after a task's spawn, as long as something lay in the queue, the first one that nobody
+// stands for who is on his way now: of as many as slept at that spawn, since those behind had slept again. NULL: there
+// is none.
+static const struct worker_shift *first_to_come(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
+    const struct worker_shift *first = NULL, *end = sim->shifts + sim->shift_count;
+    const struct worker_shift *shift = sim->shifts + sim->shift_after[index];
+    int32_t left = asleep_before(sim, task->pool, sim->shift_after[index]);
+    for (; left > 0 && shift < end && shift->pool == task->pool && shift->time_ns <= sim->drained_ns[index]; shift++) {
+        if (!shift->comes || came_ns(sim, shift) < spawn_ns) continue; // it had come before, but without a core
+        left--;
+        if (first && came_ns(sim, shift) >= came_ns(sim, first)) continue;
+        if (!pool_is_come_for(sim, task->pool, shift->task)) first = shift;
+    }
+    return first;
+}
+
 int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t coming, uint32_t *took) {
     uint32_t index = job_task(sim, job);
-    const struct dag_task *task = &sim->dag->tasks[index];
     *took = DAG_NONE;
-    if (!was_queued(sim->dag, task)) return mean_pickup(sim, job, DISPATCH_WOKEN);
-    uint32_t first = sim->shift_after[index];
-    if (asleep_before(sim, task->pool, first) <= (int32_t)coming) return mean_pickup(sim, job, DISPATCH_WOKEN);
-    int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
-    int64_t taken_ns = sim->dag->vertices.time_ns[task->start];
-    for (uint32_t i = first; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
-        const struct worker_shift *shift = &sim->shifts[i];
-        if (!shift->comes) continue;
-        int64_t came_ns = shift->time_ns - kept_ns(sim, shift->task);
-        if (came_ns < spawn_ns || coming-- > 0) continue; // it had come before, but without a core
-        if (shift->spawned_ns > taken_ns) break;
-        *took = shift->task;
-        return came_ns - spawn_ns;
-    }
-    return taken_ns - spawn_ns +
-           mean_pickup(sim, job, DISPATCH_WOKEN); // nobody came for it, or for what came while it lay there
+    if (!shifts_slept(sim, job, coming)) return mean_pickup(sim, job, DISPATCH_WOKEN);
+    int64_t spawn_ns = sim->dag->vertices.time_ns[sim->dag->tasks[index].spawn_begin];
+    const struct worker_shift *shift = first_to_come(sim, index);
+    if (!shift) return sim->drained_ns[index] - spawn_ns + mean_pickup(sim, job, DISPATCH_WOKEN);
+    *took = shift->task;
+    return came_ns(sim, shift) - spawn_ns;
 }

@@ -42,15 +42,17 @@
 //     keep_alive_ns while there are more than core (or core_times_out), or at shutdown with an empty queue (as long
 //     after as it was recorded, or else the first recorded of its pool). When nothing else goes on any more, idle
 //     workers retire only if all that were recorded of the pool did. Spawns after a shutdown are not rejected.
-//   Calls. While who is called wakes up, others may come free. So it is not said what he will run. With n workers of
-//     the pool on their way he comes as late after the spawn as the n + 1st did that woke up after that spawn when
-//     recorded, for a task that came before this one was taken; takes what that one took, if that is there, else what
-//     comes first; and falls asleep again where nothing is left. Where nobody woke up so, he comes a mean pick-up of
-//     WOKEN after the task had been taken then; where no more than n slept, as long after the spawn. With CPU, who woke
-//     up before the spawn, but got no core until after it, had come. Who comes free meanwhile leaves what others come
-//     for. Brackets stay as recorded, WOKEN or QUEUED, while somebody is on his way. A task that finds a worker
-//     idle for less than the pool's mean bracket and pick-up of WOKEN is QUEUED, and that one takes it at once, unless
-//     it was recorded WOKEN, since nobody falls asleep in an instant.
+//   Calls. While who is called wakes up, others may come free. So it is not said what he will run. He stands for the
+//     worker who, when recorded, was the first to come after that spawn and before the queue had run empty, of as many
+//     as slept at it, and for whom nobody is on his way yet: comes as late after the spawn; takes what that one took,
+//     if that is there, else what comes first; and falls asleep again where nothing is left. Where nobody came so, he
+//     comes a mean pick-up of WOKEN after the queue had run empty then: awake before, he would have taken something.
+//     Where no more workers slept than are on their way, as long after the spawn. With CPU, who woke up but got no core
+//     yet had come, and does not sleep. Who comes free meanwhile leaves what others come for. Brackets stay as
+//     recorded, WOKEN or QUEUED, while somebody is on his way. A task that finds a worker idle for less than the pool's
+//     mean bracket and pick-up of WOKEN is QUEUED, and that one takes it at once, since nobody falls asleep in an
+//     instant; unless it was recorded WOKEN, or lay in the queue though more workers slept than are on their way, since
+//     those had fallen asleep.
 //   Standing tasks (dag_task_stands) are those that a pool had when recording began, since the program ran before.
 //     Workers that were there then come first: each begins with the task that it had or took up next, its time before
 //     that passing as recorded, or else is free. All other standing tasks lie in the queue from the first instant, in

@@ -187,8 +187,7 @@ struct worker_shift {
     uint32_t pool;
     int32_t idle, running; // workers from then on
     bool comes;            // it woke up
-    uint32_t task;         // of other pools: the one that it then took,
-    int64_t spawned_ns;    // and when that was spawned, INT64_MIN where it was there from the beginning
+    uint32_t task;         // of other pools: the one that it then took
 };
 
 struct sunk { // a body that sinks (dag/edit/edit.h)
@@ -245,6 +244,7 @@ struct simulation {
     struct worker_shift *shifts; // by pool, then time
     uint32_t shift_count;
     uint32_t *shift_after; // a task each, of those that were spawned to a pool: the first shift later than that
+    int64_t *drained_ns;   // a task each, of those that lay in a queue: when that had run empty
 
     // Where the run would come to a halt otherwise:
     bool *sinks;       // a flag a task
@@ -409,7 +409,9 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
 void pool_enqueue(struct simulation *sim, uint32_t job);                   // though there may be no room
 void pool_take_back(struct simulation *sim, uint32_t worker);              // it is free: next task, idle, or gone
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns); // it was called
-void pool_idled_out(struct simulation *sim, uint32_t worker);              // it was idle for as long as it may be
+// Whether a worker is on its way that took this task when recorded.
+bool pool_is_come_for(const struct simulation *sim, uint32_t pool, uint32_t job);
+void pool_idled_out(struct simulation *sim, uint32_t worker); // it was idle for as long as it may be
 void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
 // Of a pool, made now by what happens at a vertex, alive and without a task; DAG_NONE: no memory.
 uint32_t worker_make(struct simulation *sim, uint32_t pool, uint32_t maker, int64_t now_ns);
@@ -437,8 +439,11 @@ bool shifts_new(struct simulation *sim);
 void shifts_free(struct simulation *sim);
 // Of a stealing pool: how long after a spawn that found a worker asleep the next one woke up; -1 where nobody had to.
 int64_t shifts_waking_ns(const struct simulation *sim, uint32_t job);
+// Of a pool with a queue: whether more than so many workers slept when it was spawned, and so none of those took it at
+// once.
+bool shifts_slept(const struct simulation *sim, uint32_t job, uint32_t coming);
 // Of a pool with a queue: how long after its spawn, which calls a worker while so many are on their way, that comes;
-// and what the worker took that came so then, DAG_NONE where none did.
+// and what the worker took that it stands for, DAG_NONE where none came then.
 int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t coming, uint32_t *took);
 
 // stealing.c: workers with deques of their own (dag/simulate/simulate.h)

@@ -204,20 +204,20 @@ static uint32_t dequeue(struct simulation *sim, struct pool_state *pool) {
     return take_from_queue(sim, pool, job);
 }
 
-// Whether a worker is on its way that took this task when recorded.
-static bool is_come_for(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
-    for (uint32_t i = pool->coming_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
+bool pool_is_come_for(const struct simulation *sim, uint32_t pool, uint32_t job) {
+    for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
         if (sim->strands[i].comes_for == job) return true;
     }
     return false;
 }
 
 // What a worker takes that comes free, DAG_NONE: nothing. It leaves what others come for.
-static uint32_t dequeue_unclaimed(struct simulation *sim, struct pool_state *pool) {
+static uint32_t dequeue_unclaimed(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
     uint32_t claimed = DAG_NONE, job = DAG_NONE;
     for (uint32_t left = pool->queue_length; left-- > 0;) {
         job = dequeue(sim, pool);
-        if (!pool->coming || !is_come_for(sim, pool, job)) break;
+        if (!pool->coming || !pool_is_come_for(sim, index, job)) break;
         put_in_queue(sim, pool, job);
         claimed = merge(&sim->queue, claimed, job);
         job = DAG_NONE;
@@ -397,7 +397,8 @@ void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch
 // Who is woken to take from a queue, takes what he finds there once he is awake.
 static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, uint32_t job, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    int64_t takes_ns = shifts_coming_ns(sim, job, pool->coming++, &sim->strands[worker].comes_for);
+    int64_t takes_ns = shifts_coming_ns(sim, job, pool->coming, &sim->strands[worker].comes_for);
+    pool->coming++;
     sim->strands[worker].idle_next = pool->coming_first;
     pool->coming_first = worker;
     enqueue(sim, pool, job);
@@ -415,7 +416,8 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
     uint32_t worker = worker_wake(sim, index);
     if (worker == DAG_NONE) return DISPATCH_NONE;
     enum dispatch dispatch = worker_dispatch_to_idle(sim, job, now_ns - sim->strands[worker].now_ns);
-    if (dispatch == DISPATCH_WOKEN && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
+    bool calls = dispatch == DISPATCH_WOKEN || shifts_slept(sim, job, sim->pools[index].coming);
+    if (calls && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
         call_idle(sim, index, worker, job, now_ns);
         return bracket_while_coming(sim, job);
     }
@@ -550,12 +552,11 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
 
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     const struct strand *strand = &sim->strands[worker];
-    struct pool_state *pool = &sim->pools[strand->pool];
     uint32_t task = DAG_NONE;
     if (stealing_governs(sim, strand->pool))
         task = stealing_take(sim, worker);
     else
-        task = dequeue_unclaimed(sim, pool);
+        task = dequeue_unclaimed(sim, strand->pool);
     bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
     if (task != DAG_NONE)
         begin_task(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);

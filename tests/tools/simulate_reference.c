@@ -670,17 +670,6 @@ static uint32_t asleep_at(const struct reference *r, uint32_t pool, int64_t time
     return count;
 }
 
-// Of the tasks of a pool for which somebody woke up after `from_ns` the one that started first, DAG_NONE.
-static uint32_t next_woken(const struct reference *r, uint32_t pool, int64_t from_ns) {
-    uint32_t next = DAG_NONE;
-    for (uint32_t t = 0; t < r->dag->task_count; t++) {
-        const struct dag_task *task = task_of(r, t);
-        if (task->pool != pool || task->dispatch != DISPATCH_WOKEN || recorded(r, task->start) <= from_ns) continue;
-        if (next == DAG_NONE || recorded(r, task->start) < recorded(r, task_of(r, next)->start)) next = t;
-    }
-    return next;
-}
-
 // When the worker came that took a woken task: where cores are shared, what it then waited for one is told apart.
 static int64_t came_at(const struct reference *r, uint32_t index) {
     const struct dag_task *task = task_of(r, index);
@@ -688,21 +677,89 @@ static int64_t came_at(const struct reference *r, uint32_t index) {
     return (free_ns > since_ns ? free_ns : since_ns) + own_pickup_ns(r, index);
 }
 
+// When the queue had run empty in which the task lay.
+static int64_t drained_at(const struct reference *r, uint32_t index) {
+    uint32_t pool = task_of(r, index)->pool;
+    int64_t until_ns = recorded(r, task_of(r, index)->start);
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        const struct dag_task *task = task_of(r, t);
+        if (!lay_in_queue(r, t, pool) || recorded(r, task->start) <= until_ns) continue;
+        if (recorded(r, task->spawn_begin) > until_ns) continue;
+        until_ns = recorded(r, task->start);
+        t = UINT32_MAX; // from the beginning: others may have lain there by then
+    }
+    return until_ns;
+}
+
+// Whether a worker is on its way that took this task when recorded.
+static bool is_come_for(const struct reference *r, uint32_t task) {
+    for (uint32_t i = 0; i < r->strand_count; i++) {
+        if (r->strands[i].then == THEN_ARRIVE && r->strands[i].comes_for == task) return true;
+    }
+    return false;
+}
+
+// Whether somebody woke up for a task after another's spawn and before the queue had run empty that it lay in.
+static bool woke_for_queue(const struct reference *r, uint32_t task, uint32_t index) {
+    const struct dag_task *of = task_of(r, task);
+    if (of->pool != task_of(r, index)->pool || of->dispatch != DISPATCH_WOKEN) return false;
+    int64_t start_ns = recorded(r, of->start);
+    return start_ns > recorded(r, task_of(r, index)->spawn_begin) && start_ns <= drained_at(r, index);
+}
+
+// And had not come by that spawn.
+static bool came_for_queue(const struct reference *r, uint32_t task, uint32_t index) {
+    return woke_for_queue(r, task, index) && came_at(r, task) >= recorded(r, task_of(r, index)->spawn_begin);
+}
+
+// For how many tasks that holds and they started earlier than this one.
+static uint32_t count_before(const struct reference *r, uint32_t task, uint32_t index,
+                             bool holds(const struct reference *, uint32_t, uint32_t)) {
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        bool earlier = task_of(r, t)->start != DAG_NONE &&
+                       recorded(r, task_of(r, t)->start) < recorded(r, task_of(r, task)->start);
+        count += earlier && holds(r, t, index);
+    }
+    return count;
+}
+
+// Of as many of those as slept at the spawn, and for which nobody is on his way, the one who came first. DAG_NONE:
+// none.
+static uint32_t first_to_come(const struct reference *r, uint32_t index) {
+    uint32_t first = DAG_NONE;
+    uint32_t asleep = asleep_at(r, task_of(r, index)->pool, recorded(r, task_of(r, index)->spawn_begin));
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        if (!came_for_queue(r, t, index) || is_come_for(r, t) || count_before(r, t, index, came_for_queue) >= asleep)
+            continue;
+        int64_t than_ns = first == DAG_NONE ? INT64_MAX : came_at(r, first);
+        bool tied = came_at(r, t) == than_ns;
+        bool earlier = tied && recorded(r, task_of(r, t)->start) < recorded(r, task_of(r, first)->start);
+        if (came_at(r, t) < than_ns || earlier) first = t;
+    }
+    return first;
+}
+
+// Whether more than so many workers slept when the task was spawned, which then lay in the queue. Of as many as had not
+// begun yet, those that had come but had no core did not sleep.
+static bool slept(const struct reference *r, uint32_t index, uint32_t coming) {
+    const struct dag_task *task = task_of(r, index);
+    if (!lay_in_queue(r, index, task->pool)) return false;
+    uint32_t asleep = asleep_at(r, task->pool, recorded(r, task->spawn_begin)), come = 0;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        come += woke_for_queue(r, t, index) && !came_for_queue(r, t, index) &&
+                count_before(r, t, index, woke_for_queue) < asleep;
+    }
+    return asleep > come + coming;
+}
+
 // How long a worker needs that a spawn calls while so many are on their way, and for which task one came then.
 static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t coming, uint32_t *came_for) {
-    const struct dag_task *task = task_of(r, index);
-    int64_t mean_ns = mean_pickup_ns(r, index, DISPATCH_WOKEN), spawn_ns = recorded(r, task->spawn_begin);
+    int64_t mean_ns = mean_pickup_ns(r, index, DISPATCH_WOKEN), spawn_ns = recorded(r, task_of(r, index)->spawn_begin);
     *came_for = DAG_NONE;
-    if (!lay_in_queue(r, index, task->pool) || asleep_at(r, task->pool, spawn_ns) <= coming) return mean_ns;
-    int64_t taken_ns = recorded(r, task->start);
-    uint32_t woken = next_woken(r, task->pool, spawn_ns);
-    while (woken != DAG_NONE && (came_at(r, woken) < spawn_ns || coming-- > 0)) {
-        woken = next_woken(r, task->pool, recorded(r, task_of(r, woken)->start));
-    }
-    if (woken == DAG_NONE || recorded(r, task_of(r, woken)->spawn_begin) > taken_ns)
-        return taken_ns - spawn_ns + mean_ns;
-    *came_for = woken;
-    return came_at(r, woken) - spawn_ns;
+    if (!slept(r, index, coming)) return mean_ns;
+    uint32_t woken = *came_for = first_to_come(r, index);
+    return (woken == DAG_NONE ? drained_at(r, index) + mean_ns : came_at(r, woken)) - spawn_ns;
 }
 
 static uint32_t count_coming(const struct reference *r, uint32_t pool) {
@@ -713,20 +770,13 @@ static uint32_t count_coming(const struct reference *r, uint32_t pool) {
     return count;
 }
 
-static bool is_claimed(const struct reference *r, struct job job) {
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        if (job.part < 0 && r->strands[i].then == THEN_ARRIVE && r->strands[i].comes_for == job.task) return true;
-    }
-    return false;
-}
-
 // Of the pool's queue the one that comes first, or of those that nobody comes for; its length: none.
 static uint32_t next_in_queue(const struct reference *r, uint32_t index, bool unclaimed) {
     const struct pool *pool = &r->pools[index];
     enum discipline discipline = r->dag->pools[index].discipline;
     uint32_t next = pool->queued;
     for (uint32_t i = 0; i < pool->queued; i++) {
-        if (unclaimed && is_claimed(r, pool->queue[i])) continue;
+        if (unclaimed && pool->queue[i].part < 0 && is_come_for(r, pool->queue[i].task)) continue;
         bool first = next == pool->queued || discipline == DISCIPLINE_LIFO;
         if (!first && discipline == DISCIPLINE_PRIORITY) {
             int64_t start_ns = recorded(r, task_of(r, pool->queue[i].task)->start);
@@ -776,7 +826,8 @@ static enum dispatch offer(struct reference *r, struct strand *spawner, struct j
     if (!room) return DISPATCH_CALLER;
     if (idle) {
         enum dispatch dispatch = dispatch_to_idle(r, job, idle);
-        if (dispatch == DISPATCH_WOKEN && !hand_off) return call(r, idle, job);
+        bool calls = dispatch == DISPATCH_WOKEN || slept(r, job.task, count_coming(r, index));
+        if (calls && !hand_off) return call(r, idle, job);
         pick_up(r, idle, job, dispatch);
         return dispatch;
     }

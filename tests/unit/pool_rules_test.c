@@ -112,6 +112,45 @@ static void test_core_workers_time_out_where_allowed(void **state) {
     assert_int_equal(dispatch_after_idling(POOL_CORE_TIMES_OUT, 5000), DISPATCH_WOKEN);
 }
 
+// Two workers sleep, the second since shortly after `second_ns`. The first one is woken and does three tasks, and the
+// second one nothing, though two of them lay in the queue meanwhile; it is woken for the next.
+static void check_who_sleeps_on(uint64_t second_ns) {
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 2,
+                                               .maximum = 2,
+                                               .capacity = -1,
+                                               .keep_alive_ns = 0});
+    static const uint64_t spawns[] = {100, 150, 1000, 1030, 1060, 3000};
+    static const int64_t starts[] = {110, 160, 1050, 1510, 1910, 3050};
+    for (uint64_t i = 0; i < 6; i++) spawn(&r, spawns[i], 1 + i);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 200, 1);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 1040, EVENT_BUSY, r.pool);
+    for (uint64_t i = 2; i < 5; i++) run(&r, FIRST, (uint64_t)starts[i], (uint64_t)starts[i] + 350, 1 + i);
+    tb_event(r.tb, FIRST, 2310, EVENT_IDLE, r.pool);
+    tb_event(r.tb, SECOND, 155, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, SECOND, 160, second_ns, 2);
+    tb_event(r.tb, SECOND, second_ns + 10, EVENT_IDLE, r.pool);
+    tb_event(r.tb, SECOND, 3040, EVENT_BUSY, r.pool);
+    run(&r, SECOND, 3050, 3100, 6);
+    tb_event(r.tb, SECOND, 3110, EVENT_IDLE, r.pool);
+    tb_event(r.tb, MAIN, 4000, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    const struct dag *dag = simulation_dag(r.fixture.simulation);
+    for (uint64_t i = 0; i < 6; i++) {
+        assert_int_equal(dag->vertices.time_ns[simulated(&r, 1 + i)->start], starts[i]);
+    }
+    simulate_fixture_close(&r.fixture);
+}
+
+static void test_who_did_not_come_was_asleep(void **state) {
+    (void)state;
+    check_who_sleeps_on(250);
+    check_who_sleeps_on(970); // for less than waking takes
+}
+
 // A later file of a recording: task 1 is under way, 2 lies in the queue.
 static void test_what_was_there_is_dispatched_again(void **state) {
     (void)state;
@@ -203,6 +242,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_oldest_is_discarded),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
+        cmocka_unit_test(test_who_did_not_come_was_asleep),
         cmocka_unit_test(test_what_was_there_is_dispatched_again),
         cmocka_unit_test(test_a_worker_may_block_as_it_leaves),
         cmocka_unit_test(test_who_comes_free_first_takes_the_task),
