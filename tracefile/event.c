@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracefile/event.h"
 
-#include <stddef.h>
-
-static const struct event_kind_info kinds[EVENT_KINDS] = {
+const struct event_kind_info event_kinds[EVENT_KINDS] = {
     [EVENT_ENTER] = {"enter", 1},
     [EVENT_EXIT] = {"exit", 1},
     [EVENT_EXIT_THROW] = {"exit_throw", 1},
@@ -35,7 +33,3 @@ static const struct event_kind_info kinds[EVENT_KINDS] = {
     [EVENT_UNMOUNT] = {"unmount", 2},
     [EVENT_BYTECODES] = {"bytecodes", 1},
 };
-
-const struct event_kind_info *event_kind_info(unsigned kind) {
-    return kind > EVENT_NONE && kind < EVENT_KINDS ? &kinds[kind] : NULL;
-}

@@ -4,6 +4,7 @@
 #define REHYPE_TRACEFILE_EVENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // The numbers and the operands are in files: never renumber, only append, and then raise TRACE_VERSION. `a`, `b`, `c`
@@ -111,7 +112,11 @@ struct event_kind_info {
     uint8_t operands; // how many of operand[] it has
 };
 
+extern const struct event_kind_info event_kinds[EVENT_KINDS];
+
 // NULL for a number that no event has.
-const struct event_kind_info *event_kind_info(unsigned kind);
+static inline const struct event_kind_info *event_kind_info(unsigned kind) {
+    return kind > EVENT_NONE && kind < EVENT_KINDS ? &event_kinds[kind] : NULL;
+}
 
 #endif

@@ -19,12 +19,13 @@ enum {
     BATCH_EVENTS = 16384,
     SHORTEST_PAUSE_NS = 500000,
     POLLED_PAUSE_NS = 8000000, // up to here; who fills half a ring in a longer one wakes the drainer
-    LONGEST_PAUSE_NS = 32000000,
+    LONGEST_PAUSE_NS = SAMPLE_PERIOD_NS,
     CLOCK_PERIOD_NS = 1000000000,
     PARTS_PERIOD_NS = 200000000,
     PARTS_MOST_EVENTS = 1 << 18,   // some 10 MiB
     PARTS_MOST_SEGMENTS = 1 << 14, // some 10 ms to write, in which rings fill up
     KEPT_CHANNELS = 64,            // ended ones whose rings are kept mapped for the next threads
+    ENDED_MOST = 32,               // channels that end in one pause; the last of them wakes the drainer
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and joinable; never held while writing
@@ -33,6 +34,7 @@ static struct channel *live, *spare;
 static unsigned spare_count;
 static bool joinable;
 static _Atomic(bool) stopping;
+static _Atomic(uint32_t) ended_since_round; // channels
 static struct drainer_settings settings;
 static uint64_t mapped_bytes; // of all rings, under the lock
 static uint32_t recording;    // number of the one under way, or of the last; changes only while there is none
@@ -111,6 +113,8 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
 
 void drainer_close(struct channel *channel) {
     atomic_store_explicit(&channel->ended, true, memory_order_release); // pairs with drain_channel's acquire load
+    // So that threads that live for a moment use few buffers in turns.
+    if (atomic_fetch_add_explicit(&ended_since_round, 1, memory_order_relaxed) + 1 == ENDED_MOST) ring_bell_ring(&bell);
 }
 
 static bool no_memory(void) {
@@ -237,6 +241,7 @@ static bool write_due_parts(void) {
 // One round over all rings. Channels are only ever added at the head, and only this thread unlinks: walking from a
 // snapshot of the head needs no lock.
 static bool drain_all(size_t *seen) {
+    atomic_store_explicit(&ended_since_round, 0, memory_order_relaxed);
     pthread_mutex_lock(&lock);
     struct channel *channel = live;
     pthread_mutex_unlock(&lock);
@@ -418,6 +423,14 @@ static uint64_t at_most_until_due(uint64_t pause_ns) {
     return pause_ns < longest_ns ? pause_ns : longest_ns;
 }
 
+// Some thousand events in a pause are enough to handle at once, and fit the rings. To cut files at their size takes
+// more rounds.
+static uint64_t next_pause(uint64_t pause_ns, size_t seen) {
+    if (seen > (settings.several_files ? BATCH_EVENTS / 4 : BATCH_EVENTS)) return SHORTEST_PAUSE_NS;
+    if (seen > BATCH_EVENTS / 4) return pause_ns;
+    return pause_ns < LONGEST_PAUSE_NS / 2 ? pause_ns * 2 : LONGEST_PAUSE_NS;
+}
+
 static bool drain_while_running(void) {
     uint64_t pause_ns = SHORTEST_PAUSE_NS;
     do {
@@ -428,8 +441,7 @@ static bool drain_while_running(void) {
             return false;
         }
         if (!cut_ticks) registry_forget_pools();
-        pause_ns = seen > BATCH_EVENTS / 4 ? SHORTEST_PAUSE_NS : pause_ns * 2;
-        if (pause_ns > LONGEST_PAUSE_NS) pause_ns = LONGEST_PAUSE_NS;
+        pause_ns = next_pause(pause_ns, seen);
         if (pause_for(at_most_until_due(pause_ns), rings)) pause_ns = SHORTEST_PAUSE_NS;
     } while (!atomic_load(&stopping));
     return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drainer: one native thread, unknown to the JVM, that empties every producer's ring into the trace file. It polls,
-// because a producer that had to wake it would pay for a system call; the pause adapts to how full it finds the rings,
-// 0.5 to 32 ms. In one of more than 8 ms the first producer to fill half its ring wakes it: a burst finds it in time.
+// because a producer that had to wake it would pay for a system call; the pause adapts to how much it finds in the
+// rings, 0.5 to 100 ms. In one of more than 8 ms the first producer to fill half its ring wakes it, or the 32nd to end:
+// a burst finds it in time.
 //
 // A recording of several files (rotation.h) is cut at one instant for all threads: what is older is written into the
 // one file, what is younger into the next, behind what is under way at that instant (ongoing.h). To have all that is
@@ -51,7 +52,7 @@ bool drainer_running(void);
 // without memory. Cold.
 struct channel *drainer_open(uint32_t thread, uint32_t ring_records);
 
-// By the producer: nothing more will come.
+// By the producer: nothing more will come. One in 32 may make a system call.
 void drainer_close(struct channel *channel);
 
 // Drains what is left, writes the end block and closes the file. Idempotent. Producers that still run only fill their
