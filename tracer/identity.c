@@ -574,6 +574,11 @@ uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object)
     return object ? class_of(jni, state, object)->id : 0;
 }
 
+struct object_class identity_class_and_carrier(JNIEnv *jni, struct thread_state *state, jobject object) {
+    const struct class_at_hand *class = object ? class_of(jni, state, object) : NULL;
+    return class ? (struct object_class){class->id, class->carrier} : (struct object_class){0, CARRIER_OTHER};
+}
+
 bool identity_is_latch(JNIEnv *jni, struct thread_state *state, jobject object) {
     return object && class_of(jni, state, object)->latch;
 }
@@ -715,10 +720,10 @@ uint32_t identity_common_pool(JNIEnv *jni) {
     return pool;
 }
 
-// Of an executor by its tag: as a rule a thread works for one, and the JVM looks tags up under a lock of all threads'.
-static uint32_t other_executor_at_hand(JNIEnv *jni, struct thread_state *state, jobject executor) {
+// Of an executor by its tag, which is at hand from then on: as a rule a thread works for one, and the JVM looks tags up
+// under a lock of all threads'.
+static uint32_t take_other_executor(JNIEnv *jni, struct thread_state *state, jobject executor) {
     struct executor_at_hand *hand = &state->native->executor;
-    if (hand->executor && (*jni)->IsSameObject(jni, executor, hand->executor)) return hand->pool;
     if (hand->executor) (*jni)->DeleteWeakGlobalRef(jni, hand->executor);
     uint32_t id = pool_tags_get(executor);
     hand->pool = id ? id : other_executor(jni, executor);
@@ -727,7 +732,9 @@ static uint32_t other_executor_at_hand(JNIEnv *jni, struct thread_state *state, 
 }
 
 uint32_t identity_executor(JNIEnv *jni, struct thread_state *state, jobject executor) {
+    const struct executor_at_hand *hand = &state->native->executor;
     if (!executor) return 0;
+    if (hand->executor && (*jni)->IsSameObject(jni, executor, hand->executor)) return hand->pool;
     if (tracer.attached && pools_is_pool(jni, executor)) return pools_id(jni, executor);
     if (pool_id && (*jni)->IsInstanceOf(jni, executor, pool_class)) {
         return (uint32_t)(*jni)->GetIntField(jni, executor, pool_id);
@@ -736,7 +743,7 @@ uint32_t identity_executor(JNIEnv *jni, struct thread_state *state, jobject exec
     if (known && (*jni)->IsInstanceOf(jni, executor, known->class)) {
         return (uint32_t)(*jni)->GetIntField(jni, executor, known->id);
     }
-    return other_executor_at_hand(jni, state, executor);
+    return take_other_executor(jni, state, executor);
 }
 
 bool identity_is_worker(JNIEnv *jni, jobject thread) {

@@ -84,6 +84,13 @@ void identity_set_thread(jobject thread, uint64_t id);
 // for a class that the thread met lately, else a tag's 50 to 90 ns.
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object);
 
+// The same, and what of the carriers it is; for null CARRIER_OTHER.
+struct object_class {
+    uint32_t id;
+    enum carrier carrier;
+};
+struct object_class identity_class_and_carrier(JNIEnv *jni, struct thread_state *state, jobject object);
+
 // Whether threads that park on the object are all released at once, by one who opens it. Cost: as above.
 bool identity_is_latch(JNIEnv *jni, struct thread_state *state, jobject object);
 

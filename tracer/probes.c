@@ -169,16 +169,18 @@ static uint64_t task_of_fork(JNIEnv *jni, struct thread_state *state, jobject ta
     return created ? id : create_forked(jni, state, task, id);
 }
 
-// An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too.
-static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, enum carrier carrier, uint64_t id) {
+// An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too, with its class,
+// which is asked for where its id is 0.
+static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class, uint64_t id) {
     bool is_new;
-    if (carrier == CARRIER_FORK_JOIN_TASK) {
+    if (class.carrier == CARRIER_FORK_JOIN_TASK) {
         id = task_of_fork(jni, state, task, identity_get_carried(jni, task));
         identity_set_carried(jni, task, id);
     }
     if (id) return id;
     id = identity_spawn(state, task, &is_new);
-    if (is_new) record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, task), 0);
+    if (is_new && !class.id) class.id = identity_class(jni, state, task);
+    if (is_new) record3(state, EVENT_TASK_CREATED, id, class.id, 0);
     return id;
 }
 
@@ -209,14 +211,18 @@ static void end_spawn(enum spawn_outcome outcome) {
 }
 
 // Gives the task's id, or 0 if it is being handed over already.
-static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task) {
-    enum carrier carrier = task ? identity_carrier(jni, task) : CARRIER_OTHER;
-    uint64_t id = task ? identity_carried_by(jni, task, carrier) : 0;
+static uint64_t open_spawn_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class) {
+    uint64_t id = task ? identity_carried_by(jni, task, class.carrier) : 0;
     uint64_t known = id || !task || state->spawns == 0 ? id : identity_last_pending(task);
     bool inner = !task || (known && being_spawned(state, known));
-    if (!inner) id = task_of(jni, state, task, carrier, id);
+    if (!inner) id = task_of(jni, state, task, class, id);
     push_spawn(state, inner ? 0 : id);
     return inner ? 0 : id;
+}
+
+static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task) {
+    return open_spawn_of(jni, state, task,
+                         (struct object_class){.carrier = task ? identity_carrier(jni, task) : CARRIER_OTHER});
 }
 
 PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
@@ -264,7 +270,8 @@ PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject ta
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->spawns == 0 || state->spawns > SPAWN_STACK) return;
     enum carrier carrier = identity_carrier(jni, task);
-    uint64_t id = task_of(jni, state, task, carrier, identity_carried_by(jni, task, carrier));
+    uint64_t id =
+        task_of(jni, state, task, (struct object_class){.carrier = carrier}, identity_carried_by(jni, task, carrier));
     state->spawn[state->spawns - 1] = id;
     record_spawn(jni, state, id, identity_executor(jni, state, executor));
 }
@@ -289,9 +296,11 @@ PROBE(void, rejected)(JNIEnv *jni, jclass helper) {
 // Executors that are none of the JDK's (executors.h).
 PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject executor) {
     struct thread_state *state = thread_state_get();
-    uint64_t id = state ? open_spawn(jni, state, task) : 0;
+    if (!state) return;
+    struct object_class class = identity_class_and_carrier(jni, state, task);
+    uint64_t id = open_spawn_of(jni, state, task, class);
     if (!id) return;
-    uint32_t site = site_of_spawn_to_other(jni, state, identity_class(jni, state, task));
+    uint32_t site = site_of_spawn_to_other(jni, state, class.id);
     record_spawn_at(state, id, site, identity_executor(jni, state, executor));
 }
 
@@ -881,7 +890,7 @@ PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue)
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
-    uint64_t id = task ? task_of(jni, state, task, CARRIER_OTHER, 0) : 0;
+    uint64_t id = task ? task_of(jni, state, task, (struct object_class){.carrier = CARRIER_OTHER}, 0) : 0;
     if (id) {
         identity_set_pending(task, id, site);
         record_spawn_at(state, id, site, pool);
