@@ -16,7 +16,7 @@
 enum {
     MAKER_SAMPLED = 64,
     MAKER_NEEDLESS_MOST = 256,  // objects that needed no id, until a place is no longer followed
-    MAKERS_MOST = (1 << 20) - 1 // what fits into a tag (identity.c)
+    MAKERS_MOST = (1 << 20) - 1 // what fits into a tag (identity_tags.h)
 };
 
 // While weaving. 0, which is always followed, when there are too many, or without memory.

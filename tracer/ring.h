@@ -82,6 +82,7 @@ void ring_destroy(struct ring *ring);
 // as lost. `ticks` is the event's time, for the EVENT_LOST that may have to come before it.
 struct ring_record *ring_swap(struct ring *ring, uint64_t ticks);
 
+// Producer: the stores of an event of one operand, at a record that is free.
 static inline void ring_store1(struct ring *ring, struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {
     at->first = ticks;
     at->second = a << 8 | kind;
