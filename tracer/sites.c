@@ -213,10 +213,9 @@ static bool is_application(JNIEnv *jni, jclass declaring) {
     return !library;
 }
 
-// What a frame is: its site, NOT_APPLICATION for one of the JDK's, and whether it is one of a library's.
-struct found_site {
-    uint32_t site;
-    bool library;
+struct frame_site {
+    uint32_t id;     // NOT_APPLICATION: the frame is one of the JDK's
+    bool is_library; // it is one of a library's
 };
 
 static bool spawns_for_others(jclass declaring) {
@@ -227,20 +226,20 @@ static bool spawns_for_others(jclass declaring) {
     return options_is_library(&tracer.options, dotted);
 }
 
-static struct found_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
-    struct found_site found = {NOT_APPLICATION, false};
+static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    struct frame_site site = {NOT_APPLICATION, false};
     jclass declaring;
     if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
-        return found;
+        return site;
     if (is_application(jni, declaring)) {
-        found = (struct found_site){describe(declaring, frame->method, frame->location, registry_site),
-                                    spawns_for_others(declaring)};
+        site = (struct frame_site){describe(declaring, frame->method, frame->location, registry_site),
+                                   spawns_for_others(declaring)};
     }
     (*jni)->DeleteLocalRef(jni, declaring);
-    return found;
+    return site;
 }
 
-static bool know_frame(const jvmtiFrameInfo *frame, struct found_site *found) {
+static bool know_frame(const jvmtiFrameInfo *frame, struct frame_site *site) {
     pthread_mutex_lock(&lock);
     bool known = false;
     const struct frame_map *map = &sites_seen;
@@ -248,20 +247,20 @@ static bool know_frame(const jvmtiFrameInfo *frame, struct found_site *found) {
         const struct seen_frame *exact = frame_slot(map->slots, map->capacity, frame->method, frame->location);
         const struct seen_frame *any = frame_slot(map->slots, map->capacity, frame->method, -1);
         known = exact->method || any->method;
-        if (exact->method) *found = (struct found_site){exact->id, exact->library};
+        if (exact->method) *site = (struct frame_site){exact->id, exact->library};
     }
     pthread_mutex_unlock(&lock);
     return known;
 }
 
 // Frames of JDK methods are remembered by method alone, so that one entry serves all their places.
-static struct found_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
-    struct found_site found = {NOT_APPLICATION, false};
-    if (know_frame(frame, &found)) return found;
-    found = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
-    jlocation bci = found.site == NOT_APPLICATION ? -1 : frame->location;
-    frames_add(&sites_seen, &(struct seen_frame){frame->method, bci, found.site, found.library});
-    return found;
+static struct frame_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
+    struct frame_site site = {NOT_APPLICATION, false};
+    if (know_frame(frame, &site)) return site;
+    site = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
+    jlocation bci = site.id == NOT_APPLICATION ? -1 : frame->location;
+    frames_add(&sites_seen, &(struct seen_frame){frame->method, bci, site.id, site.is_library});
+    return site;
 }
 
 // 0: no room.
@@ -312,10 +311,10 @@ static uint32_t walk_to_site(JNIEnv *jni) {
         if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, AT_A_TIME, stack, &count) != JVMTI_ERROR_NONE)
             break;
         for (jint i = 0; i < count; i++) {
-            struct found_site found = site_of_frame(jni, &stack[i]);
-            if (found.site == NOT_APPLICATION) continue;
-            if (!found.library) return found.site;
-            if (!of_library) of_library = found.site;
+            struct frame_site site = site_of_frame(jni, &stack[i]);
+            if (site.id == NOT_APPLICATION) continue;
+            if (!site.is_library) return site.id;
+            if (!of_library) of_library = site.id;
         }
     }
     return of_library;
@@ -325,35 +324,19 @@ uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {
     return state->site ? state->site : walk_to_site(jni);
 }
 
-static struct place_at_hand *take_place(struct place_at_hand *places, uint32_t *next, const void *stack_pointer,
-                                        uint32_t class) {
-    for (size_t i = 0; i < PLACES_AT_HAND; i++) {
-        if (places[i].stack_pointer == stack_pointer && places[i].class == class) return &places[i];
-    }
-    struct place_at_hand *place = &places[(*next)++ % PLACES_AT_HAND];
-    *place = (struct place_at_hand){.stack_pointer = stack_pointer, .class = class};
-    return place;
-}
-
-static uint32_t site_at_hand(JNIEnv *jni, struct place_at_hand *hand) {
-    enum { WALKED_FIRST = 4, WALKED_ONE_IN = 61 }; // a prime: places that take turns don't fall in with it
-    uint32_t seen = hand->seen++;
-    if (seen < hand->next_walk && !hand->ambiguous) return hand->site;
-    uint32_t site = walk_to_site(jni), pause = seen < WALKED_FIRST ? 1 : seen / 2;
-    hand->next_walk = seen + (pause < WALKED_ONE_IN ? pause : WALKED_ONE_IN);
-    hand->ambiguous |= seen && site != hand->site;
-    return hand->site = site;
+static uint32_t site_at_hand(JNIEnv *jni, struct place_at_hand *place) {
+    return place_needs_walk(place) ? place_walked(place, walk_to_site(jni)) : place->site;
 }
 
 uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class) {
     struct native_thread *native = state->native;
     if (state->site) return state->site;
-    return site_at_hand(jni, take_place(native->sleeps, &native->next_sleep, __builtin_frame_address(0), class));
+    return site_at_hand(jni, places_take(&native->sleeps, __builtin_frame_address(0), class));
 }
 
 uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_t class) {
     struct native_thread *native = state->native;
     if (state->site) return state->site;
     if (tracer.attached) return walk_to_site(jni);
-    return site_at_hand(jni, take_place(native->spawns, &native->next_spawn, __builtin_frame_address(0), class));
+    return site_at_hand(jni, places_take(&native->spawns, __builtin_frame_address(0), class));
 }

@@ -11,9 +11,7 @@
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state);
 
 // The same where it parks, or waits for a monitor, on an object of the class: what a thread does thousands of times a
-// second. Once a place was found some times, it is taken from the stack's depth, and found by a walk ever more rarely:
-// four times, then each time that half as many have come again, at last one time in 61; all times from when two places
-// were seen to look alike.
+// second. Most times the place is at hand (places.h).
 uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class);
 
 // The same where it hands an object of the class over to an executor that is none of the JDK's (executors.h): what

@@ -10,6 +10,7 @@
 #include "tracer/cpu_meter.h"
 #include "tracer/drainer.h"
 #include "tracer/options.h"
+#include "tracer/places.h"
 
 #include <jvmti.h>
 
@@ -34,7 +35,7 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4, PLACES_AT_HAND = 16 };
+enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4 };
 
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
@@ -66,15 +67,6 @@ struct class_at_hand {
     bool latch;           // who opens it releases all who wait for it
 };
 
-// Where the thread lately slept for, or handed over, an object of which class. Frames of the same size in the same
-// order have the same stack pointer: most likely it is the same place.
-struct place_at_hand {
-    const void *stack_pointer;
-    uint32_t class, site;
-    uint32_t seen, next_walk; // times; so many, and the stack is walked again
-    bool ambiguous;           // two places were seen to look alike: the stack is walked each time
-};
-
 // Of Scala: what the thread is making (tracer/scala.h).
 struct future_in_making {
     uint64_t task;     // of the callback that comes next; 0: not known
@@ -100,9 +92,8 @@ struct native_thread {
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t next_class; // the one to be replaced
     struct executor_at_hand executor;
-    struct place_at_hand sleeps[PLACES_AT_HAND], spawns[PLACES_AT_HAND];
-    uint32_t next_sleep, next_spawn; // ...
-    struct thread_state **pointer;   // its `thread_state` and `thread_ring`
+    struct places_at_hand sleeps, spawns; // where it lately slept, or handed over to an executor not the JDK's
+    struct thread_state **pointer;        // its `thread_state` and `thread_ring`
     struct ring **ring_pointer;
     struct native_thread *next, **link; // of all
 };
