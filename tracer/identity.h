@@ -86,9 +86,10 @@ uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object)
 
 // The same, and what of the carriers it is; for null CARRIER_OTHER.
 struct object_class {
-    uint32_t id;
+    uint32_t id; // NOT_ASKED_YET where only the carrier was needed so far
     enum carrier carrier;
 };
+enum { NOT_ASKED_YET = 0 };
 struct object_class identity_class_and_carrier(JNIEnv *jni, struct thread_state *state, jobject object);
 
 // Whether threads that park on the object are all released at once, by one who opens it. Cost: as above.

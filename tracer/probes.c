@@ -169,8 +169,11 @@ static uint64_t task_of_fork(JNIEnv *jni, struct thread_state *state, jobject ta
     return created ? id : create_forked(jni, state, task, id);
 }
 
-// An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too, with its class,
-// which is asked for where its id is 0.
+static struct object_class class_by_carrier(enum carrier carrier) {
+    return (struct object_class){.id = NOT_ASKED_YET, .carrier = carrier};
+}
+
+// An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too, with its class.
 static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class, uint64_t id) {
     bool is_new;
     if (class.carrier == CARRIER_FORK_JOIN_TASK) {
@@ -179,7 +182,7 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, s
     }
     if (id) return id;
     id = identity_spawn(state, task, &is_new);
-    if (is_new && !class.id) class.id = identity_class(jni, state, task);
+    if (is_new && class.id == NOT_ASKED_YET) class.id = identity_class(jni, state, task);
     if (is_new) record3(state, EVENT_TASK_CREATED, id, class.id, 0);
     return id;
 }
@@ -221,8 +224,7 @@ static uint64_t open_spawn_of(JNIEnv *jni, struct thread_state *state, jobject t
 }
 
 static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task) {
-    return open_spawn_of(jni, state, task,
-                         (struct object_class){.carrier = task ? identity_carrier(jni, task) : CARRIER_OTHER});
+    return open_spawn_of(jni, state, task, class_by_carrier(task ? identity_carrier(jni, task) : CARRIER_OTHER));
 }
 
 PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
@@ -270,8 +272,8 @@ PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject ta
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->spawns == 0 || state->spawns > SPAWN_STACK) return;
     enum carrier carrier = identity_carrier(jni, task);
-    uint64_t id =
-        task_of(jni, state, task, (struct object_class){.carrier = carrier}, identity_carried_by(jni, task, carrier));
+    uint64_t carried = identity_carried_by(jni, task, carrier);
+    uint64_t id = task_of(jni, state, task, class_by_carrier(carrier), carried);
     state->spawn[state->spawns - 1] = id;
     record_spawn(jni, state, id, identity_executor(jni, state, executor));
 }
@@ -890,7 +892,7 @@ PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue)
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
-    uint64_t id = task ? task_of(jni, state, task, (struct object_class){.carrier = CARRIER_OTHER}, 0) : 0;
+    uint64_t id = task ? task_of(jni, state, task, class_by_carrier(CARRIER_OTHER), 0) : 0;
     if (id) {
         identity_set_pending(task, id, site);
         record_spawn_at(state, id, site, pool);
