@@ -8,6 +8,7 @@
 // which looks for it.
 #include "tracer/calibration.h"
 #include "tracer/hooks.h"
+#include "tracer/lookup.h"
 #include "tracer/registry.h"
 #include "tracer/run.h"
 #include "tracer/sites.h"
@@ -42,25 +43,11 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni) {
     if (!starts_too_early(jvmti)) begin_weaving(jni);
 }
 
-// Looks a class of the JDK up, but does not initialise it as FindClass would. NULL where this JDK hasn't it.
-static jclass look_up(JNIEnv *jni, const char *name) {
-    char dotted[128];
-    jclass class_class = (*jni)->FindClass(jni, "java/lang/Class");
-    jmethodID for_name = (*jni)->GetStaticMethodID(jni, class_class, "forName",
-                                                   "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-    jstring text = (*jni)->NewStringUTF(jni, dotted_name(name, strlen(name), dotted, sizeof dotted));
-    jclass class = text ? (*jni)->CallStaticObjectMethod(jni, class_class, for_name, text, JNI_FALSE, NULL) : NULL;
-    bool failed = (*jni)->ExceptionCheck(jni);
-    (*jni)->ExceptionClear(jni);
-    (*jni)->DeleteLocalRef(jni, text);
-    (*jni)->DeleteLocalRef(jni, class_class);
-    return failed ? NULL : class;
-}
-
 static void retransform_early_classes(JNIEnv *jni) {
     for (const char *const *name = hooks_early_classes; *name; name++) {
-        jclass class = look_up(jni, *name);
-        if (!class) continue;
+        char dotted[128];
+        jclass class = lookup_class(jni, NULL, dotted_name(*name, strlen(*name), dotted, sizeof dotted));
+        if (!class) continue; // this JDK hasn't it
         jvmtiError failed = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, 1, &class);
         if (failed != JVMTI_ERROR_NONE) registry_skip(*name, "the JVM refuses to retransform it");
         (*jni)->DeleteLocalRef(jni, class);

@@ -29,9 +29,9 @@ struct places_at_hand {
 // The place with that stack pointer and class, or a new one in the place of the oldest.
 struct place_at_hand *places_take(struct places_at_hand *places, const void *stack_pointer, uint32_t class);
 
-// The thread is there once more: whether the stack is to be walked. It is the first four times, then each time that half
-// as many have come again, at last one time in 61 (a prime: places that take turns don't fall in with it). If not, `site`
-// is the site.
+// The thread is there once more: whether the stack is to be walked. It is the first four times, then each time that
+// half as many have come again, at last one time in 61 (a prime: places that take turns don't fall in with it). If not,
+// `site` is the site.
 bool place_needs_walk(struct place_at_hand *place);
 
 // What the walk found, which it gives back.

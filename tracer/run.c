@@ -6,6 +6,7 @@
 #include "tracer/container.h"
 #include "tracer/identity.h"
 #include "tracer/locks.h"
+#include "tracer/lookup.h"
 #include "tracer/pool_tags.h"
 #include "tracer/registry.h"
 #include "tracer/rotation.h"
@@ -182,16 +183,22 @@ bool run_define_helper(JNIEnv *jni, struct error *error) {
     return error_set(error, STATUS_FAILED, "the JVM does not take the tracer's helper class " HELPER_CLASS);
 }
 
-static jobject parent_of_system_loader(JNIEnv *jni) {
-    jobject platform = NULL;
+// The result of a static method of ClassLoader's that has no parameters.
+static jobject ask_for_loader(JNIEnv *jni, jclass loader_class, const char *name) {
+    jmethodID method = (*jni)->GetStaticMethodID(jni, loader_class, name, "()Ljava/lang/ClassLoader;");
+    jobject loader = method ? (*jni)->CallStaticObjectMethod(jni, loader_class, method) : NULL;
+    (*jni)->ExceptionClear(jni);
+    return loader;
+}
+
+// JDK 8 has none by that name, but an extension loader, the system loader's parent; unless the program has brought a
+// system loader of its own.
+static jobject platform_loader(JNIEnv *jni) {
     jclass loader_class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
-    jmethodID system_loader =
-        loader_class ? (*jni)->GetStaticMethodID(jni, loader_class, "getSystemClassLoader", "()Ljava/lang/ClassLoader;")
-                     : NULL;
-    jmethodID parent =
-        system_loader ? (*jni)->GetMethodID(jni, loader_class, "getParent", "()Ljava/lang/ClassLoader;") : NULL;
-    jobject loader = parent ? (*jni)->CallStaticObjectMethod(jni, loader_class, system_loader) : NULL;
-    if (loader && !(*jni)->ExceptionCheck(jni)) platform = (*jni)->CallObjectMethod(jni, loader, parent);
+    jobject platform = ask_for_loader(jni, loader_class, "getPlatformClassLoader");
+    jobject system = platform ? NULL : ask_for_loader(jni, loader_class, "getSystemClassLoader");
+    jmethodID parent = (*jni)->GetMethodID(jni, loader_class, "getParent", "()Ljava/lang/ClassLoader;");
+    if (system) platform = (*jni)->CallObjectMethod(jni, system, parent);
     (*jni)->ExceptionClear(jni);
     return platform ? (*jni)->NewGlobalRef(jni, platform) : NULL;
 }
@@ -201,9 +208,10 @@ bool run_know_classes(JNIEnv *jni, struct error *error) {
         return error_set(error, STATUS_FAILED, "the JVM's classes are not as the tracer expects them");
     }
     if (tracer.options.bytecodes && !bytecodes_init(jni, error)) return false;
+    lookup_init(jni);
     locks_init(jni);
     virtual_init(jni);
-    tracer.platform_loader = parent_of_system_loader(jni);
+    tracer.platform_loader = platform_loader(jni);
     return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/supertypes.h"
 
+#include "tracer/lookup.h"
 #include "tracer/sites.h"
 #include "tracer/tracer.h"
 
@@ -33,33 +34,16 @@ static bool is_plain_name(struct utf8 name) {
            utf8_is(name, "java/lang/Cloneable") || utf8_is(name, "java/lang/Comparable");
 }
 
-static jclass load(JNIEnv *jni, jobject loader, struct utf8 name) {
-    char text[NAME_BYTES];
-    if (name.length >= sizeof text) return NULL;
-    dotted_name(name.bytes, name.length, text, sizeof text);
-    jclass class_class = (*jni)->FindClass(jni, "java/lang/Class");
-    jmethodID for_name =
-        class_class ? (*jni)->GetStaticMethodID(jni, class_class, "forName",
-                                                "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;")
-                    : NULL;
-    jstring string = for_name ? (*jni)->NewStringUTF(jni, text) : NULL;
-    if (!string) return NULL;
-    return (*jni)->CallStaticObjectMethod(jni, class_class, for_name, string, JNI_FALSE, loader);
-}
-
 static bool is_task(JNIEnv *jni, jobject loader, struct utf8 name) {
-    if (name.length == 0 || is_plain_name(name)) return false;
+    char dotted[NAME_BYTES];
+    if (name.length == 0 || name.length >= sizeof dotted || is_plain_name(name)) return false;
     if (is_task_name(name)) return true;
-    if ((*jni)->PushLocalFrame(jni, 8) != 0) {
-        (*jni)->ExceptionClear(jni);
-        return false;
-    }
-    jclass class = load(jni, loader, name);
-    bool task = class && !(*jni)->ExceptionCheck(jni) &&
-                ((*jni)->IsAssignableFrom(jni, class, tracer.runnable) ||
-                 (*jni)->IsAssignableFrom(jni, class, tracer.callable));
-    (*jni)->ExceptionClear(jni); // the JVM will meet the same failure again and report it to whom it concerns
-    (*jni)->PopLocalFrame(jni, NULL);
+    dotted_name(name.bytes, name.length, dotted, sizeof dotted);
+    // A failure is the JVM's to report to whom it concerns: it will meet the same again.
+    jclass class = lookup_class(jni, loader, dotted);
+    bool task = class && ((*jni)->IsAssignableFrom(jni, class, tracer.runnable) ||
+                          (*jni)->IsAssignableFrom(jni, class, tracer.callable));
+    if (class) (*jni)->DeleteLocalRef(jni, class);
     return task;
 }
 
