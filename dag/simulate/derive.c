@@ -5,14 +5,24 @@
 // What is recorded of passages lies in as many places as a strand ran bodies. So laying them decides nothing by it (no
 // branch hangs on what has yet to come from memory), and passages overlap; what has to be decided is, in passes over
 // what was laid, which stands side by side.
+//
+// Of large runs two threads derive: whoever is free takes the next strand, or the next tasks. What comes out is the
+// same whoever does: where a strand's vertices go is counted first, and no two strands pass the same vertex.
 #include "base/pages.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FETCHED_AHEAD 16 // vertices
+enum {
+    FETCHED_AHEAD = 16, // vertices
+    HANDS = 2,
+    LEAST_SHARED = 65536, // vertices: to make and join a thread takes as long as to derive a few thousand
+    PIECE = 16384,        // tasks
+};
 
 // Where a job is in this run: vertices, a thread and jobs, DAG_NONE for none.
 struct place {
@@ -20,24 +30,33 @@ struct place {
     uint32_t thread, enclosing, pickup, start, end;
 };
 
+// What derives: this thread, or the one that helps it.
+struct hand {
+    struct simulation *sim;
+    uint32_t *open; // tasks whose bodies are open on the strand in hand
+    uint32_t depth;
+};
+
 struct derive_work {
     struct dag_vertices vertices;
     uint32_t *source;
     uint32_t vertex_capacity;
     struct dag_aside *asides;
-    uint32_t aside_count, aside_capacity;
+    uint32_t aside_capacity;
     struct dag_thread *threads;
-    uint32_t *first_aside; // a thread each, and one more
+    uint32_t *first_aside;  // a thread each, and one more
+    uint32_t *caused_count; // a thread each: of vertices in `caused`
     uint32_t thread_capacity;
     struct dag_pool *pools;
     struct dag_task *tasks;
     struct place *places; // a task each
     uint32_t task_capacity;
     uint32_t *now;    // a vertex of the recording each: where it is in this run, DAG_NONE
-    uint32_t *caused; // vertices whose cause is still to be found, rising
-    uint32_t caused_count;
-    uint32_t *open; // tasks whose bodies are open on the thread in hand
-    uint32_t depth;
+    uint32_t *caused; // of each thread, where its vertices are: those whose cause is still to be found, rising
+    uint32_t *open;   // room for all tasks, once for each hand
+    struct hand hands[HANDS];
+    uint32_t hand_count;
+    atomic_uint next; // item of what is under way that nobody has in hand
 };
 
 static bool resize(void *array, size_t count, size_t size) {
@@ -69,6 +88,7 @@ void derive_free(struct simulation *sim) {
     free(work->asides);
     free(work->threads);
     free(work->first_aside);
+    free(work->caused_count);
     free(work->pools);
     free(work->tasks);
     free(work->places);
@@ -95,14 +115,16 @@ static bool reserve(struct simulation *sim) {
     size_t threads = sim->strand_capacity;
     if (sim->strand_count >= work->thread_capacity) {
         if (!resize(&work->threads, threads, sizeof *work->threads) ||
-            !resize(&work->first_aside, threads + 1, sizeof *work->first_aside)) {
+            !resize(&work->first_aside, threads + 1, sizeof *work->first_aside) ||
+            !resize(&work->caused_count, threads, sizeof *work->caused_count)) {
             return false;
         }
         work->thread_capacity = sim->strand_capacity;
     }
     if (sim->job_count >= work->task_capacity) {
         size_t tasks = (size_t)sim->job_capacity + 1;
-        if (!resize(&work->tasks, tasks, sizeof *work->tasks) || !resize(&work->open, tasks, sizeof *work->open) ||
+        if (!resize(&work->tasks, tasks, sizeof *work->tasks) ||
+            !resize(&work->open, HANDS * tasks, sizeof *work->open) ||
             !resize(&work->places, tasks, sizeof *work->places)) {
             return false;
         }
@@ -137,50 +159,52 @@ static void set_cause(struct dag_vertices *vertices, uint32_t vertex, enum verte
 
 // ---- bodies and brackets, by what is open
 
-static void open_body(struct derive_work *work, struct dag_thread *thread, uint32_t job, uint32_t start) {
+static void open_body(struct hand *hand, struct dag_thread *thread, uint32_t job, uint32_t start) {
+    struct derive_work *work = hand->sim->derive;
     const struct dag_vertices *vertices = &work->vertices;
     struct place *place = &work->places[job];
     place->start = place->pickup = start;
     place->thread = (uint32_t)(thread - work->threads);
-    place->enclosing = work->depth ? work->open[work->depth - 1] : DAG_NONE;
-    if (!work->depth) thread->bodies++;
+    place->enclosing = hand->depth ? hand->open[hand->depth - 1] : DAG_NONE;
+    if (!hand->depth) thread->bodies++;
     while (place->pickup > thread->first && vertices->task[place->pickup - 1] == job &&
            (vertices->kind[place->pickup - 1] == VERTEX_IDLE || vertices->kind[place->pickup - 1] == VERTEX_BUSY)) {
         place->pickup--;
     }
-    work->open[work->depth++] = job;
+    hand->open[hand->depth++] = job;
 }
 
-static void close_body(struct derive_work *work, uint32_t job, uint32_t end) {
-    uint32_t depth = work->depth;
-    work->places[job].end = end;
-    while (depth && work->open[depth - 1] != job) depth--;
-    if (depth) work->depth = depth - 1;
+static void close_body(struct hand *hand, uint32_t job, uint32_t end) {
+    uint32_t depth = hand->depth;
+    hand->sim->derive->places[job].end = end;
+    while (depth && hand->open[depth - 1] != job) depth--;
+    if (depth) hand->depth = depth - 1;
 }
 
-static void begin_bracket(struct derive_work *work, struct dag_thread *thread, uint32_t job, uint32_t spawn_begin) {
-    struct place *place = &work->places[job];
+static void begin_bracket(struct hand *hand, struct dag_thread *thread, uint32_t job, uint32_t spawn_begin) {
+    struct place *place = &hand->sim->derive->places[job];
     place->spawn_begin = place->spawn_end = spawn_begin;
-    place->spawner = work->depth ? work->open[work->depth - 1] : DAG_NONE;
-    if (!work->depth) thread->pinned = true;
+    place->spawner = hand->depth ? hand->open[hand->depth - 1] : DAG_NONE;
+    if (!hand->depth) thread->pinned = true;
 }
 
-static void find_places(struct derive_work *work, struct dag_thread *thread) {
+static void find_places(struct hand *hand, struct dag_thread *thread) {
+    struct derive_work *work = hand->sim->derive;
     const struct dag_vertices *vertices = &work->vertices;
-    work->depth = 0;
+    hand->depth = 0;
     for (uint32_t v = thread->first, end = v + thread->count; v < end; v++) {
         if (v + FETCHED_AHEAD < end) __builtin_prefetch(&work->places[vertices->task[v + FETCHED_AHEAD]], 1);
         uint32_t job = vertices->task[v];
         if (vertices->kind[v] > VERTEX_END || job == DAG_NONE) continue;
         switch (vertices->kind[v]) {
         case VERTEX_START:
-            open_body(work, thread, job, v);
+            open_body(hand, thread, job, v);
             break;
         case VERTEX_END:
-            close_body(work, job, v);
+            close_body(hand, job, v);
             break;
         case VERTEX_SPAWN_BEGIN:
-            begin_bracket(work, thread, job, v);
+            begin_bracket(hand, thread, job, v);
             break;
         default: // VERTEX_SPAWN_END
             work->places[job].spawn_end = v;
@@ -195,41 +219,38 @@ static bool may_get_cause(enum vertex_kind kind) {
     return 1u << kind & (1u << VERTEX_START | 1u << VERTEX_THREAD_START | 1u << VERTEX_RETIRE | 1u << VERTEX_BARRIER);
 }
 
+// What vertices are laid from and to. Copies on the stack: a byte that is stored could change whatever a pointer leads
+// to, and so all of that would be read again for each vertex.
+struct laying {
+    struct dag_vertices recorded, vertices;
+    uint32_t *source, *now;
+    uint32_t *caused;
+    uint32_t caused_count;
+};
+
 // With the rule and the cause that were recorded, until find_cause.
-static void lay_rule(struct simulation *sim, uint32_t at, uint32_t source, enum vertex_kind kind) {
-    const struct dag_vertices *recorded = &sim->dag->vertices;
-    struct derive_work *work = sim->derive;
+static inline void lay_rule(struct laying *laying, uint32_t at, uint32_t source, enum vertex_kind kind) {
+    const struct dag_vertices *recorded = &laying->recorded;
     uint32_t cause = source == DAG_NONE ? DAG_NONE : recorded->cause[source];
-    set_cause(&work->vertices, at, source == DAG_NONE ? RULE_RUN : recorded->rule[source], cause);
-    work->caused[work->caused_count] = at;
-    work->caused_count += (cause != DAG_NONE) | may_get_cause(kind);
+    set_cause(&laying->vertices, at, source == DAG_NONE ? RULE_RUN : recorded->rule[source], cause);
+    laying->caused[laying->caused_count] = at;
+    laying->caused_count += (cause != DAG_NONE) | may_get_cause(kind);
 }
 
-static void lay_vertex(struct simulation *sim, uint32_t at, const struct passage *passage) {
-    struct derive_work *work = sim->derive;
-    struct dag_vertices *vertices = &work->vertices;
+static inline void lay_vertex(const struct simulation *sim, struct laying *laying, uint32_t at,
+                              const struct passage *passage) {
+    struct dag_vertices *vertices = &laying->vertices;
     uint32_t source = passage->source;
     bool inlined_end = passage->kind == VERTEX_END && job_has_moved(sim, passage->task);
     vertices->time_ns[at] = passage->time_ns;
     vertices->task[at] = passage->task;
     vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
-    lay_rule(sim, at, source, passage->kind);
-    work->source[at] = source;
+    lay_rule(laying, at, source, passage->kind);
+    laying->source[at] = source;
     if (is_result_of_whole(passage))
-        work->now[sim->dag->tasks[passage->task].result] = at;
+        laying->now[sim->dag->tasks[passage->task].result] = at;
     else if (source != DAG_NONE && !is_end_of_part(sim, passage))
-        work->now[source] = at;
-}
-
-static void lay_aside(struct simulation *sim, uint32_t before, const struct passage *passage) {
-    struct derive_work *work = sim->derive;
-    if (work->aside_count == work->aside_capacity) {
-        uint32_t larger = work->aside_capacity ? 2 * work->aside_capacity : 256;
-        sim->no_memory = sim->no_memory || !resize(&work->asides, larger, sizeof *work->asides);
-        if (sim->no_memory) return;
-        work->aside_capacity = larger;
-    }
-    work->asides[work->aside_count++] = (struct dag_aside){passage->time_ns, passage->source, before};
+        laying->now[source] = at;
 }
 
 // What an edge computed, and what it waited for a core.
@@ -249,10 +270,9 @@ static struct effort within(int64_t compute_ns, int64_t queued_ns, int64_t lengt
 }
 
 // Lays the vertices that came after a passage's first as they did when recorded.
-static void lay_followers(struct simulation *sim, uint32_t at, const struct passage *passage) {
-    const struct dag_vertices *recorded = &sim->dag->vertices;
-    struct derive_work *work = sim->derive;
-    struct dag_vertices *vertices = &work->vertices;
+static inline void lay_followers(struct laying *laying, uint32_t at, const struct passage *passage) {
+    const struct dag_vertices *recorded = &laying->recorded;
+    struct dag_vertices *vertices = &laying->vertices;
     for (uint32_t i = 1; i < passage->count; i++) {
         uint32_t source = passage->source + i;
         int64_t length_ns = recorded->time_ns[source] - recorded->time_ns[source - 1];
@@ -262,16 +282,16 @@ static void lay_followers(struct simulation *sim, uint32_t at, const struct pass
         vertices->kind[at] = recorded->kind[source];
         vertices->rule[at] = RULE_RUN;
         vertices->cause[at] = DAG_NONE;
-        work->source[at] = source;
-        work->now[source] = at;
+        laying->source[at] = source;
+        laying->now[source] = at;
         if (!recorded->compute_ns) continue;
         int64_t queued_ns = recorded->queued_ns ? recorded->queued_ns[source] : 0;
         lay_effort(vertices, at, within(recorded->compute_ns[source], queued_ns, length_ns));
     }
 }
 
-static struct effort effort_of(const struct simulation *sim, const struct passage *passage, int64_t length_ns) {
-    const struct dag_vertices *recorded = &sim->dag->vertices;
+static inline struct effort effort_of(const struct dag_vertices *recorded, const struct passage *passage,
+                                      int64_t length_ns) {
     int64_t compute_ns = passage->compute_ns, queued_ns = passage->queued_ns;
     if (passage->has_edge && recorded->compute_ns) compute_ns += recorded->compute_ns[passage->source];
     if (passage->has_edge && recorded->queued_ns) queued_ns += recorded->queued_ns[passage->source];
@@ -280,8 +300,9 @@ static struct effort effort_of(const struct simulation *sim, const struct passag
 
 // What is recorded of passages lies in as many places as the strand ran bodies, so it is fetched ahead. Inlined early,
 // or gcc takes this and fetch_cause for functions without effect and leaves out the calls.
-static inline __attribute__((always_inline)) void fetch_recorded(const struct dag_vertices *recorded,
+static inline __attribute__((always_inline)) void fetch_recorded(const struct laying *laying,
                                                                  const struct passages *log, uint32_t index) {
+    const struct dag_vertices *recorded = &laying->recorded;
     uint32_t source = index < log->count ? log->items[index].source : DAG_NONE;
     if (source == DAG_NONE) return;
     __builtin_prefetch(&recorded->time_ns[source]);
@@ -289,39 +310,45 @@ static inline __attribute__((always_inline)) void fetch_recorded(const struct da
     __builtin_prefetch(&recorded->task[source]);
     __builtin_prefetch(&recorded->kind[source]);
     __builtin_prefetch(&recorded->rule[source]);
+    __builtin_prefetch(&laying->now[source], 1);
     if (recorded->compute_ns) __builtin_prefetch(&recorded->compute_ns[source]);
 }
 
 // What one thread passed. What is computed up to what is no vertex belongs to the next that is one.
-static uint32_t lay_thread(struct simulation *sim, uint32_t index, uint32_t next) {
-    struct derive_work *work = sim->derive;
-    struct dag_thread *thread = &work->threads[index];
+static void lay_thread(const struct simulation *sim, uint32_t index) {
+    const struct derive_work *work = sim->derive;
+    uint32_t next = work->threads[index].first, aside = work->first_aside[index];
     const struct passages *log = &sim->log[index];
+    struct laying laying = {sim->dag->vertices, work->vertices, work->source, work->now, &work->caused[next], 0};
     struct effort carried = {0, 0};
     int64_t before_ns = log->count ? log->items[0].time_ns : 0;
-    thread->first = next;
-    work->first_aside[index] = work->aside_count;
     for (uint32_t i = 0; i < log->count; i++) {
         const struct passage *passage = &log->items[i];
-        fetch_recorded(&sim->dag->vertices, log, i + FETCHED_AHEAD);
-        struct effort effort = effort_of(sim, passage, passage->time_ns - before_ns);
+        fetch_recorded(&laying, log, i + FETCHED_AHEAD);
+        struct effort effort = effort_of(&laying.recorded, passage, passage->time_ns - before_ns);
         carried.compute_ns += effort.compute_ns;
         carried.queued_ns += effort.queued_ns;
         before_ns = passage->time_ns;
         if (!passage_is_left(sim, passage)) {
-            lay_aside(sim, next, passage);
+            work->asides[aside++] = (struct dag_aside){passage->time_ns, passage->source, next};
             continue;
         }
-        lay_vertex(sim, next, passage);
-        lay_effort(&work->vertices, next, carried);
-        lay_followers(sim, next, passage);
+        lay_vertex(sim, &laying, next, passage);
+        lay_effort(&laying.vertices, next, carried);
+        lay_followers(&laying, next, passage);
         carried = (struct effort){0, 0};
         next += passage->count;
-        before_ns = work->vertices.time_ns[next - 1];
+        before_ns = laying.vertices.time_ns[next - 1];
     }
-    thread->count = next - thread->first;
-    return next;
+    work->caused_count[index] = laying.caused_count;
 }
+
+static void lay_strand(struct hand *hand, uint32_t index) {
+    lay_thread(hand->sim, index);
+    find_places(hand, &hand->sim->derive->threads[index]);
+}
+
+// ---- threads
 
 static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
@@ -336,19 +363,54 @@ static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t
     return thread;
 }
 
-static void lay_threads(struct simulation *sim) {
-    struct derive_work *work = sim->derive;
-    uint32_t next = 0;
-    work->aside_count = work->caused_count = 0;
-    memset(work->now, 0xff, sim->dag->vertex_count * sizeof *work->now); // DAG_NONE
-    memset(work->places, 0xff, sim->job_count * sizeof *work->places);   // likewise
-    for (uint32_t i = 0; i < sim->strand_count; i++) {
-        work->threads[i] = thread_of_strand(sim, i);
-        next = lay_thread(sim, i, next);
+// How many vertices and asides the thread has; the latter stand where first_aside will.
+static void count_strand(const struct simulation *sim, uint32_t index) {
+    const struct passages *log = &sim->log[index];
+    struct dag_thread thread = thread_of_strand(sim, index);
+    uint32_t asides = 0;
+    thread.count = 0;
+    for (uint32_t i = 0; i < log->count; i++) {
+        bool left = passage_is_left(sim, &log->items[i]);
+        thread.count += left ? log->items[i].count : 0;
+        asides += !left;
     }
-    work->first_aside[sim->strand_count] = work->aside_count;
+    sim->derive->threads[index] = thread;
+    sim->derive->first_aside[index] = asides;
+}
+
+// Items: to forget where vertices were, and jobs; then the strands.
+enum { FORGET_VERTICES, FORGET_JOBS, FIRST_STRAND };
+
+static void prepare(struct hand *hand, uint32_t item) {
+    const struct simulation *sim = hand->sim;
+    const struct derive_work *work = sim->derive;
+    if (item == FORGET_VERTICES)
+        memset(work->now, 0xff, sim->dag->vertex_count * sizeof *work->now); // DAG_NONE
+    else if (item == FORGET_JOBS)
+        memset(work->places, 0xff, sim->job_count * sizeof *work->places); // likewise
+    else
+        count_strand(sim, item - FIRST_STRAND);
+}
+
+// Side by side, in their order. false: no memory.
+static bool arrange_threads(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    uint32_t vertices = 0, asides = 0;
+    for (uint32_t i = 0; i < sim->strand_count; i++) {
+        uint32_t count = work->first_aside[i];
+        work->threads[i].first = vertices;
+        work->first_aside[i] = asides;
+        vertices += work->threads[i].count;
+        asides += count;
+    }
+    work->first_aside[sim->strand_count] = asides;
     sim->derived.thread_count = sim->strand_count;
-    sim->derived.vertex_count = next;
+    sim->derived.vertex_count = vertices;
+    if (asides <= work->aside_capacity) return true;
+    work->aside_capacity = 0;
+    if (!resize(&work->asides, asides, sizeof *work->asides)) return false;
+    work->aside_capacity = asides;
+    return true;
 }
 
 static uint32_t now_at(const struct derive_work *work, uint32_t vertex) {
@@ -427,20 +489,19 @@ static void cause_start(struct derive_work *work, uint32_t start) {
     set_cause(vertices, start - busy, place->spawn_begin == DAG_NONE ? RULE_RUN : RULE_WAKE, place->spawn_begin);
 }
 
-static inline __attribute__((always_inline)) void fetch_cause(const struct derive_work *work, uint32_t index) {
-    if (index >= work->caused_count) return;
-    uint32_t v = work->caused[index], cause = work->vertices.cause[v], task = work->vertices.task[v];
+static inline __attribute__((always_inline)) void fetch_cause(const struct derive_work *work, uint32_t v) {
+    uint32_t cause = work->vertices.cause[v], task = work->vertices.task[v];
     __builtin_prefetch(&work->now[cause == DAG_NONE ? 0 : cause]);
     __builtin_prefetch(&work->places[task == DAG_NONE ? 0 : task]);
 }
 
-static void find_causes(struct simulation *sim) {
+static void find_causes(struct simulation *sim, uint32_t index) {
     struct derive_work *work = sim->derive;
-    const struct dag_thread *thread = work->threads;
-    for (uint32_t i = 0; i < work->caused_count; i++) {
-        uint32_t v = work->caused[i], task = work->vertices.task[v];
-        fetch_cause(work, i + FETCHED_AHEAD);
-        while (v >= thread->first + thread->count) thread++;
+    const struct dag_thread *thread = &work->threads[index];
+    const uint32_t *caused = &work->caused[thread->first];
+    for (uint32_t i = 0, count = work->caused_count[index]; i < count; i++) {
+        uint32_t v = caused[i], task = work->vertices.task[v];
+        if (i + FETCHED_AHEAD < count) fetch_cause(work, caused[i + FETCHED_AHEAD]);
         if (work->vertices.kind[v] == VERTEX_START && task != DAG_NONE && is_dispatched(sim, task))
             cause_start(work, v);
         else
@@ -506,11 +567,58 @@ static void lay_pools(struct simulation *sim) {
     }
 }
 
-bool derive_run(struct simulation *sim) {
+// ---- all of it
+
+static void lay_tasks(struct simulation *sim, uint32_t first) {
+    for (uint32_t job = first; job < sim->job_count && job - first < PIECE; job++) lay_task(sim, job);
+}
+
+// Items: strands, and then pieces of all tasks.
+static void connect(struct hand *hand, uint32_t item) {
+    struct simulation *sim = hand->sim;
+    if (item < sim->strand_count)
+        find_causes(sim, item);
+    else
+        lay_tasks(sim, (item - sim->strand_count) * PIECE);
+}
+
+struct errand {
+    void (*run)(struct hand *, uint32_t item);
+    uint32_t count;
+    struct hand *helper;
+};
+
+static void run_errand(const struct errand *errand, struct hand *hand) {
+    atomic_uint *next = &hand->sim->derive->next;
+    for (uint32_t item; (item = atomic_fetch_add(next, 1)) < errand->count;) errand->run(hand, item);
+}
+
+static void *help(void *argument) {
+    const struct errand *errand = argument;
+    run_errand(errand, errand->helper);
+    return NULL;
+}
+
+// All items, in no order; by two hands if a thread can be had.
+static void run_all(const struct simulation *sim, void (*run)(struct hand *, uint32_t item), uint32_t count) {
+    struct derive_work *work = sim->derive;
+    struct errand errand = {run, count, &work->hands[1]};
+    pthread_t helper;
+    atomic_store(&work->next, 0);
+    bool helped = work->hand_count > 1 && pthread_create(&helper, NULL, help, &errand) == 0;
+    run_errand(&errand, &work->hands[0]);
+    if (helped) pthread_join(helper, NULL);
+}
+
+bool derive_run_by(struct simulation *sim, uint32_t hands) {
     if (!reserve(sim)) return false;
     struct derive_work *work = sim->derive;
+    work->hand_count = hands;
+    for (uint32_t i = 0; i < HANDS; i++) work->hands[i] = (struct hand){sim, &work->open[i * work->task_capacity], 0};
     sim->derived = *sim->dag;
-    lay_threads(sim);
+    run_all(sim, prepare, FIRST_STRAND + sim->strand_count);
+    if (!arrange_threads(sim)) return false;
+    run_all(sim, lay_strand, sim->strand_count);
     lay_pools(sim);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
@@ -523,9 +631,11 @@ bool derive_run(struct simulation *sim) {
     sim->derived.first_aside = work->first_aside;
     sim->derived.task_count = sim->job_count;
     sim->derived.part_of = sim->part_of;
-    for (uint32_t i = 0; i < sim->strand_count; i++) find_places(work, &work->threads[i]);
-    find_causes(sim);
-    for (uint32_t job = 0; job < sim->job_count; job++) lay_task(sim, job);
+    run_all(sim, connect, sim->strand_count + (sim->job_count + PIECE - 1) / PIECE);
     find_window(&sim->derived);
     return !sim->no_memory;
+}
+
+bool derive_run(struct simulation *sim) {
+    return derive_run_by(sim, sim->passed < LEAST_SHARED ? 1 : HANDS);
 }

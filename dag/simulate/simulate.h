@@ -136,7 +136,8 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
 void simulation_free(struct simulation *simulation);
 
 // DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts
-// nor pool sizes. Cost: about 100 ns a vertex (bench/analyser), by MODEL_CPU three times as much.
+// nor pool sizes. Cost: about 100 ns a vertex (bench/analyser), by MODEL_CPU three times as much. Of runs of many
+// vertices a second thread, which is gone when this returns, lays a part.
 enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
 
 // The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit

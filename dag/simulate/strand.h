@@ -506,7 +506,8 @@ bool contention_find_time(struct simulation *sim, uint32_t strand, int64_t *time
 
 // derive.c
 bool derive_new(struct simulation *sim);
-bool derive_run(struct simulation *sim);
+bool derive_run(struct simulation *sim);                      // of large runs by two threads, which changes nothing
+bool derive_run_by(struct simulation *sim, uint32_t threads); // 1 or 2
 void derive_free(struct simulation *sim);
 
 // stuck.c

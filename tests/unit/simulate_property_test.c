@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dag/simulate/strand.h"
 #include "dag_reference.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"
@@ -245,11 +246,96 @@ static void test_a_run_is_written_as_it_was(void **state) {
     }
 }
 
+// What a run is derived to, bytes side by side.
+struct derived {
+    struct dag_vertices vertices;
+    uint32_t *source;
+    struct dag_task *tasks;
+    struct dag_thread *threads;
+    struct dag_aside *asides;
+    uint32_t *first_aside;
+};
+
+static void *copy_of(const void *array, size_t count, size_t size) {
+    void *copy = malloc(count * size + 1);
+    assert_non_null(copy);
+    if (count) memcpy(copy, array, count * size);
+    return copy;
+}
+
+static struct derived copy_derived(const struct dag *run) {
+    const struct dag_vertices *vertices = &run->vertices;
+    const size_t count = run->vertex_count, strands = run->thread_count;
+    return (struct derived){
+        .vertices = {.time_ns = copy_of(vertices->time_ns, count, sizeof *vertices->time_ns),
+                     .cause = copy_of(vertices->cause, count, sizeof *vertices->cause),
+                     .task = copy_of(vertices->task, count, sizeof *vertices->task),
+                     .kind = copy_of(vertices->kind, count, sizeof *vertices->kind),
+                     .rule = copy_of(vertices->rule, count, sizeof *vertices->rule)},
+        .source = copy_of(run->source, count, sizeof *run->source),
+        .tasks = copy_of(run->tasks, run->task_count, sizeof *run->tasks),
+        .threads = copy_of(run->threads, strands, sizeof *run->threads),
+        .asides = copy_of(run->asides, run->first_aside[strands], sizeof *run->asides),
+        .first_aside = copy_of(run->first_aside, strands + 1, sizeof *run->first_aside),
+    };
+}
+
+static void assert_derived(const struct dag *run, const struct derived *expected) {
+    const struct dag_vertices *vertices = &run->vertices;
+    const size_t count = run->vertex_count, strands = run->thread_count;
+    assert_memory_equal(vertices->time_ns, expected->vertices.time_ns, count * sizeof *vertices->time_ns);
+    assert_memory_equal(vertices->cause, expected->vertices.cause, count * sizeof *vertices->cause);
+    assert_memory_equal(vertices->task, expected->vertices.task, count * sizeof *vertices->task);
+    assert_memory_equal(vertices->kind, expected->vertices.kind, count * sizeof *vertices->kind);
+    assert_memory_equal(vertices->rule, expected->vertices.rule, count * sizeof *vertices->rule);
+    assert_memory_equal(run->source, expected->source, count * sizeof *run->source);
+    assert_memory_equal(run->tasks, expected->tasks, run->task_count * sizeof *run->tasks);
+    assert_memory_equal(run->threads, expected->threads, strands * sizeof *run->threads);
+    assert_memory_equal(run->first_aside, expected->first_aside, (strands + 1) * sizeof *run->first_aside);
+    assert_memory_equal(run->asides, expected->asides, run->first_aside[strands] * sizeof *run->asides);
+}
+
+static void derived_free(struct derived *derived) {
+    free(derived->vertices.time_ns);
+    free(derived->vertices.cause);
+    free(derived->vertices.task);
+    free(derived->vertices.kind);
+    free(derived->vertices.rule);
+    free(derived->source);
+    free(derived->tasks);
+    free(derived->threads);
+    free(derived->asides);
+    free(derived->first_aside);
+}
+
+static void test_two_threads_derive_what_one_does(void **state) {
+    (void)state;
+    uint32_t asides = 0;
+    for (uint64_t seed = 0; seed < CASES / 8; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        const struct model model = {.kind = seed % 3 ? MODEL_POOL : MODEL_DAG};
+        simulate_fixture_open(&fixture, random_trace(seed));
+        simulate_fixture_inline_random(&fixture, &source, seed % 5, 8);
+        if (simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) {
+            const struct dag *run = simulation_dag(fixture.simulation);
+            assert_true(derive_run_by(fixture.simulation, 1));
+            struct derived by_one = copy_derived(run);
+            assert_true(derive_run_by(fixture.simulation, 2));
+            assert_derived(run, &by_one);
+            asides += run->first_aside[run->thread_count];
+            derived_free(&by_one);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    assert_true(asides > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_model_dag_is_dag_propagate), cmocka_unit_test(test_pools_run_everything),
         cmocka_unit_test(test_locks_replay_as_recorded),   cmocka_unit_test(test_same_input_same_bytes),
-        cmocka_unit_test(test_a_run_is_written_as_it_was),
+        cmocka_unit_test(test_a_run_is_written_as_it_was), cmocka_unit_test(test_two_threads_derive_what_one_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
