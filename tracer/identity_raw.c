@@ -56,7 +56,7 @@ static struct pending_queue *queue_in(uint64_t tag) {
 }
 
 static bool queue_push(struct pending_queue *queue, uint64_t id) {
-    if (queue->head + queue->count == queue->capacity) {
+    if (queue->head > 0 && queue->head + queue->count == queue->capacity) {
         memmove(queue->ids, queue->ids + queue->head, queue->count * sizeof *queue->ids);
         queue->head = 0;
     }
@@ -285,5 +285,5 @@ uint64_t identity_of_thread(jobject thread) {
 }
 
 void identity_set_thread(jobject thread, uint64_t id) {
-    set_tag(thread, id << 2 | TAG_PENDING);
+    identity_set_pending(thread, id, 0);
 }
