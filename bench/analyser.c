@@ -4,6 +4,7 @@
 //     bench_analyser make tasks|functions EVENTS FILE
 //     bench_analyser kernels FILE     tab-separated: what, events, events a second, bytes an event or 0
 //     bench_analyser analyse FILE     the same, and peak memory
+#include "bench/random.h"
 #include "dag/propagate/segments.h"
 #include "dag/simulate/simulate.h"
 #include "metrics/metrics.h"
@@ -63,14 +64,6 @@ struct maker {
         uint64_t task, result_ns;
     } given[PRODUCERS][IN_FLIGHT];
 };
-
-static uint64_t random_next(void) { // xorshift64*
-    static uint64_t seed = 42;
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * 0x2545f4914f6cdd1d;
-}
 
 static void flush(struct maker *maker, struct thread *thread) {
     if (!thread->count) return;

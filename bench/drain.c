@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the drainer's one core manages: taking events out of a full buffer, packing them into the trace file, and what
 // reading them back costs an analyser. Prints one table; medians over rounds.
+#include "bench/random.h"
 #include "tracefile/reader.h"
 #include "tracer/clock.h"
 #include "tracer/ring.h"
@@ -19,14 +20,6 @@ static void must(bool good, const char *what) {
     if (good) return;
     fprintf(stderr, "bench_drain: %s\n", what);
     exit(1);
-}
-
-static uint64_t random_next(void) { // xorshift64*
-    static uint64_t seed = 42;
-    seed ^= seed >> 12;
-    seed ^= seed << 25;
-    seed ^= seed >> 27;
-    return seed * 0x2545f4914f6cdd1d;
 }
 
 // ---- what a thread records
