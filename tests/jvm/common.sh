@@ -32,6 +32,16 @@ find_jdk() {
     done
 }
 
+# Sets `jdk` to its home and `label` to its name, or skips it.
+use_jdk() { # VERSION
+    jdk=$(find_jdk "$1")
+    label="JDK $1"
+    if [ -z "$jdk" ]; then
+        skip "$label: not installed"
+        return 1
+    fi
+}
+
 # Compiles so that JDK 8 runs it, with the JDK at `jdk`.
 compile8() { # FOLDER SOURCES...
     local options=(--release 8 -Xlint:-options)
@@ -54,6 +64,16 @@ expect() {
 skip() {
     skipped=$((skipped + 1))
     echo "SKIP $1"
+}
+
+# Until it succeeds, for a minute at most.
+wait_for() { # COMMAND...
+    local tries=0
+    until "$@" 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 1200 ] || { echo "in vain: $*" && return 1; }
+        sleep 0.05
+    done
 }
 
 # Of the build folder `build` with its agent `agent`, the JDK at `jdk`, classes at `classes`, and checks that begin with
@@ -118,6 +138,12 @@ counts_are() { # KEY NUMBER [KEY NUMBER]...
         [ "$(count_of "$1")" = "$2" ] || { echo "$1: $2 expected, $(count_of "$1") found" && return 1; }
         shift 2
     done
+}
+
+need_jq() { # SCRIPT: ends it where jq is missing
+    command -v jq >/dev/null && return
+    skip "$1: jq is not installed"
+    finish "$1"
 }
 
 # Prints the closing line and ends the script.
