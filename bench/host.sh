@@ -6,7 +6,8 @@
 
 host_bar=20        # per mille: a run of which the host took more is disturbed; in a short one that is a single clock tick
 host_tries=5       # at most; the last one counts, disturbed or not
-host_until=0       # set by who sources this: when SECONDS is as much, nothing is repeated any more
+host_repeat_s=0    # set by who sources this: once runs of as many seconds were thrown away, none is any more
+host_thrown_s=0
 host_runs=0        # that count
 host_repeated=0    # that were thrown away
 host_disturbed=0   # that count, though disturbed
@@ -25,20 +26,21 @@ host_times() {
 
 # Runs COMMAND, and again as long as the host disturbs it.
 undisturbed() { # COMMAND...
-    local stolen wanted own stolen_before wanted_before own_before others try
+    local stolen wanted own stolen_before wanted_before own_before others begin try
     for ((try = 1; ; try++)); do
         host_times
-        stolen_before=$stolen wanted_before=$wanted own_before=$own
+        stolen_before=$stolen wanted_before=$wanted own_before=$own begin=$SECONDS
         "$@"
         host_times
         wanted=$((wanted > wanted_before ? wanted - wanted_before : 1))
         others=$((1000 * (wanted - (stolen - stolen_before) - (own - own_before)) / wanted))
         stolen=$((1000 * (stolen - stolen_before) / wanted))
         if ((stolen <= host_bar)); then break; fi
-        if ((try == host_tries || SECONDS >= host_until)); then
+        if ((try == host_tries || host_thrown_s >= host_repeat_s)); then
             host_disturbed=$((host_disturbed + 1))
             break
         fi
+        host_thrown_s=$((host_thrown_s + SECONDS - begin))
         host_repeated=$((host_repeated + 1))
     done
     host_runs=$((host_runs + 1))
