@@ -17,6 +17,7 @@
 #include <string.h>
 
 static jclass worker_class, pool_class, future_task, fork_join_task;
+static jclass ownable, reentrant_sync, read_write_sync;
 static jfieldID future_task_id, future_task_state, fork_join_task_id, fork_join_status, pool_id;
 static bool forks_have_aux;
 static jclass adapter; // Executors.RunnableAdapter
@@ -48,6 +49,9 @@ bool identity_init(JNIEnv *jni) {
     tracer.thread_class = identity_global_class(jni, "java/lang/Thread");
     future_task = identity_global_class(jni, "java/util/concurrent/FutureTask");
     fork_join_task = identity_global_class(jni, "java/util/concurrent/ForkJoinTask");
+    ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    reentrant_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantLock$Sync");
+    read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
     worker_class = identity_global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
     pool_class = identity_global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
     future_task_id = identity_field(jni, future_task, TASK_FIELD, "J");
@@ -249,14 +253,23 @@ static enum carrier carrier_of(JNIEnv *jni, jclass class) {
     return CARRIER_OTHER;
 }
 
+static bool extends(JNIEnv *jni, jclass class, jclass super) {
+    return super && (*jni)->IsAssignableFrom(jni, class, super);
+}
+
+// In place of the last, which was met least of late.
 static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *state, jclass class) {
-    struct class_at_hand *hand = &state->native->classes[state->native->next_class++ % CLASSES_AT_HAND];
+    struct native_thread *native = state->native;
+    if (native->class_count < CLASSES_AT_HAND) native->class_count++;
+    struct class_at_hand *hand = &native->classes[native->class_count - 1];
     if (hand->class) (*jni)->DeleteWeakGlobalRef(jni, hand->class);
     uint64_t tag = class_tag(class);
     *hand = (struct class_at_hand){.class = (*jni)->NewWeakGlobalRef(jni, class),
                                    .id = (uint32_t)tag,
                                    .carrier = carrier_of(jni, class),
-                                   .latch = tag >> CLASS_LATCH_AT & 1};
+                                   .latch = tag >> CLASS_LATCH_AT & 1,
+                                   .ownable = extends(jni, class, ownable)};
+    hand->lock = hand->ownable && (extends(jni, class, reentrant_sync) || extends(jni, class, read_write_sync));
     if (tag >> CLASS_WRAPS_AT & 1) {
         hand->payload = payload_of(jni, class);
         hand->dependent = identity_field(jni, class, "dep", "Ljava/util/concurrent/CompletableFuture;");
@@ -264,16 +277,23 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
     return hand;
 }
 
+// A class that is met again moves up by one, so that what is met most is found first.
+static const struct class_at_hand *move_up(struct class_at_hand *hand, size_t i) {
+    if (i == 0) return &hand[0];
+    struct class_at_hand met = hand[i];
+    hand[i] = hand[i - 1];
+    hand[i - 1] = met;
+    return &hand[i - 1];
+}
+
+// Valid until the next class is asked for. The local reference goes with the probe's own.
 static const struct class_at_hand *class_of(JNIEnv *jni, struct thread_state *state, jobject object) {
+    struct native_thread *native = state->native;
     jclass class = (*jni)->GetObjectClass(jni, object);
-    const struct class_at_hand *found = NULL;
-    for (size_t i = 0; i < CLASSES_AT_HAND && !found; i++) {
-        const struct class_at_hand *hand = &state->native->classes[i];
-        if (hand->class && (*jni)->IsSameObject(jni, class, hand->class)) found = hand;
+    for (size_t i = 0; i < native->class_count; i++) {
+        if ((*jni)->IsSameObject(jni, class, native->classes[i].class)) return move_up(native->classes, i);
     }
-    if (!found) found = take_class(jni, state, class);
-    (*jni)->DeleteLocalRef(jni, class);
-    return found;
+    return take_class(jni, state, class);
 }
 
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object) {
@@ -285,8 +305,14 @@ struct object_class identity_class_and_carrier(JNIEnv *jni, struct thread_state 
     return class ? (struct object_class){class->id, class->carrier} : (struct object_class){0, CARRIER_OTHER};
 }
 
-bool identity_is_latch(JNIEnv *jni, struct thread_state *state, jobject object) {
-    return object && class_of(jni, state, object)->latch;
+bool identity_is_ownable(JNIEnv *jni, jobject object) {
+    return ownable && (*jni)->IsInstanceOf(jni, object, ownable);
+}
+
+struct blocker_class identity_blocker_class(JNIEnv *jni, struct thread_state *state, jobject blocker) {
+    const struct class_at_hand *class = blocker ? class_of(jni, state, blocker) : NULL;
+    return class ? (struct blocker_class){class->id, class->latch, class->ownable, class->lock}
+                 : (struct blocker_class){0};
 }
 
 struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobject task) {

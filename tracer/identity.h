@@ -92,8 +92,17 @@ struct object_class {
 enum { NOT_ASKED_YET = 0 };
 struct object_class identity_class_and_carrier(JNIEnv *jni, struct thread_state *state, jobject object);
 
-// Whether threads that park on the object are all released at once, by one who opens it. Cost: as above.
-bool identity_is_latch(JNIEnv *jni, struct thread_state *state, jobject object);
+// The same of what a thread parks on.
+struct blocker_class {
+    uint32_t id;
+    bool latch;   // threads that park on it are all released at once, by one who opens it
+    bool ownable; // an AbstractOwnableSynchronizer
+    bool lock;    // a ReentrantLock's, or a ReentrantReadWriteLock's
+};
+struct blocker_class identity_blocker_class(JNIEnv *jni, struct thread_state *state, jobject blocker);
+
+// Whether it is an AbstractOwnableSynchronizer, where nothing else of its class is asked.
+bool identity_is_ownable(JNIEnv *jni, jobject object);
 
 // Whether it is a ForkJoinTask, and then its field.
 bool identity_is_fork(JNIEnv *jni, jobject task);

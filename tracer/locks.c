@@ -8,7 +8,6 @@
 #include <pthread.h>
 
 static jvmtiEnv *env; // NULL: no locks
-static jclass ownable, read_write_sync, reentrant_sync;
 static jfieldID owner;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of tags: to read one and to set it is one step
@@ -25,11 +24,13 @@ static uint64_t id_of(struct thread_state *state, jobject object) {
     return (uint64_t)tag;
 }
 
-static void begin_block(JNIEnv *jni, jobject object) {
-    PROBED struct thread_state *state = probe_begin();
-    if (!state || state->wait_depth > 0 || state->blocked_on || state->sleep) return;
+static bool may_begin(const struct thread_state *state) {
+    return state && state->wait_depth == 0 && !state->blocked_on && !state->sleep;
+}
+
+static void begin_block(struct thread_state *state, jobject object, uint32_t class) {
     state->blocked_on = id_of(state, object);
-    record_boundary(state, EVENT_BLOCK_BEGIN, state->blocked_on, identity_class(jni, state, object));
+    record_boundary(state, EVENT_BLOCK_BEGIN, state->blocked_on, class);
 }
 
 static void end_block(void) {
@@ -40,7 +41,8 @@ static void end_block(void) {
 }
 
 static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
-    begin_block(jni, monitor);
+    PROBED struct thread_state *state = probe_begin();
+    if (may_begin(state)) begin_block(state, monitor, identity_class(jni, state, monitor));
 }
 
 static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
@@ -49,18 +51,8 @@ static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread t
 
 // What is built on AbstractQueuedSynchronizer is a lock if some thread owns it: a latch and a semaphore have no owner.
 // Nor have the readers that a writer waits for, nor a lock that has been given up a moment ago.
-static bool is_held_lock(JNIEnv *jni, jobject blocker) {
-    return (owner && (*jni)->GetObjectField(jni, blocker, owner)) ||
-           (reentrant_sync && (*jni)->IsInstanceOf(jni, blocker, reentrant_sync)) ||
-           (read_write_sync && (*jni)->IsInstanceOf(jni, blocker, read_write_sync));
-}
-
-static void begin_sleep(JNIEnv *jni, jobject told, bool is_ownable) {
-    PROBED struct thread_state *state = probe_begin();
-    if (!env || !sleeps_may_begin(state)) return;
-    jobject blocker = told ? told : sleeps_blocker(jni);
-    bool is_latch = (is_ownable || !told) && identity_is_latch(jni, state, blocker); // all of them are ownable
-    sleeps_begin(jni, state, blocker, is_latch ? id_of(state, blocker) : 0);
+static bool is_held_lock(JNIEnv *jni, jobject blocker, struct blocker_class class) {
+    return class.lock || (class.ownable && owner && (*jni)->GetObjectField(jni, blocker, owner));
 }
 
 static void end_sleep(void) {
@@ -69,12 +61,17 @@ static void end_sleep(void) {
     sleeps_end(state);
 }
 
+// A worker that looks for tasks parks, too: what it parks on is a lock or of no interest.
 void locks_park_begin(JNIEnv *jni, jobject blocker) {
-    bool is_ownable = blocker && ownable && (*jni)->IsInstanceOf(jni, blocker, ownable);
-    if (is_ownable && is_held_lock(jni, blocker))
-        begin_block(jni, blocker);
-    else
-        begin_sleep(jni, blocker, is_ownable);
+    PROBED struct thread_state *state = env ? probe_begin() : NULL;
+    bool may_sleep = sleeps_may_begin(state);
+    if (!may_begin(state) || (!may_sleep && !(blocker && identity_is_ownable(jni, blocker)))) return;
+    jobject known = blocker ? blocker : sleeps_blocker(jni);
+    struct blocker_class class = identity_blocker_class(jni, state, known);
+    if (blocker && is_held_lock(jni, blocker, class))
+        begin_block(state, blocker, class.id);
+    else if (may_sleep)
+        sleeps_begin(jni, state, class.id, class.latch ? id_of(state, known) : 0);
 }
 
 void locks_park_end(void) {
@@ -84,7 +81,8 @@ void locks_park_end(void) {
 
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
-    if (sleeps_may_begin(state)) sleeps_begin(jni, state, monitor, id_of(state, monitor) | SLEEPS_MONITOR);
+    if (sleeps_may_begin(state))
+        sleeps_begin(jni, state, identity_class(jni, state, monitor), id_of(state, monitor) | SLEEPS_MONITOR);
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {
@@ -118,9 +116,7 @@ void locks_ask(JavaVM *vm) {
 
 void locks_init(JNIEnv *jni) {
     if (!env) return;
-    reentrant_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantLock$Sync");
-    read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
-    ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
+    jclass ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     sleeps_init(jni);
     owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
 }

@@ -93,7 +93,7 @@ static void give_back(struct slot *slot) {
     atomic_store_explicit(&slot->taken, false, memory_order_release);
 }
 
-void sleeps_begin(JNIEnv *jni, struct thread_state *state, jobject object, uint64_t shared) {
+void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared) {
     uint64_t number = number_of(jni, state);
     struct slot *slot = number ? take_slot(number) : NULL;
     if (!slot) return;
@@ -106,7 +106,7 @@ void sleeps_begin(JNIEnv *jni, struct thread_state *state, jobject object, uint6
     atomic_store_explicit(&slot->shared, shared, memory_order_relaxed);
     atomic_store_explicit(&slot->since, clock_ticks(), memory_order_relaxed);
     atomic_store_explicit(&slot->id, state->sleep, memory_order_release); // pairs with the load in find
-    uint32_t class = identity_class(jni, state, object), site = site_of_sleep(jni, state, class);
+    uint32_t site = site_of_sleep(jni, state, class);
     record_boundary(state, EVENT_WAIT_BEGIN, state->sleep, wait_operand(WAIT_FOR_RELEASE, class, site));
 }
 

@@ -25,10 +25,10 @@ void sleeps_init(JNIEnv *jni);
 void sleeps_restart(void);
 
 // By a thread that is about to park, or to wait for a monitor to be notified, and that has done so.
-// `object`: what it parks on, or the monitor; may be NULL. `shared`: number of what its release would release all
+// `class`: of what it parks on, or of the monitor; 0: unknown. `shared`: number of what its release would release all
 // sleepers of, a monitor or a latch; else 0. Cost of both together: two boundaries, and a look at the stack for the
 // site.
-void sleeps_begin(JNIEnv *jni, struct thread_state *state, jobject object, uint64_t shared);
+void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared);
 void sleeps_end(struct thread_state *state);
 
 // Whether the thread is in a task and awake, as far as is recorded: only then may it begin to sleep.

@@ -35,7 +35,7 @@ struct tracer {
 
 extern struct tracer tracer;
 
-enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 4 };
+enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 8 };
 
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
@@ -65,6 +65,8 @@ struct class_at_hand {
     uint32_t id;
     enum carrier carrier; // of its objects
     bool latch;           // who opens it releases all who wait for it
+    bool ownable;         // an AbstractOwnableSynchronizer: a lock while it has an owner
+    bool lock;            // one that is a lock also while it has none
 };
 
 // Of Scala: what the thread is making (tracer/scala.h).
@@ -90,7 +92,7 @@ struct native_thread {
     uint32_t made;                  // objects of places that are no longer followed (makers.h)
     uint64_t made_last;             // id of the latest object of a place that is
     struct class_at_hand classes[CLASSES_AT_HAND];
-    uint32_t next_class; // the one to be replaced
+    uint32_t class_count;
     struct executor_at_hand executor;
     struct places_at_hand sleeps, spawns; // where it lately slept, or handed over to an executor not the JDK's
     struct thread_state **pointer;        // its `thread_state` and `thread_ring`
