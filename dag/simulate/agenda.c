@@ -2,11 +2,17 @@
 #include "dag/simulate/agenda.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NOBODY agenda_entry_of(AGENDA_NONE, INT64_MAX) // comes after everybody
 
 static void *grown(void *array, size_t count, size_t size) {
     return realloc(array, count * size);
+}
+
+// Who is near, the next one last.
+static agenda_entry *list_of(struct agenda *agenda) {
+    return &agenda->near[AGENDA_STEP];
 }
 
 static uint32_t leaves_for(uint32_t strands) {
@@ -16,7 +22,7 @@ static uint32_t leaves_for(uint32_t strands) {
 }
 
 bool agenda_reserve(struct agenda *agenda, uint32_t strands) {
-    agenda->near[0] = NOBODY;
+    for (uint32_t i = 0; i < AGENDA_STEP; i++) agenda->near[i] = NOBODY;
     if (strands <= agenda->capacity) return true;
     size_t most = leaves_for(strands);
     agenda_entry *far = grown(agenda->far, 2 * most, sizeof *far);
@@ -32,7 +38,8 @@ bool agenda_reserve(struct agenda *agenda, uint32_t strands) {
 }
 
 void agenda_clear(struct agenda *agenda) {
-    for (uint32_t i = 1; i <= agenda->near_count; i++) agenda->place[(uint32_t)agenda->near[i]] = AGENDA_NONE;
+    const agenda_entry *near = list_of(agenda);
+    for (uint32_t i = 0; i < agenda->near_count; i++) agenda->place[(uint32_t)near[i]] = AGENDA_NONE;
     for (uint32_t leaf = 0; leaf < agenda->leaves; leaf++) {
         agenda_entry entry = agenda->far[agenda->leaves + leaf];
         if (entry != NOBODY) agenda->place[(uint32_t)entry] = AGENDA_NONE;
@@ -98,19 +105,46 @@ enum { HALF = AGENDA_NEAR / 2 };
 
 // Those that come later go, so that there is room. Rare, like the next one, and so kept out of what calls it.
 static __attribute__((noinline, cold)) void spill(struct agenda *agenda) {
-    for (uint32_t i = 1; i <= HALF; i++) put_far(agenda, agenda->near[i]);
-    for (uint32_t i = HALF + 1; i <= AGENDA_NEAR; i++) agenda->near[i - HALF] = agenda->near[i];
+    agenda_entry *near = list_of(agenda);
+    for (uint32_t i = 0; i < HALF; i++) put_far(agenda, near[i]);
+    for (uint32_t i = HALF; i < AGENDA_NEAR; i++) near[i - HALF] = near[i];
     agenda->near_count -= HALF;
 }
 
 // Nobody is near, but some are far.
 static __attribute__((noinline, cold)) void refill(struct agenda *agenda) {
+    agenda_entry *near = list_of(agenda);
     uint32_t count = agenda->far_count < HALF ? agenda->far_count : HALF;
-    for (uint32_t i = count; i > 0; i--) {
-        agenda->near[i] = take_far(agenda);
-        agenda->place[(uint32_t)agenda->near[i]] = AGENDA_IS_NEAR;
+    for (uint32_t i = count; i-- > 0;) {
+        near[i] = take_far(agenda);
+        agenda->place[(uint32_t)near[i]] = AGENDA_IS_NEAR;
     }
     agenda->near_count = count;
+}
+
+static agenda_entry earlier(agenda_entry a, agenda_entry b) {
+    return a < b ? a : b;
+}
+
+static agenda_entry later(agenda_entry a, agenda_entry b) {
+    return a < b ? b : a;
+}
+
+// Those that come before make room, which there is at `at`. How many they are nobody can foresee, so a step moves as
+// many as it can without asking, and the last one puts the entry where it belongs by minima and maxima.
+static void put_in_order(agenda_entry *at, agenda_entry entry) {
+    for (; at[-AGENDA_STEP] < entry; at -= AGENDA_STEP) {
+        struct {
+            agenda_entry entries[AGENDA_STEP];
+        } moved;
+        memcpy(&moved, at - AGENDA_STEP, sizeof moved);
+        memcpy(at + 1 - AGENDA_STEP, &moved, sizeof moved);
+    }
+    agenda_entry first = at[-3], second = at[-2], third = at[-1];
+    at[0] = earlier(third, entry);
+    at[-1] = earlier(second, later(third, entry));
+    at[-2] = earlier(first, later(second, entry));
+    at[-3] = later(first, entry);
 }
 
 void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns) {
@@ -121,16 +155,15 @@ void agenda_put(struct agenda *agenda, uint32_t strand, int64_t time_ns) {
         return;
     }
     agenda->place[strand] = AGENDA_IS_NEAR;
-    agenda_entry *at = &agenda->near[++agenda->near_count];
-    for (; at[-1] < entry; at--) at[0] = at[-1];
-    *at = entry;
+    put_in_order(&list_of(agenda)[agenda->near_count++], entry);
 }
 
 static void leave_near(struct agenda *agenda, uint32_t strand) {
-    uint32_t at = 1;
-    while ((uint32_t)agenda->near[at] != strand) at++;
-    for (; at < agenda->near_count; at++) agenda->near[at] = agenda->near[at + 1];
+    agenda_entry *near = list_of(agenda);
+    uint32_t at = 0;
+    while ((uint32_t)near[at] != strand) at++;
     agenda->near_count--;
+    for (; at < agenda->near_count; at++) near[at] = near[at + 1];
     if (agenda->near_count == 0 && agenda->far_count) refill(agenda);
 }
 
@@ -146,7 +179,7 @@ void agenda_remove(struct agenda *agenda, uint32_t strand) {
 
 uint32_t agenda_take(struct agenda *agenda, int64_t *time_ns) {
     if (agenda->near_count == 0) return AGENDA_NONE;
-    agenda_entry next = agenda->near[agenda->near_count--];
+    agenda_entry next = list_of(agenda)[--agenda->near_count];
     agenda->place[(uint32_t)next] = AGENDA_NONE;
     if (agenda->near_count == 0 && agenda->far_count) refill(agenda);
     *time_ns = (int64_t)(next >> 64);

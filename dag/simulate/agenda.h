@@ -17,16 +17,17 @@ static inline agenda_entry agenda_entry_of(uint32_t strand, int64_t time_ns) {
     return (agenda_entry)time_ns * ((agenda_entry)1 << 64) + strand;
 }
 
-enum { AGENDA_NEAR = 64 };
+enum { AGENDA_NEAR = 64, AGENDA_STEP = 4 };
 
 // Two lists (Blackstone, Hogg, Phillips, A Two-List Synchronization Procedure for Discrete Event Simulation, CACM 24,
 // 1981): the few that come first lie in order, so that to take one is to shorten a list, and to put one moves those
-// that come before it, 16 bytes each. Those that come later than all of these, where there are any, stand in a
-// tournament: each has a leaf, and each inner node holds the earlier of the two below it, so that to change a leaf
-// takes as many comparisons as there are levels, none of which hangs on how another came out.
+// that come before it, 16 bytes each, AGENDA_STEP at a time. Those that come later than all of these, where there are
+// any, stand in a tournament: each has a leaf, and each inner node holds the earlier of the two below it, so that to
+// change a leaf takes as many comparisons as there are levels, none of which hangs on how another came out.
 struct agenda {
-    agenda_entry near[AGENDA_NEAR + 1];   // [0] comes after everybody; [1 .. near_count] in order, the next one last
-    uint32_t near_count;                  // 0 only where nobody is left
+    agenda_entry near[AGENDA_STEP + AGENDA_NEAR]; // AGENDA_STEP that come after everybody, then near_count in order,
+                                                  // the next one last
+    uint32_t near_count;                          // 0 only where nobody is left
     agenda_entry *far;                    // [1] comes first; below node n are 2 n and 2 n + 1; [leaves ..] the leaves
     uint32_t *place;                      // a strand each: its leaf, AGENDA_IS_NEAR, or AGENDA_NONE
     uint32_t *unused;                     // leaves; from `far_count` on those that nobody stands on
@@ -50,12 +51,12 @@ static inline uint32_t agenda_count(const struct agenda *agenda) {
 }
 
 static inline int64_t agenda_next_ns(const struct agenda *agenda) { // INT64_MAX: nobody is left
-    return (int64_t)(agenda->near[agenda->near_count] >> 64);
+    return (int64_t)(agenda->near[AGENDA_STEP - 1 + agenda->near_count] >> 64);
 }
 
 // Whether (time, strand) would be the next.
 static inline bool agenda_precedes(const struct agenda *agenda, uint32_t strand, int64_t time_ns) {
-    return agenda_entry_of(strand, time_ns) < agenda->near[agenda->near_count];
+    return agenda_entry_of(strand, time_ns) < agenda->near[AGENDA_STEP - 1 + agenda->near_count];
 }
 
 #endif

@@ -254,7 +254,9 @@ static const struct worker_shift *first_to_come(const struct simulation *sim, ui
         if (!shift->comes || came_ns(sim, shift) < spawn_ns) continue; // it had come before, but without a core
         left--;
         if (first && came_ns(sim, shift) >= came_ns(sim, first)) continue;
-        if (!pool_is_come_for(sim, task->pool, shift->task)) first = shift;
+        if (pool_is_come_for(sim, task->pool, shift->task)) continue;
+        first = shift;
+        if (sim->model != MODEL_CPU) break; // they came in the order in which they stand
     }
     return first;
 }
