@@ -220,6 +220,18 @@ static bool is_shown(const struct search_result *result, size_t index) {
     return true;
 }
 
+// Where the model alone moves these figures by more than 0.5 %, what it makes of the run without any change stands
+// first.
+static void add_replay(struct table *table, const struct suggestion *s) {
+    if (s->result.noise <= LEAST_NOISE) return;
+    table_add(table, "");
+    table_add(table, "none: what the model is off by");
+    table_add(table, "");
+    table_add(table, "");
+    add_estimate(table, &s->result.base, &s->result.replayed);
+    table_add(table, "");
+}
+
 static bool write_candidates(const struct suggestion *s, struct error *error) {
     static const struct table_column columns[] = {
         {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
@@ -227,6 +239,7 @@ static bool write_candidates(const struct suggestion *s, struct error *error) {
     };
     struct table table = TABLE_INIT(columns);
     size_t hidden = 0;
+    add_replay(&table, s);
     for (size_t i = 0; i < s->result.candidate_count; i++) {
         if (is_shown(&s->result, i))
             add_candidate(&table, s, i);

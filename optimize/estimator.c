@@ -114,10 +114,9 @@ static struct replay_error largest_difference(const struct metrics *recorded, co
 }
 
 static double noise_of(const struct metrics *recorded, const struct metrics *replayed) {
-    const double least = 0.005;
     const struct usage *then = &recorded->threads[STATE_OCCUPIED], *now = &replayed->threads[STATE_OCCUPIED];
     double threads = fmax(difference(then->peak, now->peak, 0), difference(then->mean, now->mean, 0));
-    return fmax(least, fmax(threads, difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0)));
+    return fmax(LEAST_NOISE, fmax(threads, difference((double)recorded->wall_ns, (double)replayed->wall_ns, 0)));
 }
 
 static bool replay(struct estimator *estimator, bool all, struct baseline *baseline, struct error *error) {
@@ -136,6 +135,8 @@ bool estimator_measure_baseline(struct estimator *estimator, bool all, struct ba
     if (!replayed || !estimator_measure_recorded(estimator, recorded, error)) return false;
     recorded->composite = metrics_composite(recorded, recorded);
     recorded->balanced = metrics_balanced(recorded, recorded);
+    baseline->replayed.composite = metrics_composite(&baseline->replayed, recorded);
+    baseline->replayed.balanced = all ? metrics_balanced(&baseline->replayed, recorded) : NAN;
     baseline->replay_error = largest_difference(recorded, &baseline->replayed);
     baseline->noise = noise_of(recorded, &baseline->replayed);
     return true;

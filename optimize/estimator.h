@@ -7,10 +7,12 @@
 //              from `recorded`.
 //   estimated  the edit through the model. Its figures are printed as the model gave them, never scaled, so that they
 //              are those of the trace that `estimate` writes.
-// The difference that a plan makes is estimated against replayed: both carry the model's own error, which so cancels.
-// That is what decides whether a plan pays (gain, requirements in per cent, R's filter). R's filter holds against
-// recorded as well, so that no plan is listed whose printed figures contradict it. For ranking either base gives the
-// same order. Model `dag` replays exactly, and there the two are one.
+// All that is printed of a plan is against recorded: figures before and after, changes, sentences. Where `replayed` is
+// off by more than the least noise, that is shown beside.
+// What decides whether a plan pays (gain, requirements in per cent, R's filter) is estimated against replayed: both
+// carry the model's own error, which so cancels. R's filter holds against recorded as well, so that no plan is listed
+// whose printed figures contradict it. For ranking either base gives the same order. Model `dag` replays exactly, and
+// there the two are one.
 #ifndef REHYPE_OPTIMIZE_ESTIMATOR_H
 #define REHYPE_OPTIMIZE_ESTIMATOR_H
 
@@ -62,13 +64,15 @@ struct replay_error {
     char figure[40]; // in which it is: "wall", "peak of blocked threads"
 };
 
+// A smaller difference, as a share, means nothing, nor has a model to be truer (SPEC section 3).
+#define LEAST_NOISE 0.005
+
 // What estimates are compared with.
 struct baseline {
     struct metrics recorded; // its own base
-    struct metrics replayed;
+    struct metrics replayed; // against recorded
     struct replay_error replay_error;
-    double noise; // below which a difference means nothing (SPEC section 3): 0.5 %, or the null-replay error in what
-                  // R's filter compares, wall and occupied threads
+    double noise; // LEAST_NOISE, or the null-replay error in what R's filter compares, wall and occupied threads
 };
 
 // The edit must be empty. `all` as of estimator_measure, for `replayed`. Errors: as of metrics_compute; STATUS_FAILED

@@ -113,7 +113,7 @@ bool candidate_is_estimated(const struct candidate *candidate) {
 
 static bool measure_base(struct search *search, size_t trace, struct error *error) {
     struct baseline baseline;
-    if (!estimator_measure_baseline(&search->estimators[trace], search->needs_all, &baseline, error)) return false;
+    if (!estimator_measure_baseline(&search->estimators[trace], true, &baseline, error)) return false;
     search->recorded[trace] = baseline.recorded;
     search->replayed[trace] = baseline.replayed;
     search->noise_in[trace] = baseline.noise;
@@ -133,6 +133,8 @@ static bool measure_bases(struct search *search, struct error *error) {
         }
     }
     search->result->base = search->recorded[0];
+    search->result->replayed = search->replayed[0];
+    search->result->noise = search->noise_in[0];
     search->base_passes = !failed_requirement(search, search->replayed, &failing);
     return true;
 }
@@ -169,7 +171,7 @@ static struct why why_in(const struct search *search, const struct candidate *ca
                          const char *failed) {
     return (struct why){.improvement = &candidate->improvements[trace],
                         .trace = trace_name(search, trace),
-                        .base = &search->replayed[trace],
+                        .base = &search->recorded[trace],
                         .estimate = &search->estimates[trace],
                         .failed = failed};
 }

@@ -55,7 +55,9 @@ struct search_options {
 struct search_result {
     const struct search_trace *traces; // the caller's
     size_t trace_count;
-    struct metrics base;                   // of the first trace
+    // Of the first trace (struct baseline).
+    struct metrics base, replayed;
+    double noise;
     struct replay_error null_replay_error; // of the worst
     struct candidate *candidates;          // best alone first, failing ones after
     size_t candidate_count;

@@ -14,7 +14,7 @@ enum { TEXT_BYTES = 600, FIRST_CAPACITY = 8 };
 // A result can be seen by another thread a moment before the probe that records it reads the clock: no fault of clocks.
 enum { PROBE_LAG_NS = 1000 };
 
-static const double tolerable_replay_error = 0.005, saturated_share = 0.95;
+static const double saturated_share = 0.95;
 
 static bool is_known(const struct warnings *warnings, const char *text) {
     for (size_t i = 0; i < warnings->count; i++) {
@@ -184,7 +184,7 @@ bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct erro
 
 bool warn_of_replay(struct warnings *warnings, const struct replay_error *replay_error, struct error *error) {
     char text[TEXT_BYTES];
-    if (replay_error->share <= tolerable_replay_error) return true;
+    if (replay_error->share <= LEAST_NOISE) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
     say(&sentence, "the model is off by ");
     say_share(&sentence, replay_error->share);

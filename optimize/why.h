@@ -10,8 +10,8 @@
 struct why {
     const struct improvement *improvement; // in one trace
     const char *trace;                     // its path, where the sentence has to say it; else NULL
-    const struct metrics *base, *estimate; // of that trace, base being the replay (optimize/estimator.h); not read of
-                                           // one that is refused or stuck
+    const struct metrics *base, *estimate; // of that trace, as recorded and as estimated; not read of one that is
+                                           // refused or stuck
     const char *refusal;                   // why it can't be estimated, or NULL
     const char *failed;                    // the requirement that it doesn't meet, or NULL
 };

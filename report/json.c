@@ -386,6 +386,7 @@ cJSON *json_suggestions(const struct search_result *result, uint64_t seed) {
     add(document, "trace", json_text(result->traces[0].dag->trace->path));
     if (result->trace_count > 1) add(document, "traces", paths_of(result));
     add(document, "base", json_metrics(&result->base));
+    add(document, "replayed", json_metrics(&result->replayed));
     add(document, "null_replay_error", json_number(result->null_replay_error.share));
     add(document, "improvements", improvements);
     add(document, "plans", plans);
