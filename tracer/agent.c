@@ -9,10 +9,10 @@
 #include "tracer/calibration.h"
 #include "tracer/hooks.h"
 #include "tracer/lookup.h"
-#include "tracer/registry.h"
 #include "tracer/run.h"
 #include "tracer/sites.h"
 #include "tracer/tracer.h"
+#include "tracer/trials.h"
 #include "tracer/weaving.h"
 
 #include <dlfcn.h>
@@ -43,15 +43,18 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni) {
     if (!starts_too_early(jvmti)) begin_weaving(jni);
 }
 
+// All at once: each time the JVM stops, and goes through all its classes.
 static void retransform_early_classes(JNIEnv *jni) {
-    for (const char *const *name = hooks_early_classes; *name; name++) {
+    jclass classes[HOOKS_EARLY_CLASSES];
+    jint count = 0;
+    for (size_t i = 0; i < HOOKS_EARLY_CLASSES; i++) {
+        const char *name = hooks_early_classes[i];
         char dotted[128];
-        jclass class = lookup_class(jni, NULL, dotted_name(*name, strlen(*name), dotted, sizeof dotted));
-        if (!class) continue; // this JDK hasn't it
-        jvmtiError failed = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, 1, &class);
-        if (failed != JVMTI_ERROR_NONE) registry_skip(*name, "the JVM refuses to retransform it");
-        (*jni)->DeleteLocalRef(jni, class);
+        jclass class = lookup_class(jni, NULL, dotted_name(name, strlen(name), dotted, sizeof dotted));
+        if (class) classes[count++] = class; // this JDK has it
     }
+    weaving_retransform(classes, count);
+    for (jint i = 0; i < count; i++) (*jni)->DeleteLocalRef(jni, classes[i]);
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread) {
@@ -109,6 +112,7 @@ static void pass_on_to_children(const char *agent_options) {
 JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     if (tracer.vm) return JNI_OK; // named twice, by option and by environment: once is enough
     options_parse(options, &tracer.arena, &tracer.options, &startup_error);
+    trials_begin(tracer.options.monotonic);
     struct error refused = ERROR_INIT;
     if (!run_ask(vm, &refused) && startup_error.status == STATUS_OK) startup_error = refused;
     if (!tracer.jvmti) return JNI_OK;

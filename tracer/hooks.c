@@ -414,7 +414,8 @@ static const struct hook hooks[] = {
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
-const char *const hooks_early_classes[] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport", AQS, NULL};
+const char *const hooks_early_classes[HOOKS_EARLY_CLASSES] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport",
+                                                              AQS};
 
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 

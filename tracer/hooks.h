@@ -16,7 +16,8 @@ bool hooks_concern(const char *internal_class);
 // that fails is registered as a skip.
 void hooks_weave(struct weaver *weaver, jclass redefined);
 
-// Classes of the table that the JVM loads before any agent can see them: to be retransformed.
-extern const char *const hooks_early_classes[]; // NULL ends it
+// Classes of the table that the JVM loads before any agent can see them: to be retransformed. Not each JDK has all.
+enum { HOOKS_EARLY_CLASSES = 4 };
+extern const char *const hooks_early_classes[HOOKS_EARLY_CLASSES];
 
 #endif

@@ -11,6 +11,7 @@
 #include "tracer/registry.h"
 #include "tracer/rotation.h"
 #include "tracer/tracer.h"
+#include "tracer/trials.h"
 #include "tracer/virtual.h"
 #include "tracer/weaving.h"
 
@@ -100,21 +101,20 @@ static struct trace_writer *open_trace(const struct trace_header *header, struct
 }
 
 static struct trace_header describe_run(void) {
-    struct clock_source clock = clock_init(tracer.options.monotonic);
-    struct cpu_meter_kind meter = cpu_meter_choose(clock.ticks_per_s);
-    int64_t skew = clock_uses_counter ? clock_skew_ticks() : 0;
+    const struct trials found = trials_result(tracer.options.monotonic);
+    const double ticks_per_s = (double)found.clock.ticks_per_s;
     return (struct trace_header){
         .jvm = jvm_text(),
         .command = command_text(),
         .options = tracer.options.text,
-        .clock = clock.name,
-        .ticks_per_s = clock.ticks_per_s,
+        .clock = found.clock.name,
+        .ticks_per_s = found.clock.ticks_per_s,
         .start_unix_ns = clock_ns(CLOCK_REALTIME),
         .cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
         .pid = (uint32_t)getpid(),
-        .cycle_unit = meter.unit,
-        .cycle_source = meter.source,
-        .clock_skew_ns = skew < 0 ? -1 : (int64_t)((double)skew * 1e9 / (double)clock.ticks_per_s),
+        .cycle_unit = found.meter.unit,
+        .cycle_source = found.meter.source,
+        .clock_skew_ns = found.skew_ticks < 0 ? -1 : (int64_t)((double)found.skew_ticks * 1e9 / ticks_per_s),
         .origin = "recorded",
     };
 }

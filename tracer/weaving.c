@@ -441,7 +441,7 @@ static void name_skip(jclass class, jvmtiError failed) {
 }
 
 // All or, where one of them is refused, each by itself.
-static void retransform(const jclass *classes, jint count) {
+void weaving_retransform(const jclass *classes, jint count) {
     if (count == 0 || (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE) return;
     for (jint i = 0; i < count; i++) {
         jvmtiError failed = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, 1, &classes[i]);
@@ -482,7 +482,7 @@ static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
             (*jni)->DeleteLocalRef(jni, classes[i]);
     }
     for (jint i = 0; i < found; i += BATCH_CLASSES) {
-        retransform(classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
+        weaving_retransform(classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
     }
     for (jint i = 0; i < found; i++) (*jni)->DeleteLocalRef(jni, classes[i]);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)classes);
