@@ -87,10 +87,10 @@ struct executor_at_hand {
 struct native_thread {
     struct cpu_meter meter;
     struct probe_timer timer;
-    struct calling_tallies callings;
     uint64_t next_task, task_limit; // ids reserved for it
-    uint32_t made;                  // objects of places that are no longer followed (makers.h)
-    uint64_t made_last;             // id of the latest object of a place that is
+    uint64_t made_last;             // id of the latest object of a place that is followed (makers.h)
+    uint32_t made;                  // objects of places that are not any more
+    struct calling_tallies callings;
     struct class_at_hand classes[CLASSES_AT_HAND];
     uint32_t class_count;
     struct executor_at_hand executor;
@@ -103,37 +103,38 @@ struct native_thread {
 // A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares. A virtual
 // thread has its own, and while it is mounted its carrier's channel (tracer/virtual.h).
 struct thread_state {
+    // What most probes look at: after a sleep, each line of it comes from far away.
     struct channel *channel;
     struct native_thread *native;
-    uint32_t thread;   // id in the trace
-    uint32_t session;  // of tracer.session; it serves no other
-    uint32_t site;     // set by woven call sites; 0: look at the stack
-    uint64_t run_task; // of its run() or main
-    // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
-    uint64_t cpu_offset, delay_offset;
-    uint64_t bytecodes;     // as last recorded
-    uint64_t waited;        // task whose wait just ended: taking its result now is not one more event
-    uint64_t awaiting;      // target of the wait under way
-    uint64_t blocked_on;    // lock that it sleeps for; 0: none
-    uint64_t number;        // of its Thread (sleeps.h); 0: not asked yet
-    uint64_t sleep;         // id of its sleep for a release (sleeps.h); 0: none
-    struct slot *slot;      // where that is known to others
-    bool sleeps_shared;     // ... and there may be more who are released at once
-    uint32_t wait_depth;    // waits under way inside each other; only the outermost is recorded
+    struct task_frame *task;
     uint32_t tasks, spawns; // depth of the stacks; more than fits is counted, not kept
     uint32_t task_capacity;
-    struct task_frame *task;
-    uint32_t worker_pool;        // of a ForkJoinPool's worker; 0: none
-    uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
-    uint32_t runners;            // methods that run tasks, open; more than fits is counted, not kept
-    struct runner_mark runner[RUNNER_STACK];
-    uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
-    struct future_in_making future;
-    uint32_t idle_pool; // whose queue it asks
+    uint32_t wait_depth; // waits under way inside each other; only the outermost is recorded
+    uint32_t site;       // set by woven call sites; 0: look at the stack
+    uint32_t runners;    // methods that run tasks, open; more than fits is counted, not kept
+    uint32_t idle_pool;  // whose queue it asks
     bool worker;
     bool is_carrier; // of virtual threads
     bool is_virtual;
     bool loop_unseen; // a ThreadPoolExecutor's worker, begun before the tracer came: a task lies between busy and idle
+    uint64_t blocked_on; // lock that it sleeps for; 0: none
+    uint64_t sleep;      // id of its sleep for a release (sleeps.h); 0: none
+    struct slot *slot;   // where that is known to others
+    uint64_t run_task;   // of its run() or main
+    // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
+    uint64_t cpu_offset, delay_offset;
+    uint64_t awaiting;           // target of the wait under way
+    uint64_t waited;             // task whose wait just ended: taking its result now is not one more event
+    uint64_t number;             // of its Thread (sleeps.h); 0: not asked yet
+    uint64_t bytecodes;          // as last recorded
+    uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
+    struct runner_mark runner[RUNNER_STACK];
+    uint32_t thread;                // id in the trace
+    uint32_t session;               // of tracer.session; it serves no other
+    uint32_t worker_pool;           // of a ForkJoinPool's worker; 0: none
+    bool sleeps_shared;             // of its sleep: there may be more who are released at once
+    uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
+    struct future_in_making future;
 };
 
 // NULL until the thread's first event, for good when it can't be traced, and again between two recordings.
