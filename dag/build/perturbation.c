@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The walk is the one of skew.c: each thread goes on until its next vertex has a cause without a time yet, and waits on
-// that. The graph as recorded has no cycle, but causes of locks (RULE_LOCK) are none of its edges, and waits may
-// precede what they wait for by a moment: where nobody can go on, the earliest vertex does without its cause.
+// that, or on the turn before at a pool's queues. The graph as recorded has no cycle, but turns and causes of locks
+// (RULE_LOCK) are none of its edges, and waits may precede what they wait for by a moment: where nobody can go on, the
+// earliest vertex that has its cause does without its turn, or else the earliest without its cause.
 #include "dag/build/perturbation.h"
 
 #include "dag/build/builder.h"
@@ -18,7 +19,9 @@ struct taking {
     int64_t *time_ns;  // DAG_PENDING: none yet
     int64_t *taken_ns; // a vertex each: off the edge to it
     struct parking parking;
-    uint32_t *at; // a thread each: next vertex
+    uint32_t *at;         // a thread each: next vertex
+    uint32_t *awaits;     // a thread each: vertex without a time yet, of a thread that is parked
+    uint32_t *turn_after; // a vertex each: find_turns
     int64_t before_ns[EVENT_KINDS], after_ns[EVENT_KINDS];
     uint32_t unfinished;
 };
@@ -72,49 +75,78 @@ static int64_t time_of(struct taking *taking, const struct dag_thread *thread, u
     return cause == DAG_NONE ? before_ns + left_ns : max_ns(before_ns + left_ns, taking->time_ns[cause]);
 }
 
+static bool is_pending(const struct taking *taking, uint32_t vertex) {
+    return vertex != DAG_NONE && taking->time_ns[vertex] == DAG_PENDING;
+}
+
+// Who comes first must be seen from the times. Of who would be too early not all is taken.
+static int64_t time_in_turn(struct taking *taking, uint32_t thread, uint32_t v) {
+    int64_t time_ns = time_of(taking, &taking->dag->threads[thread], v, taking->dag->vertices.cause[v]);
+    uint32_t before = taking->turn_after[v];
+    if (before == DAG_NONE) return time_ns;
+    int64_t apart_ns = taking->recorded_ns[v] - taking->recorded_ns[before];
+    int64_t early_ns = max_ns(taking->time_ns[before] + min_ns(apart_ns, 1) - time_ns, 0);
+    taking->taken_ns[v] = max_ns(taking->taken_ns[v] - early_ns, 0);
+    return time_ns + early_ns;
+}
+
 static void advance(struct taking *taking, uint32_t index) {
     const struct dag *dag = taking->dag;
     const struct dag_thread *thread = &dag->threads[index];
     uint32_t *at = &taking->at[index];
     for (; *at < thread->first + thread->count; ++*at) {
-        uint32_t cause = dag->vertices.cause[*at];
-        if (cause != DAG_NONE && taking->time_ns[cause] == DAG_PENDING) {
-            parking_wait(&taking->parking, index, cause);
+        uint32_t awaits = dag->vertices.cause[*at];
+        if (!is_pending(taking, awaits)) awaits = taking->turn_after[*at];
+        if (is_pending(taking, awaits)) {
+            taking->awaits[index] = awaits;
+            parking_wait(&taking->parking, index, awaits);
             return;
         }
-        taking->time_ns[*at] = time_of(taking, thread, *at, cause);
+        taking->time_ns[*at] = time_in_turn(taking, index, *at);
         parking_release(&taking->parking, *at);
     }
     taking->unfinished--;
 }
 
 static void leave_parking(struct taking *taking, uint32_t index) {
-    uint32_t *link = &taking->parking.first[taking->dag->vertices.cause[taking->at[index]]];
+    uint32_t *link = &taking->parking.first[taking->awaits[index]];
     while (*link != index) link = &taking->parking.next[*link];
     *link = taking->parking.next[index];
 }
 
-static void pass_without_cause(struct taking *taking) {
+static bool lacks_cause(const struct taking *taking, uint32_t thread) {
+    return is_pending(taking, taking->dag->vertices.cause[taking->at[thread]]);
+}
+
+// Of threads that are all stuck, whose turn is to be passed over, or whose cause.
+static uint32_t find_next(const struct taking *taking) {
     const struct dag *dag = taking->dag;
-    uint32_t earliest = DAG_NONE;
+    uint32_t best = DAG_NONE;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (taking->at[i] == dag->threads[i].first + dag->threads[i].count) continue;
+        bool lacks = lacks_cause(taking, i), other = best != DAG_NONE && lacks != lacks_cause(taking, best);
         int64_t time_ns = taking->recorded_ns[taking->at[i]];
-        if (earliest == DAG_NONE || time_ns < taking->recorded_ns[taking->at[earliest]]) earliest = i;
+        bool earlier = best == DAG_NONE || time_ns < taking->recorded_ns[taking->at[best]];
+        if (other ? !lacks : earlier) best = i;
     }
-    uint32_t v = taking->at[earliest];
-    leave_parking(taking, earliest);
-    taking->time_ns[v] = time_of(taking, &dag->threads[earliest], v, DAG_NONE);
-    taking->at[earliest]++;
+    return best;
+}
+
+static void pass_stuck(struct taking *taking) {
+    uint32_t thread = find_next(taking), v = taking->at[thread];
+    uint32_t cause = lacks_cause(taking, thread) ? DAG_NONE : taking->dag->vertices.cause[v];
+    leave_parking(taking, thread);
+    taking->time_ns[v] = time_of(taking, &taking->dag->threads[thread], v, cause);
+    taking->at[thread]++;
     parking_release(&taking->parking, v);
-    parking_make_ready(&taking->parking, earliest);
+    parking_make_ready(&taking->parking, thread);
 }
 
 static void walk(struct taking *taking) {
     for (uint32_t i = taking->dag->thread_count; i--;) parking_make_ready(&taking->parking, i);
     while (taking->unfinished) {
         for (uint32_t i; (i = parking_take_ready(&taking->parking)) != DAG_NONE;) advance(taking, i);
-        if (taking->unfinished) pass_without_cause(taking);
+        if (taking->unfinished) pass_stuck(taking);
     }
 }
 
@@ -286,11 +318,14 @@ static bool taking_init(struct taking *taking, struct dag *dag) {
                               .time_ns = malloc(vertices * sizeof *taking->time_ns),
                               .taken_ns = calloc(vertices, sizeof *taking->taken_ns),
                               .at = malloc(threads * sizeof *taking->at),
+                              .awaits = malloc(threads * sizeof *taking->awaits),
+                              .turn_after = malloc(vertices * sizeof *taking->turn_after),
                               .unfinished = dag->thread_count,
                               .parking.ready = DAG_NONE};
     taking->parking.first = malloc(vertices * sizeof *taking->parking.first);
     taking->parking.next = malloc(threads * sizeof *taking->parking.next);
-    if (!taking->time_ns || !taking->taken_ns || !taking->at || !taking->parking.first || !taking->parking.next) {
+    if (!taking->time_ns || !taking->taken_ns || !taking->at || !taking->awaits || !taking->turn_after ||
+        !taking->parking.first || !taking->parking.next || !find_turns(dag, taking->turn_after)) {
         return false;
     }
     read_costs(taking);
@@ -306,6 +341,8 @@ static void taking_destroy(struct taking *taking) {
     free(taking->time_ns);
     free(taking->taken_ns);
     free(taking->at);
+    free(taking->awaits);
+    free(taking->turn_after);
     free(taking->parking.first);
     free(taking->parking.next);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dag/build/builder.h"
 #include "dag/build/perturbation.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"
@@ -141,6 +142,52 @@ static void test_edges_keep_a_ns(void **state) {
     end(&f);
 }
 
+static void spawn(struct fixture *f, uint64_t task, uint32_t site, uint32_t pool, uint64_t begin_ns, uint64_t end_ns) {
+    tb_event(f->tb, MAIN, begin_ns, EVENT_SPAWN_BEGIN, task, site, pool);
+    tb_event(f->tb, MAIN, end_ns, EVENT_SPAWN_END, task);
+}
+
+static void run(struct fixture *f, uint64_t task, uint64_t start_ns, uint64_t end_ns) {
+    tb_event(f->tb, WORKER, start_ns, EVENT_TASK_START, task);
+    tb_event(f->tb, WORKER, end_ns, EVENT_TASK_END, task);
+}
+
+// main hands over to a worker that keeps up with it. Only what main does costs, so that it would run ahead.
+static void test_turns_stay(void **state) {
+    (void)state;
+    struct fixture f = {.tb = tb_new()};
+    uint32_t pool = tb_pool(f.tb, "pool-1", 1), site = tb_site(f.tb, "Main", "run", 12);
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    spawn(&f, 7, site, pool, 100, 150);
+    spawn(&f, 8, site, pool, 600, 650);
+    spawn(&f, 9, site, pool, 1100, 1150);
+    tb_event(f.tb, MAIN, 1600, EVENT_THREAD_END, M, 520);
+    tb_event(f.tb, WORKER, 50, EVENT_THREAD_START, 50, 1);
+    tb_event(f.tb, WORKER, 60, EVENT_WORKER_BEGIN, pool);
+    run(&f, 7, 200, 500);
+    run(&f, 8, 700, 1000);
+    run(&f, 9, 1200, 1500);
+    f.trace = tb_open(f.tb);
+    cost(&f, EVENT_SPAWN_END, 0, 400);
+    build(&f);
+    take_out(&f);
+    assert_int_equal(now(&f, MAIN, 100), 100);
+    assert_int_equal(now(&f, WORKER, 200), 200);
+    assert_int_equal(now(&f, WORKER, 500), 500);
+    assert_int_equal(now(&f, MAIN, 150), 150);
+    assert_int_equal(now(&f, MAIN, 600), 201); // without the 400: 200, but the worker has task 7 by then
+    assert_int_equal(now(&f, WORKER, 700), 501);
+    assert_int_equal(now(&f, WORKER, 1000), 801);
+    assert_int_equal(now(&f, MAIN, 650), 451); // 50 before the worker has task 8, as it was
+    assert_int_equal(now(&f, MAIN, 1100), 502);
+    assert_int_equal(now(&f, WORKER, 1200), 802);
+    assert_int_equal(now(&f, MAIN, 1600), 502 + 50 + 50); // nothing of a pool's
+    assert_int_equal(f.dag->tracer.taken_ns, 399 + 399 + 400);
+    end(&f);
+}
+
 // Pauses and samples go along with main's one edge.
 static void test_machine_moves_along(void **state) {
     (void)state;
@@ -224,6 +271,36 @@ static void test_no_cost_is_exact(void **state) {
     }
 }
 
+static uint32_t *turns_of(const struct dag *dag) {
+    uint32_t *turn_after = malloc(((size_t)dag->vertex_count + 1) * sizeof *turn_after);
+    assert_true(turn_after && find_turns(dag, turn_after));
+    return turn_after;
+}
+
+static bool sees_ahead(const struct dag *dag) {
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        uint32_t cause = dag->vertices.cause[v];
+        if (cause != DAG_NONE && dag->tracer.recorded_ns[cause] > dag->tracer.recorded_ns[v]) return true;
+    }
+    return false;
+}
+
+// Where effects were seen before their causes a turn may be passed over. Returns how many were not.
+static uint32_t check_turns(const struct dag *dag, const uint32_t *turn_after, uint64_t seed) {
+    uint32_t count = 0;
+    if (sees_ahead(dag)) return 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        uint32_t before = turn_after[v];
+        if (before == DAG_NONE) continue;
+        count++;
+        int64_t lead_ns = dag->tracer.recorded_ns[before] - dag->tracer.recorded_ns[v];
+        if (dag->vertices.time_ns[v] < dag->vertices.time_ns[before] - (lead_ns > 0 ? lead_ns : 0)) {
+            fail_msg("seed %lu: vertex %u comes before its turn", (unsigned long)seed, v);
+        }
+    }
+    return count;
+}
+
 static void check_order(const struct dag *dag, uint64_t seed) {
     const struct dag_vertices *vertices = &dag->vertices;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
@@ -262,16 +339,21 @@ static void check_replay(const struct dag *dag, uint64_t seed) {
 
 static void test_order_holds(void **state) {
     (void)state;
+    uint32_t turns = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct fixture f = {0};
         f.trace = open_random(&f, seed);
         random_costs(&f, seed, seed % 3 ? 50 : 5000, 1);
         build(&f);
+        uint32_t *turn_after = turns_of(f.dag);
         take_out(&f);
         check_order(f.dag, seed);
         check_replay(f.dag, seed);
+        turns += check_turns(f.dag, turn_after, seed);
+        free(turn_after);
         end(&f);
     }
+    assert_true(turns > CASES);
 }
 
 // What costs more leaves nothing later.
@@ -338,10 +420,15 @@ static void test_it_is_taken_out_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_costs_shorten_edges),      cmocka_unit_test(test_edges_keep_a_ns),
-        cmocka_unit_test(test_machine_moves_along),      cmocka_unit_test(test_without_costs_nothing_happens),
-        cmocka_unit_test(test_no_cost_is_exact),         cmocka_unit_test(test_order_holds),
-        cmocka_unit_test(test_more_cost_is_never_later), cmocka_unit_test(test_it_is_taken_out_once),
+        cmocka_unit_test(test_costs_shorten_edges),
+        cmocka_unit_test(test_edges_keep_a_ns),
+        cmocka_unit_test(test_turns_stay),
+        cmocka_unit_test(test_machine_moves_along),
+        cmocka_unit_test(test_without_costs_nothing_happens),
+        cmocka_unit_test(test_no_cost_is_exact),
+        cmocka_unit_test(test_order_holds),
+        cmocka_unit_test(test_more_cost_is_never_later),
+        cmocka_unit_test(test_it_is_taken_out_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// In which order a pool's tasks were handed over and taken up.
+#include "dag/build/builder.h"
+#include "dag/order.h"
+
+#include <stdlib.h>
+
+// Workers that steal have a queue each, with no order among them.
+static bool has_one_queue(const struct dag *dag, uint32_t pool) {
+    if (pool >= dag->pool_count) return false;
+    return dag->pools[pool].discipline != DISCIPLINE_UNKNOWN && dag->pools[pool].discipline != DISCIPLINE_STEALING;
+}
+
+// The pool that must see a vertex in order of time, 0: none. What began before it was spawned had clocks that differ.
+static uint32_t pool_of_turn(const struct dag *dag, uint32_t vertex) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    uint32_t index = dag->vertices.task[vertex], kind = dag->vertices.kind[vertex];
+    if ((kind != VERTEX_SPAWN_BEGIN && kind != VERTEX_START) || index == DAG_NONE) return 0;
+    const struct dag_task *task = &dag->tasks[index];
+    if (!has_one_queue(dag, task->pool) || task->spawn_begin == DAG_NONE || task->start == DAG_NONE) return 0;
+    return time_ns[task->start] < time_ns[task->spawn_begin] ? 0 : task->pool;
+}
+
+// Whether a thread hands over at a vertex right behind another hand-over.
+static bool hands_over_next(const struct dag *dag, uint32_t v) {
+    const uint8_t *kind = dag->vertices.kind;
+    bool next = v > 0 && kind[v] == VERTEX_SPAWN_BEGIN && kind[v - 1] == VERTEX_SPAWN_END;
+    return next && dag_thread_of(dag, v - 1) == dag_thread_of(dag, v);
+}
+
+static struct order_key *collect_turns(const struct dag *dag, uint32_t *count) {
+    struct order_key *turns = malloc(((size_t)dag->vertex_count + 1) * sizeof *turns);
+    *count = 0;
+    for (uint32_t v = 0; turns && v < dag->vertex_count; v++) {
+        if (pool_of_turn(dag, v)) turns[(*count)++] = (struct order_key){dag->vertices.time_ns[v], v, v};
+    }
+    return turns;
+}
+
+bool find_turns(const struct dag *dag, uint32_t *turn_after) {
+    uint32_t count;
+    struct order_key *turns = collect_turns(dag, &count);
+    uint32_t *latest = malloc(((size_t)dag->pool_count + 1) * sizeof *latest);
+    bool ok = turns && latest && order_sort(turns, count);
+    for (uint32_t p = 0; ok && p < dag->pool_count; p++) latest[p] = DAG_NONE;
+    for (uint32_t v = 0; ok && v < dag->vertex_count; v++) turn_after[v] = DAG_NONE;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        uint32_t v = turns[i].item, *before = &latest[pool_of_turn(dag, v)];
+        turn_after[v] = *before;
+        if (hands_over_next(dag, v)) turn_after[v - 1] = *before;
+        *before = v;
+    }
+    free(turns);
+    free(latest);
+    return ok;
+}
