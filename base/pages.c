@@ -2,6 +2,7 @@
 #include "base/pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
@@ -11,4 +12,12 @@ void pages_prefer_huge(void *array, size_t bytes) {
     uintptr_t begin = ((uintptr_t)array + HUGE_PAGE_BYTES - 1) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
     uintptr_t end = ((uintptr_t)array + bytes) & ~(uintptr_t)(HUGE_PAGE_BYTES - 1);
     if (array && begin < end) (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
+bool pages_resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    pages_prefer_huge(moved, count * size);
+    return moved != NULL;
 }

@@ -4,9 +4,14 @@
 #ifndef REHYPE_BASE_PAGES_H
 #define REHYPE_BASE_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // A hint, for memory from malloc or realloc that will be filled; of small arrays it takes no notice. NULL is fine.
 void pages_prefer_huge(void *array, size_t bytes);
+
+// `array` is where the pointer to the array lies: gives that `count` elements of the size, as realloc does, with the
+// hint. false, and the array is as it was: no memory.
+bool pages_resize(void *array, size_t count, size_t size);
 
 #endif

@@ -14,14 +14,6 @@ bool add_thread(struct builder *builder, uint32_t stream) {
     return true;
 }
 
-static bool resize(void *array, size_t count, size_t size) {
-    void **pointer = array;
-    void *moved = realloc(*pointer, count * size);
-    if (moved) *pointer = moved;
-    pages_prefer_huge(moved, count * size);
-    return moved != NULL;
-}
-
 // No more than that by far, as a rule: an event is one vertex at most, but for TAKEN, which is two. What is not filled
 // takes no memory.
 static uint32_t expected_vertices(const struct trace *trace) {
@@ -39,16 +31,16 @@ static __attribute__((noinline, cold)) bool reserve_vertices(struct builder *bui
                          DAG_NONE / 2);
     }
     uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : expected_vertices(builder->trace);
-    bool ok = resize(&vertices->time_ns, larger, sizeof *vertices->time_ns) &&
-              resize(&vertices->cause, larger, sizeof *vertices->cause) &&
-              resize(&vertices->task, larger, sizeof *vertices->task) &&
-              resize(&vertices->event, larger, sizeof *vertices->event) &&
-              resize(&vertices->kind, larger, sizeof *vertices->kind) &&
-              resize(&vertices->rule, larger, sizeof *vertices->rule) &&
-              (!builder->has_cpu || resize(&vertices->compute_ns, larger, sizeof *vertices->compute_ns)) &&
-              (!builder->has_delay || resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns)) &&
-              (!builder->has_costs || (resize(&tracer->edge_ns, larger, sizeof *tracer->edge_ns) &&
-                                       resize(&tracer->event_kind, larger, sizeof *tracer->event_kind)));
+    bool ok = pages_resize(&vertices->time_ns, larger, sizeof *vertices->time_ns) &&
+              pages_resize(&vertices->cause, larger, sizeof *vertices->cause) &&
+              pages_resize(&vertices->task, larger, sizeof *vertices->task) &&
+              pages_resize(&vertices->event, larger, sizeof *vertices->event) &&
+              pages_resize(&vertices->kind, larger, sizeof *vertices->kind) &&
+              pages_resize(&vertices->rule, larger, sizeof *vertices->rule) &&
+              (!builder->has_cpu || pages_resize(&vertices->compute_ns, larger, sizeof *vertices->compute_ns)) &&
+              (!builder->has_delay || pages_resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns)) &&
+              (!builder->has_costs || (pages_resize(&tracer->edge_ns, larger, sizeof *tracer->edge_ns) &&
+                                       pages_resize(&tracer->event_kind, larger, sizeof *tracer->event_kind)));
     if (!ok) return no_memory(builder);
     builder->vertex_capacity = larger;
     return true;

@@ -59,19 +59,11 @@ struct derive_work {
     atomic_uint next; // item of what is under way that nobody has in hand
 };
 
-static bool resize(void *array, size_t count, size_t size) {
-    void **pointer = array;
-    void *moved = realloc(*pointer, count * size);
-    if (moved) *pointer = moved;
-    pages_prefer_huge(moved, count * size);
-    return moved != NULL;
-}
-
 bool derive_new(struct simulation *sim) {
     struct derive_work *work = sim->derive = calloc(1, sizeof *work);
     if (!work) return false;
     work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
-    return work->pools && resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
+    return work->pools && pages_resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
 }
 
 void derive_free(struct simulation *sim) {
@@ -100,32 +92,33 @@ void derive_free(struct simulation *sim) {
 
 static bool reserve_vertices(struct derive_work *work, const struct dag_vertices *recorded, size_t count) {
     struct dag_vertices *vertices = &work->vertices;
-    return resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
-           resize(&vertices->cause, count, sizeof *vertices->cause) &&
-           resize(&vertices->task, count, sizeof *vertices->task) &&
-           resize(&vertices->kind, count, sizeof *vertices->kind) &&
-           resize(&vertices->rule, count, sizeof *vertices->rule) &&
-           (!recorded->compute_ns || resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
-           (!recorded->queued_ns || resize(&vertices->queued_ns, count, sizeof *vertices->queued_ns)) &&
-           resize(&work->source, count, sizeof *work->source) && resize(&work->caused, count, sizeof *work->caused);
+    return pages_resize(&vertices->time_ns, count, sizeof *vertices->time_ns) &&
+           pages_resize(&vertices->cause, count, sizeof *vertices->cause) &&
+           pages_resize(&vertices->task, count, sizeof *vertices->task) &&
+           pages_resize(&vertices->kind, count, sizeof *vertices->kind) &&
+           pages_resize(&vertices->rule, count, sizeof *vertices->rule) &&
+           (!recorded->compute_ns || pages_resize(&vertices->compute_ns, count, sizeof *vertices->compute_ns)) &&
+           (!recorded->queued_ns || pages_resize(&vertices->queued_ns, count, sizeof *vertices->queued_ns)) &&
+           pages_resize(&work->source, count, sizeof *work->source) &&
+           pages_resize(&work->caused, count, sizeof *work->caused);
 }
 
 static bool reserve(struct simulation *sim) {
     struct derive_work *work = sim->derive;
     size_t threads = sim->strand_capacity;
     if (sim->strand_count >= work->thread_capacity) {
-        if (!resize(&work->threads, threads, sizeof *work->threads) ||
-            !resize(&work->first_aside, threads + 1, sizeof *work->first_aside) ||
-            !resize(&work->caused_count, threads, sizeof *work->caused_count)) {
+        if (!pages_resize(&work->threads, threads, sizeof *work->threads) ||
+            !pages_resize(&work->first_aside, threads + 1, sizeof *work->first_aside) ||
+            !pages_resize(&work->caused_count, threads, sizeof *work->caused_count)) {
             return false;
         }
         work->thread_capacity = sim->strand_capacity;
     }
     if (sim->job_count >= work->task_capacity) {
         size_t tasks = (size_t)sim->job_capacity + 1;
-        if (!resize(&work->tasks, tasks, sizeof *work->tasks) ||
-            !resize(&work->open, HANDS * tasks, sizeof *work->open) ||
-            !resize(&work->places, tasks, sizeof *work->places)) {
+        if (!pages_resize(&work->tasks, tasks, sizeof *work->tasks) ||
+            !pages_resize(&work->open, HANDS * tasks, sizeof *work->open) ||
+            !pages_resize(&work->places, tasks, sizeof *work->places)) {
             return false;
         }
         work->task_capacity = (uint32_t)tasks;
@@ -408,7 +401,7 @@ static bool arrange_threads(struct simulation *sim) {
     sim->derived.vertex_count = vertices;
     if (asides <= work->aside_capacity) return true;
     work->aside_capacity = 0;
-    if (!resize(&work->asides, asides, sizeof *work->asides)) return false;
+    if (!pages_resize(&work->asides, asides, sizeof *work->asides)) return false;
     work->aside_capacity = asides;
     return true;
 }
