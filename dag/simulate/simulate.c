@@ -426,26 +426,35 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
     if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
 }
 
-// Tasks and bodies lie apart, so they are fetched ahead: the body of the task that the thread spawns next, and the task
-// after that. Inlined early, or gcc takes it for a function without effect and leaves out the call.
+static inline __attribute__((always_inline)) void fetch_vertex(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    __builtin_prefetch(&vertices->time_ns[v]);
+    __builtin_prefetch(&vertices->task[v]);
+    __builtin_prefetch(&vertices->cause[v]);
+    __builtin_prefetch(&vertices->kind[v]);
+    __builtin_prefetch(&vertices->rule[v]);
+    __builtin_prefetch(&sim->traits[v]);
+    __builtin_prefetch(&sim->time_ns[v], 1);
+    __builtin_prefetch(&sim->parking.first[v]);
+}
+
+// Tasks and bodies lie apart, so they are fetched ahead: the body of the task that the thread spawns next, what comes
+// behind that spawn, and the task after that. Inlined early, or gcc takes this and fetch_vertex for functions without
+// effect and leaves out the calls.
 static inline __attribute__((always_inline)) void fetch(const struct simulation *sim, uint32_t task) {
     uint32_t next = sim->spawned_next[task];
     if (next == DAG_NONE) return;
-    uint32_t later = sim->spawned_next[next], start = sim->dag->tasks[next].start;
+    uint32_t later = sim->spawned_next[next], start = sim->dag->tasks[next].start, shift = sim->shift_after[next];
     if (later != DAG_NONE) {
         __builtin_prefetch(&sim->dag->tasks[later]);
         __builtin_prefetch(&sim->dag->tasks[later].tail);
     }
+    __builtin_prefetch(&sim->shifts[shift ? shift - 1 : 0]);
+    fetch_vertex(sim, sim->dag->tasks[next].spawn_begin);
     if (start == DAG_NONE) return;
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    __builtin_prefetch(&vertices->time_ns[start]);
-    __builtin_prefetch(&vertices->task[start]);
-    __builtin_prefetch(&vertices->cause[start]);
-    __builtin_prefetch(&vertices->kind[start]);
-    __builtin_prefetch(&vertices->rule[start]);
-    __builtin_prefetch(&sim->traits[start]);
-    __builtin_prefetch(&sim->time_ns[start], 1);
-    __builtin_prefetch(&sim->parking.first[start]);
+    fetch_vertex(sim, start);
+    __builtin_prefetch(&sim->time_ns[sim->dag->tasks[next].end], 1);
+    __builtin_prefetch(&sim->dag->vertices.time_ns[sim->dag->tasks[next].end]);
 }
 
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
