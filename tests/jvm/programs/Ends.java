@@ -152,6 +152,11 @@ public final class Ends {
         }
     }
 
+    // What a dying JVM has not put into the trace by then is lost: the tracer writes ten times a second.
+    private static void letItBeWritten() throws InterruptedException {
+        Thread.sleep(500);
+    }
+
     private static <T> T inTask(Callable<T> body) throws Exception {
         return POOL.submit(body).get();
     }
@@ -181,13 +186,17 @@ public final class Ends {
                 Runtime.getRuntime().halt(9);
                 return null;
             });
-            case "crash" -> inTask(() -> {
-                crash();
-                return null;
-            });
+            case "crash" -> {
+                letItBeWritten();
+                inTask(() -> {
+                    crash();
+                    return null;
+                });
+            }
             case "overflow" -> System.out.println("overflows=" + inTask(Ends::overflow) + " here=" + overflow());
             case "nothing" -> System.out.println("refused=" + inTask(Ends::runNothing) + " here=" + runNothing());
             case "exhaust" -> {
+                letItBeWritten();
                 System.out.println("exhausted=" + inTask(Ends::exhaust));
                 work();
             }
