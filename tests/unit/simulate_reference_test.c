@@ -2,6 +2,7 @@
 // The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
 // the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
 #include "dag/edit/body.h"
+#include "dag/simulate/strand.h"
 #include "dag/write.h"
 #include "metrics/metrics.h"
 #include "simulate_fixture.h"
@@ -249,6 +250,7 @@ static void compare(struct simulate_fixture *fixture, const struct model *model,
                  expected.stuck ? "stuck" : "not stuck", edit_text(fixture));
     }
     if (outcome == DAG_OK) {
+        if (seed % 2) assert_true(derive_run_by(fixture->simulation, 2)); // so small a run is derived by one thread
         const struct dag *run = simulation_dag(fixture->simulation);
         compare_vertices(fixture, run, &expected, tolerance_ns, seed);
         if (fixture->edit.parts_count) compare_parts(fixture->dag, run, &expected, tolerance_ns, seed);
