@@ -141,6 +141,7 @@ static void say_parts(struct sentence *sentence, const struct why *why) {
 static void say_queue(struct sentence *sentence, const struct improvement *improvement) {
     const struct dag *dag = improvement->dag;
     const struct dag_pool *rules = &dag->pools[improvement->pool];
+    const bool one = improvement->task_count == 1;
     uint32_t started = 0;
     double waited_ns = 0;
     for (uint32_t i = 0; i < improvement->task_count; i++) {
@@ -149,11 +150,13 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
         started++;
         waited_ns += (double)(dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->spawn_begin]);
     }
-    if (rules->maximum < INT32_MAX)
-        say(sentence, " share %d thread%s and", rules->maximum, rules->maximum == 1 ? "" : "s");
-    say(sentence, " wait ");
+    if (rules->maximum < INT32_MAX) {
+        say(sentence, one ? " has %d thread%s and" : " share %d thread%s and", rules->maximum,
+            rules->maximum == 1 ? "" : "s");
+    }
+    say(sentence, one ? " waits " : " wait ");
     say_duration(sentence, started ? waited_ns / started : 0);
-    say(sentence, " each for one; with %d", improvement->threads);
+    say(sentence, one ? " for one; with %d" : " each for one; with %d", improvement->threads);
 }
 
 static void say_tasks(struct sentence *sentence, const struct why *why) {
