@@ -12,7 +12,7 @@
 struct pending_queue { // ids of one object handed over, or evaluated, several times
     size_t head, count, capacity;
     uint32_t maker; // of those that were evaluated
-    uint64_t *ids;  // those that were not handed over yet have ONLY_CREATED
+    uint64_t *ids;  // those that were not handed over yet have ONLY_CREATED, and stand behind all others
 };
 
 static const uint64_t ONLY_CREATED = (uint64_t)1 << 63;
@@ -55,8 +55,12 @@ static struct pending_queue *queue_in(uint64_t tag) {
     return (struct pending_queue *)(uintptr_t)(tag & ~(uint64_t)TAG_KIND);
 }
 
+static size_t queue_end(const struct pending_queue *queue) {
+    return queue->head + queue->count;
+}
+
 static bool queue_push(struct pending_queue *queue, uint64_t id) {
-    if (queue->head > 0 && queue->head + queue->count == queue->capacity) {
+    if (queue->head > 0 && queue_end(queue) == queue->capacity) {
         memmove(queue->ids, queue->ids + queue->head, queue->count * sizeof *queue->ids);
         queue->head = 0;
     }
@@ -67,7 +71,8 @@ static bool queue_push(struct pending_queue *queue, uint64_t id) {
         queue->ids = grown;
         queue->capacity = capacity;
     }
-    queue->ids[queue->head + queue->count++] = id;
+    queue->ids[queue_end(queue)] = id;
+    queue->count++;
     return true;
 }
 
@@ -106,12 +111,11 @@ static bool has_only_created(const struct pending_queue *queue) {
     return queue->count == 1 && queue->ids[queue->head] & ONLY_CREATED;
 }
 
-// Place of the first id that was handed over, or of the first that was only created; SIZE_MAX: there is none.
-static size_t find_id(const struct pending_queue *queue, bool only_created) {
-    for (size_t i = queue->head; i < queue->head + queue->count; i++) {
-        if (!(queue->ids[i] & ONLY_CREATED) == !only_created) return i;
-    }
-    return SIZE_MAX;
+// Where those begin that were only created; the queue's end: there are none.
+static size_t first_created(const struct pending_queue *queue) {
+    size_t at = queue->head;
+    while (at < queue_end(queue) && !(queue->ids[at] & ONLY_CREATED)) at++;
+    return at;
 }
 
 void identity_wrapped(const struct thread_state *state, jobject object) {
@@ -127,8 +131,8 @@ void identity_wrapped(const struct thread_state *state, jobject object) {
 
 // An id that was created but not handed over is what is handed over now.
 static uint64_t hand_over_created(const struct thread_state *state, struct pending_queue *queue) {
-    size_t at = find_id(queue, true);
-    if (at == SIZE_MAX) return 0;
+    size_t at = first_created(queue);
+    if (at == queue_end(queue)) return 0;
     bool alone = has_only_created(queue);
     queue->ids[at] &= ~ONLY_CREATED;
     if (alone) hand_over_at_once(state, queue->maker, queue->ids[at]);
@@ -181,13 +185,11 @@ static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) 
     return id;
 }
 
-// What was handed over comes before what was only created.
 static uint64_t take_pending(jobject object, uint64_t tag) {
     struct pending_queue *queue = queue_in(tag);
     if (queue->count == 0) return 0;
-    size_t at = find_id(queue, false);
-    if (at == SIZE_MAX) makers_needed(queue->maker);
-    return take_at(object, queue, at == SIZE_MAX ? queue->head : at);
+    if (queue->ids[queue->head] & ONLY_CREATED) makers_needed(queue->maker);
+    return take_at(object, queue, queue->head);
 }
 
 // Of an object that was handed over, and is not any more.
@@ -217,10 +219,8 @@ uint64_t identity_begin(jobject object) {
 }
 
 static uint64_t last_handed_over(const struct pending_queue *queue) {
-    for (size_t i = queue->head + queue->count; i-- > queue->head;) {
-        if (!(queue->ids[i] & ONLY_CREATED)) return queue->ids[i];
-    }
-    return 0;
+    size_t created = first_created(queue);
+    return created > queue->head ? queue->ids[created - 1] : 0;
 }
 
 uint64_t identity_last_pending(jobject object) {
@@ -243,8 +243,8 @@ uint64_t identity_take_created(const struct thread_state *state, jobject object)
         set_tag(object, 0);
     }
     struct pending_queue *queue = (tag & TAG_KIND) == TAG_QUEUE ? queue_in(tag) : NULL;
-    size_t at = queue ? find_id(queue, true) : SIZE_MAX;
-    if (at != SIZE_MAX) {
+    size_t at = queue ? first_created(queue) : 0;
+    if (queue && at < queue_end(queue)) {
         if (has_only_created(queue)) hand_over_at_once(state, queue->maker, queue->ids[at] & ~ONLY_CREATED);
         id = take_at(object, queue, at);
     }

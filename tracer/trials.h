@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tracer finds out by trial of the machine that it is on: the rate of the clock, what CPU time can be read
-// from, and how far apart the cores' clocks are. It takes 4 ms, mostly of sleep, and some ten on a busy machine: a JVM
-// that starts under the tracer goes on meanwhile.
+// from, and how far apart the cores' clocks are. It takes milliseconds, mostly of sleep: a JVM that starts under the
+// tracer goes on meanwhile.
 #ifndef REHYPE_TRACER_TRIALS_H
 #define REHYPE_TRACER_TRIALS_H
 

@@ -27,7 +27,7 @@
 
 // Changes the times of a DAG as built, and with them what its edges compute, its pauses and samples, and its window.
 // Once; without effect where the trace tells no costs. dag->tracer says how much it was. false and *error: no memory,
-// and the DAG is as it was. Cost: about 25 ns a vertex.
+// and the DAG is as it was. Cost: a walk over all vertices, and a sort of those that hand tasks over or take them up.
 bool dag_take_out_tracer_cost(struct dag *dag, struct error *error);
 
 // When something recorded on a thread (events that are no vertices, too) happens in the times of a DAG: between two

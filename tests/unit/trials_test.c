@@ -26,7 +26,6 @@ static void test_unbegun_ones_are_made_at_once(void **state) {
     assert_plausible(trials_result(false));
 }
 
-// Rates are measured in 2 ms, so they are equal but for what it takes to read a clock.
 static void test_begun_ones_find_the_same(void **state) {
     const struct trials at_once = trials_result(false);
     trials_begin(false);
@@ -34,7 +33,6 @@ static void test_begun_ones_find_the_same(void **state) {
     assert_plausible(begun);
     assert_string_equal(begun.clock.name, at_once.clock.name);
     assert_string_equal(begun.meter.unit, at_once.meter.unit);
-    assert_in_range(begun.clock.ticks_per_s, at_once.clock.ticks_per_s * 9 / 10, at_once.clock.ticks_per_s * 11 / 10);
 }
 
 // Of a JVM that is attached to several times, each recording has its own clock.
