@@ -14,7 +14,7 @@ struct calling_context {
 };
 
 struct calling_site {
-    uint32_t site;       // index into dag->sites; DAG_NONE: of tasks that nobody was seen to hand over
+    uint32_t site;       // index into dag->sites; DAG_NONE: tasks that nobody was seen to hand over, or no site did
     uint32_t task_class; // trace class id of those; else of most of the site's tasks
     uint64_t tasks;
     struct calling_context *contexts; // by kind, then by share, largest first

@@ -30,6 +30,8 @@ static const char *simple_name(const char *class_name, int *length) {
     return name;
 }
 
+static const char CUT[] = " ...";
+
 // Text that grows up to `size`.
 struct line {
     char *text;
@@ -43,11 +45,10 @@ static bool ends_with(const struct line *line, const char *end) {
 }
 
 static void add(struct line *line, const char *text, int length) {
-    static const char CUT[] = " ...";
     if (line->full) return;
     line->full = line->used + (size_t)length + sizeof CUT > line->size;
     if (line->full) {
-        if (ends_with(line, " < ")) line->used -= 3;
+        line->used -= ends_with(line, " < ") ? 3 : ends_with(line, ", ") ? 2 : 0;
         text = CUT;
         length = ends_with(line, CUT) ? 0 : sizeof CUT - 1;
     }
@@ -112,14 +113,16 @@ static uint32_t make_part(const struct trace *trace, uint32_t context, struct li
     return trace->calling_contexts[context].caller;
 }
 
-// What was there before, as in recursion, is one "..." however often it comes.
+// What was there before, as in recursion, is one "..." however often it comes. A part that was cut still fits into an
+// empty line.
 const char *calling_text(const struct trace *trace, uint32_t context, char *text, size_t size) {
     struct line line = {.text = text, .size = size};
     bool recursing = false;
     *text = '\0';
     while (context && !line.full) {
         char part_text[LINE_BYTES];
-        struct line part = {.text = part_text, .size = sizeof part_text};
+        struct line part = {.text = part_text,
+                            .size = (size < sizeof part_text ? size : sizeof part_text) - sizeof CUT};
         context = make_part(trace, context, &part);
         bool again = has_part(&line, part_text);
         if (again && recursing) continue;
@@ -173,13 +176,22 @@ static void write_kind(enum calling_kind kind, const struct shown *shown, size_t
         fprintf(file, "    %-9s %7s  and %s more\n", "", "", text_count(count - SHOWN_OF_A_KIND).s);
 }
 
+// Of tasks without a site: whether the JDK was seen to hand some of them over.
+static bool was_submitted(const struct calling_site *site) {
+    for (size_t i = 0; i < site->context_count; i++) {
+        if (site->contexts[i].kind == CALLING_SUBMITTED) return true;
+    }
+    return false;
+}
+
 static void write_heading(const struct dag *dag, const struct calling_site *site, FILE *file) {
     char place[512];
     const char *class_name = site->task_class ? dag->trace->classes[site->task_class].name : NULL;
     if (site->site != DAG_NONE)
         fprintf(file, "  spawned in %s", dag_site_text(dag, site->site, place, sizeof place));
     else
-        fprintf(file, "  not handed over: %s", class_name ? class_name : "of an unknown class");
+        fprintf(file, "  %s: %s", was_submitted(site) ? "handed over by the JDK alone" : "not handed over",
+                class_name ? class_name : "of an unknown class");
     fprintf(file, ", %s task%s\n", text_count(site->tasks).s, site->tasks == 1 ? "" : "s");
 }
 

@@ -10,8 +10,8 @@
 
 extern const char *const calling_kind_names[CALLING_KINDS]; // created, submitted, executed
 
-// "[ThreadPoolExecutor, AbstractExecutorService] < Main.submit:12 < Main.main:5"; cut to `size` with "..." at its end.
-// Returns text.
+// "[ThreadPoolExecutor, AbstractExecutorService] < Main.submit:12 < Main.main:5"; cut to `size` (10 at least) with
+// "..." at its end. Returns text.
 const char *calling_text(const struct trace *trace, uint32_t context, char *text, size_t size);
 
 // By site, at most `most` of them, and of each the contexts that most tasks come by; those that look the same are one.

@@ -133,6 +133,7 @@ static void test_frames_of_the_jdk_are_folded(void **state) {
     expect_text(&f, f.in_right, 256,
                 "[ThreadPoolExecutor, AbstractExecutorService] < Main$Inner.right:5 < Main.main:9");
     expect_text(&f, f.in_right, 60, "[ThreadPoolExecutor, AbstractExecutorService] ...");
+    expect_text(&f, f.in_right, 40, "[ThreadPoolExecutor ...");
     end(&f);
 }
 
@@ -165,6 +166,26 @@ static void test_the_text_tells_what_most_tasks_come_by(void **state) {
     end(&f);
 }
 
+static void expect_heading(enum calling_kind kind, const char *expected) {
+    struct fixture f = begin();
+    struct error error = ERROR_INIT;
+    char *text = NULL;
+    size_t size;
+    tb_calling_sample(f.tb, kind, 5, f.in_left, 1);
+    find(&f);
+    FILE *file = open_memstream(&text, &size);
+    assert_true(calling_text_write(f.dag, &f.found, 1, file, &error));
+    fclose(file);
+    assert_memory_equal(text, expected, strlen(expected));
+    free(text);
+    end(&f);
+}
+
+static void test_tasks_without_a_site_say_whether_the_jdk_handed_them_over(void **state) {
+    expect_heading(CALLING_CREATED, "  not handed over: p.Job, 1 task\n");
+    expect_heading(CALLING_SUBMITTED, "  handed over by the JDK alone: p.Job, 1 task\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples_go_to_the_sites_of_their_tasks),
@@ -172,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_frames_of_the_jdk_are_folded),
         cmocka_unit_test(test_recursion_and_what_was_left_out_are_dots),
         cmocka_unit_test(test_the_text_tells_what_most_tasks_come_by),
+        cmocka_unit_test(test_tasks_without_a_site_say_whether_the_jdk_handed_them_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
