@@ -3,6 +3,7 @@
 #include "cli/analysis.h"
 #include "cli/commands.h"
 #include "cli/model.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/plan.h"
@@ -13,11 +14,13 @@
 
 #include <sys/stat.h>
 
+#define AS_RECORDED UINT64_MAX
+
 static struct {
     const char *plan, *output, *model, *rate, *window, *request;
     uint64_t cores;
     bool json, keep_tracer_cost;
-} options = {.output = "estimated.msgpack"};
+} options = {.output = "estimated.msgpack", .cores = AS_RECORDED};
 
 static const struct option_spec specs[] = {
     {"--apply", 0, OPTION_TEXT, &options.plan, "PLAN", "the plan, from suggest or hand-written"},
@@ -46,16 +49,19 @@ static bool check_options(struct model *model, struct error *error) {
     if (!options.plan) return error_set(error, STATUS_USAGE, "--apply PLAN is missing");
     if (!model_parse(options.model, &model->kind, error)) return false;
     if (options.rate && !model_parse_rate(options.rate, &model->rate, error)) return false;
+    if (options.cores == AS_RECORDED) return true;
+    if (options.cores == 0) return error_set(error, STATUS_USAGE, "--cores 0: expected at least one core");
     model->cores = (double)options.cores;
-    if (!options.cores || model->kind == MODEL_CPU) return true;
+    if (model->kind == MODEL_CPU) return true;
     return error_set(error, STATUS_USAGE, "--cores means nothing to the model %s", model_names[model->kind]);
 }
 
 // Writing over the trace would pull the mapped file away under the reader.
 static bool check_output(const char *trace_path, struct error *error) {
     struct stat trace, output;
-    if (stat(trace_path, &trace) != 0 || stat(options.output, &output) != 0) return true;
-    if (trace.st_dev != output.st_dev || trace.st_ino != output.st_ino) return true;
+    bool known = stat(trace_path, &trace) == 0 && stat(options.output, &output) == 0;
+    if (!known || trace.st_dev != output.st_dev || trace.st_ino != output.st_ino)
+        return output_check(options.output, "trace", error);
     return error_set(error, STATUS_USAGE, "%s is the recorded trace: choose another file with -o", options.output);
 }
 
@@ -70,7 +76,7 @@ static bool choose_arrivals(struct estimate *e, struct error *error) {
 static bool measure_base(struct estimate *e, struct error *error) {
     struct estimator *estimator = &e->analysis.estimator;
     if (!model_choose(&e->analysis, e->model.kind, &e->model.kind, error)) return false;
-    if (options.cores && e->model.kind != MODEL_CPU) {
+    if (e->model.cores && e->model.kind != MODEL_CPU) {
         return error_set(error, STATUS_FAILED, "--cores needs what %s lacks: what its tasks computed", e->trace_path);
     }
     estimator->model = e->model;
@@ -182,11 +188,15 @@ static bool write_text(const struct estimate *e, struct error *error) {
     return true;
 }
 
+static bool find_trace(const struct operands *operands, struct arena *arena, const char **path, struct error *error) {
+    *path = operands->count > 0 ? operands->items[0] : NULL;
+    if (*path) return true;
+    if (!plan_trace_path(options.plan, arena, path, error)) return false;
+    return *path || error_set(error, STATUS_BAD_INPUT, "%s names no \"trace\": give one before --apply", options.plan);
+}
+
 static bool estimate(struct estimate *e, const struct operands *operands, struct arena *arena, struct error *error) {
-    if (operands->count > 0)
-        e->trace_path = operands->items[0];
-    else if (!plan_trace_path(options.plan, arena, &e->trace_path, error))
-        return false;
+    if (!find_trace(operands, arena, &e->trace_path, error)) return false;
     bool as_recorded = options.keep_tracer_cost || e->model.kind == MODEL_DAG;
     if (!check_output(e->trace_path, error) ||
         !analysis_open(&e->analysis, e->trace_path, options.window, as_recorded, error) ||

@@ -127,6 +127,10 @@ static int run(const struct operands *operands, struct error *error) {
     struct analysis analysis;
     struct findings findings = {0};
     struct arena arena = ARENA_INIT;
+    if (options.json && options.csv) {
+        error_set(error, STATUS_USAGE, "--json and --csv exclude each other");
+        return (int)error->status;
+    }
     if (!analysis_open(&analysis, path, options.window, options.keep_tracer_cost, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/recorded.h"
 
+#include "cli/output.h"
 #include "cli/trace_summary.h"
 #include "report/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
 #include <string.h>
@@ -20,17 +20,6 @@ static bool check_folder(const char *path, struct error *error) {
     snprintf(folder, sizeof folder, "%.*s", length > 0 ? (int)length : 1, path);
     if (access(folder, W_OK | X_OK) == 0) return true;
     return error_set(error, STATUS_FAILED, "no trace can be written into %s: %s", folder, strerror(errno));
-}
-
-// Every trace begins with a map whose first entry is its schema.
-static bool begins_like_trace(const char *path) {
-    static const char mark[] = "rehype.trace/";
-    char head[64];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    ssize_t length = read(fd, head, sizeof head);
-    close(fd);
-    return length > 0 && memmem(head, (size_t)length, mark, strlen(mark)) != NULL;
 }
 
 // The path as a glob pattern: bytes that glob would read are escaped, %p and %n are any number, and, with `others`, a
@@ -61,7 +50,7 @@ static void remove_parts(const char *path) {
     write_pattern(path, false, pattern, sizeof pattern);
     if (glob(pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            if (begins_like_trace(found.gl_pathv[i])) unlink(found.gl_pathv[i]);
+            if (output_begins_like(found.gl_pathv[i], "trace")) unlink(found.gl_pathv[i]);
         }
     }
     globfree(&found);
@@ -72,7 +61,7 @@ bool recorded_make_way(const char *path, struct error *error) {
     if (!check_folder(path, error)) return false;
     if (strstr(path, "%n")) remove_parts(path);
     if (stat(path, &old) != 0) return true;
-    if (!S_ISREG(old.st_mode) || (old.st_size > 0 && !begins_like_trace(path))) {
+    if (!S_ISREG(old.st_mode) || (old.st_size > 0 && !output_begins_like(path, "trace"))) {
         return error_set(error, STATUS_FAILED,
                          "not overwriting %s: it is not a rehype trace; choose another file with -o", path);
     }

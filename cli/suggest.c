@@ -5,6 +5,7 @@
 #include "cli/analysis.h"
 #include "cli/commands.h"
 #include "cli/model.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/candidates.h"
@@ -406,9 +407,15 @@ static bool write_results(const struct suggestion *s, struct error *error) {
     return true;
 }
 
+// A search may take minutes: what can't be written is said before it.
+static bool check_options(enum model_kind *model, struct error *error) {
+    if (options.json && options.csv) return error_set(error, STATUS_USAGE, "--json and --csv exclude each other");
+    return model_parse(options.model, model, error) && output_check(options.output, "plan", error);
+}
+
 static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
-    if (model_parse(options.model, &s.model, error) && open_all(&s, operands, error) && choose_model(&s, error) &&
+    if (check_options(&s.model, error) && open_all(&s, operands, error) && choose_model(&s, error) &&
         search(&s, error) && warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
@@ -425,7 +432,8 @@ const struct command command_suggest = {
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Without --require a plan may not be worse than the run in wall time, peak or mean occupied threads\n"
-        "(by more than 0.5 %). Changes that fail are listed with the reason.\n"
+        "(by more than 0.5 %, or than what the model is off by in the worst of the three). Changes that fail are\n"
+        "listed with the reason.\n"
         "Of several recordings of one program it finds what is best over all of them: the geometric mean of what each\n"
         "gains (of an expression, the arithmetic mean). Requirements must hold in every one, and what would deadlock "
         "in\n"
