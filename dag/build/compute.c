@@ -48,10 +48,19 @@ static struct stretch stretch_between(const struct dag *dag, uint32_t from, uint
 
 __extension__ typedef __int128 int128;
 
-// floor(total * part / whole); few traces need the wide division, which costs ten times the other.
+// floor(total * part / whole), part <= whole. Few traces need the wide division. Below it one of doubles, off by one at
+// most and put right by what it leaves, takes a third of the time of one of 64-bit integers.
 static int64_t share_of(int64_t total_ns, int64_t part_ns, int64_t whole_ns) {
-    if ((total_ns | part_ns) <= INT32_MAX) return total_ns * part_ns / whole_ns;
-    return (int64_t)((int128)total_ns * part_ns / whole_ns);
+    if (part_ns == whole_ns) return total_ns;
+    if ((total_ns | part_ns) > INT32_MAX) return (int64_t)((int128)total_ns * part_ns / whole_ns);
+    int64_t product = total_ns * part_ns, share_ns = (int64_t)((double)product / (double)whole_ns);
+    int64_t left = product - share_ns * whole_ns;
+    return share_ns + (left >= whole_ns) - (left < 0);
+}
+
+static int64_t divided_up(int64_t ns, int64_t count) {
+    if (ns <= INT32_MAX) return ((uint32_t)ns + (uint32_t)count - 1) / (uint32_t)count; // a third of the time, too
+    return (ns + count - 1) / count;
 }
 
 struct level {
@@ -66,7 +75,7 @@ static struct level level_of(const struct dag *dag, const struct stretch *stretc
     struct room room = stretch->rooms[asleep];
     int64_t spare_ns = room.length_ns - total_ns, above = room.count, excess_ns = total_ns, level_ns = 0;
     while (above > 0 && excess_ns > 0) {
-        level_ns += (excess_ns + above - 1) / above;
+        level_ns += divided_up(excess_ns, above);
         above = 0;
         excess_ns = -spare_ns;
         for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) {
