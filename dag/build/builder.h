@@ -147,6 +147,10 @@ struct builder {
     uint32_t shutdown_count, shutdown_capacity;
 };
 
+// Of a function that only fetches memory ahead. Inlined early, or gcc takes it for one without effect and leaves out
+// the call.
+#define FETCHES_AHEAD static inline __attribute__((always_inline)) void
+
 bool no_memory(struct builder *builder); // sets the error; false
 
 // Makes room for one more: *array may move. false when there is no memory.

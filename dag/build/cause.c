@@ -12,8 +12,25 @@ static bool in_time(const struct dag *dag, uint32_t cause, uint32_t effect) {
     return dag->vertices.time_ns[cause] <= dag->vertices.time_ns[effect] + SKEW_TOLERANCE_NS;
 }
 
+// Tasks lie anywhere, and so do their results: both are fetched ahead of the vertex in hand.
+FETCHES_AHEAD prefetch_awaited(const struct dag *dag, uint32_t v) {
+    enum { AHEAD = 24 };
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (dag->vertex_count - v <= 2 * AHEAD) return;
+    uint32_t far = v + 2 * AHEAD, near = v + AHEAD;
+    if (vertices->kind[far] == VERTEX_WAIT_END && vertices->task[far] != DAG_NONE) {
+        __builtin_prefetch(&dag->tasks[vertices->task[far]].result);
+        __builtin_prefetch(&dag->tasks[vertices->task[far]].flags);
+    }
+    if (vertices->kind[near] == VERTEX_WAIT_END && vertices->task[near] != DAG_NONE) {
+        uint32_t result = dag->tasks[vertices->task[near]].result;
+        if (result != DAG_NONE) __builtin_prefetch(&vertices->time_ns[result]);
+    }
+}
+
 static void cause_waits(struct dag *dag) {
     for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        prefetch_awaited(dag, v);
         if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.task[v] == DAG_NONE) continue;
         const struct dag_task *awaited = &dag->tasks[dag->vertices.task[v]];
         uint32_t result = awaited->flags & TASK_PERMIT ? DAG_NONE : awaited->result;
@@ -21,9 +38,19 @@ static void cause_waits(struct dag *dag) {
     }
 }
 
+FETCHES_AHEAD prefetch_start(const struct dag *dag, uint32_t t) {
+    enum { AHEAD = 16 };
+    uint32_t start = dag->task_count - t > AHEAD ? dag->tasks[t + AHEAD].start : DAG_NONE;
+    if (start == DAG_NONE) return;
+    __builtin_prefetch(&dag->vertices.kind[start]);
+    __builtin_prefetch(&dag->vertices.cause[start], 1);
+    __builtin_prefetch(&dag->vertices.rule[start], 1);
+}
+
 // The spawn causes the first thing that shows the worker has the task: BUSY where it had been idle, else START.
 static void cause_starts(struct dag *dag) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
+        prefetch_start(dag, t);
         const struct dag_task *task = &dag->tasks[t];
         if (task->start == DAG_NONE) continue;
         bool begins_thread = task->start == dag->threads[task->thread].first && task->flags & TASK_THREAD_RUN;
