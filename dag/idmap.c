@@ -8,9 +8,13 @@
 
 enum { FIRST_CAPACITY = 64 };
 
-static size_t slot_of(const struct idmap *map, uint64_t key) {
+static size_t first_slot_of(const struct idmap *map, uint64_t key) {
     uint64_t mixed = key * 0x9E3779B97F4A7C15u; // 2^64 / golden ratio: consecutive ids spread over the table
-    size_t slot = (size_t)(mixed >> 32) & (map->capacity - 1);
+    return (size_t)(mixed >> 32) & (map->capacity - 1);
+}
+
+static size_t slot_of(const struct idmap *map, uint64_t key) {
+    size_t slot = first_slot_of(map, key);
     while (map->slots[slot].value != IDMAP_NONE && map->slots[slot].key != key) slot = (slot + 1) & (map->capacity - 1);
     return slot;
 }
@@ -53,9 +57,21 @@ static uint32_t find_page(struct idpages *pages, uint64_t key) {
     return page;
 }
 
-uint32_t idpages_get(struct idpages *pages, uint64_t id) {
-    uint32_t page = find_page(pages, id / IDPAGE);
-    return page == IDMAP_NONE ? IDMAP_NONE : pages->pages[page][id % IDPAGE];
+// One step for all before the next for any.
+void idpages_get_all(const struct idpages *pages, const uint64_t *ids, uint32_t count, uint32_t *numbers) {
+    if (pages->count == 0) {
+        for (uint32_t i = 0; i < count; i++) numbers[i] = IDMAP_NONE;
+        return;
+    }
+    uint32_t page_of[IDS_AT_ONCE];
+    for (uint32_t i = 0; i < count; i++)
+        __builtin_prefetch(&pages->page_of.slots[first_slot_of(&pages->page_of, ids[i] / IDPAGE)]);
+    for (uint32_t i = 0; i < count; i++) {
+        page_of[i] = idmap_get(&pages->page_of, ids[i] / IDPAGE);
+        if (page_of[i] != IDMAP_NONE) __builtin_prefetch(&pages->pages[page_of[i]][ids[i] % IDPAGE]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = page_of[i] == IDMAP_NONE ? IDMAP_NONE : pages->pages[page_of[i]][ids[i] % IDPAGE];
 }
 
 static bool add_page(struct idpages *pages, uint64_t key) {

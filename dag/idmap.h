@@ -37,7 +37,10 @@ struct idpages {
     uint32_t recent_page;
 };
 
-uint32_t idpages_get(struct idpages *pages, uint64_t id); // IDMAP_NONE if it isn't there
+// The numbers of several ids, IDMAP_NONE of those that aren't there. Their memory is fetched side by side, which of one
+// after the other takes its time.
+#define IDS_AT_ONCE 32 // at most
+void idpages_get_all(const struct idpages *pages, const uint64_t *ids, uint32_t count, uint32_t *numbers);
 
 // Where the id's number stands or, being IDMAP_NONE, is to be put; valid until the next call. NULL when there is no
 // memory.

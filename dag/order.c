@@ -36,10 +36,8 @@ static void deal(const struct order_key *from, struct order_key *to, uint32_t co
     for (uint32_t i = 0; i < count; i++) to[place[digit(&from[i], least_ns, shift)]++] = from[i];
 }
 
-bool order_sort(struct order_key *keys, uint32_t count) {
-    struct order_key *spare = malloc(((size_t)count + 1) * sizeof *spare), *from = keys, *to = spare;
-    if (!spare) return false;
-    pages_prefer_huge(spare, ((size_t)count + 1) * sizeof *spare);
+void order_sort_in(struct order_key *keys, struct order_key *spare, uint32_t count) {
+    struct order_key *from = keys, *to = spare;
     int64_t least_ns = INT64_MAX, most_ns = INT64_MIN;
     for (uint32_t i = 0; i < count; i++) {
         if (keys[i].time_ns < least_ns) least_ns = keys[i].time_ns;
@@ -53,7 +51,14 @@ bool order_sort(struct order_key *keys, uint32_t count) {
         from = dealt;
     }
     if (from != keys) memcpy(keys, from, count * sizeof *keys);
-    free(spare);
     sort_ties(keys, count);
+}
+
+bool order_sort(struct order_key *keys, uint32_t count) {
+    struct order_key *spare = malloc(((size_t)count + 1) * sizeof *spare);
+    if (!spare) return false;
+    pages_prefer_huge(spare, ((size_t)count + 1) * sizeof *spare);
+    order_sort_in(keys, spare, count);
+    free(spare);
     return true;
 }

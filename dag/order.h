@@ -17,5 +17,7 @@ struct order_key {
 // Cost: two passes for each 11 bits of the time between the first and the last (three times for eight seconds), and
 // room for as many keys. false: no memory.
 bool order_sort(struct order_key *keys, uint32_t count);
+// The same with room for as many keys that the caller has.
+void order_sort_in(struct order_key *keys, struct order_key *spare, uint32_t count);
 
 #endif

@@ -46,8 +46,9 @@ static bool cursor_damaged(struct trace_cursor *cursor, struct error *error, con
 }
 
 static bool block_is_used_up(const struct trace_cursor *cursor) {
-    return cursor->times == cursor->times_end && cursor->operands == cursor->operands_end &&
-           (cursor->block == 0 || cursor->ticks == cursor->last_ticks);
+    const struct columns *columns = &cursor->columns;
+    return columns->times == columns->times_end && columns->operands == columns->operands_end &&
+           (cursor->block == 0 || columns->ticks == columns->last_ticks);
 }
 
 // Goes to the first event of the next block. The block was read once when the trace was opened; it is read as
@@ -64,26 +65,27 @@ static bool cursor_next_block(struct trace_cursor *cursor, struct error *error) 
     unpack_bytes(&unpack, TOKEN_STRING, &kind_size);
     if (!events_block_read(&unpack, &block)) return cursor_damaged(cursor, error, "the block was changed meanwhile");
     cursor->left = block.count;
-    cursor->kinds = block.kinds;
-    cursor->times = block.times;
-    cursor->times_end = block.times + block.times_size;
-    cursor->operands = block.operands;
-    cursor->operands_end = block.operands + block.operands_size;
-    cursor->ticks = block.first_ticks;
-    cursor->last_ticks = block.last_ticks;
-    cursor->at_block_start = true;
+    cursor->columns = (struct columns){.kinds = block.kinds,
+                                       .times = block.times,
+                                       .operands = block.operands,
+                                       .times_end = block.times + block.times_size,
+                                       .operands_end = block.operands + block.operands_size,
+                                       .ticks = block.first_ticks,
+                                       .last_ticks = block.last_ticks,
+                                       .next_ns = cursor->columns.next_ns,
+                                       .at_block_start = true};
     memset(cursor->last, 0, sizeof cursor->last);
     return true;
 }
 
 // Within a block the first difference is 0 and the others are not.
-static inline bool next_ticks(struct trace_cursor *cursor) {
+static inline bool next_ticks(struct columns *columns) {
     uint64_t difference;
-    if (!varint_get(&cursor->times, cursor->times_end, &difference)) return false;
+    if (!varint_get(&columns->times, columns->times_end, &difference)) return false;
     bool zero = difference == 0;
-    if (zero != cursor->at_block_start || difference > cursor->last_ticks - cursor->ticks) return false;
-    cursor->at_block_start = false;
-    cursor->ticks += difference;
+    if (zero != columns->at_block_start || difference > columns->last_ticks - columns->ticks) return false;
+    columns->at_block_start = false;
+    columns->ticks += difference;
     return true;
 }
 
@@ -93,10 +95,10 @@ static inline uint64_t scale_ticks(const struct tick_scale *scale, uint64_t tick
 }
 
 // Two ticks may fall on one ns; times rise all the same, across blocks too.
-static inline uint64_t next_ns(struct trace_cursor *cursor, const struct trace_file *file) {
-    uint64_t ns = scale_ticks(&file->scale, cursor->ticks - file->origin_ticks);
-    if (ns < cursor->next_ns) ns = cursor->next_ns;
-    cursor->next_ns = ns + 1;
+static inline uint64_t next_ns(struct columns *columns, const struct trace_file *file) {
+    uint64_t ns = scale_ticks(&file->scale, columns->ticks - file->origin_ticks);
+    if (ns < columns->next_ns) ns = columns->next_ns;
+    columns->next_ns = ns + 1;
     return ns;
 }
 
@@ -109,31 +111,56 @@ static bool wait_is_good(const struct trace_file *file, const struct event *even
            (wait_for != WAIT_FOR_POOL || event->operand[0] < file->trace.pool_count);
 }
 
-static inline bool next_operands(struct trace_cursor *cursor, const struct trace_file *file, struct event *event) {
+static inline bool next_operands(struct columns *columns, uint64_t *last, const struct trace_file *file,
+                                 struct event *event) {
     const uint64_t *highest = file->highest_operand[event->kind];
-    uint64_t *last = cursor->last[event->kind];
-    memset(event->operand, 0, sizeof event->operand);
+    event->operand[0] = event->operand[1] = event->operand[2] = 0;
     for (unsigned o = 0; o < file->operands[event->kind]; o++) {
         uint64_t code;
-        if (!varint_get(&cursor->operands, cursor->operands_end, &code)) return false;
+        if (!varint_get(&columns->operands, columns->operands_end, &code)) return false;
         event->operand[o] = last[o] += unzigzag(code);
         if (last[o] > highest[o]) return false;
     }
     return event->kind != EVENT_WAIT_BEGIN || wait_is_good(file, event);
 }
 
-bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct error *error) {
-    if (cursor->left == 0 && !cursor_next_block(cursor, error)) return false;
+// Walks the rest of a block, or what there is room for: a copy of the cursor, of which nobody else knows, stays in
+// registers. What is wrong with the event behind those read, or NULL.
+static const char *read_block(struct trace_cursor *cursor, struct event *events, uint32_t room, uint32_t *count) {
     const struct trace_file *file = (const struct trace_file *)cursor->trace;
-    event->kind = *cursor->kinds++;
-    cursor->left--;
-    if (event->kind == EVENT_NONE || event->kind >= EVENT_KINDS)
-        return cursor_damaged(cursor, error, "an event has no known kind");
-    if (!next_ticks(cursor))
-        return cursor_damaged(cursor, error, "times do not rise from the block's first to its last");
-    if (!next_operands(cursor, file, event)) {
-        return cursor_damaged(cursor, error, "an operand is missing or names what the trace does not have");
+    struct columns columns = cursor->columns;
+    const char *wrong = NULL;
+    uint32_t read = 0, most = cursor->left < room ? cursor->left : room;
+    for (; read < most && !wrong; read++) {
+        struct event *event = &events[read];
+        event->kind = *columns.kinds++;
+        if (event->kind == EVENT_NONE || event->kind >= EVENT_KINDS)
+            wrong = "an event has no known kind";
+        else if (!next_ticks(&columns))
+            wrong = "times do not rise from the block's first to its last";
+        else if (!next_operands(&columns, cursor->last[event->kind], file, event))
+            wrong = "an operand is missing or names what the trace does not have";
+        else
+            event->time = next_ns(&columns, file);
     }
-    event->time = next_ns(cursor, file);
-    return true;
+    cursor->columns = columns;
+    cursor->left -= read;
+    *count += read - (wrong != NULL);
+    return wrong;
+}
+
+uint32_t trace_cursor_read(struct trace_cursor *cursor, struct event *events, uint32_t room, struct error *error) {
+    uint32_t count = 0;
+    while (count < room) {
+        if (cursor->left == 0 && !cursor_next_block(cursor, error)) break;
+        const char *wrong = read_block(cursor, &events[count], room - count, &count);
+        if (!wrong) continue;
+        cursor_damaged(cursor, error, wrong);
+        break;
+    }
+    return count;
+}
+
+bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct error *error) {
+    return trace_cursor_read(cursor, event, 1, error) == 1;
 }

@@ -86,13 +86,15 @@ struct trace *trace_open_memory(const char *name, const void *bytes, size_t size
 struct trace_cursor {
     const struct trace *trace;
     const struct trace_stream *stream;
-    uint32_t block, left;                    // next block; events left in this one
-    const uint8_t *kinds, *times, *operands; // next bytes of this block's columns
-    const uint8_t *times_end, *operands_end;
-    uint64_t ticks, last_ticks; // of the event before; of this block's last
-    uint64_t next_ns;           // earliest time the next event may have
+    uint32_t block, left; // next block; events left in this one
+    struct columns {
+        const uint8_t *kinds, *times, *operands; // next bytes of this block's columns
+        const uint8_t *times_end, *operands_end;
+        uint64_t ticks, last_ticks; // of the event before; of this block's last
+        uint64_t next_ns;           // earliest time the next event may have
+        bool at_block_start;
+    } columns;
     uint64_t last[EVENT_KINDS][EVENT_OPERANDS];
-    bool at_block_start;
 };
 
 void trace_cursor_init(struct trace_cursor *cursor, const struct trace *trace, const struct trace_stream *stream);
@@ -101,7 +103,11 @@ void trace_cursor_init(struct trace_cursor *cursor, const struct trace *trace, c
 // ordinal of the event that comes next. Cost: a look at each block before, but none into it.
 uint64_t trace_cursor_seek(struct trace_cursor *cursor, uint64_t ordinal);
 
-// false at the end, or on damage (then error->status is set). Cost: about 10 ns an event.
+// As many of the next events as there is room for; fewer at the end, or on damage (then error->status is set). Cost:
+// about 10 ns an event.
+uint32_t trace_cursor_read(struct trace_cursor *cursor, struct event *events, uint32_t room, struct error *error);
+
+// The next event alone. false at the end, or on damage.
 bool trace_cursor_next(struct trace_cursor *cursor, struct event *event, struct error *error);
 
 #endif

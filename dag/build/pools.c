@@ -147,18 +147,19 @@ static void vote(const struct dag *dag, const struct dag_task *first, const stru
 // Takes the order in which queued tasks were taken for the discipline where it clearly is newest first.
 static bool look_at_order(struct builder *builder) {
     struct dag *dag = builder->dag;
-    struct order_key *queued = malloc(((size_t)dag->task_count + 1) * sizeof *queued);
+    _Static_assert(2 * sizeof(struct order_key) <= sizeof(struct sighting), "there is room for keys, and to sort them");
+    struct order_key *queued = (struct order_key *)builder->sightings; // as many as tasks, and no longer needed
     uint32_t count = 0;
     struct order_votes *votes = calloc(dag->pool_count, sizeof *votes);
     uint32_t *before = malloc(dag->pool_count * sizeof *before); // task of the pool that was taken last
-    bool ok = queued && votes && before;
+    bool ok = votes && before;
     for (uint32_t t = 0; ok && t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (task->dispatch != DISPATCH_QUEUED || !pool_at(dag, task->pool)) continue;
         queued[count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
     }
     for (uint32_t p = 0; ok && p < dag->pool_count; p++) before[p] = DAG_NONE;
-    ok = ok && order_sort(queued, count);
+    if (ok) order_sort_in(queued, queued + count, count);
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct dag_task *task = &dag->tasks[queued[i].item];
         if (before[task->pool] != DAG_NONE) vote(dag, &dag->tasks[before[task->pool]], task, &votes[task->pool]);
@@ -168,7 +169,6 @@ static bool look_at_order(struct builder *builder) {
         bool newest_first = votes[p].newest >= 3 && votes[p].newest > 4 * votes[p].oldest;
         if (newest_first && dag->pools[p].discipline == DISCIPLINE_FIFO) dag->pools[p].discipline = DISCIPLINE_LIFO;
     }
-    free(queued);
     free(votes);
     free(before);
     return ok || no_memory(builder);

@@ -177,9 +177,7 @@ static bool names_task(const struct event *event) {
     return event->operand[0] != 0;
 }
 
-// Inlined early, or gcc takes it for a function without effect and leaves out the call.
-static inline __attribute__((always_inline)) void prefetch_tasks(const struct builder *builder,
-                                                                 const struct event_batch *batch) {
+FETCHES_AHEAD prefetch_tasks(const struct builder *builder, const struct event_batch *batch) {
     for (uint32_t i = 0; i < batch->count; i++) {
         if (batch->sightings[i] == IDMAP_NONE) continue;
         uint32_t task = builder->sightings[batch->sightings[i]].task;
@@ -197,29 +195,31 @@ static inline bool may_name_task(unsigned kind) {
     return !(others >> kind & 1);
 }
 
+FETCHES_AHEAD prefetch_sighting(const struct builder *builder, uint32_t sighting) {
+    if (sighting == IDMAP_NONE) return;
+    __builtin_prefetch(&builder->sightings[sighting].id, 1); // most take two lines
+    __builtin_prefetch(&builder->sightings[sighting].handed_over, 1);
+}
+
 // A thread's events often name one task several times in a row.
 static void find_sightings(struct builder *builder, struct event_batch *batch) {
-    uint64_t last_id = 0;
-    uint32_t last = IDMAP_NONE;
+    uint64_t ids[IDS_AT_ONCE] = {0};
+    uint32_t numbers[IDS_AT_ONCE + 1] = {IDMAP_NONE}, count = 0;
     for (uint32_t i = 0; i < batch->count; i++) {
         const struct event *event = &batch->events[i];
-        batch->sightings[i] = IDMAP_NONE;
-        if (!may_name_task(event->kind)) continue;
-        if (event->operand[0] != last_id) {
-            last_id = event->operand[0];
-            last = idpages_get(&builder->sighting_of_id, last_id);
-            if (last != IDMAP_NONE) __builtin_prefetch(&builder->sightings[last]);
-        }
-        batch->sightings[i] = last;
+        bool names = may_name_task(event->kind) && event->operand[0] != 0;
+        if (names && (count == 0 || ids[count - 1] != event->operand[0])) ids[count++] = event->operand[0];
+        batch->sightings[i] = names ? count : 0;
     }
+    idpages_get_all(&builder->sighting_of_id, ids, count, &numbers[1]);
+    for (uint32_t i = 1; i <= count; i++) prefetch_sighting(builder, numbers[i]);
+    for (uint32_t i = 0; i < batch->count; i++) batch->sightings[i] = numbers[batch->sightings[i]];
 }
 
 static void decode_batch(struct builder *builder, struct trace_cursor *cursor, struct event_batch *batch) {
-    batch->count = 0;
-    while (batch->count < sizeof batch->events / sizeof *batch->events &&
-           trace_cursor_next(cursor, &batch->events[batch->count], builder->error)) {
-        batch->count++;
-    }
+    enum { ROOM = sizeof batch->events / sizeof *batch->events };
+    _Static_assert(ROOM <= IDS_AT_ONCE, "a batch may name as many tasks as it has events");
+    batch->count = trace_cursor_read(cursor, batch->events, ROOM, builder->error);
     find_sightings(builder, batch);
 }
 
@@ -361,26 +361,33 @@ static void make_task(const struct trace *trace, const struct sighting *sighting
                               .awaited = sighting->awaited};
 }
 
-static bool make_tasks(struct builder *builder) {
-    struct order_key *order = malloc(((size_t)builder->sighting_count + 1) * sizeof *order);
+static uint32_t count_tasks(const struct builder *builder) {
     uint32_t count = 0;
-    if (!order) return no_memory(builder);
-    pages_prefer_huge(order, ((size_t)builder->sighting_count + 1) * sizeof *order);
+    for (uint32_t i = 0; i < builder->sighting_count; i++) count += builder->sightings[i].kind == SIGHTING_TASK;
+    return count;
+}
+
+// Keys, and the room that sorting them takes, lie at the end of the tasks' own memory, which as tasks are made from its
+// beginning is overwritten where it is no longer needed: fresh memory costs as much as sorting.
+static bool make_tasks(struct builder *builder) {
+    _Static_assert(2 * sizeof(struct order_key) <= sizeof(struct dag_task), "there is room for both");
+    struct dag *dag = builder->dag;
+    uint32_t count = dag->task_count = count_tasks(builder), keys = 0;
+    dag->tasks = ARENA_NEW(&dag->arena, struct dag_task, (size_t)count + 1);
+    if (!dag->tasks) return no_memory(builder);
+    struct order_key *order = (struct order_key *)&dag->tasks[count] - count;
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
         const struct sighting *sighting = &builder->sightings[i];
         if (sighting->kind != SIGHTING_TASK) continue;
-        order[count++] = (struct order_key){(int64_t)sighting->first_ns, sighting->id, i};
+        order[keys++] = (struct order_key){(int64_t)sighting->first_ns, sighting->id, i};
     }
-    struct dag *dag = builder->dag;
-    bool ok = order_sort(order, count);
-    if (ok) dag->tasks = ARENA_NEW(&dag->arena, struct dag_task, (size_t)count + 1);
-    for (uint32_t i = 0; dag->tasks && i < count; i++) {
-        builder->sightings[order[i].item].task = i;
-        make_task(builder->trace, &builder->sightings[order[i].item], &dag->tasks[i]);
+    order_sort_in(order, order - count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t item = order[i].item;
+        builder->sightings[item].task = i;
+        make_task(builder->trace, &builder->sightings[item], &dag->tasks[i]);
     }
-    dag->task_count = count;
-    free(order);
-    return dag->tasks || no_memory(builder);
+    return true;
 }
 
 // As many as there are, as a rule: what is handed over, and threads. What is not filled takes no memory.
