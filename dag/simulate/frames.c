@@ -36,7 +36,7 @@ static void pop(struct simulation *sim, uint32_t strand) {
     sim->strands[strand].frame = frame.outer;
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
-    strand_lead(sim, strand, frame.lead_after_ns, true);
+    strand_lead(sim, strand, frame.lead_after_ns, frame.kind != FRAME_HELPED);
     if (frame.stolen) sim->strands[strand].stolen_from = frame.stolen_from;
     bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
     if (to_bracket) {
@@ -73,13 +73,26 @@ static int64_t held_up_ns(const struct dag_vertices *vertices, uint32_t v) {
     return before_ns > asleep_ns ? queued_ns : before_ns;
 }
 
-// It comes to its wait, and looks for a result or for help, so much later.
+// Whether a waiter came to the end of its wait from a task that it had helped with.
+static bool ends_behind_help(const struct simulation *sim, uint32_t v) {
+    uint32_t before = dag_task_of(&sim->dag->vertices, v - 1);
+    return before != DAG_NONE && sim->helped[before] && sim->fate[before] == FATE_DISPATCHED &&
+           frame_last_of_body(sim, before) == v - 1;
+}
+
+int64_t frame_held_behind_ns(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    bool measured = vertices->compute_ns && vertices->queued_ns && vertices->cause[v] != DAG_NONE;
+    return measured && !sim->shares ? held_up_ns(vertices, v) : 0;
+}
+
+// It comes to its wait, and looks for a result or for help, so much later; or else behind the task that it helped with.
 static void hold_up(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     bool begins = frame->since_ns == vertices->time_ns[v - 1];
     if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
     int64_t held_ns = held_up_ns(vertices, v);
-    strand->lead_ns += sim->shares ? 0 : held_ns;
+    if (!ends_behind_help(sim, v)) strand->lead_ns += sim->shares ? 0 : held_ns;
     frame->since_ns += held_ns;
 }
 

@@ -84,7 +84,9 @@ static bool find_traits(struct simulation *sim) {
         if (cause != DAG_NONE && kind == VERTEX_WAIT_END && vertices->task[v] != DAG_NONE)
             sim->traits[v] |= TRAIT_WAITS;
         if (kind == VERTEX_SPAWN_BEGIN) sim->traits[v] |= TRAIT_AWAITED; // by a thread's start
+        if (stealing_looks_before(sim, v)) sim->traits[v] |= TRAIT_LOOKS;
         if (cause != DAG_NONE || vertices->rule[v] != RULE_RUN || !is_plain_kind(kind)) continue;
+        if (sim->traits[v] & TRAIT_LOOKS) continue;
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }
@@ -625,7 +627,7 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
 }
 
 static bool waits(const struct simulation *sim, const struct strand *strand) {
-    return strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & TRAIT_WAITS;
+    return strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & (TRAIT_WAITS | TRAIT_LOOKS);
 }
 
 enum reach_outcome { REACH_KNOWN, REACH_AGAIN, REACH_LATER };
@@ -769,6 +771,7 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
                                           .vertex = DAG_NONE,
                                           .awaits = DAG_NONE,
                                           .stages = DAG_NONE,
+                                          .looked = DAG_NONE,
                                           .life = absent ? LIFE_OVER : LIFE_RUNS};
     if (absent) return;
     struct frame frame = {.task = DAG_NONE,

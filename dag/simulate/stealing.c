@@ -57,6 +57,13 @@ void stealing_begin_run(struct simulation *sim) {
     for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->queue.holder[t] = STEALING_NOWHERE;
 }
 
+bool stealing_looks_before(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t before = v > 0 ? dag_task_of(vertices, v - 1) : DAG_NONE;
+    if (before == DAG_NONE || !sim->helped[before] || sim->dag->tasks[before].tail != v - 1) return false;
+    return vertices->kind[v] != VERTEX_WAIT_END && vertices->kind[v] != VERTEX_START;
+}
+
 bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     switch (task->dispatch) {
@@ -256,18 +263,30 @@ static int64_t reached_ns(const struct strand *strand) {
     return strand->now_ns + strand->lead_ns;
 }
 
+// The end of the wait that a strand's next vertex ends or lies in.
+static uint32_t end_of_wait(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex, last = sim->frames[strand->frame].end - 1;
+    if (!(sim->traits[v] & TRAIT_LOOKS)) return v;
+    while (v < last && vertices->kind[v] != VERTEX_WAIT_END) {
+        v = vertices->kind[v] == VERTEX_START ? frame_last_of_body(sim, vertices->task[v]) + 1 : v + 1;
+    }
+    return v;
+}
+
 // The stealing pool whose tasks a strand may run while it waits for its next vertex, 0 if none. Several tasks together
 // may bring about what is no task itself (CountedCompleter); who waited for that helped if it did in the recording.
 static uint32_t pool_to_help(const struct simulation *sim, const struct strand *strand) {
     const struct dag *dag = sim->dag;
-    uint32_t v = strand->vertex;
-    if (v >= STEP_LEAST || v == 0) return 0;
+    if (strand->vertex >= STEP_LEAST || strand->vertex == 0 || strand->looked == strand->vertex) return 0;
+    uint32_t v = end_of_wait(sim, strand);
     if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
     uint32_t awaited = dag->vertices.task[v];
     if (awaited == DAG_NONE) return 0;
-    uint32_t before = dag_task_of(&dag->vertices, v - 1);
+    uint32_t before = dag_task_of(&dag->vertices, strand->vertex - 1);
     bool together = dag->tasks[awaited].flags & TASK_NESTED;
-    bool helped_last = before != DAG_NONE && dag->vertices.kind[v - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
+    bool helped_last =
+        before != DAG_NONE && dag->vertices.kind[strand->vertex - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
     uint32_t task = !together ? awaited : helped_last ? before : DAG_NONE;
     if (task == DAG_NONE || sim->fate[task] != FATE_DISPATCHED || !stealing_governs(sim, dag->tasks[task].pool))
         return 0;
@@ -277,8 +296,8 @@ static uint32_t pool_to_help(const struct simulation *sim, const struct strand *
 bool stealing_may_help(const struct simulation *sim, uint32_t index) {
     const struct strand *strand = &sim->strands[index];
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = strand->vertex;
     if (strand->blocked || pool_to_help(sim, strand) == 0) return false;
+    uint32_t v = end_of_wait(sim, strand);
     int64_t result_ns = sim->time_ns[vertices->cause[v]];
     if (result_ns == DAG_PENDING || result_ns == DAG_ABSENT) return result_ns == DAG_PENDING;
     int64_t lead_ns =
@@ -323,11 +342,19 @@ static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t
     return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
 }
 
+// What kept the waiter from a core behind a task, if that is the last that it helped with in this wait when recorded.
+static int64_t held_behind_ns(const struct simulation *sim, uint32_t job, uint32_t wait_end) {
+    bool last = !job_is_part(sim, job) && sim->helped[job] && frame_last_of_body(sim, job) + 1 == wait_end;
+    last &= sim->dag->vertices.kind[wait_end] == VERTEX_WAIT_END;
+    return last ? frame_held_behind_ns(sim, wait_end) : 0;
+}
+
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
     struct strand *strand = &sim->strands[index];
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen = stolen_from != DAG_NONE;
     frame.stolen_from = strand->stolen_from;
+    frame.lead_after_ns = held_behind_ns(sim, task, strand->vertex);
     strand->now_ns = reached_ns(strand);
     strand->lead_ns = 0;
     strand_lead(sim, index, cost_of_help(sim, task, stolen_from), true);
@@ -350,7 +377,8 @@ static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t a
 // What it waits for, or else what those have left who work for it.
 static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
     const struct strand *strand = &sim->strands[index];
-    uint32_t task = at_hand(sim, index, sim->dag->vertices.task[strand->vertex], pool), victim = DAG_NONE;
+    uint32_t awaited = sim->dag->vertices.task[end_of_wait(sim, strand)];
+    uint32_t task = at_hand(sim, index, awaited, pool), victim = DAG_NONE;
     if (task == DAG_NONE) {
         victim = strand->pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
         if (victim == DAG_NONE) return false;
@@ -375,6 +403,10 @@ void stealing_help(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
     uint32_t pool = pool_to_help(sim, strand), v = strand->vertex;
     if (find_help(sim, index, pool)) return;
+    if (sim->traits[v] & TRAIT_LOOKS) {
+        strand->looked = v;
+        return;
+    }
     strand->blocked = pool;
     if (strand->pool != pool) return;
     sim->pools[pool].blocked++;

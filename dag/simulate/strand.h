@@ -36,6 +36,7 @@ enum trait {
     TRAIT_AWAITED = 4,  // others may wait for its time
     TRAIT_WAITS = 8,    // it ends a wait for a task whose end is known
     TRAIT_HELD_UP = 16, // the edge to it has a holdup (dag/simulate/costs.h)
+    TRAIT_LOOKS = 32,   // a waiter that helped came to it before its wait was over
 };
 
 enum frame_kind {
@@ -128,6 +129,7 @@ struct strand {
     uint8_t comes_as;      // enum dispatch of what it will find
     uint32_t comes_for;    // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
     uint32_t blocked;      // it waits for a task of this pool and found nothing to help with; else 0
+    uint32_t looked;       // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
 };
 
 // What a strand passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
@@ -347,6 +349,8 @@ static inline bool frame_push(struct simulation *sim, uint32_t strand, struct fr
 // one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
 void frames_clear(struct simulation *sim);
+// What of the edge to a wait's end its thread was kept from a core before what it awaited came.
+int64_t frame_held_behind_ns(const struct simulation *sim, uint32_t wait_end);
 
 // sunk.c
 bool sunk_new(struct simulation *sim);
@@ -460,7 +464,9 @@ enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t t
 void stealing_share(struct simulation *sim, uint32_t task);      // into the shared queue, and nobody is called
 uint32_t stealing_take(struct simulation *sim, uint32_t worker); // the task that a free worker takes, DAG_NONE
 void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns);
-// Whether a strand whose next vertex ends a wait looks for tasks to run meanwhile.
+// Whether it lies in a wait, behind a task that was helped with.
+bool stealing_looks_before(const struct simulation *sim, uint32_t vertex);
+// Whether a strand whose next vertex ends a wait, or lies in it, looks for tasks to run meanwhile.
 bool stealing_may_help(const struct simulation *sim, uint32_t strand);
 // What a waiter, before it found a task that ran in its wait first of all, waited for a core: that held it up, not the
 // task.

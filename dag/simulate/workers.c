@@ -347,6 +347,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
                                            .vertex = DAG_NONE,
                                            .awaits = DAG_NONE,
                                            .stages = DAG_NONE,
+                                           .looked = DAG_NONE,
                                            .pool = index,
                                            .model = recorded ? worker : like,
                                            .maker = maker,

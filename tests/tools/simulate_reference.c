@@ -1151,6 +1151,26 @@ static void plan_wait_end(struct reference *r, struct strand *strand, uint32_t v
     }
 }
 
+static bool ends_helped_body(const struct reference *r, uint32_t v) {
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        if (was_helped(r, t) && task_of(r, t)->start != DAG_NONE && task_of(r, t)->tail == v) return true;
+    }
+    return false;
+}
+
+// What a waiter did behind tasks that it helped with, but in its wait, it does when it finds no more to help with.
+static bool helps_before(struct reference *r, struct strand *strand, uint32_t v) {
+    const struct dag_vertices *vertices = &r->dag->vertices;
+    uint32_t end = v, last = top(strand)->last;
+    if (vertices->kind[v] == VERTEX_WAIT_END || !ends_helped_body(r, v - 1)) return false;
+    while (end < last && vertices->kind[end] != VERTEX_WAIT_END) {
+        end = vertices->kind[end] == VERTEX_START ? task_of(r, vertices->task[end])->tail + 1 : end + 1;
+    }
+    if (end > last || vertices->kind[end] != VERTEX_WAIT_END || vertices->cause[end] == DAG_NONE) return false;
+    uint32_t pool = wait_is_over(r, end) ? 0 : pool_to_help(r, strand, end);
+    return pool && help(r, strand, end, pool);
+}
+
 // What the strand does next, until that takes time.
 static void plan(struct reference *r, struct strand *strand) {
     while (strand->then == THEN_NOTHING && strand->depth) {
@@ -1167,6 +1187,7 @@ static void plan(struct reference *r, struct strand *strand) {
             leave_frame(r, strand);
         } else {
             uint32_t v = next_vertex(r, frame), kind = r->dag->vertices.kind[v];
+            if (helps_before(r, strand, v)) continue;
             if (kind == VERTEX_SPAWN_BEGIN && r->dag->vertices.task[v] != DAG_NONE)
                 delay_edge(r, strand, v, THEN_SPAWN);
             else if (kind == VERTEX_WAIT_END && r->dag->vertices.cause[v] != DAG_NONE)

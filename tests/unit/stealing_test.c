@@ -12,7 +12,7 @@
 
 enum { MAIN = HAND_MAIN, FIRST = HAND_FIRST, SECOND = HAND_SECOND }; // threads: main and workers
 enum { TASK_A = 2, TASK_B, TASK_C, TASK_D, PROMISE };
-enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51 }; // workers' own run()
+enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51, RUN_OF_THIRD = 52 }; // workers' own run()
 enum { RANDOM_CASES = 300 };
 
 enum what {
@@ -248,6 +248,36 @@ static void test_who_lost_its_core_helps_later(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Or only once it had helped: it looks for help as soon as it waits, and behind that is held up.
+static void test_who_helped_loses_its_core_behind_that(void **state) {
+    (void)state;
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, START, TASK_D, 1000}, {120, END, TASK_D, 1060}, {130, START, TASK_B, 1070},
+         {140, SPAWN, TASK_C, 145}, {1400, TAKEN, TASK_C, 0}, {1410, END, TASK_B, 2350});
+    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 1110},
+         {160, START, TASK_C, 1120}, {260, END, TASK_C, 1220}, {1419, DELAYED, 980, 0}, {1420, AWAITED, TASK_B, 1230},
+         {1470, END, TASK_A, 1280});
+    check_story(&p, 2000, {TASK_C, FIRST, 160, 260, DISPATCH_HELPED}, {TASK_B, SECOND, 130, 1410, DISPATCH_QUEUED},
+                {TASK_A, FIRST, 40, 1470, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
+// Who makes a spare before it falls asleep has helped with all that it found before that.
+static void test_who_helped_makes_a_spare_behind_that(void **state) {
+    (void)state;
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, RUN, TASK_D, 120}, {130, START, TASK_B, 0}, {140, SPAWN, TASK_C, 145},
+         {1400, TAKEN, TASK_C, 0}, {1410, END, TASK_B, 0});
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 0}, {160, RUN, TASK_C, 260});
+    make_worker(&p, FIRST, 270, 900, RUN_OF_THIRD);
+    tell(&p, FIRST, {1420, AWAITED, TASK_B, 0}, {1470, END, TASK_A, 0});
+    check_story(&p, 2000, {TASK_C, FIRST, 160, 260, DISPATCH_HELPED}, {TASK_B, SECOND, 130, 1410, DISPATCH_QUEUED},
+                {TASK_A, FIRST, 40, 1470, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
 // A worker that was long asleep when a task was spawned comes when somebody came in the recording, and no sooner.
 static void test_who_sleeps_does_not_look_around(void **state) {
     (void)state;
@@ -361,6 +391,8 @@ int main(void) {
         cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
         cmocka_unit_test(test_who_lost_its_core_does_not_find_its_task),
         cmocka_unit_test(test_who_lost_its_core_helps_later),
+        cmocka_unit_test(test_who_helped_loses_its_core_behind_that),
+        cmocka_unit_test(test_who_helped_makes_a_spare_behind_that),
         cmocka_unit_test(test_who_sleeps_does_not_look_around),
         cmocka_unit_test(test_stealing_takes_longer),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
