@@ -188,6 +188,15 @@ void shifts_free(struct simulation *sim) {
     free(sim->drained_ns);
 }
 
+// When a worker that woke up took what it woke up for; where it found nothing, when it was awake.
+static int64_t looked_ns(const struct simulation *sim, const struct worker_shift *shift) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t start = shift->task != DAG_NONE ? sim->dag->tasks[shift->task].start : DAG_NONE;
+    if (start == DAG_NONE || vertices->time_ns[start] < shift->time_ns) return shift->time_ns;
+    int64_t queued_ns = sim->model == MODEL_CPU && vertices->queued_ns ? vertices->queued_ns[start] : 0;
+    return vertices->time_ns[start] - queued_ns;
+}
+
 // How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
 int64_t shifts_waking_ns(const struct simulation *sim, uint32_t job) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
@@ -197,7 +206,7 @@ int64_t shifts_waking_ns(const struct simulation *sim, uint32_t job) {
     const struct worker_shift *then = &sim->shifts[low - 1];
     if (then->idle <= 0 || then->running >= sim->dag->pools[task->pool].core) return -1;
     for (uint32_t i = low; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
-        if (sim->shifts[i].comes) return sim->shifts[i].time_ns - spawn_ns;
+        if (sim->shifts[i].comes) return looked_ns(sim, &sim->shifts[i]) - spawn_ns;
     }
     return -1;
 }

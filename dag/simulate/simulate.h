@@ -63,15 +63,17 @@
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or
 //     makes one while there are fewer than the parallelism or none runs. Who comes takes what it then finds, or goes
-//     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake up
-//     where one was idle and called for at that spawn, or as the recorded worker that it is took from its making; else
-//     the pool's mean. A worker that has been idle for no longer than its pool's take to look around before they go
-//     idle finds the task as one that queued. A bracket stays as recorded unless only one of the recorded and this one
-//     made a worker. A worker that waits for a task of its pool that is not done runs it if it is in its own deque,
-//     else the oldest of the worker with the most among those who work for it: who stole what they run from it, or from
-//     one who did (three steps at most). Helping anybody else could bury a task under one that waits for it. What it
-//     took from others costs the mean of what waiters took from others, unless it was recorded so. If it finds nothing
-//     it sleeps until the result comes, and does not count as running. An idle worker is woken in its place; a spare is
+//     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake
+//     up and take what it then took, where one was idle and called for at that spawn, or as the recorded worker that it
+//     is took from its making; else the pool's mean. A worker that has been idle for no longer than its pool's take to
+//     look around before they go idle finds the task as one that queued. A bracket stays as recorded unless only one of
+//     the recorded and this one made a worker. A worker that waits for a task of its pool that is not done runs it if
+//     it is in its own deque, else the oldest of the worker with the most among those who work for it: who stole what
+//     they run from it, or from one who did (three steps at most). Helping anybody else could bury a task under one
+//     that waits for it. What it took from others costs the mean of what waiters took from others, unless it was
+//     recorded so. If it finds nothing it sleeps until the result comes, and does not count as running. What a waiter
+//     did in its wait behind tasks that it helped with (making a spare), it does once it finds no more; and what kept
+//     it from a core behind the last of them, comes behind that one. An idle worker is woken in its place; a spare is
 //     made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not
 //     sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where
 //     several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs

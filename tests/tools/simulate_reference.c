@@ -476,7 +476,15 @@ static int64_t time_to_begin(const struct reference *r, uint32_t worker, uint32_
 struct state_then {
     bool alive, idle;
     int64_t wakes_ns; // INT64_MAX: never
+    uint32_t woken;   // vertex at which it did
 };
+
+// When a worker that woke up at a vertex had what it woke up for, if anything.
+static int64_t took_ns(const struct reference *r, uint32_t woken) {
+    uint32_t task = r->dag->vertices.task[woken], start = task == DAG_NONE ? DAG_NONE : task_of(r, task)->start;
+    if (start == DAG_NONE || recorded(r, start) < recorded(r, woken)) return recorded(r, woken);
+    return recorded(r, start) - (r->model->kind == MODEL_CPU ? queued(r, start) : 0);
+}
 
 static struct state_then state_at(const struct reference *r, uint32_t thread, int64_t time_ns) {
     const struct dag_thread *of = &r->dag->threads[thread];
@@ -487,7 +495,8 @@ static struct state_then state_at(const struct reference *r, uint32_t thread, in
         bool was_idle = idle, past = recorded(r, v) <= time_ns;
         if (kind == VERTEX_IDLE) idle = true;
         if (kind == VERTEX_BUSY || kind == VERTEX_RETIRE) idle = false;
-        if (kind == VERTEX_BUSY && was_idle && !past && then.wakes_ns == INT64_MAX) then.wakes_ns = recorded(r, v);
+        if (kind == VERTEX_BUSY && was_idle && !past && then.wakes_ns == INT64_MAX)
+            then.woken = v, then.wakes_ns = recorded(r, v);
         if (!past) continue;
         then.alive = kind != VERTEX_RETIRE && (then.alive || v == of->first);
         then.idle = idle;
@@ -499,16 +508,17 @@ static struct state_then state_at(const struct reference *r, uint32_t thread, in
 static int64_t recorded_waking_ns(const struct reference *r, uint32_t index) {
     const struct dag_task *task = task_of(r, index);
     int64_t spawn_ns = recorded(r, task->spawn_begin), wakes_ns = INT64_MAX;
+    uint32_t woken = DAG_NONE;
     int32_t idle = 0, busy = 0;
     for (uint32_t i = 0; i < r->dag->thread_count; i++) {
         if (!r->dag->threads[i].worker || r->dag->threads[i].pool != task->pool) continue;
         struct state_then then = state_at(r, i, spawn_ns);
         idle += then.alive && then.idle;
         busy += then.alive && !then.idle;
-        if (then.wakes_ns < wakes_ns) wakes_ns = then.wakes_ns;
+        if (then.wakes_ns < wakes_ns) woken = then.woken, wakes_ns = then.wakes_ns;
     }
-    if (idle == 0 || busy >= r->dag->pools[task->pool].core || wakes_ns == INT64_MAX) return -1;
-    return wakes_ns - spawn_ns;
+    if (idle == 0 || busy >= r->dag->pools[task->pool].core || woken == DAG_NONE) return -1;
+    return took_ns(r, woken) - spawn_ns;
 }
 
 // A spawn calls for a worker: an idle one, or a new one. Returns whether it made one.

@@ -292,6 +292,19 @@ static void test_who_sleeps_does_not_look_around(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// B called it, but was gone when it was awake; it took until 230 to find C.
+static void test_who_was_called_for_another_takes_as_long(void **state) {
+    (void)state;
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, RUN, TASK_D, 62}, {72, IDLE, 0, 0}, {200, BUSY, 0, 0}, {230, RUN, TASK_C, 300});
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {90, SPAWN, TASK_B, 92}, {95, SPAWN, TASK_C, 97}, {100, WAIT, TASK_B, 0},
+         {105, RUN, TASK_B, 155}, {160, AWAITED, TASK_B, 0}, {400, TAKEN, TASK_C, 0}, {410, END, TASK_A, 0});
+    check_story(&p, 1000, {TASK_B, FIRST, 105, 155, DISPATCH_HELPED}, {TASK_C, SECOND, 230, 300, DISPATCH_WOKEN},
+                {TASK_A, FIRST, 40, 410, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
 // One that it spawned itself took a waiter 5 ns to take up, one that it stole 20 ns.
 static void test_stealing_takes_longer(void **state) {
     (void)state;
@@ -394,6 +407,7 @@ int main(void) {
         cmocka_unit_test(test_who_helped_loses_its_core_behind_that),
         cmocka_unit_test(test_who_helped_makes_a_spare_behind_that),
         cmocka_unit_test(test_who_sleeps_does_not_look_around),
+        cmocka_unit_test(test_who_was_called_for_another_takes_as_long),
         cmocka_unit_test(test_stealing_takes_longer),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
         cmocka_unit_test(test_random_programs_end),
