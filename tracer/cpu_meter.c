@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -82,15 +81,24 @@ static int open_schedstat(void) {
     return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 
+// The next number of a text, and what stands behind it: strtoull takes five times as long.
+static uint64_t take_number(const char **at) {
+    uint64_t number = 0;
+    for (; **at >= '0' && **at <= '9'; ++*at) number = number * 10 + (uint64_t)(**at - '0');
+    if (**at) ++*at;
+    return number;
+}
+
 // "computed_ns waited_ns times_on_a_core". false when the kernel does not account for it: this thread is on a core.
 static bool read_schedstat(int fd, uint64_t *waited_ns) {
-    char text[96], *at = text;
+    char text[96];
+    const char *at = text;
     ssize_t length = pread(fd, text, sizeof text - 1, 0);
     if (length <= 0) return false;
     text[length] = '\0';
-    strtoull(at, &at, 10);
-    *waited_ns = strtoull(at, &at, 10);
-    return strtoull(at, &at, 10) > 0;
+    take_number(&at);
+    *waited_ns = take_number(&at);
+    return take_number(&at) > 0;
 }
 
 static void choose_delays(void) {
