@@ -212,13 +212,22 @@ static bool is_planned(const struct search_result *result, size_t index) {
     return false;
 }
 
-// Of changes that differ in a number only the best is shown, and those that a plan holds.
-static bool is_shown(const struct search_result *result, size_t index) {
+// What is left out of the table, unless a plan holds it.
+enum omission { SHOWN, NEGLIGIBLE, DIFFERS_IN_NUMBER };
+
+// Of a family the best is shown; where that changes nothing, one that would bring all to a halt.
+static enum omission omission_of(const struct search_result *result, size_t index) {
+    const struct candidate *candidate = &result->candidates[index];
+    bool has_better = false, halts = candidate->standing == STANDS_STUCK;
+    if (is_planned(result, index)) return SHOWN;
+    if (candidate->negligible) return NEGLIGIBLE;
     for (size_t i = 0; i < index; i++) {
-        if (candidates_same_family(result->candidates[i].named, result->candidates[index].named))
-            return is_planned(result, index);
+        const struct candidate *better = &result->candidates[i];
+        if (!candidates_same_family(better->named, candidate->named)) continue;
+        halts &= better->standing != STANDS_STUCK && (has_better || better->negligible);
+        has_better = true;
     }
-    return true;
+    return has_better && !halts ? DIFFERS_IN_NUMBER : SHOWN;
 }
 
 // Where the model alone moves these figures by more than 0.5 %, what it makes of the run without any change stands
@@ -233,23 +242,33 @@ static void add_replay(struct table *table, const struct suggestion *s) {
     table_add(table, "");
 }
 
+static void write_omissions(const size_t *counts) {
+    const size_t negligible = counts[NEGLIGIBLE], alike = counts[DIFFERS_IN_NUMBER];
+    if (negligible) {
+        printf("  and %s that would better none of wall, peak, mean and %s by more than %s %%, and worsen them little",
+               text_count(negligible).s, options.objective, text_fixed(LEAST_NOISE * 100, 1).s);
+    }
+    if (alike)
+        printf("%s %s that differ from a better one in a number", negligible ? ";" : "  and", text_count(alike).s);
+    if (negligible || alike) puts(": --json lists them");
+}
+
 static bool write_candidates(const struct suggestion *s, struct error *error) {
     static const struct table_column columns[] = {
         {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
         {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"fails", TABLE_LEFT},
     };
     struct table table = TABLE_INIT(columns);
-    size_t hidden = 0;
+    size_t counts[DIFFERS_IN_NUMBER + 1] = {0};
     add_replay(&table, s);
     for (size_t i = 0; i < s->result.candidate_count; i++) {
-        if (is_shown(&s->result, i))
-            add_candidate(&table, s, i);
-        else
-            hidden++;
+        enum omission omission = omission_of(&s->result, i);
+        counts[omission]++;
+        if (omission == SHOWN) add_candidate(&table, s, i);
     }
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
-    if (hidden) printf("  and %s that differ from one of these in a number: --json lists them\n", text_count(hidden).s);
+    write_omissions(counts);
     return ok;
 }
 
@@ -288,7 +307,7 @@ static void write_reasons(const struct suggestion *s, bool failing) {
     uint64_t left = options.top;
     for (size_t i = 0; i < s->result.candidate_count && left > 0; i++) {
         const struct candidate *candidate = &s->result.candidates[i];
-        if ((candidate->fails != NULL) != failing || !is_shown(&s->result, i)) continue;
+        if ((candidate->fails != NULL) != failing || omission_of(&s->result, i) != SHOWN) continue;
         if (left-- == options.top) puts(failing ? "\nWhy not" : "\nWhy");
         printf("  %zu: %s\n", i + 1, candidate->why);
     }

@@ -83,6 +83,33 @@ static bool estimate(struct search *search, bool all, size_t *stuck, struct erro
     return true;
 }
 
+static double gain_of_estimates(const struct search *search) {
+    return objective_gain(search->options->objective, search->estimates, search->replayed, search->trace_count);
+}
+
+// Whether a figure, of which less is better, is off the replay's by more than nothing or a little. Not where it is
+// unknown.
+static bool figure_matters(double now, double replayed, double recorded) {
+    const double share = now < replayed ? LEAST_NOISE : SEARCH_LITTLE_LOSS;
+    return fabs(now - replayed) > fmax(share * fabs(replayed), fabs(replayed - recorded));
+}
+
+static bool figures_matter(const struct metrics *m, const struct metrics *replayed, const struct metrics *recorded) {
+    const struct usage *now = &m->threads[STATE_OCCUPIED], *replay = &replayed->threads[STATE_OCCUPIED],
+                       *then = &recorded->threads[STATE_OCCUPIED];
+    return figure_matters((double)m->wall_ns, (double)replayed->wall_ns, (double)recorded->wall_ns) ||
+           figure_matters(now->peak, replay->peak, then->peak) || figure_matters(now->mean, replay->mean, then->mean);
+}
+
+// Of what was measured last.
+static bool is_negligible(const struct search *search) {
+    bool matters = gain_of_estimates(search) > search->noise * fabs(value_of_estimates(search, 0));
+    for (size_t t = 0; t < search->trace_count && !matters; t++) {
+        matters = figures_matter(&search->estimates[t], &search->replayed[t], &search->recorded[t]);
+    }
+    return !matters;
+}
+
 static void clear_edits(struct search *search) {
     for (size_t t = 0; t < search->trace_count; t++) {
         dag_edit_clear(&search->estimators[t].edit, search->estimators[t].dag);
@@ -196,6 +223,7 @@ static bool estimate_alone(struct search *search, struct judged *judged, struct 
     }
     candidate->estimate = search->estimates[0];
     judged->value = value_of_estimates(search, 1);
+    candidate->negligible = is_negligible(search);
     if (isnan(judged->value)) judged->value = INFINITY;
     const char *failed = failed_requirement(search, search->estimates, &trace);
     if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
@@ -353,7 +381,7 @@ static bool evaluate(void *context, struct combination *combination, struct erro
     combination->score = INFINITY;
     if (!estimate(search, search->needs_all, &trace, error)) return false;
     if (trace < search->trace_count) return true;
-    double gain = objective_gain(search->options->objective, search->estimates, search->replayed, search->trace_count);
+    double gain = gain_of_estimates(search);
     double value = value_of_estimates(search, 0); // edits break ties already
     if (isnan(value)) return true;
     combination->score = value;

@@ -22,6 +22,7 @@ struct candidate {
     const struct improvement *named; // the first of them that has tasks: its site and context are the candidate's name
     struct metrics estimate;         // of this candidate alone, in the first trace
     enum standing standing;
+    bool negligible;   // see SEARCH_LITTLE_LOSS
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
                        // "in TRACE" if that isn't the first; NULL: nothing
     char why[1024];    // one sentence with numbers of the first trace that has it; why not, where it fails
@@ -30,6 +31,11 @@ struct candidate {
 };
 
 bool candidate_is_estimated(const struct candidate *candidate);
+
+// A candidate is negligible when, against the replay and in every trace, it betters neither wall nor peak and mean of
+// occupied threads by more than LEAST_NOISE (what the model itself is off by in a figure counts for nothing in it), nor
+// the objective by more than the noise, and worsens none of the first three by more than this.
+#define SEARCH_LITTLE_LOSS 0.05
 
 struct ranked_plan {
     uint32_t *candidates; // indices, rising

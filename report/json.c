@@ -337,6 +337,7 @@ cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     add(object, "tasks", json_integer(c->improvements[0].task_count));
     add(object, "conflicts", conflicts_of(result, candidate));
     add(object, "passes", cJSON_CreateBool(!c->fails));
+    add(object, "negligible", cJSON_CreateBool(c->negligible));
     add(object, "estimate", candidate_is_estimated(c) ? json_metrics(&c->estimate) : cJSON_CreateNull());
     add(object, "why", json_text(c->why));
     add(object, "warnings", json_texts(c->warnings, c->warning_count));

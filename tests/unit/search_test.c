@@ -263,6 +263,18 @@ static void test_suggests_what_is_awaited_at_once(void **state) {
     close_fixture(&f);
 }
 
+static void test_what_changes_nothing_is_negligible(void **state) {
+    const struct load loads[] = {{5, 400, false, NULL}, {6, 1, false, NULL}, {8, 100, true, NULL}};
+    struct fixture f = new_fixture();
+    add_loads(&f, loads, 3);
+    run(&f, "composite");
+    assert_false(candidate_at(&f, 5)->negligible);
+    assert_true(candidate_at(&f, 6)->negligible); // one of 501 tasks
+    assert_non_null(candidate_at(&f, 8)->fails);
+    assert_false(candidate_at(&f, 8)->negligible); // what it costs is no little
+    close_fixture(&f);
+}
+
 static void test_requirements_replace_the_filter(void **state) {
     struct fixture f;
     build(&f);
@@ -635,6 +647,7 @@ int main(void) {
         cmocka_unit_test(test_same_seed_same_result),
         cmocka_unit_test(test_equal_effects_are_one),
         cmocka_unit_test(test_suggests_what_is_awaited_at_once),
+        cmocka_unit_test(test_what_changes_nothing_is_negligible),
         cmocka_unit_test(test_requirements_replace_the_filter),
         cmocka_unit_test(test_edits_rank_by_number),
         cmocka_unit_test(test_refuses_what_the_trace_lacks),
