@@ -78,7 +78,8 @@ struct metrics {
     uint64_t lost_events;
 };
 
-// The part of a run that counts. Bounds are recorded times; for an edited run they move with their events.
+// The part of a run that counts. Bounds are recorded times; in an edited run each lies where as many events have come
+// as had been at it (of those that the edit leaves).
 struct window {
     int64_t from_ns, to_ns;
 };

@@ -295,22 +295,88 @@ bool work_bind_run(struct metrics_work *work, const struct dag *run, struct erro
     return true;
 }
 
-bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
-                 int64_t *from_ns, int64_t *to_ns) {
-    const struct dag *dag = scratch->dag;
-    *from_ns = INT64_MAX;
-    *to_ns = INT64_MIN;
-    for (uint32_t t = 0; t < dag->thread_count; t++) {
-        if (scratch->thread_class[t] == CLASS_UNCOUNTED) continue;
-        const struct dag_thread *thread = &dag->threads[t];
-        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-            int64_t time = run->time_ns[v];
-            if (time == DAG_ABSENT || !work_is_within(window, work_recorded_ns(dag, v))) continue;
-            if (time < *from_ns) *from_ns = time;
-            if (time > *to_ns) *to_ns = time;
+// ---- windows
+
+// What a run has of the events that were recorded, of counted threads.
+struct passing {
+    const struct dag *dag;
+    const struct metrics_scratch *scratch;
+    const int64_t *time_ns;
+    uint32_t thread, vertex; // the next
+};
+
+static bool pass(struct passing *passing, uint32_t *vertex) {
+    const struct dag *dag = passing->dag;
+    for (; passing->thread < dag->thread_count; passing->thread++, passing->vertex = 0) {
+        const struct dag_thread *thread = &dag->threads[passing->thread];
+        if (passing->scratch->thread_class[passing->thread] == CLASS_UNCOUNTED) continue;
+        while (passing->vertex < thread->count) {
+            *vertex = thread->first + passing->vertex++;
+            if (passing->time_ns[*vertex] != DAG_ABSENT) return true;
         }
     }
-    return *from_ns <= *to_ns;
+    return false;
+}
+
+static struct passing pass_events(const struct metrics_scratch *scratch, const struct dag_run *run) {
+    return (struct passing){.dag = scratch->dag, .scratch = scratch, .time_ns = run->time_ns};
+}
+
+static void whole_run(const struct metrics_scratch *scratch, const struct dag_run *run, int64_t *from_ns,
+                      int64_t *to_ns) {
+    struct passing passing = pass_events(scratch, run);
+    for (uint32_t v; pass(&passing, &v);) {
+        if (run->time_ns[v] < *from_ns) *from_ns = run->time_ns[v];
+        if (run->time_ns[v] > *to_ns) *to_ns = run->time_ns[v];
+    }
+}
+
+enum { RANK_BITS = 11 };
+
+// When the recorded event comes in this run before which `rank` others do, the first at least_ns and the last at
+// most_ns. Digit by digit, the highest first: no memory, and a pass over the events for each.
+static int64_t time_of_rank(const struct metrics_scratch *scratch, const struct dag_run *run, int64_t least_ns,
+                            int64_t most_ns, uint64_t rank) {
+    int digits = (64 - __builtin_clzll((uint64_t)(most_ns - least_ns) | 1) + RANK_BITS - 1) / RANK_BITS;
+    for (int shift = (digits - 1) * RANK_BITS; shift >= 0; shift -= RANK_BITS) {
+        uint32_t tally[1 << RANK_BITS] = {0}, digit = 0;
+        struct passing passing = pass_events(scratch, run);
+        for (uint32_t v; pass(&passing, &v);) {
+            if (run->time_ns[v] < least_ns || work_recorded_ns(scratch->dag, v) == DAG_ABSENT) continue;
+            uint64_t place = (uint64_t)(run->time_ns[v] - least_ns) >> shift;
+            if (place < 1 << RANK_BITS) tally[place]++;
+        }
+        while (rank >= tally[digit]) rank -= tally[digit++];
+        least_ns += (int64_t)((uint64_t)digit << shift);
+    }
+    return least_ns;
+}
+
+// A run may have single events far from where they were, since a pool gave its tasks out in another order. So a bound
+// lies where as many events have come as had been at it.
+bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
+                 int64_t *from_ns, int64_t *to_ns) {
+    *from_ns = INT64_MAX;
+    *to_ns = INT64_MIN;
+    if (!window) {
+        whole_run(scratch, run, from_ns, to_ns);
+        return *from_ns <= *to_ns;
+    }
+    uint64_t before = 0, until = 0;
+    int64_t least_ns = INT64_MAX, most_ns = INT64_MIN;
+    struct passing passing = pass_events(scratch, run);
+    for (uint32_t v; pass(&passing, &v);) {
+        const int64_t recorded_ns = work_recorded_ns(scratch->dag, v), time_ns = run->time_ns[v];
+        if (recorded_ns == DAG_ABSENT) continue;
+        before += recorded_ns < window->from_ns;
+        until += recorded_ns <= window->to_ns;
+        if (time_ns < least_ns) least_ns = time_ns;
+        if (time_ns > most_ns) most_ns = time_ns;
+    }
+    if (until <= before) return false;
+    *from_ns = time_of_rank(scratch, run, least_ns, most_ns, before);
+    *to_ns = time_of_rank(scratch, run, least_ns, most_ns, until - 1);
+    return true;
 }
 
 bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns) {

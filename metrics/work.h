@@ -93,7 +93,10 @@ static inline bool work_is_part(const struct dag *dag, const struct dag_edit *ed
 
 enum thread_class work_classify(const struct dag *dag, const struct dag_thread *thread);
 
-// The window as times of this run: first and last event of counted threads among those recorded within it.
+// The window as times of this run. As many of its recorded events (of counted threads, that it still has) come before
+// the window as were recorded before it, and within it as were recorded within it; so windows that don't overlap as
+// recorded don't here. Of the run as recorded that is from the first event within it to the last. NULL: all events,
+// those that were not recorded among them. false: there is none. Cost: 3 ns a vertex, with a window ten times that.
 bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
                  int64_t *from_ns, int64_t *to_ns);
 

@@ -589,6 +589,31 @@ static void check_against_reference(const struct dag *dag, const struct dag_edit
     metrics_work_destroy(&work);
 }
 
+static bool find_bounds(struct random_run *r, int64_t *time_ns, const struct window *window, int64_t *from_ns,
+                        int64_t *to_ns) {
+    struct error error = ERROR_INIT;
+    struct metrics_work work = {0};
+    struct metrics m;
+    bool any = metrics_usage(&r->dag, &(struct dag_edit){.inlined = r->inlined}, &(struct dag_run){.time_ns = time_ns},
+                             window, NULL, &work, &m, &error);
+    *from_ns = work.series.from_ns;
+    *to_ns = work.series.to_ns;
+    metrics_work_destroy(&work);
+    return any;
+}
+
+// However far a run takes events from where they were, what lay in turn does so.
+static void check_cut(struct random_run *r, int64_t cut_ns) {
+    const struct window before = {1, cut_ns}, after = {cut_ns + 1, INT64_MAX};
+    int64_t first_ns, until_ns, from_ns, last_ns, moved_ns[MOST_VERTICES];
+    for (uint32_t v = 0; v < r->dag.vertex_count; v++) {
+        moved_ns[v] = r->time_ns[v] + (rand() % 8 ? 0 : rand() % (4 * INSTANTS));
+    }
+    if (!find_bounds(r, moved_ns, &before, &first_ns, &until_ns)) return;
+    if (!find_bounds(r, moved_ns, &after, &from_ns, &last_ns)) return;
+    assert_true(first_ns <= until_ns && until_ns <= from_ns && from_ns <= last_ns);
+}
+
 static void test_random_graphs(void **state) {
     static struct random_run r;
     srand(1);
@@ -599,6 +624,7 @@ static void test_random_graphs(void **state) {
         const struct dag_run run = {.time_ns = r.time_ns};
         check_against_reference(&r.dag, &edit, &run, NULL);
         check_against_reference(&r.dag, &edit, &run, &window);
+        check_cut(&r, window.from_ns);
     }
 }
 
