@@ -30,6 +30,7 @@ struct search {
     double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool base_passes;
+    struct combination *alone;  // a candidate each: what it is as a plan of its own, once all are judged
     uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
                                 // on the machine
 };
@@ -136,6 +137,17 @@ bool candidate_is_estimated(const struct candidate *candidate) {
     return candidate->standing <= STANDS_FAILING;
 }
 
+// Of what was measured last.
+static void score(const struct search *search, struct combination *combination) {
+    size_t trace;
+    double gain = gain_of_estimates(search);
+    double value = value_of_estimates(search, 0); // edits break ties already
+    if (isnan(value)) return;
+    combination->score = value;
+    combination->valid = combination->count > 0 && (gain > search->noise * fabs(value) || !search->base_passes) &&
+                         !failed_requirement(search, search->estimates, &trace);
+}
+
 // Base
 
 static bool measure_base(struct search *search, size_t trace, struct error *error) {
@@ -170,6 +182,7 @@ static bool measure_bases(struct search *search, struct error *error) {
 
 struct judged {
     struct candidate candidate;
+    struct combination alone; // what evaluate would say of it
     double value;
     const char *name;
 };
@@ -224,6 +237,7 @@ static bool estimate_alone(struct search *search, struct judged *judged, struct 
     candidate->estimate = search->estimates[0];
     judged->value = value_of_estimates(search, 1);
     candidate->negligible = is_negligible(search);
+    score(search, &judged->alone);
     if (isnan(judged->value)) judged->value = INFINITY;
     const char *failed = failed_requirement(search, search->estimates, &trace);
     if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
@@ -254,7 +268,8 @@ static bool judge(struct search *search, const struct improvement *improvements,
     char name[1024];
     size_t named = 0, trace;
     while (improvements[named].task_count == 0) named++;
-    *judged = (struct judged){.candidate = {.improvements = improvements, .named = &improvements[named]}};
+    *judged = (struct judged){.candidate = {.improvements = improvements, .named = &improvements[named]},
+                              .alone = {.count = 1, .score = INFINITY}};
     improvement_text(&improvements[named], name, sizeof name);
     judged->name = arena_string(arena, name, strlen(name));
     if (!judged->name) return error_set(error, STATUS_FAILED, "no memory for candidates");
@@ -349,15 +364,19 @@ static bool judge_all(struct search *search, struct arena *arena, uint32_t *usab
     struct judged *judged = malloc((found + 1) * sizeof *judged);
     struct promise *promises = malloc((found + 1) * sizeof *promises);
     result->candidates = ARENA_NEW(arena, struct candidate, found + 1);
-    bool done =
-        (judged && promises && result->candidates) || error_set(error, STATUS_FAILED, "no memory for candidates");
+    search->alone = ARENA_NEW(arena, struct combination, found + 1);
+    bool done = (judged && promises && result->candidates && search->alone) ||
+                error_set(error, STATUS_FAILED, "no memory for candidates");
     if (done) count = choose(search, improvements, found, promises);
     for (size_t i = 0; done && i < count; i++) {
         done = judge(search, &improvements[promises[i].index * search->trace_count], arena, &judged[i], error);
     }
     if (done) qsort(judged, count, sizeof *judged, compare_judged);
     *usable = done ? count_usable(search, judged, count) : 0;
-    for (size_t i = 0; done && i < count; i++) result->candidates[i] = judged[i].candidate;
+    for (size_t i = 0; done && i < count; i++) {
+        result->candidates[i] = judged[i].candidate;
+        search->alone[i] = judged[i].alone;
+    }
     result->candidate_count = done ? count : 0;
     result->untried = found - count;
     free(promises);
@@ -376,17 +395,17 @@ static void apply_members(struct search *search, const uint32_t *members, uint32
 static bool evaluate(void *context, struct combination *combination, struct error *error) {
     struct search *search = context;
     size_t trace;
+    if (combination->count == 1) {
+        const struct combination *alone = &search->alone[combination->members[0]];
+        combination->score = alone->score;
+        combination->valid = alone->valid;
+        return true;
+    }
     apply_members(search, combination->members, combination->count);
     count_evaluation(search);
     combination->score = INFINITY;
     if (!estimate(search, search->needs_all, &trace, error)) return false;
-    if (trace < search->trace_count) return true;
-    double gain = gain_of_estimates(search);
-    double value = value_of_estimates(search, 0); // edits break ties already
-    if (isnan(value)) return true;
-    combination->score = value;
-    combination->valid = combination->count > 0 && (gain > search->noise * fabs(value) || !search->base_passes) &&
-                         !failed_requirement(search, search->estimates, &trace);
+    if (trace == search->trace_count) score(search, combination);
     return true;
 }
 
