@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/sentence.h"
 
+#include "optimize/improvement.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -49,9 +51,10 @@ void say_site(struct sentence *sentence, const struct dag *dag, uint32_t site) {
 }
 
 void say_pool(struct sentence *sentence, const struct dag *dag, uint32_t pool) {
-    const char *name = pool < dag->trace->pool_count ? dag->trace->pools[pool].name : NULL;
-    if (name)
-        say(sentence, "%s", name);
+    const struct trace_pool *known = pool < dag->trace->pool_count ? &dag->trace->pools[pool] : NULL;
+    char text[300];
+    if (known && (known->name || known->kind))
+        say(sentence, "%s", pool_plan_text(dag, pool, text, sizeof text));
     else
         say(sentence, "pool %u", pool);
 }

@@ -17,6 +17,6 @@ void say_counted(struct sentence *sentence, uint64_t count, const char *one); //
 void say_duration(struct sentence *sentence, double ns);                      // 12.3 ms
 void say_share(struct sentence *sentence, double share);                      // 0.123 -> 12.3 %
 void say_site(struct sentence *sentence, const struct dag *dag, uint32_t site);
-void say_pool(struct sentence *sentence, const struct dag *dag, uint32_t pool); // its name, or "pool 3"
+void say_pool(struct sentence *sentence, const struct dag *dag, uint32_t pool); // as in plans, or "pool 3"
 
 #endif

@@ -106,6 +106,20 @@ static void test_tasks_wait_for_their_own_pool(void **state) {
     close_run(&f);
 }
 
+static void test_pools_of_one_name_are_told_apart_as_in_plans(void **state) {
+    struct fixture f;
+    begin(&f);
+    tb_pool(f.tb, "pool-1", 3);
+    add_worker(&f, 2);
+    add_worker(&f, 3);
+    nest(&f, 1, 2, 3, 10);
+    open_run(&f, 500);
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
+    expect(&f, "tasks of pool-1@1 wait for tasks that only the same pool can run (Main.main:10 for Main.work:20): at "
+               "most 1 of its 2 workers waited so at once; when all do, none is left to run them");
+    close_run(&f);
+}
+
 static void test_main_may_wait_for_a_pool(void **state) {
     struct fixture f;
     begin(&f);
@@ -283,6 +297,7 @@ static void test_arrivals_that_wait(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tasks_wait_for_their_own_pool),
+        cmocka_unit_test(test_pools_of_one_name_are_told_apart_as_in_plans),
         cmocka_unit_test(test_main_may_wait_for_a_pool),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_timeouts),
