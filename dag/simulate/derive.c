@@ -356,17 +356,20 @@ static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t
     return thread;
 }
 
-// How many vertices and asides the thread has; the latter stand where first_aside will.
+// How many asides the thread has. Where no job has moved these were counted as it ran.
+static uint32_t count_asides(const struct simulation *sim, const struct passages *log) {
+    uint32_t asides = 0;
+    if (!sim->moves) return log->dropped;
+    for (uint32_t i = 0; i < log->count; i++) asides += !passage_is_left(sim, &log->items[i]);
+    return asides;
+}
+
+// The number of its asides stands where first_aside will.
 static void count_strand(const struct simulation *sim, uint32_t index) {
     const struct passages *log = &sim->log[index];
     struct dag_thread thread = thread_of_strand(sim, index);
-    uint32_t asides = 0;
-    thread.count = 0;
-    for (uint32_t i = 0; i < log->count; i++) {
-        bool left = passage_is_left(sim, &log->items[i]);
-        thread.count += left ? log->items[i].count : 0;
-        asides += !left;
-    }
+    uint32_t asides = count_asides(sim, log);
+    thread.count = log->count - asides + log->followers;
     sim->derive->threads[index] = thread;
     sim->derive->first_aside[index] = asides;
 }

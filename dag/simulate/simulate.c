@@ -264,6 +264,7 @@ static inline void pass(struct simulation *sim, uint32_t index, uint32_t source,
                                                 .kind = (uint8_t)kind,
                                                 .has_edge = strand->has_edge,
                                                 .dropped = dropped};
+    log->dropped += dropped;
     strand->compute_ns = strand->queued_ns = 0;
     strand->luck.more_ns = 0;
     strand->has_edge = false;
@@ -535,6 +536,7 @@ static void skim(struct simulation *sim, uint32_t index) {
     }
     if (v == first) return;
     last->count += v - first;
+    log->followers += v - first;
     sim->passed += v - first;
     frame->next = v;
     frame->since_ns = time_ns[v - 1];
@@ -812,7 +814,9 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->model = model->kind;
     sim->no_memory = false;
     sim->passed = sim->running = 0;
-    for (uint32_t i = 0; i < sim->strand_capacity; i++) sim->log[i].count = 0;
+    for (uint32_t i = 0; i < sim->strand_capacity; i++) {
+        sim->log[i].count = sim->log[i].dropped = sim->log[i].followers = 0;
+    }
     sim->stuck = (struct stuck){0};
     sim->strand_count = dag->thread_count;
     sim->parking.ready = DAG_NONE;

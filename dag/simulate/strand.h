@@ -148,6 +148,8 @@ struct passage {
 struct passages { // of one strand, in order; there is always room for one more
     struct passage *items;
     uint32_t count, capacity;
+    uint32_t dropped;   // items that are
+    uint32_t followers; // vertices behind the items' first ones
 };
 
 struct task_queue {         // all pools' queues, since a task is in one at most
