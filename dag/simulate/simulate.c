@@ -222,7 +222,7 @@ uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
         sim->no_memory = true;
         return DAG_NONE;
     }
-    sim->queue.holder[sim->job_count] = STEALING_NOWHERE;
+    sim->queue.holder[sim->job_count] = QUEUE_NOWHERE;
     sim->part_of[sim->job_count - sim->dag->task_count] = task;
     sim->part_number[sim->job_count - sim->dag->task_count] = part;
     return sim->job_count++;

@@ -113,7 +113,7 @@ void standing_begin_run(struct simulation *sim) {
     }
     for (uint32_t i = 0; i < sim->standing_count; i++) {
         uint32_t task = sim->standing[i];
-        if (sim->fate[task] == FATE_DISPATCHED && !is_begun(sim, task)) pool_enqueue(sim, task);
+        if (sim->fate[task] == FATE_DISPATCHED && !is_begun(sim, task)) queue_put(sim, task, QUEUE_SHARED);
     }
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (pool_governs(sim, p)) serve_queue(sim, p);

@@ -53,10 +53,6 @@ void stealing_free(struct simulation *sim) {
     free(sim->helped);
 }
 
-void stealing_begin_run(struct simulation *sim) {
-    for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->queue.holder[t] = STEALING_NOWHERE;
-}
-
 bool stealing_looks_before(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t before = v > 0 ? dag_task_of(vertices, v - 1) : DAG_NONE;
@@ -77,39 +73,6 @@ bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
 }
 
 // ---- deques
-
-static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, uint32_t holder) {
-    return holder == STEALING_SHARED ? &pool->shared : &sim->strands[holder].own;
-}
-
-static void push(struct simulation *sim, uint32_t task, uint32_t holder) {
-    struct pool_state *pool = &sim->pools[sim->dag->tasks[job_task(sim, task)].pool];
-    struct task_queue *queue = &sim->queue;
-    struct deque *deque = deque_of(sim, pool, holder);
-    queue->holder[task] = holder;
-    queue->left[task] = deque->newest;
-    queue->right[task] = DAG_NONE;
-    if (deque->newest != DAG_NONE)
-        queue->right[deque->newest] = task;
-    else
-        deque->oldest = task;
-    deque->newest = task;
-    deque->count++;
-    pool->queue_length++;
-}
-
-static uint32_t take(struct simulation *sim, uint32_t task) {
-    struct pool_state *pool = &sim->pools[sim->dag->tasks[job_task(sim, task)].pool];
-    struct task_queue *queue = &sim->queue;
-    struct deque *deque = deque_of(sim, pool, queue->holder[task]);
-    uint32_t before = queue->left[task], after = queue->right[task];
-    *(before != DAG_NONE ? &queue->right[before] : &deque->oldest) = after;
-    *(after != DAG_NONE ? &queue->left[after] : &deque->newest) = before;
-    queue->holder[task] = STEALING_NOWHERE;
-    deque->count--;
-    pool->queue_length--;
-    return task;
-}
 
 // Whether a worker took what it runs from the waiter, or from one who did.
 static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t waiter) {
@@ -132,19 +95,15 @@ static uint32_t fullest(const struct simulation *sim, const struct pool_state *p
     return best;
 }
 
-void stealing_share(struct simulation *sim, uint32_t task) {
-    push(sim, task, STEALING_SHARED);
-}
-
 uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
-    if (strand->own.count) return take(sim, strand->own.newest);
+    if (strand->own.count) return queue_take(sim, strand->own.newest);
     if (pool->queue_length == 0) return DAG_NONE;
     strand->stolen_from = DAG_NONE;
-    if (pool->shared.count) return take(sim, pool->shared.oldest);
+    if (pool->shared.count) return queue_take(sim, pool->shared.oldest);
     strand->stolen_from = fullest(sim, pool, DAG_NONE);
-    return take(sim, sim->strands[strand->stolen_from].own.oldest);
+    return queue_take(sim, sim->strands[strand->stolen_from].own.oldest);
 }
 
 // ---- who comes
@@ -234,7 +193,7 @@ static bool made_worker(const struct dag *dag, const struct dag_task *task) {
 
 enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, index)];
-    push(sim, index, sim->strands[strand].pool == task->pool ? strand : STEALING_SHARED);
+    queue_put(sim, index, sim->strands[strand].pool == task->pool ? strand : QUEUE_SHARED);
     bool makes = call_for(sim, task->pool, index, now_ns);
     bool whole = index < sim->dag->task_count;
     if (whole && makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
@@ -371,7 +330,7 @@ static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t a
     if (sim->dag->tasks[awaited].flags & TASK_NESTED)
         return newest != DAG_NONE && sim->helped[job_task(sim, newest)] ? newest : DAG_NONE;
     uint32_t holder = sim->queue.holder[awaited];
-    return holder == index || (holder == STEALING_SHARED && sim->helped[awaited]) ? awaited : DAG_NONE;
+    return holder == index || (holder == QUEUE_SHARED && sim->helped[awaited]) ? awaited : DAG_NONE;
 }
 
 // What it waits for, or else what those have left who work for it.
@@ -384,7 +343,7 @@ static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
         if (victim == DAG_NONE) return false;
         task = sim->strands[victim].own.oldest;
     }
-    help_with(sim, index, take(sim, task), victim);
+    help_with(sim, index, queue_take(sim, task), victim);
     return true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
 // a strand runs), regroup.c (groups, parts and stages), savings.c (what merging saves beside hand-overs), sunk.c
-// (helped bodies that moved), workers.c (pools' rules), shifts.c (when workers slept), contention.c (locks),
-// computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the run as a DAG),
-// stuck.c (why it came to a halt).
+// (helped bodies that moved), workers.c (pools' rules), queue.c (their queues), shifts.c (when workers slept),
+// contention.c (locks), computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the
+// run as a DAG), stuck.c (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
@@ -153,12 +153,12 @@ struct passages { // of one strand, in order; there is always room for one more
 };
 
 struct task_queue {         // all pools' queues, since a task is in one at most
-    int64_t *key;           // a task each: the least comes first
-    uint32_t *left, *right; // in a stealing pool's deques: those that came before and after
-    uint32_t *holder;       // strand in whose deque it is, STEALING_SHARED (also of other pools' queues) or _NOWHERE
+    int64_t *key;           // a task each, of a pool that goes by priority: the least comes first
+    uint32_t *left, *right; // of such a pool below it in the heap; of others those that came before and after
+    uint32_t *holder;       // strand in whose deque it is, QUEUE_SHARED or _NOWHERE
 };
-#define STEALING_SHARED  (DAG_NONE - 1)
-#define STEALING_NOWHERE DAG_NONE
+#define QUEUE_SHARED  (DAG_NONE - 1)
+#define QUEUE_NOWHERE DAG_NONE
 
 // A pool and its rules. The first part is the same in all runs.
 struct pool_state {
@@ -175,14 +175,14 @@ struct pool_state {
     int64_t capacity;
     uint32_t made, alive;
     uint32_t idle_first, idle_last; // strands
-    uint32_t queue, queue_length;   // task that comes first; how many queue, in deques too
-    struct deque shared;            // of a stealing pool: what was spawned by others than its workers
+    uint32_t queue_length;          // in deques too
+    uint32_t heap;                  // of a pool that goes by priority: task that comes first, DAG_NONE
+    struct deque shared;            // of others: what queues; of a stealing pool what others than its workers spawned
     uint32_t workers;               // of a stealing pool: strand made last
     uint32_t blocked;               // of a stealing pool's workers
     uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
-    int64_t arrivals;
-    uint32_t shutdown; // vertex, DAG_NONE before
-    int64_t gone_ns;   // when its last worker retired
+    uint32_t shutdown;              // vertex, DAG_NONE before
+    int64_t gone_ns;                // when its last worker retired
 };
 
 // A recorded worker comes, goes, falls asleep or wakes up; of pools that do not steal, it sleeps or wakes up.
@@ -412,7 +412,6 @@ void pools_begin_run(struct simulation *sim);
 void pools_end_run(struct simulation *sim); // logs who idles to the end
 // A job is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
-void pool_enqueue(struct simulation *sim, uint32_t job);                   // though there may be no room
 void pool_take_back(struct simulation *sim, uint32_t worker);              // it is free: next task, idle, or gone
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns); // it was called
 // Whether a worker is on its way that took this task when recorded.
@@ -432,6 +431,16 @@ void worker_go_idle(struct simulation *sim, uint32_t worker); // or leave, after
 
 // A worker is on its way to where it looks for a task.
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns);
+
+// queue.c: what pools have to dispatch
+void queues_begin_run(struct simulation *sim);
+// Though there may be no room, and nobody is called. Holder: QUEUE_SHARED, or a stealing pool's worker, for its deque.
+void queue_put(struct simulation *sim, uint32_t job, uint32_t holder);
+uint32_t queue_take(struct simulation *sim, uint32_t job); // that one, which must be there
+// The one that comes first. Not of stealing pools, like the next one; something must be there.
+uint32_t queue_take_first(struct simulation *sim, struct pool_state *pool);
+// Likewise of those that nobody comes for; DAG_NONE: there are none.
+uint32_t queue_take_unclaimed(struct simulation *sim, uint32_t pool);
 
 // standing.c: what pools had when recording began
 // Whether that worker was there, and so was not made for a task.
@@ -455,7 +464,6 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
 // stealing.c: workers with deques of their own (dag/simulate/simulate.h)
 bool stealing_new(struct simulation *sim);
 void stealing_free(struct simulation *sim);
-void stealing_begin_run(struct simulation *sim);
 // Whether the rules of a stealing pool dispatch this task.
 bool stealing_dispatches(const struct simulation *sim, uint32_t task);
 static inline bool stealing_governs(const struct simulation *sim, uint32_t pool) {
@@ -463,7 +471,6 @@ static inline bool stealing_governs(const struct simulation *sim, uint32_t pool)
 }
 // How its bracket is dispatched; the task itself is once somebody takes it.
 enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns);
-void stealing_share(struct simulation *sim, uint32_t task);      // into the shared queue, and nobody is called
 uint32_t stealing_take(struct simulation *sim, uint32_t worker); // the task that a free worker takes, DAG_NONE
 void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns);
 // Whether it lies in a wait, behind a task that was helped with.

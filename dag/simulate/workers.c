@@ -126,10 +126,9 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
         pool->capacity = INT64_MAX;
     }
     pool->made = pool->alive = pool->queue_length = 0;
-    pool->arrivals = 0;
     pool->coming = 0;
     pool->coming_first = DAG_NONE;
-    pool->idle_first = pool->idle_last = pool->queue = pool->shutdown = DAG_NONE;
+    pool->idle_first = pool->idle_last = pool->heap = pool->shutdown = DAG_NONE;
     pool->gone_ns = DAG_ABSENT;
     pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
     pool->workers = DAG_NONE;
@@ -142,88 +141,16 @@ void pools_begin_run(struct simulation *sim) {
         begin_pool(sim, p);
         sim->steals |= stealing_governs(sim, p);
     }
-    stealing_begin_run(sim);
+    queues_begin_run(sim);
 }
 
-// ---- the queue: a skew heap (Sleator, Tarjan), least key first
-
-static bool comes_before(const struct task_queue *queue, uint32_t a, uint32_t b) {
-    return queue->key[a] != queue->key[b] ? queue->key[a] < queue->key[b] : a < b;
-}
-
-static uint32_t merge(struct task_queue *queue, uint32_t a, uint32_t b) {
-    uint32_t root = DAG_NONE, *link = &root;
-    while (a != DAG_NONE && b != DAG_NONE) {
-        uint32_t first = comes_before(queue, a, b) ? a : b, other = first == a ? b : a;
-        *link = first;
-        link = &queue->left[first];
-        a = queue->right[first];
-        queue->right[first] = queue->left[first];
-        b = other;
-    }
-    *link = a != DAG_NONE ? a : b;
-    return root;
-}
-
-static void put_in_queue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
-    sim->queue.left[job] = sim->queue.right[job] = DAG_NONE;
-    sim->queue.holder[job] = STEALING_SHARED;
-    pool->queue_length++;
-}
-
-static void enqueue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
-    int64_t arrival = pool->arrivals++;
-    int64_t start_ns = sim->dag->vertices.time_ns[sim->dag->tasks[job_task(sim, job)].start];
-    bool newest_first = pool->discipline == DISCIPLINE_LIFO;
-    sim->queue.key[job] = pool->discipline == DISCIPLINE_PRIORITY ? start_ns : newest_first ? -arrival : arrival;
-    put_in_queue(sim, pool, job);
-    pool->queue = merge(&sim->queue, pool->queue, job);
-}
-
-void pool_enqueue(struct simulation *sim, uint32_t job) {
-    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
-    if (stealing_governs(sim, index))
-        stealing_share(sim, job);
-    else
-        enqueue(sim, &sim->pools[index], job);
-}
-
-// Who is taken out of turn stays in the heap until its turn comes.
-static uint32_t take_from_queue(struct simulation *sim, struct pool_state *pool, uint32_t job) {
-    sim->queue.holder[job] = STEALING_NOWHERE;
-    pool->queue_length--;
-    return job;
-}
-
-static uint32_t dequeue(struct simulation *sim, struct pool_state *pool) {
-    uint32_t job;
-    do {
-        job = pool->queue;
-        pool->queue = merge(&sim->queue, sim->queue.left[job], sim->queue.right[job]);
-    } while (sim->queue.holder[job] == STEALING_NOWHERE);
-    return take_from_queue(sim, pool, job);
-}
+// ---- who comes
 
 bool pool_is_come_for(const struct simulation *sim, uint32_t pool, uint32_t job) {
     for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
         if (sim->strands[i].comes_for == job) return true;
     }
     return false;
-}
-
-// What a worker takes that comes free, DAG_NONE: nothing. It leaves what others come for.
-static uint32_t dequeue_unclaimed(struct simulation *sim, uint32_t index) {
-    struct pool_state *pool = &sim->pools[index];
-    uint32_t claimed = DAG_NONE, job = DAG_NONE;
-    for (uint32_t left = pool->queue_length; left-- > 0;) {
-        job = dequeue(sim, pool);
-        if (!pool->coming || !pool_is_come_for(sim, index, job)) break;
-        put_in_queue(sim, pool, job);
-        claimed = merge(&sim->queue, claimed, job);
-        job = DAG_NONE;
-    }
-    pool->queue = merge(&sim->queue, pool->queue, claimed);
-    return job;
 }
 
 static void coming_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
@@ -402,7 +329,7 @@ static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, u
     pool->coming++;
     sim->strands[worker].idle_next = pool->coming_first;
     pool->coming_first = worker;
-    enqueue(sim, pool, job);
+    queue_put(sim, job, QUEUE_SHARED);
     worker_send(sim, worker, DISPATCH_WOKEN, now_ns, takes_ns);
 }
 
@@ -432,8 +359,8 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     coming_remove(sim, pool, worker);
     if (pool->queue_length > 0) {
         uint32_t own = strand->comes_for;
-        bool is_there = own != DAG_NONE && sim->queue.holder[own] == STEALING_SHARED;
-        uint32_t job = is_there ? take_from_queue(sim, pool, own) : dequeue(sim, pool);
+        bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
+        uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
         int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
         worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
         return;
@@ -456,14 +383,14 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
     }
     if (!hands_off && pool->queue_length < pool->capacity) {
         if (pool->alive == 0 && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
-        enqueue(sim, pool, job);
+        queue_put(sim, job, QUEUE_SHARED);
         return pool->coming && is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
     }
     if ((int64_t)pool->alive < pool->maximum && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
     if (rules->caller_runs) return DISPATCH_CALLER;
     if (!rules->discards_oldest || pool->queue_length == 0) return DISPATCH_NONE;
-    sim->dispatch[dequeue(sim, pool)] = DISPATCH_NONE;
-    enqueue(sim, pool, job);
+    sim->dispatch[queue_take_first(sim, pool)] = DISPATCH_NONE;
+    queue_put(sim, job, QUEUE_SHARED);
     return DISPATCH_QUEUED;
 }
 
@@ -557,7 +484,7 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
     if (stealing_governs(sim, strand->pool))
         task = stealing_take(sim, worker);
     else
-        task = dequeue_unclaimed(sim, strand->pool);
+        task = queue_take_unclaimed(sim, strand->pool);
     bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
     if (task != DAG_NONE)
         begin_task(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);
