@@ -89,11 +89,16 @@ static bool begin_waking(struct simulation *sim, struct strand *strand, int64_t 
     int64_t late_ns = woken_ns == DAG_ABSENT ? 0 : max_ns(*time_ns - woken_ns, 0);
     int64_t queued_ns = vertices->queued_ns ? min_ns(vertices->queued_ns[v], late_ns) : 0;
     *time_ns -= queued_ns;
-    if (vertices->rule[v] == RULE_BEGIN || strand_is_blocked(sim, strand)) return false;
+    if (vertices->rule[v] == RULE_BEGIN) return false;
     int64_t compute_ns = min_ns(vertices->compute_ns[v], late_ns - queued_ns);
     struct cores_luck luck = sim->luck[v];
     if (queued_ns == 0 && luck.more_ns > 0) luck.more_ns = 0;
     return begin_edge(strand, *time_ns - compute_ns, compute_ns, compute_ns, luck);
+}
+
+// Whether it is the start of a body in whose pick-up nothing was computed: by one who slept until then.
+static bool has_come(const struct simulation *sim, const struct strand *strand) {
+    return strand->entered && strand->compute_ns == 0 && !stealing_governs(sim, strand->pool);
 }
 
 bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
@@ -104,6 +109,8 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     struct cores_luck luck = strand->luck;
     if (v >= STEP_LEAST) return begin_edge(strand, strand->now_ns, strand->lead_ns, strand->compute_ns, luck);
     if (strand_is_blocked(sim, strand)) return begin_waking(sim, strand, contention_look_ns(strand), time_ns);
+    luck.crowding = sim->luck[v].crowding;
+    if (has_come(sim, strand)) return begin_edge(strand, *time_ns, 0, 0, luck); // and waits for a core
     int64_t cause_ns = cause_time(sim, strand);
     if (cause_ns > strand->now_ns + strand->lead_ns || (vertices->rule[v] == RULE_BEGIN && !strand->entered))
         return begin_waking(sim, strand, cause_ns, time_ns);
@@ -117,7 +124,6 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     }
     edge_ns = max_ns(edge_ns - saving.compute_ns, 0);
     compute_ns -= saving.compute_ns;
-    luck.crowding = sim->luck[v].crowding;
     *time_ns = strand->now_ns + edge_ns;
     return begin_edge(strand, strand->now_ns, edge_ns, strand->compute_ns + compute_ns, luck);
 }

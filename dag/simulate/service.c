@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Model `cpu`: what of the cores' clock of service (dag/simulate/cores.h) each recorded edge took, and what else kept
-// the cores busy meanwhile. Both are read off the recording once, by going through it in order of time as a run goes.
+// the cores busy meanwhile. Both are read off the recording once, by going through it in order of time as a run goes:
+// first for what others can have had at most, then for the clock.
 #include "dag/propagate/rules.h"
+#include "dag/simulate/awake.h"
 #include "dag/simulate/cores.h"
 #include "dag/simulate/strand.h"
 
@@ -14,48 +16,9 @@ static double recorded_cores(const struct simulation *sim) {
     return cores ? cores : INFINITY;
 }
 
-// An edge is awake, computing or ready to, for a part of its length: from its beginning on, or, where it sleeps for
-// what wakes it up, up to its end.
-struct awake {
-    int64_t from_ns, to_ns;
-    int64_t compute_ns; // of what the edge computes
-};
-
-static bool is_wakeup(const struct dag *dag, uint32_t v) {
-    unsigned before = dag->vertices.kind[v - 1], kind = dag->vertices.kind[v];
-    return before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY;
-}
-
-// When a wait that slept had its result, DAG_ABSENT where that is not known. Who was kept from a core before that was
-// kept from falling asleep.
-static int64_t woken_ns(const struct dag *dag, uint32_t v) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    uint32_t cause = vertices->cause[v];
-    if (vertices->rule[v] != RULE_WAIT || cause == DAG_NONE) return DAG_ABSENT;
-    bool slept = vertices->time_ns[cause] > vertices->time_ns[v - 1];
-    return slept ? min_ns(vertices->time_ns[cause], vertices->time_ns[v]) : DAG_ABSENT;
-}
-
-static struct awake awake_part(const struct dag *dag, uint32_t v) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    int64_t from_ns = vertices->time_ns[v - 1], to_ns = vertices->time_ns[v];
-    if (is_wakeup(dag, v)) {
-        int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0, compute_ns = vertices->compute_ns[v];
-        from_ns = max_ns(max_ns(from_ns, woken_ns(dag, v)), to_ns - compute_ns - queued_ns);
-        return (struct awake){from_ns, to_ns, min_ns(compute_ns, max_ns(to_ns - from_ns - queued_ns, 0))};
-    }
-    return (struct awake){from_ns, to_ns - computing_asleep_ns(dag, v, from_ns), vertices->compute_ns[v]};
-}
-
-static bool is_needed(const struct dag *dag, uint32_t v) {
-    return dag->vertices.compute_ns[v] > 0 || (dag->vertices.queued_ns && dag->vertices.queued_ns[v] > 0);
-}
-
-// ---- what else computed
-
 // An edge computes evenly while it is awake.
 static void add_edge(const struct dag *dag, uint32_t v, uint32_t *sample, double *own_ns) {
-    struct awake awake = awake_part(dag, v);
+    struct awake awake = awake_part(dag, v, PLAYED_WHOLE);
     double length_ns = (double)(awake.to_ns - awake.from_ns);
     while (*sample < dag->sample_count && dag->samples[*sample].time_ns <= awake.from_ns) ++*sample;
     for (uint32_t s = *sample; length_ns > 0; s++) {
@@ -71,33 +34,27 @@ static bool is_recorded(const struct dag *dag) {
     return dag->trace->header.origin && strcmp(dag->trace->header.origin, "recorded") == 0;
 }
 
-// By sample: how many cores others had on the mean from the sample before until then.
-static bool measure_background(struct simulation *sim) {
-    const struct dag *dag = sim->dag;
-    double *own_ns = calloc((size_t)dag->sample_count + 1, sizeof *own_ns);
-    sim->background = calloc((size_t)dag->sample_count + 1, sizeof *sim->background);
-    if (!own_ns || !sim->background) {
-        free(own_ns);
-        return false;
-    }
+// By sample: what edges computed from the sample before until then.
+static void measure_own(const struct dag *dag, const uint8_t *played, double *own_ns) {
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         const struct dag_thread *thread = &dag->threads[i];
         uint32_t sample = 0;
         for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
-            if (is_needed(dag, v)) add_edge(dag, v, &sample, own_ns);
+            if (played[v] == PLAYED_WHOLE && dag->vertices.compute_ns[v] > 0) add_edge(dag, v, &sample, own_ns);
         }
     }
+}
+
+// By sample: how many cores others had on the mean from the sample before until then.
+static void measure_others(struct simulation *sim, const double *own_ns) {
+    const struct dag *dag = sim->dag;
     for (uint32_t s = 1; s < dag->sample_count && is_recorded(dag); s++) {
         const struct dag_sample *from = &dag->samples[s - 1], *to = &dag->samples[s];
         double length_ns = (double)(to->time_ns - from->time_ns);
         double busy_ns = fmax((double)(to->machine_cpu_ns - from->machine_cpu_ns),
                               (double)(to->process_cpu_ns - from->process_cpu_ns));
-        double taken = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
-        double left = length_ns > 0 ? own_ns[s] / length_ns : 0; // what the run had, nobody else did
-        sim->background[s].cores = fmax(fmin(taken, recorded_cores(sim) - left), 0);
+        sim->background[s].cores = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
     }
-    free(own_ns);
-    return true;
 }
 
 // ---- who was awake when
@@ -105,15 +62,20 @@ static bool measure_background(struct simulation *sim) {
 // The recording, gone through in order of time.
 struct sweep {
     struct simulation *sim;
-    struct agenda agenda; // threads, by when their edge in hand falls asleep, or their next wakes up
-    uint32_t *vertex;     // a thread each: the edge in hand
-    int64_t *begun;       // a thread each: the clock of service when that woke up; -1: it has not
-    uint32_t awake;       // so many are
+    const uint8_t *played; // a vertex each: enum played
+    struct agenda agenda;  // threads, by when their edge in hand falls asleep, or their next wakes up
+    uint32_t *vertex;      // a thread each: the edge in hand
+    int64_t *begun;        // a thread each: the clock of service when that woke up; -1: it has not
+    uint32_t awake;        // so many are
     int64_t now_ns, served;
     double work_ns;         // what the run got
     uint32_t sample, pause; // the next to come, or the pause that goes on
     int64_t paused_ns;      // in pauses that are over
     bool paused;
+    // The first time, when what others took is bounded; NULL the second time.
+    int64_t *together_ns; // by number, up to `most`: how long so many, or more than `most`, were awake since a sample
+    uint32_t most;
+    const double *own_ns; // by sample: what edges computed until then
 };
 
 // The next edge of a thread that is awake for some time.
@@ -122,8 +84,8 @@ static void next_edge(struct sweep *sweep, uint32_t thread) {
     uint32_t end = dag->threads[thread].first + dag->threads[thread].count;
     while (++sweep->vertex[thread] < end) {
         uint32_t v = sweep->vertex[thread];
-        if (!is_needed(dag, v)) continue;
-        struct awake awake = awake_part(dag, v);
+        if (!awake_is_needed(dag, v, sweep->played[v])) continue;
+        struct awake awake = awake_part(dag, v, sweep->played[v]);
         if (awake.to_ns <= awake.from_ns) continue;
         sweep->begun[thread] = -1;
         agenda_put(&sweep->agenda, thread, awake.from_ns);
@@ -140,13 +102,42 @@ static int64_t next_change_ns(const struct sweep *sweep) {
     return min_ns(next_ns, sweep->paused ? pause->end_ns : pause->begin_ns);
 }
 
+// With how many cores for all of them edges could have computed so much while they were awake.
+static double cores_needed(const int64_t *together_ns, uint32_t most, double own_ns) {
+    double fewer_ns = 0;    // what is computed while fewer than n are awake
+    int64_t as_many_ns = 0; // how long n or more are
+    uint32_t n = 1;
+    for (uint32_t i = 1; i <= most; i++) as_many_ns += together_ns[i];
+    for (; n <= most && as_many_ns > 0; n++) {
+        double needed = (own_ns - fewer_ns) / (double)as_many_ns;
+        if (needed <= n) return needed;
+        fewer_ns += (double)n * (double)together_ns[n];
+        as_many_ns -= together_ns[n];
+    }
+    return n - 1; // more would have been of no use
+}
+
+// What edges had while they were awake nobody else did, however much others took while they slept; but for a hundredth,
+// so that a moment in which many were awake and had what they needed says nothing of all the time between two samples.
+static void bound_others(struct sweep *sweep) {
+    double *others = &sweep->sim->background[sweep->sample].cores;
+    double needed = cores_needed(sweep->together_ns, sweep->most, 0.99 * sweep->own_ns[sweep->sample]);
+    *others = fmax(fmin(*others, recorded_cores(sweep->sim) - needed), 0);
+    memset(sweep->together_ns, 0, (sweep->most + 1) * sizeof *sweep->together_ns);
+}
+
+static void pass_sample(struct sweep *sweep) {
+    if (sweep->together_ns) bound_others(sweep);
+    struct cores_background *stretch = &sweep->sim->background[sweep->sample++];
+    stretch->until_work_ns = (int64_t)sweep->work_ns;
+    stretch->until_ns = sweep->now_ns - sweep->paused_ns;
+}
+
 static void pass_change(struct sweep *sweep) {
     struct simulation *sim = sweep->sim;
     const struct dag *dag = sim->dag;
     if (sweep->sample < dag->sample_count && dag->samples[sweep->sample].time_ns <= sweep->now_ns) {
-        struct cores_background *stretch = &sim->background[sweep->sample++];
-        stretch->until_work_ns = (int64_t)sweep->work_ns;
-        stretch->until_ns = sweep->now_ns - sweep->paused_ns;
+        pass_sample(sweep);
         return;
     }
     const struct dag_pause *pause = &dag->pauses[sweep->pause];
@@ -168,6 +159,10 @@ static void serve(struct sweep *sweep, int64_t until_ns) {
     int64_t from_ns = sweep->now_ns;
     sweep->now_ns = until_ns;
     if (sweep->paused || sweep->awake == 0) return; // before the first edge the clock stands at INT64_MIN
+    if (sweep->together_ns) {
+        sweep->together_ns[sweep->awake < sweep->most ? sweep->awake : sweep->most] += until_ns - from_ns;
+        return;
+    }
     double each_ns = (double)(until_ns - from_ns) * rate(sweep);
     sweep->served += (int64_t)(each_ns * CORES_TICKS);
     sweep->work_ns += each_ns * sweep->awake;
@@ -187,68 +182,92 @@ static void take_edge(struct sweep *sweep, uint32_t thread) {
     if (sweep->begun[thread] < 0) {
         sweep->begun[thread] = sweep->served;
         sweep->awake++;
-        agenda_put(&sweep->agenda, thread, awake_part(sim->dag, v).to_ns);
+        agenda_put(&sweep->agenda, thread, awake_part(sim->dag, v, sweep->played[v]).to_ns);
         return;
     }
     int64_t service_ns = (sweep->served - sweep->begun[thread] + CORES_TICKS / 2) / CORES_TICKS;
-    sim->luck[v].more_ns = service_ns - awake_part(sim->dag, v).compute_ns;
+    sim->luck[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
     sweep->awake--;
     next_edge(sweep, thread);
 }
 
 static bool begin_sweep(struct sweep *sweep) {
-    struct simulation *sim = sweep->sim;
-    const struct dag *dag = sim->dag;
-    sim->luck = calloc((size_t)dag->vertex_count + 1, sizeof *sim->luck);
-    sim->pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->pauses);
+    const struct dag *dag = sweep->sim->dag;
+    sweep->now_ns = INT64_MIN;
     sweep->vertex = malloc(((size_t)dag->thread_count + 1) * sizeof *sweep->vertex);
     sweep->begun = malloc(((size_t)dag->thread_count + 1) * sizeof *sweep->begun);
-    return sim->luck && sim->pauses && sweep->vertex && sweep->begun &&
-           agenda_reserve(&sweep->agenda, dag->thread_count + 1);
+    if (!sweep->vertex || !sweep->begun || !agenda_reserve(&sweep->agenda, dag->thread_count + 1)) return false;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        sweep->vertex[i] = dag->threads[i].first;
+        if (dag->threads[i].count) next_edge(sweep, i);
+    }
+    return true;
 }
 
-static bool measure_service(struct simulation *sim) {
+static bool go_through(struct sweep *sweep) {
+    bool ok = begin_sweep(sweep);
+    int64_t time_ns = ok ? agenda_next_ns(&sweep->agenda) : INT64_MAX;
+    if (time_ns != INT64_MAX) sweep->now_ns = min_ns(time_ns, next_change_ns(sweep));
+    for (uint32_t thread; ok && (thread = agenda_take(&sweep->agenda, &time_ns)) != AGENDA_NONE;) {
+        pass_to(sweep, time_ns);
+        take_edge(sweep, thread);
+    }
+    if (ok) pass_to(sweep, INT64_MAX - 1);
+    agenda_destroy(&sweep->agenda);
+    free(sweep->vertex);
+    free(sweep->begun);
+    return ok;
+}
+
+static bool measure_background(struct simulation *sim, const uint8_t *played) {
     const struct dag *dag = sim->dag;
-    struct sweep sweep = {.sim = sim, .now_ns = INT64_MIN};
-    bool ok = begin_sweep(&sweep);
-    for (uint32_t i = 0; ok && i < dag->thread_count; i++) {
-        sweep.vertex[i] = dag->threads[i].first;
-        if (dag->threads[i].count) next_edge(&sweep, i);
+    uint32_t cores = dag->trace->header.cores, most = cores && cores < dag->thread_count ? cores : dag->thread_count;
+    double *own_ns = calloc((size_t)dag->sample_count + 1, sizeof *own_ns);
+    struct sweep sweep = {.sim = sim, .played = played, .most = most, .own_ns = own_ns};
+    sweep.together_ns = calloc((size_t)most + 1, sizeof *sweep.together_ns);
+    bool ok = own_ns && sweep.together_ns;
+    if (ok) {
+        measure_own(dag, played, own_ns);
+        measure_others(sim, own_ns);
+        ok = go_through(&sweep);
     }
-    int64_t time_ns = ok ? agenda_next_ns(&sweep.agenda) : INT64_MAX;
-    if (time_ns != INT64_MAX) sweep.now_ns = min_ns(time_ns, next_change_ns(&sweep));
-    for (uint32_t thread; ok && (thread = agenda_take(&sweep.agenda, &time_ns)) != AGENDA_NONE;) {
-        pass_to(&sweep, time_ns);
-        take_edge(&sweep, thread);
-    }
-    if (ok) pass_to(&sweep, INT64_MAX - 1);
-    agenda_destroy(&sweep.agenda);
-    free(sweep.vertex);
-    free(sweep.begun);
+    free(own_ns);
+    free(sweep.together_ns);
     return ok;
 }
 
 bool service_new(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
     free(sim->luck); // of an attempt without enough memory
     free(sim->pauses);
     free(sim->background);
-    return measure_background(sim) && measure_service(sim);
+    sim->luck = calloc((size_t)dag->vertex_count + 1, sizeof *sim->luck);
+    sim->pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->pauses);
+    sim->background = calloc((size_t)dag->sample_count + 1, sizeof *sim->background);
+    uint8_t *played = awake_played_new(dag);
+    bool ok = sim->luck && sim->pauses && sim->background && played && measure_background(sim, played) &&
+              go_through(&(struct sweep){.sim = sim, .played = played});
+    free(played);
+    return ok;
 }
 
-struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t index) {
+struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[index];
-    struct cores_luck luck = {0, 0};
+    struct pickup_service pickup = {0};
     if (!sim->shares || task->start == DAG_NONE || (task->spawn_begin == DAG_NONE && !dag_task_stands(task)))
-        return luck;
+        return pickup;
     const int64_t *time_ns = dag->vertices.time_ns;
     int64_t since_ns = dag_pickup_from_ns(dag, task);
     uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
     for (uint32_t v = from + 1; v <= task->start; v++) {
-        if (time_ns[v] > since_ns) luck.more_ns += sim->luck[v].more_ns;
+        if (time_ns[v] <= since_ns) continue;
+        pickup.luck.more_ns += sim->luck[v].more_ns;
+        pickup.compute_ns += dag->vertices.compute_ns[v];
     }
+    if (task->dispatch == DISPATCH_QUEUED) return pickup;
     // A worker that was kept from a core before the task was spawned was not kept from the task.
     int64_t kept_ns = time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
-    luck.more_ns = min_ns(max_ns(luck.more_ns, 0), max_ns(kept_ns, 0));
-    return luck;
+    pickup.luck.more_ns = min_ns(max_ns(pickup.luck.more_ns, 0), max_ns(kept_ns, 0));
+    return pickup;
 }

@@ -28,10 +28,11 @@
 //     bracket, the pick-up and the edges into and out of the body go (dag/edit/edit.h). Else the task is offered to its
 //     pool at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket
 //     and pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs). In
-//     CPU brackets compute, and so do pick-ups of QUEUED, HELPED and CALLER; who is woken or made computes nothing
-//     until then. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
-//     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
-//     it, unless it did other tasks' work: then the bracket stays as recorded.
+//     CPU brackets compute, and so do pick-ups of QUEUED (what they were recorded to, if as recorded), HELPED and
+//     CALLER; who is woken or made computes nothing until then, but may wait for a core in the end, as it did. A start
+//     is at the later of its spawn and the moment when its worker came free (or was made) plus the pick-up; of a
+//     caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with it, unless it
+//     did other tasks' work: then the bracket stays as recorded.
 //   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
 //     the queue if it has room, which calls an idle worker, if any (the one that has slept longest, or with
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it
@@ -85,21 +86,22 @@
 //     beyond what can lie after its cause, or all of it where that is more than it slept before. Where the wait for a
 //     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
 //   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
-//     wait is slept. Where the recorded holder only came once the strand had, and isn't there now, the strand waits for
-//     whoever had the lock before that one (if that is not known, as long as it was recorded to), and then gets it
-//     unless the holder has come by then.
+//     wait is slept, but for the wait for a core since whoever had it last had got it. Where the recorded holder only
+//     came once the strand had, and isn't there now, the strand waits for whoever had the lock before that one (if that
+//     is not known, as long as it was recorded to), and then gets it unless the holder has come by then.
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
-//     for its cause, up to its end, but not before the result came that it slept for. Between two samples others take
-//     b cores: what machine and process computed less what edges did, which compute evenly while they are awake. Of n
-//     strands that are awake each has min(1, (cores - b) / n) of a core. In a run these stretches end when as much has
-//     been computed in all as had been by fair shares, but no later than recorded (pauses left out): who leaves cores
-//     less to do makes others do no more. With fewer cores than recorded others take the same part of them, for as much
-//     longer, with more as many.
-//     Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an edge got of
-//     the shares that were fair while it was awake, less what it computed, is its luck. As the recording is replayed it
-//     gets all of that again, and so takes as long as it did; and what part of a core it has to do without meanwhile
-//     is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody waits for a
-//     core who has one. Nor does anybody compute for less than compute_ns.
+//     for its cause, up to its end, but not before the result came that it slept for. What a worker does between tasks,
+//     but for pick-ups, wants no core. Between two samples others take b cores: what machine and process computed less
+//     what edges did, which compute evenly while they are awake; but no more than left edges, while they were awake,
+//     the cores for (0.99 of) what they computed, whatever others took while the program slept. Of n strands that are
+//     awake each has min(1, (cores - b) / n) of a core. In a run these stretches end when as much has been computed in
+//     all as had been by fair shares, but no later than recorded (pauses left out): who leaves cores less to do makes
+//     others do no more. With fewer cores than recorded others take the same part of them, for as much longer, with
+//     more as many. Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an
+//     edge got of the shares that were fair while it was awake, less what it computed, is its luck. As the recording is
+//     replayed it gets all of that again, and so takes as long as it did; and what part of a core it has to do without
+//     meanwhile is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody
+//     waits for a core who has one. Nor does anybody compute for less than compute_ns.
 //   Holdups. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
 //     first task of its site has been there for as long as that took, but no longer than it did; if that comes later
 //     than it, as long as it did. What is done but once is done by whoever did it when recorded.

@@ -506,7 +506,11 @@ bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
 // When such an edge ends, its computing being done.
 int64_t strand_computed_ns(const struct simulation *sim, const struct strand *strand);
 // Of a pick-up as recorded, all of its edges together.
-struct cores_luck service_of_pickup(const struct simulation *sim, uint32_t task);
+struct pickup_service {
+    int64_t compute_ns;
+    struct cores_luck luck;
+};
+struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t task);
 
 // contention.c
 // Whether what the strand does next is to get a lock that it was blocked for.

@@ -234,6 +234,19 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
     }
 }
 
+// What was computed of a pick-up is known where it is as recorded; who was made or woken computes nothing in it.
+static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch,
+                                int64_t lead_ns) {
+    struct strand *strand = &sim->strands[worker];
+    bool queued = dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NONE;
+    bool known = sim->shares && job < sim->dag->task_count && is_as_recorded(sim, job, dispatch);
+    strand_lead(sim, worker, lead_ns, queued && !known);
+    if (!known) return;
+    struct pickup_service pickup = service_of_pickup(sim, job);
+    strand->luck = pickup.luck;
+    if (queued) strand->compute_ns += min_ns(pickup.compute_ns, lead_ns);
+}
+
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch, int64_t from_ns,
                        int64_t start_ns) {
     sim->dispatch[job] = (uint8_t)dispatch;
@@ -253,8 +266,7 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
     strand->task = job;
     strand->now_ns = arrived ? start_ns : from_ns;
     strand->lead_ns = 0;
-    strand_lead(sim, worker, start_ns - strand->now_ns, dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NONE);
-    if (job < sim->dag->task_count && is_as_recorded(sim, job, dispatch)) strand->luck = service_of_pickup(sim, job);
+    lead_through_pickup(sim, worker, job, dispatch, start_ns - strand->now_ns);
     if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
 }
 

@@ -318,16 +318,20 @@ static bool as_recorded(const struct reference *r, struct job job, enum dispatch
     return job.part <= 0 && task_of(r, job.task)->dispatch == dispatch;
 }
 
-// Of its edges after the task was there and its worker free, as far as that then waited for a core.
-static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index) {
+// Of its edges after the task was there and its worker free. Who was made or woken for it then only waited for a core.
+static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index, int64_t *compute_ns) {
     const struct dag_task *task = task_of(r, index);
     int64_t free_ns = dag_free_ns(r->dag, task), ready_ns = recorded(r, task->spawn_begin), more_ns = 0;
     if (free_ns > ready_ns) ready_ns = free_ns;
     int64_t waited_ns = recorded(r, task->start) - ready_ns - own_pickup_ns(r, index);
     uint32_t first = r->dag->threads[task->thread].first;
+    *compute_ns = 0;
     for (uint32_t v = task->start; v > first && v >= task->pickup; v--) {
-        if (recorded(r, v) > ready_ns) more_ns += r->luck[v].more_ns;
+        if (recorded(r, v) <= ready_ns) continue;
+        more_ns += r->luck[v].more_ns;
+        *compute_ns += computed(r, v);
     }
+    if (task->dispatch == DISPATCH_QUEUED) return more_ns;
     if (more_ns > waited_ns) more_ns = waited_ns;
     return more_ns > 0 ? more_ns : 0;
 }
@@ -338,8 +342,18 @@ static void pick_up(struct reference *r, struct strand *worker, struct job job, 
     worker->job = job;
     int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : new_pickup_ns(r, job, dispatch);
     bool computes = dispatch == DISPATCH_QUEUED; // the others are woken or made meanwhile
-    delay(r, worker, computes ? pickup_ns : 0, computes ? 0 : pickup_ns, THEN_BEGIN);
-    if (own && job.part < 0) delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task));
+    int64_t compute_ns = computes ? pickup_ns : 0, luck_ns = 0;
+    if (own && job.part < 0 && shares(r)) {
+        luck_ns = luck_of_pickup_ns(r, job.task, &compute_ns);
+        if (!computes) compute_ns = 0;
+        if (compute_ns > pickup_ns) compute_ns = pickup_ns;
+    }
+    delay(r, worker, compute_ns, pickup_ns - compute_ns, THEN_BEGIN);
+    if (compute_ns == 0 && shares(r) && !steals(r, worker->pool)) { // and then may get no core
+        worker->nap = worker->sleep;
+        worker->sleep = 0;
+    }
+    delay_by_luck(r, worker, task_of(r, job.task)->start, luck_ns);
 }
 
 static struct strand *make_worker(struct reference *r, uint32_t pool) {
@@ -1215,8 +1229,9 @@ static void arrive(struct reference *r, struct strand *worker) {
     if (!steals(r, worker->pool) && take_for(r, worker, &job)) {
         worker->job = job;
         delay(r, worker, 0, 0, THEN_BEGIN);
+        int64_t compute_ns;
         if (as_recorded(r, job, DISPATCH_WOKEN) && job.part < 0)
-            delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task));
+            delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task, &compute_ns));
         return;
     }
     if (steals(r, worker->pool) && take_any(r, worker, &job)) {
@@ -1511,10 +1526,43 @@ struct awake { // when an edge was
     int64_t from_ns, to_ns;
 };
 
+static const struct dag_thread *thread_of(const struct reference *r, uint32_t v) {
+    uint32_t i = 0;
+    while (v - r->dag->threads[i].first >= r->dag->threads[i].count) i++;
+    return &r->dag->threads[i];
+}
+
+// What a worker does in no task is played as far as it is the pick-up of one that had been spawned; and of that only
+// the wait for a core where the worker was made or woken.
+enum played { PLAYED, PLAYED_AS_WAIT, NOT_PLAYED };
+
+static enum played how_played(const struct reference *r, uint32_t v) {
+    const struct dag_vertices *vertices = &r->dag->vertices;
+    const struct dag_thread *thread = thread_of(r, v);
+    uint32_t end = thread->first + thread->count, next = v;
+    if (!thread->worker || thread->pool >= r->dag->pool_count) return PLAYED;
+    enum discipline discipline = r->dag->pools[thread->pool].discipline;
+    if (discipline == DISCIPLINE_UNKNOWN || discipline == DISCIPLINE_STEALING) return PLAYED;
+    for (uint32_t s = thread->first; s < v; s++) {
+        if (vertices->kind[s] == VERTEX_START && v <= task_of(r, vertices->task[s])->tail) return PLAYED;
+    }
+    while (next < end && vertices->kind[next] != VERTEX_START) next++;
+    if (next == end) return NOT_PLAYED;
+    const struct dag_task *task = task_of(r, vertices->task[next]);
+    bool known = task->spawn_begin != DAG_NONE || dag_task_stands(task);
+    if (known && recorded(r, v) <= dag_pickup_from_ns(r->dag, task)) return NOT_PLAYED;
+    return task->dispatch == DISPATCH_NEW || task->dispatch == DISPATCH_WOKEN ? PLAYED_AS_WAIT : PLAYED;
+}
+
+static int64_t played_compute_ns(const struct reference *r, uint32_t v) {
+    return how_played(r, v) == PLAYED ? computed(r, v) : 0;
+}
+
 static struct awake awake_of(const struct reference *r, uint32_t v) {
     unsigned kind = r->dag->vertices.kind[v], before = r->dag->vertices.kind[v - 1];
-    int64_t length_ns = computed(r, v) + queued(r, v);
-    bool wakes = before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY;
+    int64_t length_ns = played_compute_ns(r, v) + queued(r, v);
+    bool wakes = before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY ||
+                 how_played(r, v) == PLAYED_AS_WAIT;
     struct awake awake = {recorded(r, v - 1), recorded(r, v)};
     if (!wakes && length_ns < awake.to_ns - awake.from_ns) awake.to_ns = awake.from_ns + length_ns;
     if (!wakes) return awake;
@@ -1529,7 +1577,8 @@ static struct awake awake_of(const struct reference *r, uint32_t v) {
 
 // What a waiter computed, or waited for a core, before there was what it slept for, it did as it fell asleep.
 static int64_t computed_awake(const struct reference *r, uint32_t v) {
-    int64_t compute_ns = computed(r, v), most_ns = awake_of(r, v).to_ns - awake_of(r, v).from_ns - queued(r, v);
+    int64_t compute_ns = played_compute_ns(r, v);
+    int64_t most_ns = awake_of(r, v).to_ns - awake_of(r, v).from_ns - queued(r, v);
     if (r->dag->vertices.rule[v] != RULE_WAIT || compute_ns < most_ns) return compute_ns;
     return most_ns > 0 ? most_ns : 0;
 }
@@ -1539,31 +1588,13 @@ static bool is_edge(const struct reference *r, uint32_t v) {
         if (r->dag->threads[i].first == v) return false;
     }
     struct awake awake = awake_of(r, v);
-    return awake.to_ns > awake.from_ns && computed(r, v) + queued(r, v) > 0;
+    return how_played(r, v) != NOT_PLAYED && awake.to_ns > awake.from_ns && played_compute_ns(r, v) + queued(r, v) > 0;
 }
 
 static int64_t overlap_ns(struct awake a, int64_t from_ns, int64_t to_ns) {
     if (a.from_ns > from_ns) from_ns = a.from_ns;
     if (a.to_ns < to_ns) to_ns = a.to_ns;
     return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
-// Cores that others had from the sample before until then, as far as the run left any.
-static void find_taken(struct reference *r, uint32_t s) {
-    const struct dag_sample *from = &r->dag->samples[s - 1], *to = &r->dag->samples[s];
-    double length_ns = (double)(to->time_ns - from->time_ns), own_ns = 0;
-    double process_ns = (double)(to->process_cpu_ns - from->process_cpu_ns);
-    double busy_ns = (double)(to->machine_cpu_ns - from->machine_cpu_ns);
-    if (process_ns > busy_ns) busy_ns = process_ns;
-    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
-        if (!is_edge(r, v)) continue;
-        struct awake awake = awake_of(r, v);
-        double share = (double)overlap_ns(awake, from->time_ns, to->time_ns) / (double)(awake.to_ns - awake.from_ns);
-        own_ns += share * (double)computed(r, v);
-    }
-    double most_ns = r->dag->trace->header.cores * length_ns - own_ns;
-    double others_ns = busy_ns - own_ns < most_ns ? busy_ns - own_ns : most_ns;
-    r->taken[s] = others_ns > 0 && length_ns > 0 ? others_ns / length_ns : 0;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -1582,6 +1613,51 @@ static size_t find_instants(const struct reference *r, const bool *edges, int64_
     for (uint32_t s = 0; s < r->dag->sample_count; s++) instants[count++] = r->dag->samples[s].time_ns;
     qsort(instants, count, sizeof *instants, by_time);
     return count;
+}
+
+// What edges could have computed between two samples with so many cores.
+static double could_compute_ns(const struct reference *r, const bool *edges, const int64_t *instants, size_t count,
+                               uint32_t s, double cores) {
+    double sum_ns = 0;
+    for (size_t i = 1; i < count; i++) {
+        uint32_t awake = 0;
+        if (instants[i - 1] < r->dag->samples[s - 1].time_ns || instants[i] > r->dag->samples[s].time_ns) continue;
+        for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+            awake += edges[v] && overlap_ns(awake_of(r, v), instants[i - 1], instants[i]) > 0;
+        }
+        sum_ns += (double)(instants[i] - instants[i - 1]) * (awake < cores ? awake : cores);
+    }
+    return sum_ns;
+}
+
+// Cores that others had from the sample before until then, of those that edges can have done without while awake.
+static void find_taken(struct reference *r, const bool *edges, const int64_t *instants, size_t count, uint32_t s) {
+    const struct dag_sample *from = &r->dag->samples[s - 1], *to = &r->dag->samples[s];
+    double length_ns = (double)(to->time_ns - from->time_ns), own_ns = 0;
+    double process_ns = (double)(to->process_cpu_ns - from->process_cpu_ns);
+    double busy_ns = (double)(to->machine_cpu_ns - from->machine_cpu_ns);
+    if (process_ns > busy_ns) busy_ns = process_ns;
+    for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
+        if (!edges[v]) continue;
+        struct awake awake = awake_of(r, v);
+        double share = (double)overlap_ns(awake, from->time_ns, to->time_ns) / (double)(awake.to_ns - awake.from_ns);
+        own_ns += share * (double)played_compute_ns(r, v);
+    }
+    double cores = r->dag->trace->header.cores, few = 0, enough = 0;
+    while (enough < cores && could_compute_ns(r, edges, instants, count, s, enough + 1) >
+                                 could_compute_ns(r, edges, instants, count, s, enough)) {
+        enough++;
+    }
+    for (int halving = 0; halving < 60; halving++) {
+        double middle = (few + enough) / 2;
+        if (could_compute_ns(r, edges, instants, count, s, middle) < 0.99 * own_ns)
+            few = middle;
+        else
+            enough = middle;
+    }
+    double others = length_ns > 0 ? (busy_ns - own_ns) / length_ns : 0;
+    if (others > cores - enough) others = cores - enough;
+    r->taken[s] = others > 0 ? others : 0;
 }
 
 // Between two instants nothing changes: all that are awake have an equal share.
@@ -1610,8 +1686,8 @@ static void find_luck(struct reference *r) {
     ticks *service = must(calloc(vertices, sizeof *service));
     int64_t *instants = must(malloc(most * sizeof *instants));
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) edges[v] = is_edge(r, v);
-    for (uint32_t s = 1; s < r->dag->sample_count; s++) find_taken(r, s);
     size_t count = find_instants(r, edges, instants);
+    for (uint32_t s = 1; s < r->dag->sample_count; s++) find_taken(r, edges, instants, count, s);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && instants[i] > instants[i - 1]) share_between(r, edges, instants[i - 1], instants[i], service);
         for (uint32_t s = 0; s < r->dag->sample_count; s++) {
