@@ -96,7 +96,8 @@ enum thread_class work_classify(const struct dag *dag, const struct dag_thread *
 // The window as times of this run. As many of its recorded events (of counted threads, that it still has) come before
 // the window as were recorded before it, and within it as were recorded within it; so windows that don't overlap as
 // recorded don't here. Of the run as recorded that is from the first event within it to the last. NULL: all events,
-// those that were not recorded among them. false: there is none. Cost: 3 ns a vertex, with a window ten times that.
+// those that were not recorded among them. false: there is none. Cost: a pass over the vertices, with a window about
+// ten.
 bool work_window(const struct metrics_scratch *scratch, const struct dag_run *run, const struct window *window,
                  int64_t *from_ns, int64_t *to_ns);
 

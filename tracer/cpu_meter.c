@@ -81,7 +81,7 @@ static int open_schedstat(void) {
     return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 
-// The next number of a text, and what stands behind it: strtoull takes five times as long.
+// The next number of a text, and what stands behind it. It is read after each wait, where strtoull is too slow.
 static uint64_t take_number(const char **at) {
     uint64_t number = 0;
     for (; **at >= '0' && **at <= '9'; ++*at) number = number * 10 + (uint64_t)(**at - '0');

@@ -49,7 +49,7 @@ static struct stretch stretch_between(const struct dag *dag, uint32_t from, uint
 __extension__ typedef __int128 int128;
 
 // floor(total * part / whole), part <= whole. Few traces need the wide division. Below it one of doubles, off by one at
-// most and put right by what it leaves, takes a third of the time of one of 64-bit integers.
+// most and put right by what it leaves, is quicker than one of 64-bit integers.
 static int64_t share_of(int64_t total_ns, int64_t part_ns, int64_t whole_ns) {
     if (part_ns == whole_ns) return total_ns;
     if ((total_ns | part_ns) > INT32_MAX) return (int64_t)((int128)total_ns * part_ns / whole_ns);
@@ -59,7 +59,7 @@ static int64_t share_of(int64_t total_ns, int64_t part_ns, int64_t whole_ns) {
 }
 
 static int64_t divided_up(int64_t ns, int64_t count) {
-    if (ns <= INT32_MAX) return ((uint32_t)ns + (uint32_t)count - 1) / (uint32_t)count; // a third of the time, too
+    if (ns <= INT32_MAX) return ((uint32_t)ns + (uint32_t)count - 1) / (uint32_t)count; // quicker, too
     return (ns + count - 1) / count;
 }
 

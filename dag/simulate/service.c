@@ -117,11 +117,13 @@ static double cores_needed(const int64_t *together_ns, uint32_t most, double own
     return n - 1; // more would have been of no use
 }
 
-// What edges had while they were awake nobody else did, however much others took while they slept; but for a hundredth,
-// so that a moment in which many were awake and had what they needed says nothing of all the time between two samples.
+// What edges had while they were awake nobody else did, however much others took while they slept; but for a
+// hundredth, so that a moment in which many were awake and had what they needed says nothing of all the time between
+// two samples.
 static void bound_others(struct sweep *sweep) {
+    const double nearly_all = 0.99;
     double *others = &sweep->sim->background[sweep->sample].cores;
-    double needed = cores_needed(sweep->together_ns, sweep->most, 0.99 * sweep->own_ns[sweep->sample]);
+    double needed = cores_needed(sweep->together_ns, sweep->most, nearly_all * sweep->own_ns[sweep->sample]);
     *others = fmax(fmin(*others, recorded_cores(sweep->sim) - needed), 0);
     memset(sweep->together_ns, 0, (sweep->most + 1) * sizeof *sweep->together_ns);
 }
