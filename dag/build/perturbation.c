@@ -79,10 +79,23 @@ static bool is_pending(const struct taking *taking, uint32_t vertex) {
     return vertex != DAG_NONE && taking->time_ns[vertex] == DAG_PENDING;
 }
 
+// Where find_turns knows who woke a worker, its cause is no more than what it then found.
+static bool is_woken_by_turn(const struct taking *taking, uint32_t v) {
+    return taking->dag->vertices.kind[v] == VERTEX_BUSY && taking->turn_after[v] != DAG_NONE;
+}
+
+static uint32_t cause_of(const struct taking *taking, uint32_t v) {
+    return is_woken_by_turn(taking, v) ? taking->turn_after[v] : taking->dag->vertices.cause[v];
+}
+
+static uint32_t turn_of(const struct taking *taking, uint32_t v) {
+    return is_woken_by_turn(taking, v) ? taking->dag->vertices.cause[v] : taking->turn_after[v];
+}
+
 // Who comes first must be seen from the times. Of who would be too early not all is taken.
 static int64_t time_in_turn(struct taking *taking, uint32_t thread, uint32_t v) {
-    int64_t time_ns = time_of(taking, &taking->dag->threads[thread], v, taking->dag->vertices.cause[v]);
-    uint32_t before = taking->turn_after[v];
+    int64_t time_ns = time_of(taking, &taking->dag->threads[thread], v, cause_of(taking, v));
+    uint32_t before = turn_of(taking, v);
     if (before == DAG_NONE) return time_ns;
     int64_t apart_ns = taking->recorded_ns[v] - taking->recorded_ns[before];
     int64_t early_ns = max_ns(taking->time_ns[before] + min_ns(apart_ns, 1) - time_ns, 0);
@@ -95,8 +108,8 @@ static void advance(struct taking *taking, uint32_t index) {
     const struct dag_thread *thread = &dag->threads[index];
     uint32_t *at = &taking->at[index];
     for (; *at < thread->first + thread->count; ++*at) {
-        uint32_t awaits = dag->vertices.cause[*at];
-        if (!is_pending(taking, awaits)) awaits = taking->turn_after[*at];
+        uint32_t awaits = cause_of(taking, *at);
+        if (!is_pending(taking, awaits)) awaits = turn_of(taking, *at);
         if (is_pending(taking, awaits)) {
             taking->awaits[index] = awaits;
             parking_wait(&taking->parking, index, awaits);
@@ -115,7 +128,7 @@ static void leave_parking(struct taking *taking, uint32_t index) {
 }
 
 static bool lacks_cause(const struct taking *taking, uint32_t thread) {
-    return is_pending(taking, taking->dag->vertices.cause[taking->at[thread]]);
+    return is_pending(taking, cause_of(taking, taking->at[thread]));
 }
 
 // Of threads that are all stuck, whose turn is to be passed over, or whose cause.
@@ -134,7 +147,7 @@ static uint32_t find_next(const struct taking *taking) {
 
 static void pass_stuck(struct taking *taking) {
     uint32_t thread = find_next(taking), v = taking->at[thread];
-    uint32_t cause = lacks_cause(taking, thread) ? DAG_NONE : taking->dag->vertices.cause[v];
+    uint32_t cause = lacks_cause(taking, thread) ? DAG_NONE : cause_of(taking, v);
     leave_parking(taking, thread);
     taking->time_ns[v] = time_of(taking, &taking->dag->threads[thread], v, cause);
     taking->at[thread]++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// In which order a pool's tasks were handed over and taken up.
+// In which order a pool's tasks were handed over and taken up, and which hand-over woke a worker up.
 #include "dag/build/builder.h"
 #include "dag/order.h"
 
@@ -28,29 +28,56 @@ static bool hands_over_next(const struct dag *dag, uint32_t v) {
     return next && dag_thread_of(dag, v - 1) == dag_thread_of(dag, v);
 }
 
+// Who was woken but found nothing, or something that had lain there since before it fell asleep: 0, or its pool.
+static uint32_t pool_of_waking(const struct dag *dag, uint32_t v) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (vertices->kind[v] != VERTEX_BUSY || v == 0 || vertices->kind[v - 1] != VERTEX_IDLE) return 0;
+    const struct dag_thread *thread = &dag->threads[dag_thread_of(dag, v)];
+    if (v == thread->first || thread->pool >= dag->pool_count) return 0;
+    bool explained = vertices->cause[v] != DAG_NONE && vertices->time_ns[vertices->cause[v]] > vertices->time_ns[v - 1];
+    return explained ? 0 : thread->pool;
+}
+
+static uint32_t pool_of_hand_over(const struct dag *dag, uint32_t v) {
+    uint32_t task = dag->vertices.task[v];
+    if (dag->vertices.kind[v] != VERTEX_SPAWN_BEGIN || task == DAG_NONE) return 0;
+    return dag->tasks[task].pool < dag->pool_count ? dag->tasks[task].pool : 0;
+}
+
 static struct order_key *collect_turns(const struct dag *dag, uint32_t *count) {
     struct order_key *turns = malloc(((size_t)dag->vertex_count + 1) * sizeof *turns);
     *count = 0;
     for (uint32_t v = 0; turns && v < dag->vertex_count; v++) {
-        if (pool_of_turn(dag, v)) turns[(*count)++] = (struct order_key){dag->vertices.time_ns[v], v, v};
+        if (pool_of_turn(dag, v) || pool_of_hand_over(dag, v) || pool_of_waking(dag, v))
+            turns[(*count)++] = (struct order_key){dag->vertices.time_ns[v], v, v};
     }
     return turns;
+}
+
+struct latest { // of a pool
+    uint32_t turn, hand_over;
+};
+
+static void take_turn(const struct dag *dag, struct latest *pools, uint32_t v, uint32_t *turn_after) {
+    uint32_t wakes = pool_of_waking(dag, v), turn = pool_of_turn(dag, v), caller = pools[wakes].hand_over;
+    if (wakes && caller != DAG_NONE && dag->vertices.time_ns[caller] > dag->vertices.time_ns[v - 1])
+        turn_after[v] = caller;
+    pools[pool_of_hand_over(dag, v)].hand_over = v;
+    if (!turn) return;
+    turn_after[v] = pools[turn].turn;
+    if (hands_over_next(dag, v)) turn_after[v - 1] = pools[turn].turn;
+    pools[turn].turn = v;
 }
 
 bool find_turns(const struct dag *dag, uint32_t *turn_after) {
     uint32_t count;
     struct order_key *turns = collect_turns(dag, &count);
-    uint32_t *latest = malloc(((size_t)dag->pool_count + 1) * sizeof *latest);
-    bool ok = turns && latest && order_sort(turns, count);
-    for (uint32_t p = 0; ok && p < dag->pool_count; p++) latest[p] = DAG_NONE;
+    struct latest *pools = malloc(((size_t)dag->pool_count + 1) * sizeof *pools);
+    bool ok = turns && pools && order_sort(turns, count);
+    for (uint32_t p = 0; ok && p <= dag->pool_count; p++) pools[p] = (struct latest){DAG_NONE, DAG_NONE};
     for (uint32_t v = 0; ok && v < dag->vertex_count; v++) turn_after[v] = DAG_NONE;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t v = turns[i].item, *before = &latest[pool_of_turn(dag, v)];
-        turn_after[v] = *before;
-        if (hands_over_next(dag, v)) turn_after[v - 1] = *before;
-        *before = v;
-    }
+    for (uint32_t i = 0; ok && i < count; i++) take_turn(dag, pools, turns[i].item, turn_after);
     free(turns);
-    free(latest);
+    free(pools);
     return ok;
 }

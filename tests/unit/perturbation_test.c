@@ -188,6 +188,47 @@ static void test_turns_stay(void **state) {
     end(&f);
 }
 
+// A second worker wakes up in vain after 9 was handed over, and finds it, which lay there, after 10 was. Only what main
+// does costs, so all of it comes earlier, and so do they.
+static void test_who_was_woken_follows_the_call(void **state) {
+    (void)state;
+    struct fixture f = {.tb = tb_new()};
+    uint32_t pool = tb_pool(f.tb, "pool-1", 1), site = tb_site(f.tb, "Main", "run", 12), second = WORKER + 1;
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
+    tb_thread(f.tb, second, "pool-1-thread-2", 0);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    spawn(&f, 7, site, pool, 100, 150);
+    spawn(&f, 8, site, pool, 600, 650);
+    spawn(&f, 9, site, pool, 660, 670);
+    spawn(&f, 10, site, pool, 1300, 1310);
+    tb_event(f.tb, MAIN, 1600, EVENT_THREAD_END, M, 520);
+    tb_event(f.tb, WORKER, 50, EVENT_THREAD_START, 50, 1);
+    tb_event(f.tb, WORKER, 60, EVENT_WORKER_BEGIN, pool);
+    run(&f, 7, 200, 500);
+    run(&f, 8, 700, 1000);
+    tb_event(f.tb, second, 55, EVENT_THREAD_START, 51, 1);
+    tb_event(f.tb, second, 65, EVENT_WORKER_BEGIN, pool);
+    tb_event(f.tb, second, 75, EVENT_IDLE, pool);
+    tb_event(f.tb, second, 720, EVENT_BUSY, pool);
+    tb_event(f.tb, second, 730, EVENT_IDLE, pool);
+    tb_event(f.tb, second, 1400, EVENT_BUSY, pool);
+    tb_event(f.tb, second, 1410, EVENT_TASK_START, 9);
+    tb_event(f.tb, second, 1500, EVENT_TASK_END, 9);
+    f.trace = tb_open(f.tb);
+    cost(&f, EVENT_SPAWN_BEGIN, 90, 0);
+    build(&f);
+    take_out(&f);
+    assert_int_equal(now(&f, MAIN, 600), 10 + 50 + 360);
+    assert_int_equal(now(&f, MAIN, 660), 420 + 50 + 1); // an edge keeps a ns
+    assert_int_equal(now(&f, second, 720), 471 + 60);
+    assert_int_equal(now(&f, second, 730), 541);
+    assert_int_equal(now(&f, MAIN, 1300), 471 + 10 + 540);
+    assert_int_equal(now(&f, second, 1400), 1021 + 100);
+    assert_int_equal(now(&f, second, 1410), 1131);
+    end(&f);
+}
+
 // Pauses and samples go along with main's one edge.
 static void test_machine_moves_along(void **state) {
     (void)state;
@@ -423,6 +464,7 @@ int main(void) {
         cmocka_unit_test(test_costs_shorten_edges),
         cmocka_unit_test(test_edges_keep_a_ns),
         cmocka_unit_test(test_turns_stay),
+        cmocka_unit_test(test_who_was_woken_follows_the_call),
         cmocka_unit_test(test_machine_moves_along),
         cmocka_unit_test(test_without_costs_nothing_happens),
         cmocka_unit_test(test_no_cost_is_exact),
