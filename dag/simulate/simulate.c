@@ -604,9 +604,15 @@ static bool is_wait_of_stage(const struct simulation *sim, const struct strand *
            sim->dag->vertices.kind[strand->vertex] == VERTEX_WAIT_END;
 }
 
+// Whether a task was under way at its worker's last event. One whose end was lost may not have been.
+static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *task) {
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    return task->flags & TASK_UNFINISHED && task->tail + 1 == thread->first + thread->count;
+}
+
 static void finish(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
-    bool asks = strand->pool && !(sim->dag->tasks[job_task(sim, strand->task)].flags & TASK_UNFINISHED);
+    bool asks = strand->pool && !is_under_way_for_ever(sim->dag, &sim->dag->tasks[job_task(sim, strand->task)]);
     strand->life = asks ? LIFE_FREE : LIFE_OVER;
     if (!asks)
         sim->running--;

@@ -105,6 +105,27 @@ static enum dispatch dispatch_after_idling(uint32_t flags, int64_t keep_alive_ns
     return dispatch;
 }
 
+// The end of the worker's task was lost. That it was not under way for ever shows its leaving, which main awaits.
+static void test_who_lost_an_end_comes_free(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){
+        .queue = "java.util.concurrent.LinkedBlockingQueue", .core = 1, .maximum = 1, .capacity = -1});
+    spawn(&r, 100, 1);
+    tb_event(r.tb, MAIN, 300, EVENT_POOL_SHUTDOWN, r.pool);
+    tb_event(r.tb, MAIN, 350, EVENT_WAIT_BEGIN, r.pool, 0, tb_wait(WAIT_FOR_POOL, r.site));
+    tb_event(r.tb, MAIN, 1700, EVENT_WAIT_END, r.pool, 0);
+    tb_event(r.tb, MAIN, 2000, EVENT_THREAD_END, M);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    tb_event(r.tb, FIRST, 110, EVENT_TASK_START, 1);
+    tb_event(r.tb, FIRST, 1300, EVENT_LOST, 3);
+    tb_event(r.tb, FIRST, 1500, EVENT_RETIRE, r.pool);
+    tb_event(r.tb, FIRST, 1600, EVENT_THREAD_END, 0);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    assert_true(simulated(&r, 1)->flags & TASK_UNFINISHED);
+    simulate_fixture_close(&r.fixture);
+}
+
 static void test_core_workers_time_out_where_allowed(void **state) {
     (void)state;
     assert_int_equal(dispatch_after_idling(0, 500), DISPATCH_WOKEN);
@@ -241,6 +262,7 @@ static void test_who_comes_free_first_takes_the_task(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_oldest_is_discarded),
+        cmocka_unit_test(test_who_lost_an_end_comes_free),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
         cmocka_unit_test(test_who_did_not_come_was_asleep),
         cmocka_unit_test(test_what_was_there_is_dispatched_again),
