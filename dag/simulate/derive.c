@@ -6,20 +6,18 @@
 // branch hangs on what has yet to come from memory), and passages overlap; what has to be decided is, in passes over
 // what was laid, which stands side by side.
 //
-// Of large runs two threads derive: whoever is free takes the next strand, or the next tasks. What comes out is the
-// same whoever does: where a strand's vertices go is counted first, and no two strands pass the same vertex.
+// Of large runs two threads derive strands, and tasks (base/hands.h). What comes out is the same whoever derives what:
+// where a strand's vertices go is counted first, and no two strands pass the same vertex.
+#include "base/hands.h"
 #include "base/pages.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    FETCHED_AHEAD = 16, // vertices
-    HANDS = 2,
+    FETCHED_AHEAD = 16,   // vertices
     LEAST_SHARED = 65536, // vertices: to make and join a thread takes as long as to derive a few thousand
     PIECE = 16384,        // tasks
 };
@@ -56,7 +54,6 @@ struct derive_work {
     uint32_t *open;   // room for all tasks, once for each hand
     struct hand hands[HANDS];
     uint32_t hand_count;
-    atomic_uint next; // item of what is under way that nobody has in hand
 };
 
 bool derive_new(struct simulation *sim) {
@@ -336,9 +333,10 @@ static void lay_thread(const struct simulation *sim, uint32_t index) {
     work->caused_count[index] = laying.caused_count;
 }
 
-static void lay_strand(struct hand *hand, uint32_t index) {
-    lay_thread(hand->sim, index);
-    find_places(hand, &hand->sim->derive->threads[index]);
+static void lay_strand(void *hands, uint32_t hand, uint32_t index) {
+    struct hand *by = (struct hand *)hands + hand;
+    lay_thread(by->sim, index);
+    find_places(by, &by->sim->derive->threads[index]);
 }
 
 // ---- threads
@@ -377,8 +375,8 @@ static void count_strand(const struct simulation *sim, uint32_t index) {
 // Items: to forget where vertices were, and jobs; then the strands.
 enum { FORGET_VERTICES, FORGET_JOBS, FIRST_STRAND };
 
-static void prepare(struct hand *hand, uint32_t item) {
-    const struct simulation *sim = hand->sim;
+static void prepare(void *hands, uint32_t hand, uint32_t item) {
+    const struct simulation *sim = ((struct hand *)hands + hand)->sim;
     const struct derive_work *work = sim->derive;
     if (item == FORGET_VERTICES)
         memset(work->now, 0xff, sim->dag->vertex_count * sizeof *work->now); // DAG_NONE
@@ -570,40 +568,16 @@ static void lay_tasks(struct simulation *sim, uint32_t first) {
 }
 
 // Items: strands, and then pieces of all tasks.
-static void connect(struct hand *hand, uint32_t item) {
-    struct simulation *sim = hand->sim;
+static void connect(void *hands, uint32_t hand, uint32_t item) {
+    struct simulation *sim = ((struct hand *)hands + hand)->sim;
     if (item < sim->strand_count)
         find_causes(sim, item);
     else
         lay_tasks(sim, (item - sim->strand_count) * PIECE);
 }
 
-struct errand {
-    void (*run)(struct hand *, uint32_t item);
-    uint32_t count;
-    struct hand *helper;
-};
-
-static void run_errand(const struct errand *errand, struct hand *hand) {
-    atomic_uint *next = &hand->sim->derive->next;
-    for (uint32_t item; (item = atomic_fetch_add(next, 1)) < errand->count;) errand->run(hand, item);
-}
-
-static void *help(void *argument) {
-    const struct errand *errand = argument;
-    run_errand(errand, errand->helper);
-    return NULL;
-}
-
-// All items, in no order; by two hands if a thread can be had.
-static void run_all(const struct simulation *sim, void (*run)(struct hand *, uint32_t item), uint32_t count) {
-    struct derive_work *work = sim->derive;
-    struct errand errand = {run, count, &work->hands[1]};
-    pthread_t helper;
-    atomic_store(&work->next, 0);
-    bool helped = work->hand_count > 1 && pthread_create(&helper, NULL, help, &errand) == 0;
-    run_errand(&errand, &work->hands[0]);
-    if (helped) pthread_join(helper, NULL);
+static void run_all(const struct simulation *sim, hands_item *run, uint32_t count) {
+    hands_run(run, sim->derive->hands, count, sim->derive->hand_count);
 }
 
 bool derive_run_by(struct simulation *sim, uint32_t hands) {
