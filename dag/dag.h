@@ -259,7 +259,8 @@ static inline uint32_t dag_awaited_by(const struct dag_vertices *vertices, uint3
 
 // Builds the graph from the trace's streams. The trace must outlive it. Sound on any readable trace: half brackets,
 // lost events and unknown tasks give fewer edges, never an error; errors are a damaged trace or no memory. Cost: two
-// decodes of the trace, about 200 ns an event that concurrency touches, 20 ns a function event.
+// decodes of the trace, about 200 ns an event that concurrency touches, 20 ns a function event (bench/analyser). Of
+// large traces a second thread, which is gone when this returns, takes a part of it.
 struct dag *dag_build(const struct trace *trace, struct error *error);
 void dag_free(struct dag *dag);
 

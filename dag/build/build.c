@@ -39,9 +39,43 @@ static void builder_destroy(struct builder *builder) {
     idmap_destroy(&builder->sites);
 }
 
+struct rest { // of the work, once times are repaired
+    struct builder *builder;
+    bool pools_described;
+};
+
+// Items: how tasks and pools met, and then threads, for what they computed; neither looks at what the other finds.
+static void do_rest(void *of, uint32_t hand, uint32_t item) {
+    struct rest *rest = of;
+    struct dag *dag = rest->builder->dag;
+    (void)hand;
+    if (item > 0) {
+        measure_computing(dag, item - 1);
+        return;
+    }
+    find_dispatches(dag);
+    rest->pools_described = describe_pools(rest->builder);
+}
+
+static bool finish(struct builder *builder) {
+    struct rest rest = {.builder = builder};
+    if (!prepare_computing(builder) || !read_machine(builder)) return false;
+    hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
+    return rest.pools_described;
+}
+
+static uint32_t hands_that_pay(const struct trace *trace) {
+    enum { LEAST_SHARED = 200000 }; // events: these take 40 ms, threads half a ms
+    return trace->event_count < LEAST_SHARED ? 1 : HANDS;
+}
+
 struct dag *dag_build(const struct trace *trace, struct error *error) {
+    return dag_build_by(trace, hands_that_pay(trace), error);
+}
+
+struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error *error) {
     struct dag *dag = calloc(1, sizeof *dag);
-    struct builder builder = {.dag = dag, .trace = trace, .error = error};
+    struct builder builder = {.dag = dag, .trace = trace, .error = error, .hands = hands};
     error->status = STATUS_OK;
     if (!dag) {
         no_memory(&builder);
@@ -49,10 +83,7 @@ struct dag *dag_build(const struct trace *trace, struct error *error) {
     }
     dag->trace = trace;
     bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
-              repair_skew(&builder) && find_lock_causes(&builder) && measure_computing(&builder) &&
-              read_machine(&builder);
-    if (ok) find_dispatches(dag);
-    ok = ok && describe_pools(&builder);
+              repair_skew(&builder) && find_lock_causes(&builder) && finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

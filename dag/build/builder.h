@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
-// workers; build.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths;
+// workers; lay.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths;
 // cause.c finds each vertex's cause and rule; skew.c makes times agree with them; locks.c adds whom lock holders
-// followed; compute.c shares out what was measured; machine.c reads the JVM's own stream; dispatch.c and pools.c say
-// how tasks and pools met.
+// followed; machine.c reads the JVM's own stream; compute.c shares out what was measured; dispatch.c and pools.c say
+// how tasks and pools met. Of large traces two threads do what can be done by pieces, or side by side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
+#include "base/hands.h"
 #include "dag/dag.h"
 #include "dag/idmap.h"
+
+#include <stdatomic.h>
 
 // How much later than its effect a result may seem, for skew between cores; a wait whose result is later gave up
 // before.
@@ -120,6 +123,7 @@ struct builder {
     struct dag *dag;
     const struct trace *trace;
     struct error *error;
+    uint32_t hands; // that do what several can at once (base/hands.h)
 
     struct sighting *sightings;
     uint32_t sighting_count, sighting_capacity;
@@ -132,6 +136,7 @@ struct builder {
     bool has_cpu, has_delay; // the trace may measure computing; waiting for cores
     bool measured;           // and does
     uint32_t vertex_capacity, thread_capacity;
+    atomic_bool room_is_made;   // all vertices are laid, or their arrays move: nobody is to get them memory any more
     uint32_t *thread_of_stream; // index into dag->threads, DAG_NONE for streams without vertices
     struct open_stack open;
     struct function_stack functions;
@@ -180,14 +185,18 @@ struct path_mark path_begin(struct builder *builder);    // returns what path_en
 bool path_add(struct builder *builder, uint32_t method); // to the innermost body's
 bool path_end(struct builder *builder, struct path_mark outer, uint32_t *path);
 
+// dag_build, by so many hands whatever the size. What is built is the same.
+struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error *error);
+
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
 void measure_wakeup(struct dag *dag); // by its times
 bool find_lock_causes(struct builder *builder);
-bool read_machine(struct builder *builder);      // pauses, samples
-bool measure_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
-void find_dispatches(struct dag *dag);           // and tails
-bool describe_pools(struct builder *builder);    // from dispatches
+bool read_machine(struct builder *builder);               // pauses, samples
+bool prepare_computing(struct builder *builder);          // from what laying left in vertices.compute_ns and queued_ns
+void measure_computing(struct dag *dag, uint32_t thread); // after that, where there is something; of each by itself
+void find_dispatches(struct dag *dag);                    // and tails
+bool describe_pools(struct builder *builder);             // from dispatches
 // For each vertex that hands a task over to a pool with one queue or takes one up, the one of that pool before it in
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),
 // the latest that handed one over to its pool while it slept; else DAG_NONE.

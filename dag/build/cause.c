@@ -2,6 +2,8 @@
 // What each vertex had to await, and so by which rule its time follows.
 #include "dag/build/builder.h"
 
+enum { PIECE = 65536 };
+
 static void set_cause(struct dag *dag, uint32_t vertex, enum vertex_rule rule, uint32_t cause) {
     dag->vertices.cause[vertex] = cause;
     dag->vertices.rule[vertex] = (uint8_t)rule;
@@ -28,8 +30,8 @@ FETCHES_AHEAD prefetch_awaited(const struct dag *dag, uint32_t v) {
     }
 }
 
-static void cause_waits(struct dag *dag) {
-    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+static void cause_waits(struct dag *dag, uint32_t first) {
+    for (uint32_t v = first; v < dag->vertex_count && v - first < PIECE; v++) {
         prefetch_awaited(dag, v);
         if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.task[v] == DAG_NONE) continue;
         const struct dag_task *awaited = &dag->tasks[dag->vertices.task[v]];
@@ -48,8 +50,8 @@ FETCHES_AHEAD prefetch_start(const struct dag *dag, uint32_t t) {
 }
 
 // The spawn causes the first thing that shows the worker has the task: BUSY where it had been idle, else START.
-static void cause_starts(struct dag *dag) {
-    for (uint32_t t = 0; t < dag->task_count; t++) {
+static void cause_starts(struct dag *dag, uint32_t first) {
+    for (uint32_t t = first; t < dag->task_count && t - first < PIECE; t++) {
         prefetch_start(dag, t);
         const struct dag_task *task = &dag->tasks[t];
         if (task->start == DAG_NONE) continue;
@@ -63,6 +65,20 @@ static void cause_starts(struct dag *dag) {
         else if (task->spawn_begin != DAG_NONE)
             set_cause(dag, shows, RULE_WAKE, task->spawn_begin);
     }
+}
+
+static uint32_t pieces(uint32_t count) {
+    return (count + PIECE - 1) / PIECE;
+}
+
+// Items: pieces of all tasks, and then of all vertices.
+static void cause_piece(void *of, uint32_t hand, uint32_t item) {
+    struct dag *dag = of;
+    (void)hand;
+    if (item < pieces(dag->task_count))
+        cause_starts(dag, item * PIECE);
+    else
+        cause_waits(dag, (item - pieces(dag->task_count)) * PIECE);
 }
 
 static void cause_thread_starts(struct builder *builder) {
@@ -166,11 +182,11 @@ static void cause_worker_join(struct builder *builder, const struct other_wait *
 }
 
 bool find_causes(struct builder *builder) {
-    cause_starts(builder->dag);
+    struct dag *dag = builder->dag;
+    hands_run(cause_piece, dag, pieces(dag->task_count) + pieces(dag->vertex_count), builder->hands);
     cause_thread_starts(builder);
-    cause_waits(builder->dag);
     cause_retirements(builder);
-    uint32_t recorded_threads = builder->dag->thread_count;
+    uint32_t recorded_threads = dag->thread_count;
     for (uint32_t i = 0; i < builder->other_wait_count; i++) {
         const struct other_wait *wait = &builder->other_waits[i];
         if (wait->pool == 0)

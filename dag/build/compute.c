@@ -238,18 +238,17 @@ static bool find_rate(struct builder *builder, double *per_ns) {
     return true;
 }
 
-bool measure_computing(struct builder *builder) {
+bool prepare_computing(struct builder *builder) {
     struct dag *dag = builder->dag;
     struct dag_vertices *vertices = &dag->vertices;
-    if (!builder->measured) {
-        free(vertices->compute_ns);
-        free(vertices->queued_ns);
-        vertices->compute_ns = vertices->queued_ns = NULL;
-        return true;
-    }
-    if (!find_rate(builder, &dag->cycles_per_ns)) return false;
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        if (dag->threads[i].stream != DAG_NONE) divide_thread(dag, &dag->threads[i], dag->cycles_per_ns);
-    }
+    if (builder->measured) return find_rate(builder, &dag->cycles_per_ns);
+    free(vertices->compute_ns);
+    free(vertices->queued_ns);
+    vertices->compute_ns = vertices->queued_ns = NULL;
     return true;
+}
+
+void measure_computing(struct dag *dag, uint32_t thread) {
+    bool measured = dag->vertices.compute_ns && dag->threads[thread].stream != DAG_NONE;
+    if (measured) divide_thread(dag, &dag->threads[thread], dag->cycles_per_ns);
 }

@@ -5,6 +5,7 @@
 #include "dag/build/builder.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool add_thread(struct builder *builder, uint32_t stream) {
     struct dag *dag = builder->dag;
@@ -14,34 +15,53 @@ bool add_thread(struct builder *builder, uint32_t stream) {
     return true;
 }
 
-// No more than that by far, as a rule: an event is one vertex at most, but for TAKEN, which is two. What is not filled
-// takes no memory.
+// More as a rule, and never less by far: an event is one vertex at most, but for TAKEN, which is two.
 static uint32_t expected_vertices(const struct trace *trace) {
+    static const uint8_t none[] = {EVENT_ENTER, EVENT_EXIT, EVENT_EXIT_THROW, EVENT_TASK_CREATED, EVENT_RUN_DELAY};
     uint64_t count = 1024 + trace->event_count + trace->events_of_kind[EVENT_TAKEN];
-    for (unsigned kind = EVENT_ENTER; kind <= EVENT_EXIT_THROW; kind++) count -= trace->events_of_kind[kind];
+    for (size_t i = 0; i < sizeof none; i++) count -= trace->events_of_kind[none[i]];
     return count < DAG_NONE / 2 ? (uint32_t)count : DAG_NONE / 2;
+}
+
+struct vertex_array {
+    void *array; // where the pointer to it lies
+    size_t size; // of an element
+};
+
+enum { VERTEX_ARRAYS = 10 };
+
+// Those that the trace gives something to put into. Returns how many.
+static uint32_t list_arrays(struct builder *builder, struct vertex_array *arrays) {
+    struct dag_vertices *vertices = &builder->dag->vertices;
+    struct dag_tracer_cost *tracer = &builder->dag->tracer;
+    uint32_t count = 0;
+    arrays[count++] = (struct vertex_array){&vertices->time_ns, sizeof *vertices->time_ns};
+    arrays[count++] = (struct vertex_array){&vertices->cause, sizeof *vertices->cause};
+    arrays[count++] = (struct vertex_array){&vertices->task, sizeof *vertices->task};
+    arrays[count++] = (struct vertex_array){&vertices->event, sizeof *vertices->event};
+    arrays[count++] = (struct vertex_array){&vertices->kind, sizeof *vertices->kind};
+    arrays[count++] = (struct vertex_array){&vertices->rule, sizeof *vertices->rule};
+    if (builder->has_cpu) arrays[count++] = (struct vertex_array){&vertices->compute_ns, sizeof *vertices->compute_ns};
+    if (builder->has_delay) arrays[count++] = (struct vertex_array){&vertices->queued_ns, sizeof *vertices->queued_ns};
+    if (builder->has_costs) {
+        arrays[count++] = (struct vertex_array){&tracer->edge_ns, sizeof *tracer->edge_ns};
+        arrays[count++] = (struct vertex_array){&tracer->event_kind, sizeof *tracer->event_kind};
+    }
+    return count;
 }
 
 // Rare, and so kept out of where each vertex passes.
 static __attribute__((noinline, cold)) bool reserve_vertices(struct builder *builder) {
-    struct dag_vertices *vertices = &builder->dag->vertices;
-    struct dag_tracer_cost *tracer = &builder->dag->tracer;
     if (builder->vertex_capacity > DAG_NONE / 2) {
         return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
                          DAG_NONE / 2);
     }
     uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : expected_vertices(builder->trace);
-    bool ok = pages_resize(&vertices->time_ns, larger, sizeof *vertices->time_ns) &&
-              pages_resize(&vertices->cause, larger, sizeof *vertices->cause) &&
-              pages_resize(&vertices->task, larger, sizeof *vertices->task) &&
-              pages_resize(&vertices->event, larger, sizeof *vertices->event) &&
-              pages_resize(&vertices->kind, larger, sizeof *vertices->kind) &&
-              pages_resize(&vertices->rule, larger, sizeof *vertices->rule) &&
-              (!builder->has_cpu || pages_resize(&vertices->compute_ns, larger, sizeof *vertices->compute_ns)) &&
-              (!builder->has_delay || pages_resize(&vertices->queued_ns, larger, sizeof *vertices->queued_ns)) &&
-              (!builder->has_costs || (pages_resize(&tracer->edge_ns, larger, sizeof *tracer->edge_ns) &&
-                                       pages_resize(&tracer->event_kind, larger, sizeof *tracer->event_kind)));
-    if (!ok) return no_memory(builder);
+    struct vertex_array arrays[VERTEX_ARRAYS];
+    if (builder->vertex_capacity) atomic_store(&builder->room_is_made, true);
+    for (uint32_t i = list_arrays(builder, arrays); i--;) {
+        if (!pages_resize(arrays[i].array, larger, arrays[i].size)) return no_memory(builder);
+    }
     builder->vertex_capacity = larger;
     return true;
 }
@@ -568,6 +588,52 @@ static bool prepare_bytecodes(struct builder *builder) {
     return dag->bytecodes || no_memory(builder);
 }
 
+static bool lay_streams(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    for (uint32_t s = 0; s < trace->stream_count; s++) {
+        if (trace->streams[s].id != 0 && !lay_stream(builder, s)) return false;
+    }
+    return true;
+}
+
+struct laying {
+    struct builder *builder;
+    bool ok;
+    struct vertex_array arrays[VERTEX_ARRAYS];
+    char *room[VERTEX_ARRAYS]; // where they are unless they move
+    uint32_t array_count, capacity;
+};
+
+enum { LAY_ALL, FIRST_ROOM, ROOM_VERTICES = 1 << 18 };
+
+// While one hand lays, the other gets the arrays their memory ahead of it, which would take a tenth of the one's time.
+static void lay_or_make_room(void *of, uint32_t hand, uint32_t item) {
+    struct laying *laying = of;
+    struct builder *builder = laying->builder;
+    (void)hand;
+    if (item == LAY_ALL) {
+        laying->ok = lay_streams(builder);
+        atomic_store(&builder->room_is_made, true);
+        return;
+    }
+    size_t first = (size_t)(item - FIRST_ROOM) * ROOM_VERTICES, count = laying->capacity - first;
+    if (count > ROOM_VERTICES) count = ROOM_VERTICES;
+    for (uint32_t i = 0; i < laying->array_count && !atomic_load(&builder->room_is_made); i++) {
+        size_t size = laying->arrays[i].size;
+        pages_get(laying->room[i], first * size, count * size);
+    }
+}
+
+static bool lay_all(struct builder *builder) {
+    if (!reserve_vertices(builder)) return false;
+    struct laying laying = {.builder = builder, .capacity = builder->vertex_capacity};
+    laying.array_count = list_arrays(builder, laying.arrays);
+    for (uint32_t i = 0; i < laying.array_count; i++) memcpy(&laying.room[i], laying.arrays[i].array, sizeof(char *));
+    hands_run(lay_or_make_room, &laying, FIRST_ROOM + (laying.capacity + ROOM_VERTICES - 1) / ROOM_VERTICES,
+              builder->hands);
+    return laying.ok;
+}
+
 bool lay_vertices(struct builder *builder) {
     const struct trace *trace = builder->trace;
     if (!prepare_bytecodes(builder)) return false;
@@ -576,9 +642,7 @@ bool lay_vertices(struct builder *builder) {
     builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];
     builder->dag->first_ns = INT64_MAX;
     builder->dag->last_ns = INT64_MIN;
-    for (uint32_t s = 0; s < trace->stream_count; s++) {
-        if (trace->streams[s].id != 0 && !lay_stream(builder, s)) return false;
-    }
+    if (!lay_all(builder)) return false;
     if (builder->dag->first_ns > builder->dag->last_ns) builder->dag->first_ns = builder->dag->last_ns = 0;
     finish_tasks(builder->dag);
     return sites_take_classes(builder);

@@ -109,19 +109,39 @@ void measure_wakeup(struct dag *dag) {
     set_wakeup(dag, &wakeups);
 }
 
+struct inspection { // by each hand
+    const struct dag *dag;
+    struct wakeups wakeups;
+    bool out_of_order;
+};
+
+static void inspect_thread(void *inspections, uint32_t hand, uint32_t index) {
+    struct inspection *by = (struct inspection *)inspections + hand;
+    const struct dag *dag = by->dag;
+    const struct dag_thread *thread = &dag->threads[index];
+    for (uint32_t v = thread->first; v < thread->first + thread->count && !by->out_of_order; v++) {
+        prefetch_cause(dag, v);
+        by->out_of_order = dag->vertices.time_ns[v] < least_time(dag, thread, v) || !comes_after_cause(dag, v);
+        if (v > thread->first) note_wakeup(&dag->vertices, v, &by->wakeups);
+    }
+}
+
 // Whether times agree with causes as they are, as where all cores have one clock. Then nothing is to be moved, and no
 // vertex can wait for itself: by time, barriers after others of their time, everything comes after what it waits for.
 // Measures wake-ups on the way, which saves a pass.
-static bool is_in_order(const struct dag *dag, struct wakeups *wakeups) {
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        const struct dag_thread *thread = &dag->threads[i];
-        for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-            prefetch_cause(dag, v);
-            if (dag->vertices.time_ns[v] < least_time(dag, thread, v) || !comes_after_cause(dag, v)) return false;
-            if (v > thread->first) note_wakeup(&dag->vertices, v, wakeups);
+static bool is_in_order(const struct builder *builder, struct wakeups *wakeups) {
+    struct inspection by[HANDS];
+    bool in_order = true;
+    for (uint32_t i = 0; i < HANDS; i++) by[i] = (struct inspection){.dag = builder->dag};
+    hands_run(inspect_thread, by, builder->dag->thread_count, builder->hands);
+    for (uint32_t i = 0; i < HANDS; i++) {
+        in_order &= !by[i].out_of_order;
+        for (int of = 0; of < 2; of++) {
+            wakeups->total_ns[of] += by[i].wakeups.total_ns[of];
+            wakeups->count[of] += by[i].wakeups.count[of];
         }
     }
-    return true;
+    return in_order;
 }
 
 // Frees the chain whose parked vertex is the earliest: its cause can't be what it waited for.
@@ -171,7 +191,7 @@ static bool repair_times(struct builder *builder) {
 
 bool repair_skew(struct builder *builder) {
     struct wakeups wakeups = {0};
-    if (is_in_order(builder->dag, &wakeups)) {
+    if (is_in_order(builder, &wakeups)) {
         set_wakeup(builder->dag, &wakeups);
         return true;
     }

@@ -12,9 +12,11 @@
 #include <string.h>
 
 #include "by_hand.h"
+#include "dag/build/builder.h"
 #include "dag/graph.h"
 #include "dag/propagate/propagate.h"
 #include "dag/write.h"
+#include "random_trace.h"
 
 enum { MAIN = HAND_MAIN, WORKER = HAND_FIRST, OTHER = HAND_SECOND }; // threads
 enum { M = HAND_M };                                                 // main's task
@@ -941,6 +943,48 @@ static void test_graph(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
+// ---- by two threads
+
+static bool same(const void *a, const void *b, size_t count, size_t size) {
+    return (!a && !b) || (a && b && memcmp(a, b, count * size) == 0);
+}
+
+static void check_same(const struct dag *one, const struct dag *two) {
+    const struct dag_vertices *a = &one->vertices, *b = &two->vertices;
+    assert_int_equal(one->vertex_count, two->vertex_count);
+    assert_int_equal(one->task_count, two->task_count);
+    assert_int_equal(one->wakeup_ns, two->wakeup_ns);
+    size_t count = one->vertex_count;
+    assert_true(same(a->time_ns, b->time_ns, count, sizeof *a->time_ns));
+    assert_true(same(a->cause, b->cause, count, sizeof *a->cause));
+    assert_true(same(a->rule, b->rule, count, sizeof *a->rule));
+    assert_true(same(a->kind, b->kind, count, sizeof *a->kind));
+    assert_true(same(a->compute_ns, b->compute_ns, count, sizeof *a->compute_ns));
+    assert_true(same(a->queued_ns, b->queued_ns, count, sizeof *a->queued_ns));
+    for (uint32_t t = 0; t < one->task_count; t++) {
+        assert_int_equal(one->tasks[t].id, two->tasks[t].id);
+        assert_int_equal(one->tasks[t].dispatch, two->tasks[t].dispatch);
+        assert_int_equal(one->tasks[t].tail, two->tasks[t].tail);
+    }
+}
+
+// So small a trace is built by one.
+static void test_two_hands_build_the_same(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct trace_builder *tb = seed % 2 ? random_events(seed) : random_trace(seed);
+        struct trace *trace = tb_open(tb);
+        struct error error = ERROR_INIT;
+        struct dag *one = dag_build_by(trace, 1, &error), *two = dag_build_by(trace, HANDS, &error);
+        assert_true(one && two);
+        check_same(one, two);
+        dag_free(one);
+        dag_free(two);
+        trace_close(trace);
+        tb_free(tb);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape),
@@ -969,6 +1013,7 @@ int main(void) {
         cmocka_unit_test(test_write_a_body_without_its_end),
         cmocka_unit_test(test_write_says_why_it_failed),
         cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_two_hands_build_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
