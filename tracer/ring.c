@@ -25,13 +25,21 @@ bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell) {
     return true;
 }
 
+// The producer goes on in a half that is its own.
+static void enter_half(struct ring *ring, unsigned half) {
+    bool may_be_quiet = ring->bell && ring->capacity > RING_QUIET_RECORDS;
+    ring->filling = half;
+    ring->whole = !may_be_quiet;
+    ring->limit = ring->half[half] + (may_be_quiet ? RING_QUIET_RECORDS : ring->capacity);
+}
+
 void ring_reset(struct ring *ring) {
-    ring->filling = ring->draining = 0;
+    ring->draining = 0;
     ring->owner = 0;
     ring->announced = true;
     ring->swapped = false;
     atomic_init(&ring->unreported, 0);
-    ring->limit = ring->half[0] + ring->capacity;
+    enter_half(ring, 0);
     ring->read = ring->half[0];
     atomic_init(&ring->cursor, ring->half[0]);
     atomic_init(&ring->sealed[0], 0);
@@ -76,19 +84,37 @@ bool ring_bell_wait(struct ring_bell *bell, uint32_t rings, const struct timespe
 
 // The first record of the other half, or NULL if the consumer still has that.
 static struct ring_record *change_halves(struct ring *ring) {
-    unsigned other = ring->filling ^ 1u;
+    unsigned filled = ring->filling, other = filled ^ 1u;
     if (atomic_load_explicit(&ring->sealed[other], memory_order_acquire) != 0) return NULL;
     struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-    uint32_t count = (uint32_t)(at - ring->half[ring->filling]);
+    uint32_t count = (uint32_t)(at - ring->half[filled]);
     // The cursor leaves the old half before the seal is published: a consumer that sees neither the seal nor a cursor
     // in its half just comes again (ring_drain).
-    ring->limit = ring->half[other] + ring->capacity;
+    enter_half(ring, other);
     atomic_store_explicit(&ring->cursor, ring->half[other], memory_order_release);
-    atomic_store_explicit(&ring->sealed[ring->filling], count, memory_order_release);
-    ring->filling = other;
+    atomic_store_explicit(&ring->sealed[filled], count, memory_order_release);
     ring->swapped = true;
     if (ring->bell) ring_if_awaited(ring->bell);
     return ring->half[other];
+}
+
+// Since the first record of the half: whether it was long in coming to where a quiet producer swaps.
+static bool is_quiet(const struct ring *ring, uint64_t ticks) {
+    uint64_t quiet_ticks = atomic_load_explicit(&ring->bell->quiet_ticks, memory_order_relaxed);
+    return quiet_ticks && ticks - ring->half[ring->filling]->first >= quiet_ticks;
+}
+
+// Where there is room now that the limit is reached, in the rest of the half or in the other; NULL: nowhere.
+static struct ring_record *make_room(struct ring *ring, uint64_t ticks) {
+    if (!ring->whole) {
+        bool other_is_free = atomic_load_explicit(&ring->sealed[ring->filling ^ 1u], memory_order_relaxed) == 0;
+        ring->whole = true;
+        if (!is_quiet(ring, ticks) || !other_is_free) {
+            ring->limit = ring->half[ring->filling] + ring->capacity;
+            return atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+        }
+    }
+    return change_halves(ring);
 }
 
 static struct ring_record *put(struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {
@@ -110,7 +136,7 @@ static struct ring_record *catch_up(struct ring *ring, struct ring_record *at, u
 }
 
 struct ring_record *ring_swap(struct ring *ring, uint64_t ticks) {
-    struct ring_record *at = change_halves(ring);
+    struct ring_record *at = make_room(ring, ticks);
     // One writer: a load and a store, not a locked increment; atomic only for the consumer's last look.
     uint64_t dropped = atomic_load_explicit(&ring->unreported, memory_order_relaxed);
     if (at) return dropped || !ring->announced ? catch_up(ring, at, ticks) : at;
@@ -128,7 +154,7 @@ void ring_put1_into_next(struct ring *ring, uint64_t ticks, unsigned kind, uint6
 void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner) {
     ring->owner = owner;
     struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-    if (at == ring->limit && !(at = change_halves(ring))) {
+    if (at == ring->limit && !(at = make_room(ring, ticks))) {
         ring->announced = false;
         return;
     }

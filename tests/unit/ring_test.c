@@ -386,6 +386,40 @@ static void test_trimmed_ring_is_small(void **state) {
     ring_destroy(&busy);
 }
 
+// Who takes long for a little touches no more than that of either half, unless the consumer is late.
+static void test_a_quiet_producer_touches_little(void **state) {
+    enum { QUIET = RING_QUIET_RECORDS, ALL = RING_DEFAULT_RECORDS };
+    static struct ring_bell bell = {.quiet_ticks = QUIET};
+    assert_true(ring_init(&ring, ALL, &bell));
+    uint64_t ticks = 1;
+    for (; ticks <= 9 * QUIET; ticks++) {
+        ring_put1(&ring, ticks, EVENT_ENTER, ticks);
+        if (ticks % QUIET == 0) assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), QUIET);
+    }
+    assert_int_equal(ring.half[0][QUIET].first, 0);
+    assert_int_equal(ring.half[1][QUIET].first, 0);
+    for (uint32_t i = 0; i < ALL; i++, ticks++) ring_put1(&ring, ticks, EVENT_ENTER, ticks);
+    assert_int_equal(ring_unreported(&ring), 0);
+    uint64_t drained = 9 * QUIET;
+    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) {
+        for (size_t i = 0; i < count; i++) assert_int_equal(events[i].operand[0], ++drained);
+    }
+    assert_int_equal(drained, ticks - 1);
+}
+
+static void test_a_burst_has_all_of_both_halves(void **state) {
+    enum { ALL = RING_DEFAULT_RECORDS };
+    static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
+    assert_true(ring_init(&ring, ALL, &bell));
+    for (uint64_t i = 1; i <= 2 * ALL; i++) ring_put1(&ring, i, EVENT_ENTER, i);
+    assert_int_equal(ring_unreported(&ring), 0);
+    ring_put1(&ring, 2 * ALL + 1, EVENT_ENTER, 1);
+    assert_int_equal(ring_unreported(&ring), 1);
+    uint64_t drained = 0;
+    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) drained += count;
+    assert_int_equal(drained, 2 * ALL);
+}
+
 // ---- the bell
 
 static void test_who_fills_a_half_rings(void **state) {
@@ -436,6 +470,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_nothing_is_recorded_between_a_loss_and_its_report, destroy_ring),
         cmocka_unit_test_teardown(test_losses_are_reported_each_time, destroy_ring),
         cmocka_unit_test_teardown(test_a_burst_fits_the_default_size_undrained, destroy_ring),
+        cmocka_unit_test_teardown(test_a_quiet_producer_touches_little, destroy_ring),
+        cmocka_unit_test_teardown(test_a_burst_has_all_of_both_halves, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_says_whose_the_events_are, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_alone_without_room_is_no_loss, destroy_ring),
