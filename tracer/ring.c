@@ -94,7 +94,6 @@ static struct ring_record *change_halves(struct ring *ring) {
     atomic_store_explicit(&ring->cursor, ring->half[other], memory_order_release);
     atomic_store_explicit(&ring->sealed[filled], count, memory_order_release);
     ring->swapped = true;
-    if (ring->bell) ring_if_awaited(ring->bell);
     return ring->half[other];
 }
 
@@ -113,8 +112,11 @@ static struct ring_record *make_room(struct ring *ring, uint64_t ticks) {
             ring->limit = ring->half[ring->filling] + ring->capacity;
             return atomic_load_explicit(&ring->cursor, memory_order_relaxed);
         }
+        return change_halves(ring); // and the consumer may come when it likes
     }
-    return change_halves(ring);
+    struct ring_record *at = change_halves(ring);
+    if (at && ring->bell) ring_if_awaited(ring->bell);
+    return at;
 }
 
 static struct ring_record *put(struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {
