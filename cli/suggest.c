@@ -361,7 +361,7 @@ static void write_limits(const struct search_result *result) {
         printf("\nA trace of this size allows for %s plans", text_count(result->limit).s);
         if (result->untried)
             printf(", and %s changes whose tasks take least were not tried", text_count(result->untried).s);
-        puts(": --window takes a part of it.");
+        puts(": a shorter recording allows for more.");
     }
 }
 
