@@ -596,7 +596,7 @@ static bool lay_streams(struct builder *builder) {
     return true;
 }
 
-struct laying {
+struct laying { // all streams, by two hands
     struct builder *builder;
     bool ok;
     struct vertex_array arrays[VERTEX_ARRAYS];

@@ -54,7 +54,7 @@ static struct order_key *collect_turns(const struct dag *dag, uint32_t *count) {
     return turns;
 }
 
-struct latest { // of a pool
+struct latest { // of a pool; pool 0's is nobody's
     uint32_t turn, hand_over;
 };
 
