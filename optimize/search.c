@@ -30,7 +30,9 @@ struct search {
     double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool base_passes;
-    struct combination *alone;  // a candidate each: what it is as a plan of its own, once all are judged
+    // A candidate each: what it is as a plan of its own, and the objective's value, once all are judged.
+    struct combination *alone;
+    double *value_alone;
     uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
                                 // on the machine
 };
@@ -365,7 +367,8 @@ static bool judge_all(struct search *search, struct arena *arena, uint32_t *usab
     struct promise *promises = malloc((found + 1) * sizeof *promises);
     result->candidates = ARENA_NEW(arena, struct candidate, found + 1);
     search->alone = ARENA_NEW(arena, struct combination, found + 1);
-    bool done = (judged && promises && result->candidates && search->alone) ||
+    search->value_alone = ARENA_NEW(arena, double, found + 1);
+    bool done = (judged && promises && result->candidates && search->alone && search->value_alone) ||
                 error_set(error, STATUS_FAILED, "no memory for candidates");
     if (done) count = choose(search, improvements, found, promises);
     for (size_t i = 0; done && i < count; i++) {
@@ -376,6 +379,7 @@ static bool judge_all(struct search *search, struct arena *arena, uint32_t *usab
     for (size_t i = 0; done && i < count; i++) {
         result->candidates[i] = judged[i].candidate;
         search->alone[i] = judged[i].alone;
+        search->value_alone[i] = judged[i].value;
     }
     result->candidate_count = done ? count : 0;
     result->untried = found - count;
@@ -446,18 +450,29 @@ static bool describe(const struct search *search, uint32_t count, struct arena *
     return true;
 }
 
+// All figures of a plan, as of a candidate alone.
+static bool estimate_plan(struct search *search, struct ranked_plan *plan, struct error *error) {
+    size_t trace;
+    if (plan->count == 1) {
+        plan->estimate = search->result->candidates[plan->candidates[0]].estimate;
+        plan->value = search->value_alone[plan->candidates[0]];
+        return true;
+    }
+    apply_members(search, plan->candidates, plan->count);
+    if (!estimate(search, true, &trace, error)) return false;
+    plan->estimate = search->estimates[0];
+    plan->value = value_of_estimates(search, plan->count);
+    return true;
+}
+
 static bool keep_plan(struct search *search, const struct combination *combination, struct arena *arena,
                       struct error *error) {
     struct ranked_plan *plan = &search->result->plans[search->result->plan_count];
-    size_t trace;
-    apply_members(search, combination->members, combination->count);
-    if (!estimate(search, true, &trace, error)) return false;
     plan->candidates = ARENA_NEW(arena, uint32_t, combination->count);
     if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
     memcpy(plan->candidates, combination->members, combination->count * sizeof *plan->candidates);
     plan->count = combination->count;
-    plan->estimate = search->estimates[0];
-    plan->value = value_of_estimates(search, plan->count);
+    if (!estimate_plan(search, plan, error)) return false;
     search->result->plan_count++;
     return true;
 }
