@@ -97,21 +97,27 @@ static struct ring_record *change_halves(struct ring *ring) {
     return ring->half[other];
 }
 
-// Since the first record of the half: whether it was long in coming to where a quiet producer swaps.
+// Whether what lies before the limit was long in coming. Of a half's first record it is known when that was.
 static bool is_quiet(const struct ring *ring, uint64_t ticks) {
+    const struct ring_record *begin = ring->half[ring->filling];
     uint64_t quiet_ticks = atomic_load_explicit(&ring->bell->quiet_ticks, memory_order_relaxed);
-    return quiet_ticks && ticks - ring->half[ring->filling]->first >= quiet_ticks;
+    uint64_t since = ring->limit == begin + RING_QUIET_RECORDS ? begin->first : ring->limited;
+    return quiet_ticks && ticks - since >= quiet_ticks;
+}
+
+static struct ring_record *raise_limit(struct ring *ring, uint64_t ticks) {
+    const struct ring_record *end = ring->half[ring->filling] + ring->capacity;
+    ring->whole = end - ring->limit <= RING_QUIET_RECORDS;
+    ring->limit += ring->whole ? end - ring->limit : RING_QUIET_RECORDS;
+    ring->limited = ticks;
+    return atomic_load_explicit(&ring->cursor, memory_order_relaxed);
 }
 
 // Where there is room now that the limit is reached, in the rest of the half or in the other; NULL: nowhere.
 static struct ring_record *make_room(struct ring *ring, uint64_t ticks) {
     if (!ring->whole) {
         bool other_is_free = atomic_load_explicit(&ring->sealed[ring->filling ^ 1u], memory_order_relaxed) == 0;
-        ring->whole = true;
-        if (!is_quiet(ring, ticks) || !other_is_free) {
-            ring->limit = ring->half[ring->filling] + ring->capacity;
-            return atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-        }
+        if (!other_is_free || !is_quiet(ring, ticks)) return raise_limit(ring, ticks);
         return change_halves(ring); // and the consumer may come when it likes
     }
     struct ring_record *at = change_halves(ring);

@@ -11,8 +11,8 @@
 // given back by the consumer's release store of 0; each pairs with the other side's acquire load. So the consumer can
 // also take what stands in a half that isn't full yet, which is how a killed run still has its last events.
 //
-// A producer that takes long to fill a little of a half swaps already then, if it can: over hours it would touch all of
-// both, for nothing. One in a burst has all of both.
+// A producer that takes long to fill a little more of a half swaps already then, if it can: over hours it would touch
+// all of both, for nothing. One in a burst has all of both.
 //
 // A carrier's ring holds the events of the virtual threads that it carried, too: a RING_SWITCH says whose the events
 // after it are. Where it finds no room, it is put before the next event that does.
@@ -31,7 +31,7 @@
 #define RING_LEAST_RECORDS   16u
 #define RING_MOST_RECORDS    (1u << 24)
 #define RING_KEPT_BYTES      65536u
-#define RING_QUIET_RECORDS   4096u // of a half that a quiet producer uses: as much as is kept
+#define RING_QUIET_RECORDS   4096u // how much at a time a half is used, until a producer is seen to be quiet
 #define RING_OPERAND_BITS    56    // of a first operand; ids stay far below
 #define RING_TIMED           254   // kind of what is no event, but what a probe measured (cost_meter.h); three operands
 
@@ -57,13 +57,14 @@ struct ring_bell {
 struct ring {
     // The producer's line. `cursor` is the only field of it that the consumer reads.
     _Alignas(64) _Atomic(struct ring_record *) cursor;
-    struct ring_record *limit;    // end of the half being filled, or of what a quiet producer uses of it
+    struct ring_record *limit;    // end of the half being filled, or of as much of it as is needed so far
     unsigned filling;             // which half that is
     _Atomic(uint64_t) unreported; // dropped since the last EVENT_LOST
     uint64_t owner;               // of what is put
     bool announced;               // whether the last record of it that fit says so
     bool swapped;                 // since ring_reset
     bool whole;                   // the limit is the half's end, or where all is full
+    uint64_t limited;             // when the limit was raised last in this half
     // Shared, written once in a half's life by each side.
     _Alignas(64) _Atomic(uint32_t) sealed[2]; // records in a half that awaits draining; 0: the producer's
     // The consumer's line.

@@ -408,6 +408,24 @@ static void test_a_quiet_producer_touches_little(void **state) {
     assert_int_equal(drained, ticks - 1);
 }
 
+// Behind a burst, too.
+static void test_who_falls_quiet_touches_no_more(void **state) {
+    enum { QUIET = RING_QUIET_RECORDS };
+    static struct ring_bell bell = {.quiet_ticks = 100 * QUIET};
+    assert_true(ring_init(&ring, RING_DEFAULT_RECORDS, &bell));
+    uint64_t ticks = 1, drained = 0;
+    for (; ticks <= 2 * QUIET + 10; ticks++) ring_put1(&ring, ticks, EVENT_ENTER, ticks);
+    for (uint32_t i = 0; i < 5 * QUIET; i++, ticks += 100) {
+        ring_put1(&ring, ticks, EVENT_ENTER, ticks);
+        if (i % 100 == 0) drained += ring_drain(&ring, events, MOST_EVENTS);
+    }
+    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) drained += count;
+    assert_int_equal(drained, 7 * QUIET + 10);
+    assert_int_not_equal(ring.half[0][3 * QUIET - 1].first, 0);
+    assert_int_equal(ring.half[0][4 * QUIET].first, 0);
+    assert_int_equal(ring.half[1][QUIET].first, 0);
+}
+
 static void test_a_burst_has_all_of_both_halves(void **state) {
     enum { ALL = RING_DEFAULT_RECORDS };
     static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
@@ -472,6 +490,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_losses_are_reported_each_time, destroy_ring),
         cmocka_unit_test_teardown(test_a_burst_fits_the_default_size_undrained, destroy_ring),
         cmocka_unit_test_teardown(test_a_quiet_producer_touches_little, destroy_ring),
+        cmocka_unit_test_teardown(test_who_falls_quiet_touches_no_more, destroy_ring),
         cmocka_unit_test_teardown(test_a_burst_has_all_of_both_halves, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_says_whose_the_events_are, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
