@@ -27,7 +27,7 @@ bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell) {
 
 // The producer goes on in a half that is its own.
 static void enter_half(struct ring *ring, unsigned half) {
-    bool may_be_quiet = ring->bell && ring->capacity > RING_QUIET_RECORDS;
+    bool may_be_quiet = ring->bell && ring->capacity >= 2 * RING_QUIET_RECORDS;
     ring->filling = half;
     ring->whole = !may_be_quiet;
     ring->limit = ring->half[half] + (may_be_quiet ? RING_QUIET_RECORDS : ring->capacity);
@@ -105,9 +105,10 @@ static bool is_quiet(const struct ring *ring, uint64_t ticks) {
     return quiet_ticks && ticks - since >= quiet_ticks;
 }
 
+// What is left of the half is never less than RING_QUIET_RECORDS: the event in hand may need two.
 static struct ring_record *raise_limit(struct ring *ring, uint64_t ticks) {
     const struct ring_record *end = ring->half[ring->filling] + ring->capacity;
-    ring->whole = end - ring->limit <= RING_QUIET_RECORDS;
+    ring->whole = end - ring->limit < 2 * RING_QUIET_RECORDS;
     ring->limit += ring->whole ? end - ring->limit : RING_QUIET_RECORDS;
     ring->limited = ticks;
     return atomic_load_explicit(&ring->cursor, memory_order_relaxed);

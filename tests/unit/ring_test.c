@@ -320,7 +320,7 @@ static bool run_race(uint32_t capacity, struct race *race, struct tally *tally) 
 }
 
 static void test_two_threads_lose_and_count_exactly(void **state) {
-    static const uint32_t capacities[] = {16, 17, 64, 1000, 5000, 65536};
+    static const uint32_t capacities[] = {16, 17, 64, 1000, 4097, 8193, 65536};
     static const uint64_t pauses[] = {0, 7, 100, 5000};
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
         for (size_t p = 0; p < sizeof pauses / sizeof *pauses; p++) {
@@ -426,6 +426,20 @@ static void test_who_falls_quiet_touches_no_more(void **state) {
     assert_int_equal(ring.half[1][QUIET].first, 0);
 }
 
+// Whatever the size: events of two records never get less room than that where the limit is raised.
+static void test_a_raised_limit_leaves_room_for_an_event(void **state) {
+    static struct ring_bell bell = {.quiet_ticks = UINT64_MAX};
+    for (uint32_t capacity = RING_QUIET_RECORDS; capacity <= 4 * RING_QUIET_RECORDS; capacity++) {
+        if (capacity % RING_QUIET_RECORDS > 3 && capacity % 509) continue;
+        assert_true(ring_init(&ring, capacity, &bell));
+        for (uint64_t i = 1; i <= 2 * capacity; i++) {
+            ring_put3(&ring, i, EVENT_SPAWN_BEGIN, i, 2, 3);
+            assert_true(atomic_load(&ring.cursor) <= ring.half[ring.filling] + capacity);
+        }
+        ring_destroy(&ring);
+    }
+}
+
 static void test_a_burst_has_all_of_both_halves(void **state) {
     enum { ALL = RING_DEFAULT_RECORDS };
     static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
@@ -491,6 +505,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_a_burst_fits_the_default_size_undrained, destroy_ring),
         cmocka_unit_test_teardown(test_a_quiet_producer_touches_little, destroy_ring),
         cmocka_unit_test_teardown(test_who_falls_quiet_touches_no_more, destroy_ring),
+        cmocka_unit_test(test_a_raised_limit_leaves_room_for_an_event),
         cmocka_unit_test_teardown(test_a_burst_has_all_of_both_halves, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_says_whose_the_events_are, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
