@@ -65,7 +65,7 @@ static bool finish(struct builder *builder) {
 }
 
 static uint32_t hands_that_pay(const struct trace *trace) {
-    enum { LEAST_SHARED = 200000 }; // events: these take 40 ms, threads half a ms
+    enum { LEAST_SHARED = 200000 }; // events: of these the threads cost next to nothing
     return trace->event_count < LEAST_SHARED ? 1 : HANDS;
 }
 

@@ -606,7 +606,7 @@ struct laying { // all streams, by two hands
 
 enum { LAY_ALL, FIRST_ROOM, ROOM_VERTICES = 1 << 18 };
 
-// While one hand lays, the other gets the arrays their memory ahead of it, which would take a tenth of the one's time.
+// While one hand lays, the other gets the arrays their memory ahead of it: the first touch of a page takes long.
 static void lay_or_make_room(void *of, uint32_t hand, uint32_t item) {
     struct laying *laying = of;
     struct builder *builder = laying->builder;

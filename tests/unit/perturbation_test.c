@@ -152,20 +152,28 @@ static void run(struct fixture *f, uint64_t task, uint64_t start_ns, uint64_t en
     tb_event(f->tb, WORKER, end_ns, EVENT_TASK_END, task);
 }
 
-// main hands over to a worker that keeps up with it. Only what main does costs, so that it would run ahead.
-static void test_turns_stay(void **state) {
-    (void)state;
+// main and a worker of a pool, before anything is handed over.
+static struct fixture begin_pool(uint32_t *pool, uint32_t *site) {
     struct fixture f = {.tb = tb_new()};
-    uint32_t pool = tb_pool(f.tb, "pool-1", 1), site = tb_site(f.tb, "Main", "run", 12);
+    *pool = tb_pool(f.tb, "pool-1", 1);
+    *site = tb_site(f.tb, "Main", "run", 12);
     tb_thread(f.tb, MAIN, "main", 0);
     tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
     tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    tb_event(f.tb, WORKER, 50, EVENT_THREAD_START, 50, 1);
+    tb_event(f.tb, WORKER, 60, EVENT_WORKER_BEGIN, *pool);
+    return f;
+}
+
+// main hands over to a worker that keeps up with it. Only what main does costs, so that it would run ahead.
+static void test_turns_stay(void **state) {
+    (void)state;
+    uint32_t pool, site;
+    struct fixture f = begin_pool(&pool, &site);
     spawn(&f, 7, site, pool, 100, 150);
     spawn(&f, 8, site, pool, 600, 650);
     spawn(&f, 9, site, pool, 1100, 1150);
     tb_event(f.tb, MAIN, 1600, EVENT_THREAD_END, M, 520);
-    tb_event(f.tb, WORKER, 50, EVENT_THREAD_START, 50, 1);
-    tb_event(f.tb, WORKER, 60, EVENT_WORKER_BEGIN, pool);
     run(&f, 7, 200, 500);
     run(&f, 8, 700, 1000);
     run(&f, 9, 1200, 1500);
@@ -192,19 +200,14 @@ static void test_turns_stay(void **state) {
 // does costs, so all of it comes earlier, and so do they.
 static void test_who_was_woken_follows_the_call(void **state) {
     (void)state;
-    struct fixture f = {.tb = tb_new()};
-    uint32_t pool = tb_pool(f.tb, "pool-1", 1), site = tb_site(f.tb, "Main", "run", 12), second = WORKER + 1;
-    tb_thread(f.tb, MAIN, "main", 0);
-    tb_thread(f.tb, WORKER, "pool-1-thread-1", 0);
+    uint32_t pool, site, second = WORKER + 1;
+    struct fixture f = begin_pool(&pool, &site);
     tb_thread(f.tb, second, "pool-1-thread-2", 0);
-    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
     spawn(&f, 7, site, pool, 100, 150);
     spawn(&f, 8, site, pool, 600, 650);
     spawn(&f, 9, site, pool, 660, 670);
     spawn(&f, 10, site, pool, 1300, 1310);
     tb_event(f.tb, MAIN, 1600, EVENT_THREAD_END, M, 520);
-    tb_event(f.tb, WORKER, 50, EVENT_THREAD_START, 50, 1);
-    tb_event(f.tb, WORKER, 60, EVENT_WORKER_BEGIN, pool);
     run(&f, 7, 200, 500);
     run(&f, 8, 700, 1000);
     tb_event(f.tb, second, 55, EVENT_THREAD_START, 51, 1);
