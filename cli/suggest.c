@@ -42,7 +42,7 @@ static const struct option_spec specs[] = {
 
 struct suggestion {
     struct analysis *analyses; // one a trace
-    struct search_trace *traces;
+    struct estimator **traces;
     size_t trace_count;
     enum model_kind model;
     struct search_result result;
@@ -69,13 +69,13 @@ static bool open_trace(struct suggestion *s, const char *path, struct error *err
     struct analysis *analysis = &s->analyses[s->trace_count];
     bool as_recorded = options.keep_tracer_cost || s->model == MODEL_DAG;
     if (!analysis_open(analysis, path, options.window, as_recorded, error)) return false;
-    s->traces[s->trace_count++] = (struct search_trace){analysis->dag, &analysis->window};
+    s->traces[s->trace_count++] = &analysis->estimator;
     return true;
 }
 
 static bool open_all(struct suggestion *s, const struct operands *operands, struct error *error) {
     s->analyses = ARENA_NEW(&s->arena, struct analysis, operands->count);
-    s->traces = ARENA_NEW(&s->arena, struct search_trace, operands->count);
+    s->traces = ARENA_NEW(&s->arena, struct estimator *, operands->count);
     if (!s->analyses || !s->traces) return error_set(error, STATUS_FAILED, "no memory for the traces");
     for (size_t i = 0; i < operands->count; i++) {
         if (!open_trace(s, operands->items[i], error)) {
@@ -122,7 +122,7 @@ static bool warn(struct suggestion *s, struct error *error) {
 
 // The best plan as plan_write wants it: without one, the empty plan.
 static bool write_plan(const struct search_result *result, struct arena *arena, struct error *error) {
-    struct plan plan = {.trace_path = result->traces[0].dag->trace->path};
+    struct plan plan = {.trace_path = result->traces[0]->dag->trace->path};
     if (result->plan_count > 0) {
         const struct ranked_plan *best = &result->plans[0];
         plan.improvements = ARENA_NEW(arena, struct improvement, best->count);
@@ -332,13 +332,13 @@ static const char *best_plan_trace(const struct search_result *result) {
     for (size_t t = 0; t < result->trace_count; t++) {
         uint32_t i = 0;
         while (i < best->count && result->candidates[best->candidates[i]].improvements[t].task_count > 0) i++;
-        if (i == best->count) return result->traces[t].dag->trace->path;
+        if (i == best->count) return result->traces[t]->dag->trace->path;
     }
     return NULL;
 }
 
 static void write_next(const struct search_result *result) {
-    const char *first = result->traces[0].dag->trace->path, *trace = best_plan_trace(result);
+    const char *first = result->traces[0]->dag->trace->path, *trace = best_plan_trace(result);
     printf("\nThe best plan is in %s. ", options.output);
     if (trace == first)
         printf("Next: rehype estimate --apply %s\n", options.output);

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KICK_FLIPS = 3, CLIMBS_TO_RESTART = 10, CLIMBS_TO_GIVE_UP = 40 };
+enum {
+    KICK_FLIPS = 3,
+    CLIMBS_TO_RESTART = 10,
+    CLIMBS_TO_GIVE_UP = 40,
+    TOGETHER = 2, // flips: on any machine, so that all find the same
+};
 
 struct search {
     const struct combine_problem *problem;
     struct arena *arena;
     struct error *error;
     struct combination *seen; // in order of evaluation
-    size_t count, capacity;
+    size_t count, evaluated, capacity;
     uint32_t *slots;   // hash table over seen: index + 1, 0 empty
     size_t slot_count; // a power of two, twice the capacity at least
     uint32_t *members; // the combination being made
@@ -72,30 +77,38 @@ static const uint32_t *keep_members(struct search *search, uint32_t count) {
     return kept;
 }
 
-// The evaluation of search->members, known or new; NULL when the search must end.
-static struct combination *assess(struct search *search, uint32_t count) {
+// search->members among what was seen, where it was put now if it is new; NULL when the search must end. What is new is
+// evaluated by evaluate_new.
+static struct combination *look_up(struct search *search, uint32_t count) {
     uint64_t key = 0;
     for (uint32_t i = 0; i < count; i++) key ^= search->problem->keys[search->members[i]];
     uint32_t *slot = find_slot(search, key);
-    if (*slot) {
-        struct combination *known = &search->seen[*slot - 1];
-        if (count >= known->count) return known;
-        const uint32_t *shorter = keep_members(search, count);
-        if (!shorter)
-            stop(search);
-        else
-            known->members = shorter, known->count = count;
-        return shorter ? known : NULL;
-    }
-    if (is_exhausted(search)) return NULL;
-    struct combination *fresh = &search->seen[search->count];
-    *fresh = (struct combination){.key = key, .members = keep_members(search, count), .count = count};
-    if (!fresh->members || !search->problem->evaluate(search->problem->context, fresh, search->error)) {
+    struct combination *known = *slot ? &search->seen[*slot - 1] : NULL;
+    if (known && count >= known->count) return known;
+    if (!known && is_exhausted(search)) return NULL;
+    const uint32_t *members = keep_members(search, count);
+    if (!members) {
         stop(search);
         return NULL;
     }
-    *slot = (uint32_t)++search->count;
-    return fresh;
+    if (!known) {
+        known = &search->seen[search->count];
+        known->key = key;
+        *slot = (uint32_t)++search->count;
+    }
+    known->members = members;
+    known->count = count;
+    return known;
+}
+
+// false when the search must end.
+static bool evaluate_new(struct search *search) {
+    const struct combine_problem *problem = search->problem;
+    struct combination *fresh = &search->seen[search->evaluated];
+    const size_t count = search->count - search->evaluated;
+    if (count && !problem->evaluate(problem->context, fresh, count, search->error)) stop(search);
+    search->evaluated = search->count;
+    return !search->failed;
 }
 
 static bool is_compatible(const struct combine_problem *problem, const uint32_t *members, uint32_t count,
@@ -107,14 +120,14 @@ static bool is_compatible(const struct combine_problem *problem, const uint32_t 
 }
 
 // Visits the compatible subsets of [next, candidates) joined to the members so far; stops past the limit.
-static size_t enumerate(struct search *search, uint32_t next, uint32_t count, size_t limit, bool assessing) {
+static size_t enumerate(struct search *search, uint32_t next, uint32_t count, size_t limit, bool seeing) {
     const struct combine_problem *problem = search->problem;
     size_t visited = 1;
-    if (assessing && !assess(search, count)) return limit + 1;
+    if (seeing && !look_up(search, count)) return limit + 1;
     for (uint32_t c = next; c < problem->candidates && visited <= limit; c++) {
         if (!is_compatible(problem, search->members, count, c)) continue;
         search->members[count] = c;
-        visited += enumerate(search, c + 1, count + 1, limit - visited, assessing);
+        visited += enumerate(search, c + 1, count + 1, limit - visited, seeing);
     }
     return visited;
 }
@@ -128,12 +141,12 @@ struct climber {
     gsl_rng *random;
 };
 
-static struct combination *assess_chosen(struct climber *climber) {
+static struct combination *look_up_chosen(struct climber *climber) {
     uint32_t count = 0;
     for (uint32_t c = 0; c < climber->search->problem->candidates; c++) {
         if (climber->chosen[c]) climber->search->members[count++] = c;
     }
-    return assess(climber->search, count);
+    return look_up(climber->search, count);
 }
 
 // Takes a candidate in, putting out those that it excludes, or takes it out.
@@ -162,21 +175,33 @@ static void shuffle(struct climber *climber) {
     }
 }
 
+// Of TOGETHER flips, the i-th in order and those that follow it, the one that is best, if it betters what is chosen;
+// else, or when nothing may be evaluated any more, what is chosen.
+static const struct combination *flip_together(struct climber *climber, const struct combination *here, uint32_t i) {
+    const struct combination *flipped[TOGETHER], *best = here;
+    for (uint32_t k = 0; k < TOGETHER; k++) {
+        flip(climber, climber->order[(i + k) % climber->search->problem->candidates]);
+        flipped[k] = look_up_chosen(climber);
+        choose(climber, here);
+    }
+    if (!evaluate_new(climber->search)) return here;
+    for (uint32_t k = 0; k < TOGETHER; k++) {
+        if (flipped[k] && combination_compare(flipped[k], best) < 0) best = flipped[k];
+    }
+    choose(climber, best);
+    return best;
+}
+
 // Flips in turn while one in a whole round betters the combination. NULL when nothing may be evaluated any more.
 static const struct combination *climb(struct climber *climber) {
     const uint32_t candidates = climber->search->problem->candidates;
-    const struct combination *here = assess_chosen(climber);
-    for (uint32_t idle = 0, i = 0; here && idle < candidates; i = (i + 1) % candidates) {
-        flip(climber, climber->order[i]);
-        const struct combination *there = assess_chosen(climber);
-        if (!there) return here;
-        if (combination_compare(there, here) < 0) {
-            here = there;
-            idle = 0;
-        } else {
-            choose(climber, here);
-            idle++;
-        }
+    const struct combination *here = look_up_chosen(climber);
+    if (!evaluate_new(climber->search)) return NULL;
+    for (uint32_t idle = 0, i = 0; here && idle < candidates && !is_exhausted(climber->search);) {
+        const struct combination *there = flip_together(climber, here, i);
+        i = (i + TOGETHER) % candidates;
+        idle = there == here ? idle + TOGETHER : 0;
+        here = there;
     }
     return here;
 }
@@ -233,7 +258,7 @@ static bool search_all(struct search *search, struct combine_result *result) {
     result->method = exhaustive ? "exhaustive" : "iterated hill climbing";
     if (!exhaustive) return climb_all(search) && !search->failed;
     enumerate(search, 0, 0, limit, true);
-    return !search->failed;
+    return evaluate_new(search);
 }
 
 bool combine_search(const struct combine_problem *problem, struct arena *arena, struct combine_result *result,

@@ -20,8 +20,8 @@ struct combine_problem {
     uint32_t candidates;
     const uint64_t *keys; // a candidate each
     const bool *excludes; // [a * candidates + b], symmetric
-    // Fills valid and score. false stops the search with *error set.
-    bool (*evaluate)(void *context, struct combination *combination, struct error *error);
+    // Fills valid and score of each, in any order or side by side. false stops the search with *error set.
+    bool (*evaluate)(void *context, struct combination *combinations, size_t count, struct error *error);
     void *context;
     uint32_t evaluations; // at most
     uint64_t seed;
@@ -38,8 +38,9 @@ struct combine_result {
 int combination_compare(const void *a, const void *b);
 
 // Exhaustive when no more than COMBINE_EXHAUSTIVE combinations are compatible (and may be evaluated), else iterated
-// hill climbing: flips while they better the combination, then three random flips of the best and again, now and then
-// from a random combination. Results in the arena; the same input and seed give the same result.
+// hill climbing: flips, the better of two each time, while they better the combination, then three random flips of the
+// best and again, now and then from a random combination. Results in the arena; the same input and seed give the same
+// result.
 enum { COMBINE_EXHAUSTIVE = 4096 };
 bool combine_search(const struct combine_problem *problem, struct arena *arena, struct combine_result *result,
                     struct error *error);

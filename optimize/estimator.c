@@ -16,10 +16,22 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
            (estimator->costs = costs_measure(dag, error));
 }
 
+bool estimator_init_beside(struct estimator *estimator, const struct estimator *other, struct error *error) {
+    *estimator = (struct estimator){.dag = other->dag,
+                                    .window = other->window,
+                                    .model = other->model,
+                                    .request_site = other->request_site,
+                                    .costs = other->costs,
+                                    .borrows_costs = true};
+    if (!dag_edit_init(&estimator->edit, other->dag, error) || !dag_run_init(&estimator->run, other->dag, error))
+        return false;
+    return !other->simulation || (estimator->simulation = simulation_new_beside(other->simulation, error));
+}
+
 void estimator_destroy(struct estimator *estimator) {
     metrics_work_destroy(&estimator->work);
     simulation_free(estimator->simulation);
-    costs_free(estimator->costs);
+    if (!estimator->borrows_costs) costs_free(estimator->costs);
     dag_run_destroy(&estimator->run);
     dag_edit_destroy(&estimator->edit);
     *estimator = (struct estimator){0};

@@ -28,6 +28,7 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
     struct dag_edit edit;        // what to estimate: callers fill it; empty at first
     struct metrics_work work;    // `series` is of the run that was measured last
     struct costs *costs;
+    bool borrows_costs;
     struct dag_run run;            // where dag_propagate knows model and edit, which it tells twenty times faster
     struct simulation *simulation; // else; made for the first such run
     bool simulated;                // the last run
@@ -36,6 +37,10 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
 // The DAG and the window must outlive it. estimator_destroy is harmless after a failure, and on zeros.
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
                     struct error *error);
+
+// For another thread: as `other` is, but with an empty edit. What `other` found out of the recording is both's, so it
+// must outlive this, and nobody may use it meanwhile.
+bool estimator_init_beside(struct estimator *estimator, const struct estimator *other, struct error *error);
 void estimator_destroy(struct estimator *estimator);
 
 // Times of the run under estimator->edit. false and *error when there is no memory, or the simulation does not re-enact

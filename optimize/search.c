@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Candidates, and combinations that are wanted at once, are estimated by two threads, each with a panel of its own
+// (base/hands.h). What comes out is the same: what is tried hangs on no thread's luck.
 #include "optimize/search.h"
 
+#include "base/hands.h"
 #include "optimize/candidates.h"
 #include "optimize/combine.h"
-#include "optimize/estimator.h"
+#include "optimize/panel.h"
 #include "optimize/warnings.h"
 #include "optimize/why.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,31 +23,60 @@ static const double worth_a_member = 0.005; // what each member of a plan must a
 // tried however large the trace.
 enum { SEARCH_LEAST = 24, USABLE_ALL = 12, TRIES_A_PLAN = 20 };
 static const double USABLE_WORSE = 0.1;
+#define WORTH_A_THREAD_NS 500000u // to make and join one takes a tenth of that
 
 struct search {
-    struct estimator *estimators;        // one a trace, like what follows
-    struct metrics *recorded, *replayed; // baselines
+    struct panel panels[HANDS]; // each thread's
+    struct arena scratch;
+    struct metrics *recorded, *replayed; // baselines, one a trace, like noise_in
     double *noise_in;
-    struct metrics *estimates; // of the edits that were measured last
     size_t trace_count;
     const struct search_options *options;
     struct search_result *result;
+    uint32_t hands;
     double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool base_passes;
     // A candidate each: what it is as a plan of its own, and the objective's value, once all are judged.
     struct combination *alone;
     double *value_alone;
+    pthread_mutex_t lock; // for what follows, both arenas and the result
+    struct error *error;  // of what failed first
+    bool failed;
     uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
                                 // on the machine
 };
 
 static void count_evaluation(struct search *search) {
+    pthread_mutex_lock(&search->lock);
     search->result->evaluated++;
     search->spent_ns += search->cost_ns;
     if (search->options->progress) {
         search->options->progress(search->options->progress_context, search->result->evaluated);
     }
+    pthread_mutex_unlock(&search->lock);
+}
+
+// A thread's own. NULL: nothing is left to do, for something failed.
+static struct panel *panel_of(struct search *search, uint32_t hand) {
+    pthread_mutex_lock(&search->lock);
+    bool goes_on = !search->failed;
+    pthread_mutex_unlock(&search->lock);
+    return goes_on ? &search->panels[hand] : NULL;
+}
+
+static void end_item(struct search *search, bool done, const struct error *error) {
+    if (done) return;
+    pthread_mutex_lock(&search->lock);
+    if (!search->failed) *search->error = *error;
+    search->failed = true;
+    pthread_mutex_unlock(&search->lock);
+}
+
+static bool run_all(struct search *search, hands_item *run, void *context, uint32_t count, struct error *error) {
+    search->error = error;
+    hands_run(run, context, count, search->hands);
+    return !search->failed;
 }
 
 static const char *failed_in(const struct search *search, size_t trace, const struct metrics *m) {
@@ -68,26 +102,12 @@ static const char *failed_requirement(const struct search *search, const struct 
     return failed;
 }
 
-static double value_of_estimates(const struct search *search, uint32_t edits) {
-    return objective_value(search->options->objective, search->estimates, search->recorded, search->trace_count, edits);
+static double value_of_estimates(const struct search *search, const struct panel *panel, uint32_t edits) {
+    return objective_value(search->options->objective, panel->estimates, search->recorded, search->trace_count, edits);
 }
 
-// The estimates of every trace's edit. *stuck: the first trace that has none, and with it those after it; the number of
-// traces where all went well.
-static bool estimate(struct search *search, bool all, size_t *stuck, struct error *error) {
-    for (*stuck = 0; *stuck < search->trace_count; ++*stuck) {
-        const size_t t = *stuck;
-        bool is_stuck;
-        if (!estimator_run(&search->estimators[t], &is_stuck, error)) return false;
-        if (is_stuck) break;
-        if (!estimator_measure(&search->estimators[t], &search->recorded[t], all, &search->estimates[t], error))
-            return false;
-    }
-    return true;
-}
-
-static double gain_of_estimates(const struct search *search) {
-    return objective_gain(search->options->objective, search->estimates, search->replayed, search->trace_count);
+static double gain_of_estimates(const struct search *search, const struct panel *panel) {
+    return objective_gain(search->options->objective, panel->estimates, search->replayed, search->trace_count);
 }
 
 // Whether a figure, of which less is better, is off the replay's by more than nothing or a little. Not where it is
@@ -105,34 +125,17 @@ static bool figures_matter(const struct metrics *m, const struct metrics *replay
 }
 
 // Of what was measured last.
-static bool is_negligible(const struct search *search) {
-    bool matters = gain_of_estimates(search) > search->noise * fabs(value_of_estimates(search, 0));
+static bool is_negligible(const struct search *search, const struct panel *panel) {
+    bool matters = gain_of_estimates(search, panel) > search->noise * fabs(value_of_estimates(search, panel, 0));
     for (size_t t = 0; t < search->trace_count && !matters; t++) {
-        matters = figures_matter(&search->estimates[t], &search->replayed[t], &search->recorded[t]);
+        matters = figures_matter(&panel->estimates[t], &search->replayed[t], &search->recorded[t]);
     }
     return !matters;
 }
 
-static void clear_edits(struct search *search) {
-    for (size_t t = 0; t < search->trace_count; t++) {
-        dag_edit_clear(&search->estimators[t].edit, search->estimators[t].dag);
-    }
-}
-
-// NULL, or why it can't be, and in which trace. Where a trace has none of its tasks there is nothing to refuse.
-static const char *apply(struct search *search, const struct improvement *improvements, size_t *trace) {
-    for (*trace = 0; *trace < search->trace_count; ++*trace) {
-        const struct improvement *improvement = &improvements[*trace];
-        if (improvement->task_count == 0) continue;
-        const char *refusal = improvement_apply(improvement, &search->estimators[*trace].edit);
-        if (refusal) return refusal;
-    }
-    return NULL;
-}
-
 // For messages: NULL for the first trace, of which they speak unless they say so.
 static const char *trace_name(const struct search *search, size_t trace) {
-    return trace > 0 ? search->estimators[trace].dag->trace->path : NULL;
+    return trace > 0 ? search->result->traces[trace]->dag->trace->path : NULL;
 }
 
 bool candidate_is_estimated(const struct candidate *candidate) {
@@ -140,21 +143,21 @@ bool candidate_is_estimated(const struct candidate *candidate) {
 }
 
 // Of what was measured last.
-static void score(const struct search *search, struct combination *combination) {
+static void score(const struct search *search, const struct panel *panel, struct combination *combination) {
     size_t trace;
-    double gain = gain_of_estimates(search);
-    double value = value_of_estimates(search, 0); // edits break ties already
+    double gain = gain_of_estimates(search, panel);
+    double value = value_of_estimates(search, panel, 0); // edits break ties already
     if (isnan(value)) return;
     combination->score = value;
     combination->valid = combination->count > 0 && (gain > search->noise * fabs(value) || !search->base_passes) &&
-                         !failed_requirement(search, search->estimates, &trace);
+                         !failed_requirement(search, panel->estimates, &trace);
 }
 
 // Base
 
 static bool measure_base(struct search *search, size_t trace, struct error *error) {
     struct baseline baseline;
-    if (!estimator_measure_baseline(&search->estimators[trace], true, &baseline, error)) return false;
+    if (!estimator_measure_baseline(search->panels[0].estimators[trace], true, &baseline, error)) return false;
     search->recorded[trace] = baseline.recorded;
     search->replayed[trace] = baseline.replayed;
     search->noise_in[trace] = baseline.noise;
@@ -209,12 +212,13 @@ static const char *name_failure(const struct search *search, const char *failed,
 }
 
 // What is to be said of the candidate in one trace, given the estimates there.
-static struct why why_in(const struct search *search, const struct candidate *candidate, size_t trace,
-                         const char *failed) {
+static struct why why_in(const struct search *search, const struct panel *panel, const struct candidate *candidate,
+                         size_t trace, const char *failed) {
     return (struct why){.improvement = &candidate->improvements[trace],
+                        .costs = panel->estimators[trace]->costs,
                         .trace = trace_name(search, trace),
                         .base = &search->recorded[trace],
-                        .estimate = &search->estimates[trace],
+                        .estimate = &panel->estimates[trace],
                         .failed = failed};
 }
 
@@ -225,29 +229,6 @@ static bool set_failure(const struct search *search, struct candidate *candidate
     return !failed || candidate->fails || error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
-static bool estimate_alone(struct search *search, struct judged *judged, struct arena *arena, struct error *error) {
-    struct candidate *candidate = &judged->candidate;
-    size_t trace;
-    count_evaluation(search);
-    if (!estimate(search, true, &trace, error)) return false;
-    if (trace < search->trace_count) {
-        const struct why why = why_in(search, candidate, trace, NULL);
-        why_write_stuck(&why, &search->estimators[trace], candidate->why, sizeof candidate->why);
-        const char *fails = estimator_starves(&search->estimators[trace]) ? "starvation" : "deadlock";
-        return set_failure(search, candidate, STANDS_STUCK, fails, trace, arena, error);
-    }
-    candidate->estimate = search->estimates[0];
-    judged->value = value_of_estimates(search, 1);
-    candidate->negligible = is_negligible(search);
-    score(search, &judged->alone);
-    if (isnan(judged->value)) judged->value = INFINITY;
-    const char *failed = failed_requirement(search, search->estimates, &trace);
-    if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
-    const struct why why = why_in(search, candidate, trace, failed);
-    why_write(&why, candidate->why, sizeof candidate->why);
-    return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error);
-}
-
 static bool warn(struct candidate *candidate, struct arena *arena, struct error *error) {
     struct warnings warnings = {.arena = arena};
     if (!warn_of_change(&warnings, candidate->named, error)) return false;
@@ -256,37 +237,76 @@ static bool warn(struct candidate *candidate, struct arena *arena, struct error 
     return true;
 }
 
-static bool refuse(struct search *search, struct candidate *candidate, const char *refusal, size_t trace,
-                   struct arena *arena, struct error *error) {
-    struct why why = why_in(search, candidate, trace, NULL);
+static bool refuse(const struct search *search, const struct panel *panel, struct candidate *candidate,
+                   const char *refusal, size_t trace, struct arena *arena, struct error *error) {
+    struct why why = why_in(search, panel, candidate, trace, NULL);
     why.refusal = refusal;
     metrics_unknown(&candidate->estimate);
     why_write(&why, candidate->why, sizeof candidate->why);
     return set_failure(search, candidate, STANDS_REFUSED, "refused", trace, arena, error);
 }
 
-static bool judge(struct search *search, const struct improvement *improvements, struct arena *arena,
-                  struct judged *judged, struct error *error) {
+static bool get_stuck(const struct search *search, const struct panel *panel, struct candidate *candidate, size_t trace,
+                      struct arena *arena, struct error *error) {
+    const struct why why = why_in(search, panel, candidate, trace, NULL);
+    const char *fails = estimator_starves(panel->estimators[trace]) ? "starvation" : "deadlock";
+    why_write_stuck(&why, panel->estimators[trace], candidate->why, sizeof candidate->why);
+    return set_failure(search, candidate, STANDS_STUCK, fails, trace, arena, error);
+}
+
+static bool rate(const struct search *search, const struct panel *panel, struct judged *judged, struct arena *arena,
+                 struct error *error) {
+    struct candidate *candidate = &judged->candidate;
+    size_t trace;
+    candidate->estimate = panel->estimates[0];
+    judged->value = value_of_estimates(search, panel, 1);
+    candidate->negligible = is_negligible(search, panel);
+    score(search, panel, &judged->alone);
+    if (isnan(judged->value)) judged->value = INFINITY;
+    const char *failed = failed_requirement(search, panel->estimates, &trace);
+    if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
+    const struct why why = why_in(search, panel, candidate, trace, failed);
+    why_write(&why, candidate->why, sizeof candidate->why);
+    return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error) &&
+           warn(candidate, arena, error);
+}
+
+static bool name_candidate(struct judged *judged, struct arena *arena, struct error *error) {
     char name[1024];
+    improvement_text(judged->candidate.named, name, sizeof name);
+    judged->name = arena_string(arena, name, strlen(name));
+    return judged->name || error_set(error, STATUS_FAILED, "no memory for candidates");
+}
+
+static bool judge(struct search *search, struct panel *panel, const struct improvement *improvements,
+                  struct arena *arena, struct judged *judged, struct error *error) {
     size_t named = 0, trace;
     while (improvements[named].task_count == 0) named++;
     *judged = (struct judged){.candidate = {.improvements = improvements, .named = &improvements[named]},
                               .alone = {.count = 1, .score = INFINITY}};
-    improvement_text(&improvements[named], name, sizeof name);
-    judged->name = arena_string(arena, name, strlen(name));
-    if (!judged->name) return error_set(error, STATUS_FAILED, "no memory for candidates");
-    clear_edits(search);
-    const char *refusal = apply(search, improvements, &trace);
-    if (refusal) return refuse(search, &judged->candidate, refusal, trace, arena, error);
-    return estimate_alone(search, judged, arena, error) &&
-           (!candidate_is_estimated(&judged->candidate) || warn(&judged->candidate, arena, error));
+    panel_clear(panel);
+    const char *refusal = panel_apply(panel, improvements, &trace);
+    if (!refusal) {
+        count_evaluation(search);
+        if (!panel_estimate(panel, search->recorded, true, &trace, error)) return false;
+    }
+    pthread_mutex_lock(&search->lock);
+    bool done = name_candidate(judged, arena, error);
+    if (done && refusal)
+        done = refuse(search, panel, &judged->candidate, refusal, trace, arena, error);
+    else if (done && trace < search->trace_count)
+        done = get_stuck(search, panel, &judged->candidate, trace, arena, error);
+    else if (done)
+        done = rate(search, panel, judged, arena, error);
+    pthread_mutex_unlock(&search->lock);
+    return done;
 }
 
 static bool find_candidates(const struct search *search, struct arena *arena, struct improvement **improvements,
                             size_t *count, struct error *error) {
     const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
     if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
-    for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->estimators[t].dag;
+    for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->result->traces[t]->dag;
     return candidates_join(dags, search->trace_count, model_kinds(search->options->model), arena, improvements, count,
                            error);
 }
@@ -357,6 +377,23 @@ static uint32_t count_usable(const struct search *search, const struct judged *j
     return usable;
 }
 
+struct judging {
+    struct search *search;
+    const struct improvement *improvements; // a row each, of one a trace
+    const struct promise *promises;
+    struct judged *judged;
+    struct arena *arena;
+};
+
+static void judge_one(void *context, uint32_t hand, uint32_t item) {
+    const struct judging *judging = context;
+    struct search *search = judging->search;
+    struct error error = ERROR_INIT;
+    const struct improvement *row = &judging->improvements[judging->promises[item].index * search->trace_count];
+    struct panel *panel = panel_of(search, hand);
+    if (panel) end_item(search, judge(search, panel, row, judging->arena, &judging->judged[item], &error), &error);
+}
+
 // Leaves the candidates best first and returns in *usable how many of them, from the first, a plan may hold.
 static bool judge_all(struct search *search, struct arena *arena, uint32_t *usable, struct error *error) {
     struct improvement *improvements;
@@ -370,9 +407,10 @@ static bool judge_all(struct search *search, struct arena *arena, uint32_t *usab
     search->value_alone = ARENA_NEW(arena, double, found + 1);
     bool done = (judged && promises && result->candidates && search->alone && search->value_alone) ||
                 error_set(error, STATUS_FAILED, "no memory for candidates");
-    if (done) count = choose(search, improvements, found, promises);
-    for (size_t i = 0; done && i < count; i++) {
-        done = judge(search, &improvements[promises[i].index * search->trace_count], arena, &judged[i], error);
+    if (done) {
+        struct judging judging = {search, improvements, promises, judged, arena};
+        count = choose(search, improvements, found, promises);
+        done = run_all(search, judge_one, &judging, (uint32_t)count, error);
     }
     if (done) qsort(judged, count, sizeof *judged, compare_judged);
     *usable = done ? count_usable(search, judged, count) : 0;
@@ -390,14 +428,14 @@ static bool judge_all(struct search *search, struct arena *arena, uint32_t *usab
 
 // Plans
 
-static void apply_members(struct search *search, const uint32_t *members, uint32_t count) {
-    clear_edits(search);
+static void apply_members(const struct search *search, struct panel *panel, const uint32_t *members, uint32_t count) {
     size_t trace;
-    for (uint32_t i = 0; i < count; i++) apply(search, search->result->candidates[members[i]].improvements, &trace);
+    panel_clear(panel);
+    for (uint32_t i = 0; i < count; i++)
+        panel_apply(panel, search->result->candidates[members[i]].improvements, &trace);
 }
 
-static bool evaluate(void *context, struct combination *combination, struct error *error) {
-    struct search *search = context;
+static bool evaluate(struct search *search, struct panel *panel, struct combination *combination, struct error *error) {
     size_t trace;
     if (combination->count == 1) {
         const struct combination *alone = &search->alone[combination->members[0]];
@@ -405,12 +443,31 @@ static bool evaluate(void *context, struct combination *combination, struct erro
         combination->valid = alone->valid;
         return true;
     }
-    apply_members(search, combination->members, combination->count);
+    apply_members(search, panel, combination->members, combination->count);
     count_evaluation(search);
     combination->score = INFINITY;
-    if (!estimate(search, search->needs_all, &trace, error)) return false;
-    if (trace == search->trace_count) score(search, combination);
+    if (!panel_estimate(panel, search->recorded, search->needs_all, &trace, error)) return false;
+    if (trace == search->trace_count) score(search, panel, combination);
     return true;
+}
+
+struct evaluating {
+    struct search *search;
+    struct combination *combinations;
+};
+
+static void evaluate_one(void *context, uint32_t hand, uint32_t item) {
+    const struct evaluating *evaluating = context;
+    struct error error = ERROR_INIT;
+    struct panel *panel = panel_of(evaluating->search, hand);
+    if (!panel) return;
+    bool done = evaluate(evaluating->search, panel, &evaluating->combinations[item], &error);
+    end_item(evaluating->search, done, &error);
+}
+
+static bool evaluate_all(void *search, struct combination *combinations, size_t count, struct error *error) {
+    struct evaluating evaluating = {search, combinations};
+    return run_all(search, evaluate_one, &evaluating, (uint32_t)count, error);
 }
 
 // Plans that change the same tasks alike have the same key, whichever improvements they are made of.
@@ -451,29 +508,40 @@ static bool describe(const struct search *search, uint32_t count, struct arena *
 }
 
 // All figures of a plan, as of a candidate alone.
-static bool estimate_plan(struct search *search, struct ranked_plan *plan, struct error *error) {
+static bool estimate_plan(const struct search *search, struct panel *panel, struct ranked_plan *plan,
+                          struct error *error) {
     size_t trace;
     if (plan->count == 1) {
         plan->estimate = search->result->candidates[plan->candidates[0]].estimate;
         plan->value = search->value_alone[plan->candidates[0]];
         return true;
     }
-    apply_members(search, plan->candidates, plan->count);
-    if (!estimate(search, true, &trace, error)) return false;
-    plan->estimate = search->estimates[0];
-    plan->value = value_of_estimates(search, plan->count);
+    apply_members(search, panel, plan->candidates, plan->count);
+    if (!panel_estimate(panel, search->recorded, true, &trace, error)) return false;
+    plan->estimate = panel->estimates[0];
+    plan->value = value_of_estimates(search, panel, plan->count);
     return true;
 }
 
-static bool keep_plan(struct search *search, const struct combination *combination, struct arena *arena,
-                      struct error *error) {
-    struct ranked_plan *plan = &search->result->plans[search->result->plan_count];
-    plan->candidates = ARENA_NEW(arena, uint32_t, combination->count);
-    if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
-    memcpy(plan->candidates, combination->members, combination->count * sizeof *plan->candidates);
-    plan->count = combination->count;
-    if (!estimate_plan(search, plan, error)) return false;
-    search->result->plan_count++;
+static void estimate_one(void *context, uint32_t hand, uint32_t item) {
+    struct search *search = context;
+    struct error error = ERROR_INIT;
+    struct panel *panel = panel_of(search, hand);
+    if (panel) end_item(search, estimate_plan(search, panel, &search->result->plans[item], &error), &error);
+}
+
+static bool keep_plans(struct search *search, const struct combination *kept, size_t count, struct arena *arena,
+                       struct error *error) {
+    struct search_result *result = search->result;
+    for (size_t i = 0; i < count; i++) {
+        struct ranked_plan *plan = &result->plans[i];
+        plan->count = kept[i].count;
+        plan->candidates = ARENA_NEW(arena, uint32_t, plan->count);
+        if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
+        memcpy(plan->candidates, kept[i].members, plan->count * sizeof *plan->candidates);
+    }
+    if (!run_all(search, estimate_one, search, (uint32_t)count, error)) return false;
+    result->plan_count = count;
     return true;
 }
 
@@ -493,7 +561,7 @@ static bool without(struct search *search, const struct combine_problem *problem
         less->score = found->combinations[i].score;
         return true;
     }
-    return evaluate(search, less, error);
+    return evaluate_all(search, less, 1, error);
 }
 
 // Leaves out what a plan does as well without, those that are worst alone first; in all it may become worse by no more
@@ -529,10 +597,7 @@ static bool keep_best(struct search *search, const struct combine_problem *probl
         if (!is_kept(kept, count, &plan)) kept[count++] = plan;
     }
     if (count) qsort(kept, count, sizeof *kept, combination_compare);
-    for (size_t i = 0; i < count; i++) {
-        if (!keep_plan(search, &kept[i], arena, error)) return false;
-    }
-    return true;
+    return keep_plans(search, kept, count, arena, error);
 }
 
 static uint32_t affordable_plans(const struct search *search) {
@@ -545,7 +610,7 @@ static uint32_t affordable_plans(const struct search *search) {
 
 static bool combine(struct search *search, uint32_t usable, struct arena *arena, struct error *error) {
     struct arena passing = ARENA_INIT;
-    struct combine_problem problem = {.evaluate = evaluate,
+    struct combine_problem problem = {.evaluate = evaluate_all,
                                       .context = search,
                                       .evaluations = affordable_plans(search),
                                       .seed = search->options->seed};
@@ -572,42 +637,54 @@ static double seconds_since(const struct timespec *begin) {
     return (double)(now.tv_sec - begin->tv_sec) + (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
 }
 
-static bool init_estimators(struct search *search, const struct search_trace *traces, struct arena *scratch,
-                            struct error *error) {
+static bool begin(struct search *search, struct error *error) {
     const size_t count = search->trace_count;
-    search->estimators = ARENA_NEW(scratch, struct estimator, count);
-    search->recorded = ARENA_NEW(scratch, struct metrics, count);
-    search->replayed = ARENA_NEW(scratch, struct metrics, count);
-    search->estimates = ARENA_NEW(scratch, struct metrics, count);
-    search->noise_in = ARENA_NEW(scratch, double, count);
-    if (!search->estimators || !search->recorded || !search->replayed || !search->estimates || !search->noise_in) {
+    struct panel *panel = &search->panels[0];
+    search->recorded = ARENA_NEW(&search->scratch, struct metrics, count);
+    search->replayed = ARENA_NEW(&search->scratch, struct metrics, count);
+    search->noise_in = ARENA_NEW(&search->scratch, double, count);
+    if (!search->recorded || !search->replayed || !search->noise_in) {
         return error_set(error, STATUS_FAILED, "no memory for %zu traces", count);
     }
+    if (!panel_new(panel, search->result->traces, count, &search->scratch, error)) return false;
+    panel_clear(panel);
     for (size_t t = 0; t < count; t++) {
-        if (!estimator_init(&search->estimators[t], traces[t].dag, traces[t].window, error)) return false;
-        search->estimators[t].model.kind = search->options->model;
-        search->cost_ns += estimator_cost_ns(&search->estimators[t]);
+        panel->estimators[t]->model = (struct model){.kind = search->options->model};
+        search->cost_ns += estimator_cost_ns(panel->estimators[t]);
     }
     return true;
 }
 
-static void destroy_estimators(struct search *search) {
-    for (size_t t = 0; search->estimators && t < search->trace_count; t++) estimator_destroy(&search->estimators[t]);
+// After the replay, of which the helper's estimators know what they need not find out once more.
+static bool get_help(struct search *search, uint32_t hands, struct error *error) {
+    search->hands = hands ? hands : search->cost_ns < WORTH_A_THREAD_NS ? 1 : HANDS;
+    for (uint32_t hand = 1; hand < search->hands; hand++) {
+        if (!panel_new_beside(&search->panels[hand], &search->panels[0], &search->scratch, error)) return false;
+    }
+    return true;
 }
 
-bool search_run(const struct search_trace *traces, size_t trace_count, const struct search_options *options,
-                struct arena *arena, struct search_result *result, struct error *error) {
-    struct timespec begin;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+bool search_run_by(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
+                   uint32_t hands, struct arena *arena, struct search_result *result, struct error *error) {
+    struct timespec begun;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
     *result = (struct search_result){.traces = traces, .trace_count = trace_count};
-    struct search search = {
-        .trace_count = trace_count, .options = options, .result = result, .needs_all = needs_all(options)};
-    struct arena scratch = ARENA_INIT;
+    struct search search = {.trace_count = trace_count,
+                            .options = options,
+                            .result = result,
+                            .needs_all = needs_all(options),
+                            .scratch = ARENA_INIT,
+                            .lock = PTHREAD_MUTEX_INITIALIZER};
     uint32_t usable = 0;
-    bool done = init_estimators(&search, traces, &scratch, error) && measure_bases(&search, error) &&
+    bool done = begin(&search, error) && measure_bases(&search, error) && get_help(&search, hands, error) &&
                 judge_all(&search, arena, &usable, error) && combine(&search, usable, arena, error);
-    destroy_estimators(&search);
-    arena_destroy(&scratch);
-    result->seconds = seconds_since(&begin);
+    for (uint32_t hand = 0; hand < HANDS; hand++) panel_destroy(&search.panels[hand]);
+    arena_destroy(&search.scratch);
+    result->seconds = seconds_since(&begun);
     return done;
+}
+
+bool search_run(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
+                struct arena *arena, struct search_result *result, struct error *error) {
+    return search_run_by(traces, trace_count, options, 0, arena, result, error);
 }

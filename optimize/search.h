@@ -8,12 +8,6 @@
 #include "optimize/objective.h"
 #include "optimize/plan.h"
 
-// A recording of the program.
-struct search_trace {
-    const struct dag *dag;
-    const struct window *window; // NULL: the whole run
-};
-
 // In the worst of the traces. Who passes or fails alone has an estimate and may be part of a plan.
 enum standing { STANDS_PASSING, STANDS_FAILING, STANDS_STUCK, STANDS_REFUSED };
 
@@ -54,12 +48,12 @@ struct search_options {
     uint32_t evaluations; // of plans, at most (the candidates alone not counted)
     uint64_t budget_ns;   // for all, by estimator_cost_ns, so that the machine's speed changes no result. A few of each
                           // are tried however large the trace
-    void (*progress)(void *context, uint64_t evaluated); // may be NULL
+    void (*progress)(void *context, uint64_t evaluated); // may be NULL; by any thread, one at a time
     void *progress_context;
 };
 
 struct search_result {
-    const struct search_trace *traces; // the caller's
+    struct estimator *const *traces; // the caller's
     size_t trace_count;
     // Of the first trace (struct baseline).
     struct metrics base, replayed;
@@ -79,16 +73,22 @@ struct search_result {
 enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
 #define SEARCH_NS UINT64_C(20000000000)
 
-// Searches what is best over the traces (at least one) of one program. A candidate is what one of them offers
-// (candidates_join); a plan's value is objective_value over all of them; requirements, or the filter with each trace's
-// own noise, hold in every trace, and what deadlocks or is refused in one is out. Results live in the arena. Same input
-// and seed, same result but for `seconds`. Candidates that exclude each other never meet in a plan; of plans equal
-// within 1e-9 that with fewer improvements comes first, then by order of candidates. Plans that change the same tasks
-// are one. Cost: a propagation and a metrics_usage a plan and trace. Errors: STATUS_USAGE from objective_check or an
-// empty window; no memory. What betters the runs by no more than the noise (struct baseline, the worst trace) is
-// nobody's refactoring, and is no plan.
-bool search_run(const struct search_trace *traces, size_t trace_count, const struct search_options *options,
+// Searches what is best over the traces (at least one) of one program, given an estimator of each, whose model and edit
+// are lost. A candidate is what one of them offers (candidates_join); a plan's value is objective_value over all of
+// them; requirements, or the filter with each trace's own noise, hold in every trace, and what deadlocks or is refused
+// in one is out. Results live in the arena. Same input and seed, same result but for `seconds`. Candidates that exclude
+// each other never meet in a plan; of plans equal within 1e-9 that with fewer improvements comes first, then by order
+// of candidates. Plans that change the same tasks are one. What betters the runs by no more than the noise (struct
+// baseline, the worst trace) is nobody's refactoring, and is no plan. Cost: an estimator_run and an estimator_measure a
+// plan and trace, by two threads where that pays. Errors: STATUS_USAGE from objective_check or an empty window; no
+// memory.
+bool search_run(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
                 struct arena *arena, struct search_result *result, struct error *error);
+
+// search_run by one thread, or by HANDS (base/hands.h), however small the traces; 0: by HANDS where that pays. The same
+// comes out.
+bool search_run_by(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
+                   uint32_t hands, struct arena *arena, struct search_result *result, struct error *error);
 
 // Whether two candidates exclude each other: their improvements conflict in a trace.
 bool search_conflict(const struct search_result *result, size_t a, size_t b);

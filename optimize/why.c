@@ -117,15 +117,11 @@ static void say_stages(struct sentence *sentence, const struct improvement *impr
     say(sentence, "%s no thread would", stages->count > 4 ? ", ...)" : stages->count ? ")" : "");
 }
 
-static void say_handover(struct sentence *sentence, const struct improvement *improvement) {
-    struct error ignored = ERROR_INIT;
-    struct costs *costs = costs_measure(improvement->dag, &ignored);
+static void say_handover(struct sentence *sentence, const struct improvement *improvement, const struct costs *costs) {
     double sum_ns = 0;
-    if (!costs) return;
     for (uint32_t i = 0; i < improvement->task_count; i++) {
         sum_ns += (double)(costs->bracket_ns[improvement->tasks[i]] + costs->pickup_ns[improvement->tasks[i]]);
     }
-    costs_free(costs);
     say(sentence, improvement->task_count == 1 ? " spends " : " spend ");
     say_duration(sentence, sum_ns / improvement->task_count);
     say(sentence, improvement->task_count == 1 ? " on hand-over" : " each on hand-over");
@@ -180,7 +176,7 @@ static void say_tasks(struct sentence *sentence, const struct why *why) {
         say_stages(sentence, improvement);
         break;
     case KIND_MERGE:
-        say_handover(sentence, improvement);
+        say_handover(sentence, improvement, why->costs);
         break;
     case KIND_SPLIT:
         say_parts(sentence, why);

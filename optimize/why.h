@@ -9,6 +9,7 @@
 // What the sentence speaks of.
 struct why {
     const struct improvement *improvement; // in one trace
+    const struct costs *costs;             // of that trace
     const char *trace;                     // its path, where the sentence has to say it; else NULL
     const struct metrics *base, *estimate; // of that trace, as recorded and as estimated; not read of one that is
                                            // refused or stuck

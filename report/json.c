@@ -372,7 +372,7 @@ static cJSON *search_of(const struct search_result *result, uint64_t seed) {
 static cJSON *paths_of(const struct search_result *result) {
     cJSON *array = cJSON_CreateArray();
     for (size_t t = 0; t < result->trace_count; t++) {
-        cJSON_AddItemToArray(array, json_text(result->traces[t].dag->trace->path));
+        cJSON_AddItemToArray(array, json_text(result->traces[t]->dag->trace->path));
     }
     return array;
 }
@@ -384,7 +384,7 @@ cJSON *json_suggestions(const struct search_result *result, uint64_t seed) {
     }
     for (size_t i = 0; i < result->plan_count; i++) cJSON_AddItemToArray(plans, plan_of(result, i));
     add(document, "schema", json_text("rehype.suggest/1"));
-    add(document, "trace", json_text(result->traces[0].dag->trace->path));
+    add(document, "trace", json_text(result->traces[0]->dag->trace->path));
     if (result->trace_count > 1) add(document, "traces", paths_of(result));
     add(document, "base", json_metrics(&result->base));
     add(document, "replayed", json_metrics(&result->replayed));

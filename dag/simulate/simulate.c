@@ -111,19 +111,45 @@ static bool find_spawned_next(struct simulation *sim) {
     return true;
 }
 
-struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error) {
+static bool find_what_is_in_all_runs(struct simulation *sim) {
+    const struct simulation *other = sim->beside;
+    if (!other) return find_traits(sim) && find_spawned_next(sim);
+    sim->traits = other->traits;
+    sim->spawned_next = other->spawned_next;
+    sim->rehearsed = other->rehearsed;
+    if (!other->rehearsed) return true;
+    sim->luck = other->luck;
+    sim->pauses = other->pauses;
+    sim->background = other->background;
+    return true;
+}
+
+static void forget_what_is_in_all_runs(struct simulation *sim) {
+    if (!sim->beside) {
+        free(sim->traits);
+        free(sim->spawned_next);
+    }
+    if (sim->beside && sim->luck == sim->beside->luck) return;
+    free(sim->luck);
+    free(sim->pauses);
+    free(sim->background);
+}
+
+static struct simulation *make(const struct dag *dag, const struct costs *costs, const struct simulation *beside,
+                               struct error *error) {
     struct simulation *sim = calloc(1, sizeof *sim);
     size_t vertices = (size_t)dag->vertex_count + 1, tasks = (size_t)dag->task_count + 1;
     if (!sim) return fail_new(sim, dag, error);
     sim->dag = dag;
     sim->costs = costs;
+    sim->beside = beside;
     sim->time_ns = malloc(vertices * sizeof *sim->time_ns);
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_traits(sim) || !find_spawned_next(sim) || !sunk_new(sim) || !standing_new(sim) || !regroup_new(sim) ||
+        !find_what_is_in_all_runs(sim) || !sunk_new(sim) || !standing_new(sim) || !regroup_new(sim) ||
         !savings_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
@@ -131,6 +157,14 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
     pages_prefer_huge(sim->parking.first, vertices * sizeof *sim->parking.first);
     for (uint32_t v = 0; v < dag->vertex_count; v++) sim->parking.first[v] = DAG_NONE;
     return sim;
+}
+
+struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error) {
+    return make(dag, costs, NULL, error);
+}
+
+struct simulation *simulation_new_beside(const struct simulation *other, struct error *error) {
+    return make(other->dag, other->costs, other, error);
 }
 
 void simulation_free(struct simulation *sim) {
@@ -143,9 +177,7 @@ void simulation_free(struct simulation *sim) {
     derive_free(sim);
     agenda_destroy(&sim->agenda);
     cores_destroy(&sim->cores);
-    free(sim->pauses);
-    free(sim->background);
-    free(sim->luck);
+    forget_what_is_in_all_runs(sim);
     free(sim->strands);
     free(sim->frames);
     free(sim->parking.first);
@@ -153,8 +185,6 @@ void simulation_free(struct simulation *sim) {
     free(sim->time_ns);
     free(sim->fate);
     free(sim->arrivals);
-    free(sim->traits);
-    free(sim->spawned_next);
     free(sim->dispatch);
     free(sim->queue.key);
     free(sim->queue.left);

@@ -137,6 +137,10 @@ struct simulation; // workspace, reused from plan to plan; not shared between th
 
 // NULL and *error when there is no memory. The DAG and the costs must outlive it.
 struct simulation *simulation_new(const struct dag *dag, const struct costs *costs, struct error *error);
+
+// For another thread: what `other` has found out of the recording is both's, so it must outlive this. Not while `other`
+// runs.
+struct simulation *simulation_new_beside(const struct simulation *other, struct error *error);
 void simulation_free(struct simulation *simulation);
 
 // DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts

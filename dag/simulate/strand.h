@@ -222,6 +222,8 @@ struct simulation {
     bool rehearsed, rehearses;           // the recording has been replayed, for their `crowding`; is being replayed
     struct cores_pause *pauses;          // a pause of the DAG each
     struct cores_background *background; // a sample of the DAG each: until then
+    const struct simulation *beside;     // whose traits, spawned_next and, if it has rehearsed, luck, pauses and
+                                         // background these are; NULL: its own
     struct parking parking;
     int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
     uint8_t *fate;     // a task each

@@ -305,9 +305,16 @@ static char *why_text(const struct improvement *improvement, char *text, size_t 
     estimate = base;
     estimate.wall_ns = 9000;
     estimate.threads[STATE_OCCUPIED].peak = 2;
-    const struct why why = {
-        .improvement = improvement, .base = &base, .estimate = &estimate, .refusal = improvement->refusal};
+    struct error error = ERROR_INIT;
+    struct costs *costs = costs_measure(improvement->dag, &error);
+    assert_non_null(costs);
+    const struct why why = {.improvement = improvement,
+                            .costs = costs,
+                            .base = &base,
+                            .estimate = &estimate,
+                            .refusal = improvement->refusal};
     why_write(&why, text, size);
+    costs_free(costs);
     return text;
 }
 

@@ -47,14 +47,16 @@ static bool is_allowed(const struct landscape *land, uint32_t set) {
     return true;
 }
 
-static bool evaluate(void *context, struct combination *combination, struct error *error) {
+static bool evaluate(void *context, struct combination *combinations, size_t count, struct error *error) {
     struct landscape *land = context;
-    uint32_t set = 0;
-    for (uint32_t i = 0; i < combination->count; i++) set |= 1u << combination->members[i];
-    assert_true(is_allowed(land, set));
-    combination->score = height(land, set);
-    combination->valid = true;
-    land->evaluated++;
+    for (size_t c = 0; c < count; c++) {
+        uint32_t set = 0;
+        for (uint32_t i = 0; i < combinations[c].count; i++) set |= 1u << combinations[c].members[i];
+        assert_true(is_allowed(land, set));
+        combinations[c].score = height(land, set);
+        combinations[c].valid = true;
+        land->evaluated++;
+    }
     return true;
 }
 
@@ -169,7 +171,8 @@ struct fixture {
     struct trace_builder *tb[TRACES];
     struct trace *trace[TRACES];
     struct dag *dag[TRACES];
-    struct search_trace traces[TRACES];
+    struct estimator estimators[TRACES];
+    struct estimator *traces[TRACES];
     size_t count;
     struct arena arena;
     struct error error;
@@ -189,7 +192,8 @@ static void add_trace(struct fixture *f, struct trace_builder *tb) {
     f->trace[f->count] = tb_open(tb);
     f->dag[f->count] = dag_build(f->trace[f->count], &f->error);
     assert_non_null(f->dag[f->count]);
-    f->traces[f->count] = (struct search_trace){.dag = f->dag[f->count]};
+    f->traces[f->count] = &f->estimators[f->count];
+    assert_true(estimator_init(f->traces[f->count], f->dag[f->count], NULL, &f->error));
     f->count++;
 }
 
@@ -220,6 +224,7 @@ static void run(struct fixture *f, const char *objective) {
 static void close_fixture(struct fixture *f) {
     arena_destroy(&f->arena);
     for (size_t t = 0; t < f->count; t++) {
+        estimator_destroy(f->traces[t]);
         dag_free(f->dag[t]);
         trace_close(f->trace[t]);
         tb_free(f->tb[t]);
@@ -589,7 +594,8 @@ static void test_twice_is_once(void **state) {
         f.options.evaluations = 200;
         add_trace(&f, random_trace(seed));
         set_objective(&f, objectives[seed % 4]);
-        const struct search_trace same[] = {f.traces[0], f.traces[0]};
+        struct estimator again, *const same[] = {f.traces[0], &again};
+        assert_true(estimator_init(&again, f.dag[0], NULL, &f.error));
         if (try(&f)) {
             assert_true(search_run(same, 2, &f.options, &arena, &twice, &f.error));
             assert_same_result(&f.result, &twice);
@@ -598,6 +604,7 @@ static void test_twice_is_once(void **state) {
         } else {
             assert_false(search_run(same, 2, &f.options, &arena, &twice, &f.error));
         }
+        estimator_destroy(&again);
         arena_destroy(&arena);
         close_fixture(&f);
     }
