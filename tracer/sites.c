@@ -2,13 +2,20 @@
 #include "tracer/sites.h"
 
 #include "tracer/registry.h"
+#include "tracer/seen_frames.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_APPLICATION = 0, DEEPEST = 48, AT_A_TIME = 12, NAME_BYTES = 1024 };
+enum {
+    NOT_APPLICATION = 0, // a frame of the JDK's
+    EVERYWHERE = -1,     // in a method, for a bytecode index
+    DEEPEST = 48,
+    AT_A_TIME = 12,
+    NAME_BYTES = 1024,
+};
 
 char *dotted_name(const char *internal, size_t length, char *text, size_t size) {
     if (length >= size) length = size - 1;
@@ -17,20 +24,7 @@ char *dotted_name(const char *internal, size_t length, char *text, size_t size) 
     return text;
 }
 
-// Maps with open addressing, all under one lock, all only growing: frames seen to sites, and to frames of calling
-// contexts; woven methods to shifts.
-struct seen_frame {
-    jmethodID method;
-    jlocation bci;
-    uint32_t id;  // site, NOT_APPLICATION: a frame of the JDK's; or frame
-    bool library; // of a class that spawns for others
-};
-
-struct frame_map {
-    struct seen_frame *slots;
-    size_t count, capacity; // a power of two
-};
-
+// Maps under one lock: frames seen to sites, and to frames of calling contexts; woven methods, by name, to shifts.
 struct woven_method {
     char *key; // "com/acme/Main.run()V"
     struct bci_shift *shifts;
@@ -38,13 +32,9 @@ struct woven_method {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct frame_map sites_seen, frames_seen;
+static struct seen_frames sites_seen, frames_seen;
 static struct woven_method *woven;
 static size_t woven_count, woven_capacity;
-
-static size_t hash_frame(jmethodID method, jlocation bci) {
-    return (size_t)(((uintptr_t)method >> 3 ^ (uintptr_t)bci * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu >> 20);
-}
 
 static size_t hash_text(const char *text) {
     uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
@@ -52,45 +42,10 @@ static size_t hash_text(const char *text) {
     return (size_t)(hash ^ hash >> 32);
 }
 
-static struct seen_frame *frame_slot(struct seen_frame *table, size_t capacity, jmethodID method, jlocation bci) {
-    size_t at = hash_frame(method, bci) & (capacity - 1);
-    while (table[at].method && (table[at].method != method || table[at].bci != bci)) at = (at + 1) & (capacity - 1);
-    return &table[at];
-}
-
 static struct woven_method *woven_slot(struct woven_method *table, size_t capacity, const char *key) {
     size_t at = hash_text(key) & (capacity - 1);
     while (table[at].key && strcmp(table[at].key, key) != 0) at = (at + 1) & (capacity - 1);
     return &table[at];
-}
-
-static bool frames_grow(struct frame_map *map) {
-    size_t capacity = map->capacity ? map->capacity * 2 : 256;
-    struct seen_frame *table = calloc(capacity, sizeof *table);
-    if (!table) return false;
-    for (size_t i = 0; i < map->capacity; i++) {
-        const struct seen_frame *seen = &map->slots[i];
-        if (seen->method) *frame_slot(table, capacity, seen->method, seen->bci) = *seen;
-    }
-    free(map->slots);
-    map->slots = table;
-    map->capacity = capacity;
-    return true;
-}
-
-static void frames_add(struct frame_map *map, const struct seen_frame *seen) {
-    pthread_mutex_lock(&lock);
-    if (map->count * 2 < map->capacity || frames_grow(map)) {
-        struct seen_frame *slot = frame_slot(map->slots, map->capacity, seen->method, seen->bci);
-        map->count += !slot->method;
-        if (!slot->method) *slot = *seen;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-static void frames_clear(struct frame_map *map) {
-    free(map->slots);
-    *map = (struct frame_map){0};
 }
 
 static bool woven_grow(void) {
@@ -239,16 +194,17 @@ static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     return site;
 }
 
+static void remember(struct seen_frames *map, const struct seen_frame *frame) {
+    pthread_mutex_lock(&lock);
+    seen_frames_add(map, frame);
+    pthread_mutex_unlock(&lock);
+}
+
 static bool know_frame(const jvmtiFrameInfo *frame, struct frame_site *site) {
     pthread_mutex_lock(&lock);
-    bool known = false;
-    const struct frame_map *map = &sites_seen;
-    if (map->capacity) {
-        const struct seen_frame *exact = frame_slot(map->slots, map->capacity, frame->method, frame->location);
-        const struct seen_frame *any = frame_slot(map->slots, map->capacity, frame->method, -1);
-        known = exact->method || any->method;
-        if (exact->method) *site = (struct frame_site){exact->id, exact->library};
-    }
+    const struct seen_frame *known = seen_frames_find(&sites_seen, frame->method, frame->location);
+    if (!known) known = seen_frames_find(&sites_seen, frame->method, EVERYWHERE);
+    if (known) *site = (struct frame_site){known->id, known->library};
     pthread_mutex_unlock(&lock);
     return known;
 }
@@ -258,8 +214,9 @@ static struct frame_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame)
     struct frame_site site = {NOT_APPLICATION, false};
     if (know_frame(frame, &site)) return site;
     site = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
-    jlocation bci = site.id == NOT_APPLICATION ? -1 : frame->location;
-    frames_add(&sites_seen, &(struct seen_frame){frame->method, bci, site.id, site.is_library});
+    jlocation bci = site.id == NOT_APPLICATION ? EVERYWHERE : frame->location;
+    const struct seen_frame seen = {.method = frame->method, .bci = bci, .id = site.id, .library = site.is_library};
+    remember(&sites_seen, &seen);
     return site;
 }
 
@@ -269,16 +226,16 @@ static uint32_t describe_frame(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE) return 0;
     uint32_t id = describe(declaring, frame->method, frame->location, registry_frame);
     (*jni)->DeleteLocalRef(jni, declaring);
-    if (id) frames_add(&frames_seen, &(struct seen_frame){frame->method, frame->location, id, false});
+    if (id) remember(&frames_seen, &(struct seen_frame){.method = frame->method, .bci = frame->location, .id = id});
     return id;
 }
 
 bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames) {
-    const struct frame_map *map = &frames_seen;
     bool known = true;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < depth; i++) {
-        frames[i] = map->capacity ? frame_slot(map->slots, map->capacity, stack[i].method, stack[i].location)->id : 0;
+        const struct seen_frame *seen = seen_frames_find(&frames_seen, stack[i].method, stack[i].location);
+        frames[i] = seen ? seen->id : 0;
     }
     pthread_mutex_unlock(&lock);
     for (size_t i = 0; known && i < depth; i++) { // outside the lock: the JVM is asked
@@ -297,8 +254,8 @@ void sites_restart(void) {
     free(woven);
     woven = NULL;
     woven_count = woven_capacity = 0;
-    frames_clear(&sites_seen);
-    frames_clear(&frames_seen);
+    seen_frames_clear(&sites_seen);
+    seen_frames_clear(&frames_seen);
     pthread_mutex_unlock(&lock);
 }
 
