@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Plans: combinations of candidates, of which the best are kept, each without what it does as well without.
+#include "optimize/search_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double worth_a_member = 0.005; // what each member of a plan must add to it, of the score
+
+enum { TRIES_A_PLAN = 20 };
+
+static void apply_members(const struct search *search, struct panel *panel, const uint32_t *members, uint32_t count) {
+    size_t trace;
+    panel_clear(panel);
+    for (uint32_t i = 0; i < count; i++)
+        panel_apply(panel, search->result->candidates[members[i]].improvements, &trace);
+}
+
+static bool evaluate(struct search *search, struct panel *panel, struct combination *combination, struct error *error) {
+    size_t trace;
+    if (combination->count == 1) {
+        const struct combination *alone = &search->alone[combination->members[0]];
+        combination->score = alone->score;
+        combination->valid = alone->valid;
+        return true;
+    }
+    apply_members(search, panel, combination->members, combination->count);
+    search_count(search);
+    combination->score = INFINITY;
+    if (!panel_estimate(panel, search->recorded, search->needs_all, &trace, error)) return false;
+    if (trace == search->trace_count) search_score(search, panel, combination);
+    return true;
+}
+
+struct evaluating {
+    struct search *search;
+    struct combination *combinations;
+};
+
+static void evaluate_one(void *context, uint32_t hand, uint32_t item) {
+    const struct evaluating *evaluating = context;
+    struct error error = ERROR_INIT;
+    struct panel *panel = search_panel(evaluating->search, hand);
+    if (!panel) return;
+    bool done = evaluate(evaluating->search, panel, &evaluating->combinations[item], &error);
+    search_item_ended(evaluating->search, done, &error);
+}
+
+static bool evaluate_all(void *search, struct combination *combinations, size_t count, struct error *error) {
+    struct evaluating evaluating = {search, combinations};
+    return search_do_all(search, evaluate_one, &evaluating, (uint32_t)count, error);
+}
+
+// Plans that change the same tasks alike have the same key, whichever improvements they are made of.
+static uint64_t key_of(const struct search_result *result, const struct candidate *candidate) {
+    uint64_t key = 0;
+    for (size_t t = 0; t < result->trace_count; t++) {
+        key ^= improvement_key(&candidate->improvements[t], t);
+    }
+    return key;
+}
+
+bool search_conflict(const struct search_result *result, size_t a, size_t b) {
+    const struct improvement *left = result->candidates[a].improvements, *right = result->candidates[b].improvements;
+    bool conflict = false;
+    for (size_t t = 0; t < result->trace_count && !conflict; t++) {
+        conflict = improvements_conflict(&left[t], &right[t]);
+    }
+    return conflict;
+}
+
+static bool describe(const struct search *search, uint32_t count, struct arena *arena,
+                     struct combine_problem *problem) {
+    const struct search_result *result = search->result;
+    uint64_t *keys = ARENA_NEW(arena, uint64_t, (size_t)count + 1);
+    bool *excludes = ARENA_NEW(arena, bool, (size_t)count *count + 1);
+    if (!keys || !excludes) return false;
+    for (uint32_t a = 0; a < count; a++) {
+        keys[a] = key_of(result, &result->candidates[a]);
+        for (uint32_t b = 0; b < a; b++) {
+            bool conflict = search_conflict(result, a, b);
+            excludes[(size_t)a * count + b] = excludes[(size_t)b * count + a] = conflict;
+        }
+    }
+    problem->candidates = count;
+    problem->keys = keys;
+    problem->excludes = excludes;
+    return true;
+}
+
+// All figures of a plan, as of a candidate alone.
+static bool estimate_plan(const struct search *search, struct panel *panel, struct ranked_plan *plan,
+                          struct error *error) {
+    size_t trace;
+    if (plan->count == 1) {
+        plan->estimate = search->result->candidates[plan->candidates[0]].estimate;
+        plan->value = search->value_alone[plan->candidates[0]];
+        return true;
+    }
+    apply_members(search, panel, plan->candidates, plan->count);
+    if (!panel_estimate(panel, search->recorded, true, &trace, error)) return false;
+    plan->estimate = panel->estimates[0];
+    plan->value = search_value(search, panel, plan->count);
+    return true;
+}
+
+static void estimate_one(void *context, uint32_t hand, uint32_t item) {
+    struct search *search = context;
+    struct error error = ERROR_INIT;
+    struct panel *panel = search_panel(search, hand);
+    if (panel) search_item_ended(search, estimate_plan(search, panel, &search->result->plans[item], &error), &error);
+}
+
+static bool keep_plans(struct search *search, const struct combination *kept, size_t count, struct arena *arena,
+                       struct error *error) {
+    struct search_result *result = search->result;
+    for (size_t i = 0; i < count; i++) {
+        struct ranked_plan *plan = &result->plans[i];
+        plan->count = kept[i].count;
+        plan->candidates = ARENA_NEW(arena, uint32_t, plan->count);
+        if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
+        memcpy(plan->candidates, kept[i].members, plan->count * sizeof *plan->candidates);
+    }
+    if (!search_do_all(search, estimate_one, search, (uint32_t)count, error)) return false;
+    result->plan_count = count;
+    return true;
+}
+
+// A combination less a member; its evaluation is `known`, or made now.
+static bool without(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+                    const struct combination *whole, uint32_t member, struct arena *arena, struct combination *less,
+                    struct error *error) {
+    const uint64_t key = whole->key ^ problem->keys[whole->members[member]];
+    uint32_t *members = ARENA_NEW(arena, uint32_t, whole->count);
+    if (!members) return error_set(error, STATUS_FAILED, "no memory for a plan");
+    memcpy(members, whole->members, member * sizeof *members);
+    memcpy(members + member, whole->members + member + 1, (whole->count - member - 1) * sizeof *members);
+    *less = (struct combination){.key = key, .members = members, .count = whole->count - 1};
+    for (size_t i = 0; i < found->count; i++) {
+        if (found->combinations[i].key != key) continue;
+        less->valid = found->combinations[i].valid;
+        less->score = found->combinations[i].score;
+        return true;
+    }
+    return evaluate_all(search, less, 1, error);
+}
+
+// Leaves out what a plan does as well without, those that are worst alone first; in all it may become worse by no more
+// than the least noise.
+static bool shorten(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+                    struct combination *plan, struct arena *arena, struct error *error) {
+    const double worst = plan->score + worth_a_member * fabs(plan->score);
+    for (uint32_t i = plan->count; i-- > 0 && plan->count > 1;) {
+        struct combination less;
+        if (!without(search, problem, found, plan, i, arena, &less, error)) return false;
+        if (less.valid && less.score <= worst) *plan = less;
+    }
+    return true;
+}
+
+static bool is_kept(const struct combination *kept, size_t count, const struct combination *plan) {
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i].key == plan->key) return true;
+    }
+    return false;
+}
+
+static bool keep_best(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+                      struct arena *scratch, struct arena *arena, struct error *error) {
+    const size_t top = search->options->top, tries = TRIES_A_PLAN * top;
+    struct combination *kept = ARENA_NEW(scratch, struct combination, top + 1);
+    size_t count = 0;
+    search->result->plans = ARENA_NEW(arena, struct ranked_plan, top + 1);
+    if (!search->result->plans || !kept) return error_set(error, STATUS_FAILED, "no memory for plans");
+    for (size_t i = 0; i < found->count && i < tries && found->combinations[i].valid && count < top; i++) {
+        struct combination plan = found->combinations[i];
+        if (!shorten(search, problem, found, &plan, scratch, error)) return false;
+        if (!is_kept(kept, count, &plan)) kept[count++] = plan;
+    }
+    if (count) qsort(kept, count, sizeof *kept, combination_compare);
+    return keep_plans(search, kept, count, arena, error);
+}
+
+static uint32_t affordable_plans(const struct search *search) {
+    const uint64_t budget_ns = search->options->budget_ns;
+    const uint64_t left_ns = search->spent_ns < budget_ns ? budget_ns - search->spent_ns : 0;
+    uint64_t plans = left_ns / search->cost_ns;
+    if (plans < SEARCH_LEAST) plans = SEARCH_LEAST;
+    return plans < search->options->evaluations ? (uint32_t)plans : search->options->evaluations;
+}
+
+bool search_rank(struct search *search, uint32_t usable, struct arena *arena, struct error *error) {
+    struct arena passing = ARENA_INIT;
+    struct combine_problem problem = {.evaluate = evaluate_all,
+                                      .context = search,
+                                      .evaluations = affordable_plans(search),
+                                      .seed = search->options->seed};
+    struct combine_result found;
+    bool done = describe(search, usable, &passing, &problem) ||
+                error_set(error, STATUS_FAILED, "no memory for %u candidates", usable);
+    done = done && combine_search(&problem, &passing, &found, error);
+    if (done) search->result->method = found.method;
+    search->result->limit = problem.evaluations;
+    done = done && keep_best(search, &problem, &found, &passing, arena, error);
+    arena_destroy(&passing);
+    return done;
+}

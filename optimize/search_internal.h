@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the parts of a search share: judge.c, which tries candidates alone, and rank.c, which tries their combinations.
+#ifndef REHYPE_OPTIMIZE_SEARCH_INTERNAL_H
+#define REHYPE_OPTIMIZE_SEARCH_INTERNAL_H
+
+#include "base/hands.h"
+#include "optimize/combine.h"
+#include "optimize/panel.h"
+#include "optimize/search.h"
+
+#include <pthread.h>
+
+// What the candidates may take of the budget is three fifths; combinations have the rest. SEARCH_LEAST of either are
+// tried however large the trace.
+enum { SEARCH_LEAST = 24 };
+
+struct search {
+    struct panel panels[HANDS]; // each thread's
+    struct arena scratch;
+    struct metrics *recorded, *replayed; // baselines, one a trace, like noise_in
+    double *noise_in;
+    size_t trace_count;
+    const struct search_options *options;
+    struct search_result *result;
+    uint32_t hands;
+    double noise;   // the worst trace's
+    bool needs_all; // of each plan, more than metrics_usage gives
+    bool base_passes;
+    // A candidate each: what it is as a plan of its own, and the objective's value, once all are judged.
+    struct combination *alone;
+    double *value_alone;
+    pthread_mutex_t lock; // for what follows, both arenas and the result
+    struct error *error;  // of what failed first
+    bool failed;
+    uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
+                                // on the machine
+};
+
+// Does `count` items by hands_run, of which each begins with search_panel and closes with search_item_ended. false and
+// *error: of the item that failed first; those that had not begun then do nothing.
+bool search_do_all(struct search *search, hands_item *run, void *context, uint32_t count, struct error *error);
+struct panel *search_panel(struct search *search, uint32_t hand); // the thread's own; NULL: an item has failed
+void search_item_ended(struct search *search, bool done, const struct error *error);
+
+void search_count(struct search *search); // an evaluation, by any thread
+
+// The first requirement that isn't met, and in which trace. m: one a trace.
+const char *search_failed(const struct search *search, const struct metrics *m, size_t *trace);
+
+// Of what the panel measured last: the objective's value with so many edits, and what it gains against the replay.
+double search_value(const struct search *search, const struct panel *panel, uint32_t edits);
+double search_gain(const struct search *search, const struct panel *panel);
+void search_score(const struct search *search, const struct panel *panel, struct combination *combination);
+
+// For messages: NULL for the first trace, of which they speak unless they say so.
+const char *search_trace_name(const struct search *search, size_t trace);
+
+// judge.c: leaves the candidates best first and returns in *usable how many of them, from the first, a plan may hold.
+bool search_judge(struct search *search, struct arena *arena, uint32_t *usable, struct error *error);
+
+// rank.c: searches the combinations of the first `usable` candidates, and keeps the best.
+bool search_rank(struct search *search, uint32_t usable, struct arena *arena, struct error *error);
+
+#endif
