@@ -21,6 +21,7 @@ enum {
     POLLED_PAUSE_NS = 8000000, // up to here; who fills half a ring in a longer one wakes the drainer
     LONGEST_PAUSE_NS = SAMPLE_PERIOD_NS,
     CLOCK_PERIOD_NS = 1000000000,
+    REST_PERIOD_NS = 1000000000, // who fills no more than a quiet producer's part of a half in that rests
     PARTS_PERIOD_NS = 200000000,
     PARTS_MOST_EVENTS = 1 << 18,   // some 10 MiB
     PARTS_MOST_SEGMENTS = 1 << 14, // some 10 ms to write, in which rings fill up
@@ -44,7 +45,7 @@ static pthread_t thread;
 static struct trace_writer *writer;
 static struct event *batch;
 static struct parting parting;
-static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_ns, costs_due_ns;
+static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_ns, costs_due_ns, rest_due_ns;
 static struct event_cost costs[EVENT_KINDS]; // as known by now
 static bool costs_known;
 static const char *stopped_because;
@@ -103,6 +104,8 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
     channel->owner = 0;
     channel->brief.count = 0;
     channel->recording = recording;
+    channel->lately = 0;
+    channel->rested = false;
     atomic_init(&channel->ended, false);
     pthread_mutex_lock(&lock);
     channel->next = live;
@@ -200,6 +203,7 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
         // What comes while it is drained is for another round.
     } while (count == BATCH_EVENTS && (*gone || drained < 2 * (size_t)channel->ring.capacity));
     *seen += drained;
+    channel->lately += drained;
     return !ours || !*gone || write_last_loss(channel);
 }
 
@@ -257,6 +261,21 @@ static bool drain_all(size_t *seen) {
     }
     parting_round(&parting);
     return write_names() && write_due_parts();
+}
+
+// A pool's threads are there for hours behind one burst.
+static void rest_the_quiet(void) {
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (now_ns < rest_due_ns) return;
+    rest_due_ns = now_ns + REST_PERIOD_NS;
+    pthread_mutex_lock(&lock);
+    struct channel *channel = live;
+    pthread_mutex_unlock(&lock);
+    for (; channel; channel = channel->next) {
+        if (channel->lately <= RING_QUIET_RECORDS && !channel->rested) ring_rest(&channel->ring);
+        channel->rested = channel->lately == 0;
+        channel->lately = 0;
+    }
 }
 
 static struct channel *jvm_channel(void) {
@@ -441,6 +460,7 @@ static bool drain_while_running(void) {
             return false;
         }
         if (!cut_ticks) registry_forget_pools();
+        rest_the_quiet();
         pause_ns = next_pause(pause_ns, seen);
         if (pause_for(at_most_until_due(pause_ns), rings)) pause_ns = SHORTEST_PAUSE_NS;
     } while (!atomic_load(&stopping));
@@ -487,7 +507,7 @@ bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struc
     atomic_store_explicit(&bell.quiet_ticks, ticks_per_s / 4, memory_order_relaxed); // it is drained twice in that
     recording++;
     atomic_store(&stopping, false);
-    clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = 0;
+    clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = rest_due_ns = 0;
     cut_ticks = file_events = 0;
     costs_known = false;
     cost_meter_restart();

@@ -25,6 +25,8 @@ struct channel {
     uint32_t thread;      // id in the trace; set before the first event
     uint64_t owner;       // the drainer's: of the events that come next (tracer/parting.h)
     uint32_t recording;   // which one it belongs to
+    size_t lately;        // the drainer's: events of the last second or so
+    bool rested;          // the drainer's: and there were none since
     _Atomic(bool) ended;  // by the producer, after its last event; then the channel is the drainer's
     struct brief brief;   // the drainer's
     struct channel *next; // the drainer's list

@@ -37,20 +37,62 @@ void ring_reset(struct ring *ring) {
     ring->draining = 0;
     ring->owner = 0;
     ring->announced = true;
-    ring->swapped = false;
     atomic_init(&ring->unreported, 0);
     enter_half(ring, 0);
     ring->read = ring->half[0];
+    ring->touched[0] = ring->half[0];
+    ring->touched[1] = ring->half[1];
     atomic_init(&ring->cursor, ring->half[0]);
-    atomic_init(&ring->sealed[0], 0);
-    atomic_init(&ring->sealed[1], 0);
+    atomic_init(&ring->sealed[0], RING_FILLING);
+    atomic_init(&ring->sealed[1], RING_FREE);
 }
 
 void ring_trim(struct ring *ring) {
-    char *begin = (char *)ring->half[0], *cursor = (char *)atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    char *begin = (char *)ring->half[0];
     size_t bytes = mapped_bytes(ring->capacity);
-    bool touched = ring->swapped || cursor > begin + RING_KEPT_BYTES;
+    bool touched = ring->touched[1] > ring->half[1] || (char *)ring->touched[0] > begin + RING_KEPT_BYTES;
     if (touched && bytes > RING_KEPT_BYTES) madvise(begin + RING_KEPT_BYTES, bytes - RING_KEPT_BYTES, MADV_DONTNEED);
+}
+
+// The half's first page that isn't kept.
+static char *kept_end(const struct ring *ring, unsigned half) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    return (char *)(((uintptr_t)(ring->half[half] + RING_QUIET_RECORDS) + page - 1) & ~(page - 1));
+}
+
+// That of the record: of the half's last page, which it may share with another half, no more is asked for.
+static char *page_of(const struct ring_record *record) {
+    return (char *)((uintptr_t)record & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1));
+}
+
+static bool claim_half(struct ring *ring, unsigned half) {
+    uint32_t whose = RING_FREE;
+    return atomic_compare_exchange_strong_explicit(&ring->sealed[half], &whose, RING_CLAIMED, memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+// A producer that found its half full while the other is claimed would lose events.
+static bool has_room(const struct ring *ring, unsigned half) {
+    const struct ring_record *cursor = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
+    return ring->half[half] + ring->capacity - cursor >= ring->capacity / 4;
+}
+
+static void drop_free_half(struct ring *ring, unsigned half) {
+    char *kept = kept_end(ring, half), *from, *end;
+    while ((end = page_of(ring->touched[half])) > kept && has_room(ring, half ^ 1u) && claim_half(ring, half)) {
+        from = end - kept > RING_KEPT_BYTES ? end - RING_KEPT_BYTES : kept;
+        madvise(from, (size_t)(end - from), MADV_DONTNEED);
+        ring->touched[half] = (const struct ring_record *)from;
+        atomic_store_explicit(&ring->sealed[half], RING_FREE, memory_order_release);
+    }
+}
+
+void ring_rest(struct ring *ring) {
+    unsigned half = ring->draining;
+    if (atomic_load_explicit(&ring->sealed[half], memory_order_relaxed) != RING_FILLING) return; // it goes on
+    char *kept = kept_end(ring, half), *end = page_of(ring->read);
+    if (end > kept) madvise(kept, (size_t)(end - kept), MADV_DONTNEED);
+    drop_free_half(ring, half ^ 1u);
 }
 
 void ring_destroy(struct ring *ring) {
@@ -82,10 +124,17 @@ bool ring_bell_wait(struct ring_bell *bell, uint32_t rings, const struct timespe
     return true;
 }
 
+// It is the consumer's seldom, and costs a load then.
+static bool take_half(struct ring *ring, unsigned half) {
+    uint32_t whose = atomic_load_explicit(&ring->sealed[half], memory_order_relaxed);
+    return whose == RING_FREE && atomic_compare_exchange_strong_explicit(&ring->sealed[half], &whose, RING_FILLING,
+                                                                         memory_order_acquire, memory_order_relaxed);
+}
+
 // The first record of the other half, or NULL if the consumer still has that.
 static struct ring_record *change_halves(struct ring *ring) {
     unsigned filled = ring->filling, other = filled ^ 1u;
-    if (atomic_load_explicit(&ring->sealed[other], memory_order_acquire) != 0) return NULL;
+    if (!take_half(ring, other)) return NULL;
     struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
     uint32_t count = (uint32_t)(at - ring->half[filled]);
     // The cursor leaves the old half before the seal is published: a consumer that sees neither the seal nor a cursor
@@ -93,7 +142,6 @@ static struct ring_record *change_halves(struct ring *ring) {
     enter_half(ring, other);
     atomic_store_explicit(&ring->cursor, ring->half[other], memory_order_release);
     atomic_store_explicit(&ring->sealed[filled], count, memory_order_release);
-    ring->swapped = true;
     return ring->half[other];
 }
 
@@ -116,12 +164,9 @@ static struct ring_record *raise_limit(struct ring *ring, uint64_t ticks) {
 
 // Where there is room now that the limit is reached, in the rest of the half or in the other; NULL: nowhere.
 static struct ring_record *make_room(struct ring *ring, uint64_t ticks) {
-    if (!ring->whole) {
-        bool other_is_free = atomic_load_explicit(&ring->sealed[ring->filling ^ 1u], memory_order_relaxed) == 0;
-        if (!other_is_free || !is_quiet(ring, ticks)) return raise_limit(ring, ticks);
-        return change_halves(ring); // and the consumer may come when it likes
-    }
-    struct ring_record *at = change_halves(ring);
+    bool burst = ring->whole;
+    struct ring_record *at = burst || is_quiet(ring, ticks) ? change_halves(ring) : NULL;
+    if (!burst) return at ? at : raise_limit(ring, ticks); // and the consumer may come when it likes
     if (at && ring->bell) ring_if_awaited(ring->bell);
     return at;
 }
@@ -175,7 +220,7 @@ void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner) {
 static struct ring_record *published(struct ring *ring, bool *sealed) {
     struct ring_record *begin = ring->half[ring->draining];
     uint32_t count = atomic_load_explicit(&ring->sealed[ring->draining], memory_order_acquire);
-    *sealed = count != 0;
+    *sealed = count != RING_FILLING;
     if (*sealed) return begin + count;
     // Neither sealed nor the cursor within: the producer is swapping at this moment, and the next drain sees the seal.
     struct ring_record *cursor = atomic_load_explicit(&ring->cursor, memory_order_acquire);
@@ -205,8 +250,9 @@ size_t ring_drain(struct ring *ring, struct event *events, size_t capacity) {
         const struct ring_record *at = ring->read;
         while (at < end && count < capacity) at = decode(at, &events[count++]);
         ring->read = (struct ring_record *)at;
+        if (at > ring->touched[ring->draining]) ring->touched[ring->draining] = at;
         if (at < end || !sealed) return count;
-        atomic_store_explicit(&ring->sealed[ring->draining], 0, memory_order_release);
+        atomic_store_explicit(&ring->sealed[ring->draining], RING_FREE, memory_order_release);
         ring->draining ^= 1u;
         ring->read = ring->half[ring->draining];
     }

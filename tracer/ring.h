@@ -7,12 +7,12 @@
 // an EVENT_LOST with the count. The producer never waits, allocates or takes a lock.
 //
 // What is published how (C11): a record becomes visible by the release store of `cursor` after it, read by the
-// consumer's acquire load in ring_drain. A sealed half is handed over by the release store of its `sealed` count and
-// given back by the consumer's release store of 0; each pairs with the other side's acquire load. So the consumer can
-// also take what stands in a half that isn't full yet, which is how a killed run still has its last events.
+// consumer's acquire load in ring_drain. A half is sealed by the release store of its count of records, and given back
+// by the consumer's release store of RING_FREE; each pairs with the other side's acquire load. So the consumer can also
+// take what stands in a half that isn't full yet, which is how a killed run still has its last events.
 //
 // A producer that takes long to fill a little more of a half swaps already then, if it can: over hours it would touch
-// all of both, for nothing. One in a burst has all of both.
+// all of both, for nothing. One in a burst has all of both; what it touched goes back once it rests (ring_rest).
 //
 // A carrier's ring holds the events of the virtual threads that it carried, too: a RING_SWITCH says whose the events
 // after it are. Where it finds no room, it is put before the next event that does.
@@ -34,6 +34,11 @@
 #define RING_QUIET_RECORDS   4096u // how much at a time a half is used, until a producer is seen to be quiet
 #define RING_OPERAND_BITS    56    // of a first operand; ids stay far below
 #define RING_TIMED           254   // kind of what is no event, but what a probe measured (cost_meter.h); three operands
+
+// Whose a half is, where it is not sealed with a count of records.
+#define RING_FREE    0u               // nobody's: the producer may take it
+#define RING_FILLING UINT32_MAX       // the producer's
+#define RING_CLAIMED (UINT32_MAX - 1) // the consumer's for a moment (ring_rest)
 
 // No event, and never in a file. Operand a: the owner of what follows, 0 being whose the ring is.
 #define RING_SWITCH 255
@@ -62,14 +67,14 @@ struct ring {
     _Atomic(uint64_t) unreported; // dropped since the last EVENT_LOST
     uint64_t owner;               // of what is put
     bool announced;               // whether the last record of it that fit says so
-    bool swapped;                 // since ring_reset
     bool whole;                   // the limit is the half's end, or where all is full
     uint64_t limited;             // when the limit was raised last in this half
-    // Shared, written once in a half's life by each side.
-    _Alignas(64) _Atomic(uint32_t) sealed[2]; // records in a half that awaits draining; 0: the producer's
+    // Shared, written once in a half's life by each side: how many records await draining, or whose the half is.
+    _Alignas(64) _Atomic(uint32_t) sealed[2];
     // The consumer's line.
     _Alignas(64) struct ring_record *read; // first record not yet drained
     unsigned draining;
+    const struct ring_record *touched[2]; // of each half, up to where it may be in memory
     // Constant.
     uint32_t capacity;      // records in a half
     struct ring_bell *bell; // NULL: none
@@ -81,9 +86,15 @@ struct ring {
 bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell);
 void ring_reset(struct ring *ring); // empty again, when neither side uses it
 
-// Consumer, after the producer has ended and before ring_reset: memory that this producer touched beyond the first
-// RING_KEPT_BYTES goes back to the system. A call of it if there is any.
+// Consumer, after the producer has ended, all is drained, and before ring_reset: memory that this producer touched
+// beyond the first RING_KEPT_BYTES goes back to the system. A call of it if there is any.
 void ring_trim(struct ring *ring);
+
+// Consumer, when the producer records little: memory of records that were drained, beyond RING_QUIET_RECORDS of a half,
+// goes back to the system. The half that is not being filled is claimed for that, for some microseconds at a time and
+// only while the producer has a quarter of the other left. Cost: a call for what the half being filled had, and one for
+// every RING_KEPT_BYTES of the other.
+void ring_rest(struct ring *ring);
 void ring_destroy(struct ring *ring);
 
 // Producer, cold: swaps halves to make room for an event. NULL when the pair is full; the event is then counted

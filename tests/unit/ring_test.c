@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -297,6 +299,7 @@ static struct tally consume(struct race *race) {
         last = atomic_load_explicit(&race->ended, memory_order_acquire); // before the drain, as the drainer does
         size_t count = ring_drain(&race->ring, events, race->batch);
         for (size_t i = 0; i < count; i++) check(&tally, &events[i], race->seed);
+        if (count % 3 == 0) ring_rest(&race->ring); // whoever rests by then
         last = last && count < race->batch;
         if (count == 0) sched_yield();
     } while (!last);
@@ -385,6 +388,61 @@ static void test_trimmed_ring_is_small(void **state) {
     assert_int_equal(ring_drain(&busy, &event, 1), 1);
     assert_int_equal(event.operand[0], 8);
     ring_destroy(&busy);
+}
+
+static size_t resident_bytes(const struct ring *of) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 2 * (of->capacity + 1) * sizeof(struct ring_record);
+    unsigned char pages[1024];
+    size_t count = bytes / page, resident = 0;
+    assert_true(count <= sizeof pages);
+    assert_int_equal(mincore(of->half[0], count * page, pages), 0);
+    for (size_t i = 0; i < count; i++) resident += pages[i] & 1;
+    return resident * page;
+}
+
+// Whatever of a half it fills: what is drained comes back but for what a quiet producer uses, nothing else goes.
+static void test_who_rests_behind_a_burst_keeps_little(void **state) {
+    enum { ALL = RING_DEFAULT_RECORDS, KEPT = 2 * RING_KEPT_BYTES };
+    static struct ring_bell bell = {.quiet_ticks = UINT64_MAX};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t put_count = 0, drained = 0;
+    assert_true(ring_init(&ring, ALL, &bell));
+    for (uint64_t burst = 3 * ALL; burst > 0; burst /= 2) {
+        for (uint64_t left = burst; left > 0;) {
+            uint64_t some = left < MOST_EVENTS ? left : MOST_EVENTS;
+            put_small(put_count, some);
+            put_count += some;
+            left -= some;
+            if (left < 5) ring_rest(&ring); // nothing of this is drained yet
+            for (size_t i = 0, count = ring_drain(&ring, events, MOST_EVENTS); i < count; i++)
+                assert_small(&events[i], drained++);
+        }
+        ring_rest(&ring);
+    }
+    assert_int_equal(drained, put_count);
+    assert_int_equal(ring_unreported(&ring), 0);
+    const struct ring_record *cursor = atomic_load(&ring.cursor), *begin = ring.half[ring.filling];
+    size_t ahead = (size_t)(begin + ALL - cursor) * sizeof *cursor; // the producer's, touched in an earlier lap
+    assert_true(resident_bytes(&ring) <= KEPT + ahead + 4 * page);
+}
+
+// Near the end of its half a producer must find the other free at any time.
+static void test_who_rests_at_the_end_of_a_half_keeps_the_other(void **state) {
+    enum { ALL = RING_DEFAULT_RECORDS };
+    assert_true(ring_init(&ring, ALL, NULL));
+    for (int i = 0; i < 2 * ALL - ALL / 8; i++) {
+        put_small((uint64_t)i + 1, 1);
+        assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 1);
+    }
+    ring_rest(&ring);
+    assert_int_not_equal(ring.half[0][ALL - 1].first, 0);
+    assert_int_equal(ring.half[1][ALL / 2].first, 0);
+    put_small(1, ALL / 4);
+    ring_drain(&ring, events, MOST_EVENTS);
+    while (ring_drain(&ring, events, MOST_EVENTS) > 0) {
+    }
+    ring_rest(&ring);
+    assert_int_equal(ring.half[1][ALL - ALL / 16].first, 0);
 }
 
 // Who takes long for a little touches no more than that of either half, unless the consumer is late.
@@ -515,6 +573,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_who_awaits_the_bell_is_woken, destroy_ring),
         cmocka_unit_test(test_two_threads_lose_and_count_exactly),
         cmocka_unit_test(test_trimmed_ring_is_small),
+        cmocka_unit_test_teardown(test_who_rests_behind_a_burst_keeps_little, destroy_ring),
+        cmocka_unit_test_teardown(test_who_rests_at_the_end_of_a_half_keeps_the_other, destroy_ring),
     };
     return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
 }
