@@ -252,16 +252,18 @@ static bool wrong_checksum(struct error *error, uint64_t offset, uint64_t said, 
         (unsigned long long)said, (unsigned long long)computed);
 }
 
-static bool read_header(struct opening *opening, size_t *size, struct error *error) {
+// Leaves the opening behind it.
+static bool read_header(struct opening *opening, struct error *error) {
     struct trace_file *file = opening->file;
     uint64_t said, computed;
+    size_t size;
     if (file->trace.bytes == 0) return error_set_at(error, 0, "is empty");
     if (!read_version(file, error)) return false;
-    enum frame frame = frame_object(file, 0, size);
+    enum frame frame = frame_object(file, 0, &size);
     if (frame == FRAME_CUT) return error_set_at(error, 0, "ends within its header");
-    if (frame == FRAME_WRONG || *size < CHECKSUM_BYTES) return error_set_at(error, 0, "its header is damaged");
-    if (!checksum_is_right(file->bytes, *size, &said, &computed)) return wrong_checksum(error, 0, said, computed);
-    struct unpack unpack = unpack_init(file->bytes, *size);
+    if (frame == FRAME_WRONG || size < CHECKSUM_BYTES) return error_set_at(error, 0, "its header is damaged");
+    if (!checksum_is_right(file->bytes, size, &said, &computed)) return wrong_checksum(error, 0, said, computed);
+    struct unpack unpack = unpack_init(file->bytes, size);
     file->trace.header.clock_skew_ns = -1;
     read_map(opening, &unpack, read_header_key, error);
     if (error->status != STATUS_OK) return false;
@@ -269,6 +271,7 @@ static bool read_header(struct opening *opening, size_t *size, struct error *err
     if (file->trace.version == 0 || file->trace.header.ticks_per_s == 0) {
         return error_set_at(error, 0, "its header lacks the version or the clock");
     }
+    opening->offset = size;
     return true;
 }
 
@@ -822,9 +825,7 @@ static bool begin_tables(struct trace_file *file, struct error *error) {
 // ---- opening and closing
 
 static bool read_all(struct opening *opening, struct error *error) {
-    size_t header_size;
-    if (!begin_tables(opening->file, error) || !read_header(opening, &header_size, error)) return false;
-    opening->offset = header_size;
+    if (!begin_tables(opening->file, error) || !read_header(opening, error)) return false;
     if (!read_blocks(opening, error) || !build_streams(opening, error) || !set_clock(opening, error)) return false;
     publish_tables(opening->file);
     set_operand_rules(opening->file);

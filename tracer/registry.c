@@ -62,7 +62,8 @@ static struct known_pools pools;
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table running = {.lets_go = true, .entry_size = sizeof(uint64_t)};
-static struct table skips = {.entry_size = sizeof(struct trace_skip),
+static struct table skips = {.content = sizeof(struct trace_skip),
+                             .entry_size = sizeof(struct trace_skip),
                              .string = {AT(trace_skip, method), AT(trace_skip, why)},
                              .string_count = 2};
 static uint64_t methods_woven, classes_woven;
@@ -257,6 +258,7 @@ void registry_restart(void) {
     pass_over(&calling_samples);
     calling_left_out = 0;
     skips.count = 0;
+    if (skips.ids) memset(skips.ids, 0, skips.id_slots * sizeof *skips.ids);
     methods_woven = classes_woven = 0;
     pthread_mutex_unlock(&lock);
 }

@@ -184,6 +184,7 @@ static _Atomic(int) undelayed; // contenders that have not waited for the core y
 // Of this thread; false where the kernel does not account for delays.
 static bool ask_for_delay(uint64_t *waited_ns) {
     unsigned long long computed, waited = 0, times = 0;
+    *waited_ns = 0;
     FILE *file = fopen("/proc/thread-self/schedstat", "r");
     if (!file) return false;
     if (fscanf(file, "%llu %llu %llu", &computed, &waited, &times) != 3) times = 0;

@@ -36,6 +36,23 @@ static void test_the_same_content_has_one_id(void **state) {
     assert_int_equal(registry_class(&(struct trace_class){"com.acme.Job"}), id);
 }
 
+// As often as its class is loaded, by however many loaders.
+static void test_a_skipped_method_is_told_once(void **state) {
+    struct trace_end end = {0};
+    for (int loaders = 0; loaders < 3; loaders++) {
+        registry_skip("com.acme.Job.run", "too long");
+        registry_skip("com.acme.Job.stop", "too long");
+    }
+    registry_end(&end);
+    assert_int_equal(end.skip_count, 2);
+    assert_string_equal(end.skips[1].method, "com.acme.Job.stop");
+    registry_restart();
+    registry_skip("com.acme.Job.stop", "too long");
+    registry_end(&end);
+    assert_int_equal(end.skip_count, 1);
+    assert_string_equal(end.skips[0].method, "com.acme.Job.stop");
+}
+
 static void test_many_have_their_own(void **state) {
     enum { CLASSES = 3000 };
     uint32_t ids[CLASSES];
@@ -84,6 +101,7 @@ static void test_calling_contexts_are_kept_once_and_bounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_content_has_one_id),
+        cmocka_unit_test(test_a_skipped_method_is_told_once),
         cmocka_unit_test(test_many_have_their_own),
         cmocka_unit_test(test_pools_and_threads_are_told_apart),
         cmocka_unit_test(test_calling_contexts_are_kept_once_and_bounded),
