@@ -274,6 +274,10 @@ int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task);
 // Index of the thread that a vertex is on. Cost: the logarithm of their number.
 uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex);
 
+// Behind the thread's last vertex, but for those that stand for the ends of tasks that were under way at its last
+// event.
+uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread);
+
 // "com.acme.Main.run:12"; "unknown site" for DAG_NONE. Returns text.
 const char *dag_site_text(const struct dag *dag, uint32_t site, char *text, size_t size);
 

@@ -73,9 +73,14 @@ static void stretch_begin(struct gathering *gathering, struct stretch *stretch, 
                                 .latest_ns = from_ns};
 }
 
+// What it is in now lasts as long as the run.
+static void stretch_last(struct gathering *gathering, const struct stretch *stretch) {
+    if (stretch->now != stretch->written) write_change(gathering->series, stretch);
+}
+
 static void stretch_end(struct gathering *gathering, struct stretch *stretch, enum mode mode, int64_t time_ns) {
     stretch_turn(gathering, stretch, mode, time_ns);
-    if (stretch->now != stretch->written) write_change(gathering->series, stretch);
+    stretch_last(gathering, stretch);
 }
 
 // Where a body runs under the edit: with its spawner if it is inlined, with the body around it if it lies in one.
@@ -180,6 +185,20 @@ static bool find_life(const struct gathering *gathering, const struct dag_thread
     }
 }
 
+// Whether a thread was still there when recording ended: it waits, computes, or is idle as long as the run lasts.
+static bool outlasts_run(const struct dag *dag, const struct dag_thread *thread) {
+    const uint32_t last = thread->first + thread->count - 1, task = dag->vertices.task[last];
+    switch (dag->vertices.kind[last]) {
+    case VERTEX_THREAD_END:
+    case VERTEX_RETIRE:
+        return false;
+    case VERTEX_END:
+        return task != thread->run_task || dag->tasks[task].flags & TASK_UNFINISHED;
+    default:
+        return true;
+    }
+}
+
 static void gather_thread(struct gathering *gathering, uint32_t index) {
     const struct dag_thread *thread = &gathering->dag->threads[index];
     if (thread->count == 0) return;
@@ -198,7 +217,10 @@ static void gather_thread(struct gathering *gathering, uint32_t index) {
     for (uint32_t i = scratch->first_acting[index]; i < scratch->first_acting[index + 1]; i++) {
         gather_vertex(gathering, scratch->acting[i]);
     }
-    if (lives) stretch_end(gathering, gathering->top, MODE_NONE, gathering->run->time_ns[last]);
+    if (lives && outlasts_run(gathering->dag, thread))
+        stretch_last(gathering, gathering->top);
+    else if (lives)
+        stretch_end(gathering, gathering->top, MODE_NONE, gathering->run->time_ns[last]);
 }
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, DIGIT_COUNT = (64 + DIGIT_BITS - 1) / DIGIT_BITS };

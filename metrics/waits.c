@@ -50,6 +50,13 @@ static struct wait wait_begun(const struct dag *dag, uint32_t vertex, const stru
     return wait;
 }
 
+// When recording ended, and so did the window.
+static bool goes_on(const struct wait_list *list, uint32_t thread, uint32_t vertex) {
+    const struct dag *dag = list->dag;
+    bool to_the_end = !list->window || list->window->to_ns >= dag->last_ns;
+    return to_the_end && vertex + 1 == dag_thread_end(dag, &dag->threads[thread]);
+}
+
 static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
     struct wait_list *list = context;
     const struct dag_vertices *vertices = &list->dag->vertices;
@@ -59,6 +66,7 @@ static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const st
     unsigned kind = vertices->kind[vertex];
     if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_BLOCK_BEGIN) {
         list->waits[list->count] = wait_begun(list->dag, vertex, event);
+        if (goes_on(list, thread, vertex)) list->waits[list->count].ns += list->dag->last_ns;
         list->open[list->depth++] = (uint32_t)list->count++;
     } else if ((kind == VERTEX_WAIT_END || kind == VERTEX_BLOCK_END) && list->depth > 0) {
         list->waits[list->open[--list->depth]].ns += vertices->time_ns[vertex];
@@ -105,7 +113,7 @@ static struct wait_site summarise(const struct dag *dag, const struct wait *wait
     return site;
 }
 
-// Waits that never ended, or not within the window, have a negative length and are left out.
+// Waits whose end was lost, or is not within the window, have a negative length and are left out.
 static size_t drop_unended(struct wait *waits, size_t count) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {

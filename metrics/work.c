@@ -71,8 +71,9 @@ static void pair_spawn(struct pairing *pairing, uint32_t vertex) {
 
 static void pair_thread(struct pairing *pairing, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &pairing->dag->vertices;
+    const uint32_t end = dag_thread_end(pairing->dag, thread); // what is under way is open
     pairing->depth = 0;
-    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+    for (uint32_t v = thread->first; v < end; v++) {
         switch (vertices->kind[v]) {
         case VERTEX_START:
             pairing->action[v] = ACTION_OPEN;

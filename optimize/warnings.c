@@ -14,7 +14,10 @@ enum { TEXT_BYTES = 600, FIRST_CAPACITY = 8 };
 // A result can be seen by another thread a moment before the probe that records it reads the clock: no fault of clocks.
 enum { PROBE_LAG_NS = 1000 };
 
+enum { STILL_LEAST_NS = 1000000000 };
+
 static const double saturated_share = 0.95;
+static const double still_share = 0.1; // of the recording
 
 static bool is_known(const struct warnings *warnings, const char *text) {
     for (size_t i = 0; i < warnings->count; i++) {
@@ -88,9 +91,43 @@ static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag,
     return warnings_add(warnings, text, error);
 }
 
+// Threads whose tasks were under way when recording ended.
+static uint32_t threads_in_tasks(const struct dag *dag, uint32_t *asleep) {
+    uint32_t count = 0;
+    *asleep = 0;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        const struct dag_thread *thread = &dag->threads[t];
+        const uint32_t end = dag_thread_end(dag, thread);
+        if (thread->system || end == thread->first + thread->count || end == thread->first) continue;
+        const uint8_t last = dag->vertices.kind[end - 1];
+        *asleep += last == VERTEX_WAIT_BEGIN || last == VERTEX_BLOCK_BEGIN;
+        count++;
+    }
+    return count;
+}
+
+static bool warn_of_standstill(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    char text[TEXT_BYTES];
+    uint32_t asleep;
+    const int64_t end_ns = dag->sample_count ? dag->samples[dag->sample_count - 1].time_ns : dag->last_ns;
+    const int64_t still_ns = end_ns - dag->last_ns, whole_ns = end_ns - dag->first_ns;
+    const uint32_t in_tasks = threads_in_tasks(dag, &asleep);
+    if (in_tasks == 0 || still_ns < STILL_LEAST_NS || (double)still_ns < still_share * (double)whole_ns) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "nothing that the program did was recorded in the last ");
+    say_duration(&sentence, (double)still_ns);
+    say(&sentence, " of ");
+    say_duration(&sentence, (double)whole_ns);
+    say(&sentence, ", though ");
+    say_counted(&sentence, in_tasks, "thread");
+    say(&sentence, " %s in tasks, %u of them asleep: all figures are of the time before",
+        in_tasks == 1 ? "was" : "were", asleep);
+    return warnings_add(warnings, text, error);
+}
+
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error) {
     return warn_of_losses(warnings, dag->trace, error) && warn_of_skew(warnings, dag, error) &&
-           warn_of_saturation(warnings, dag, error);
+           warn_of_saturation(warnings, dag, error) && warn_of_standstill(warnings, dag, error);
 }
 
 // Pools
@@ -115,21 +152,25 @@ static uint32_t most_workers(const struct dag_pool *pool) {
     return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
 }
 
-// Of one worker. The vertex before a WAIT_END is its WAIT_BEGIN. Returns how many entries were written (two a wait).
+// Of one worker. A WAIT_BEGIN is followed by its WAIT_END, unless it helps meanwhile; or by nothing, where it went on
+// when recording ended. Returns how many entries were written (two a wait, or one).
 static size_t list_waits_of(const struct dag *dag, const struct dag_thread *thread, struct nested_wait *waits) {
     const struct dag_vertices *vertices = &dag->vertices;
+    const uint32_t end = dag_thread_end(dag, thread);
     size_t count = 0;
     uint32_t waiter = DAG_NONE; // the innermost body
-    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+    for (uint32_t v = thread->first; v < end; v++) {
         uint32_t awaited = vertices->task[v];
         if (vertices->kind[v] == VERTEX_START) waiter = awaited;
         if (vertices->kind[v] == VERTEX_END) waiter = dag->tasks[awaited].enclosing;
-        if (vertices->kind[v] != VERTEX_WAIT_END || v == 0 || vertices->kind[v - 1] != VERTEX_WAIT_BEGIN) continue;
-        if (awaited == DAG_NONE || vertices->time_ns[v] == vertices->time_ns[v - 1]) continue;
-        if (waiter == DAG_NONE || dag->tasks[awaited].pool != thread->pool) continue;
-        struct nested_wait wait = {vertices->time_ns[v - 1], 1, dag->tasks[waiter].site, dag->tasks[awaited].site};
+        if (vertices->kind[v] != VERTEX_WAIT_BEGIN || awaited == DAG_NONE || waiter == DAG_NONE) continue;
+        if (dag->tasks[awaited].pool != thread->pool) continue;
+        bool goes_on = v + 1 == end, ends = !goes_on && vertices->kind[v + 1] == VERTEX_WAIT_END;
+        if (!goes_on && !(ends && vertices->time_ns[v + 1] > vertices->time_ns[v])) continue;
+        struct nested_wait wait = {vertices->time_ns[v], 1, dag->tasks[waiter].site, dag->tasks[awaited].site};
         waits[count++] = wait;
-        wait.time_ns = vertices->time_ns[v];
+        if (goes_on) break;
+        wait.time_ns = vertices->time_ns[v + 1];
         wait.delta = -1;
         waits[count++] = wait;
     }
@@ -167,8 +208,11 @@ static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint3
     say_site(&sentence, dag, waits[at].waiter);
     say(&sentence, " for ");
     say_site(&sentence, dag, waits[at].awaited);
-    say(&sentence, "): at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
-        workers);
+    if (most < workers)
+        say(&sentence, "): at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
+            workers);
+    else
+        say(&sentence, "): all of its %u workers waited so at once, and none was left to run them", workers);
     return warnings_add(warnings, text, error);
 }
 

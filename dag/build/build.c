@@ -125,3 +125,12 @@ uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex) {
     }
     return low;
 }
+
+uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t end = thread->first + thread->count;
+    while (end > thread->first && vertices->kind[end - 1] == VERTEX_END &&
+           dag->tasks[vertices->task[end - 1]].flags & TASK_UNFINISHED)
+        end--;
+    return end;
+}

@@ -333,6 +333,48 @@ static void test_waits(void **state) {
     close_fixture(&f);
 }
 
+// Recording ends at 1000, in the middle of everything: main waits from 600 on for a task of worker 2, which has
+// computed since 100; worker 3 has been idle since 400, and worker 4 left at 500.
+static void test_what_goes_on_when_recording_ends(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    struct arena arena = ARENA_INIT;
+    struct wait_findings found;
+    uint32_t site = tb_site(f.tb, "Main", "main", 12), at = tb_site(f.tb, "Main", "main", 13);
+    uint32_t pool = tb_pool(f.tb, "pool", 3);
+    tb_thread(f.tb, 1, "main", 0);
+    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f.tb, 1, 50, EVENT_SPAWN_BEGIN, TASK, site, pool);
+    tb_event(f.tb, 1, 60, EVENT_SPAWN_END, TASK);
+    tb_event(f.tb, 1, 600, EVENT_WAIT_BEGIN, TASK, 0, tb_wait(WAIT_FOR_TASK, at));
+    for (uint32_t worker = 2; worker <= 4; worker++) {
+        tb_thread(f.tb, worker, "worker", 0);
+        tb_event(f.tb, worker, 80, EVENT_THREAD_START, 1000 + worker);
+        tb_event(f.tb, worker, 90, EVENT_WORKER_BEGIN, pool);
+    }
+    tb_event(f.tb, 2, 100, EVENT_TASK_START, TASK);
+    tb_event(f.tb, 3, 400, EVENT_IDLE, pool);
+    tb_event(f.tb, 4, 500, EVENT_RETIRE, pool);
+    tb_thread(f.tb, 5, "other", 0); // seen last
+    tb_event(f.tb, 5, 990, EVENT_THREAD_START, 0);
+    tb_event(f.tb, 5, 1000, EVENT_THREAD_END, 0);
+    open_fixture(&f);
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_int_equal(m.wall_ns, 1000);
+    assert_usage(&m.threads[STATE_OCCUPIED], 2, 2, 1 + 0.9);
+    assert_usage(&m.threads[STATE_ACTIVE], 2, 2, 0.6 + 0.9);
+    assert_usage(&m.threads[STATE_WAITING], 1, 1, 0.4);
+    assert_usage(&m.threads[STATE_UNOCCUPIED], 3, 3, 0.02 + 0.92 + 0.42);
+    const struct window late = {700, 1000};
+    m = compute(&f, &late, NULL); // from the first event in it, at 990
+    assert_usage(&m.threads[STATE_OCCUPIED], 2, 2, 2);
+    assert_true(metrics_waits(f.on.dag, NULL, &arena, &found, &f.on.error));
+    assert_int_equal(found.site_count, 1);
+    assert_int_equal(found.sites[0].waits, 1);
+    assert_int_equal(found.sites[0].total_ns, 400);
+    arena_destroy(&arena);
+    close_fixture(&f);
+}
+
 static void build_calls(struct fixture *f) {
     *f = (struct fixture){.tb = tb_new()};
     uint32_t method = tb_method(f->tb, "com.acme.Server", "handle");
@@ -446,6 +488,20 @@ static void put_body(struct random_run *r, int64_t *now, int depth) {
     put(r, VERTEX_END, task, now);
 }
 
+// Under way when recording ended: what stands for its end comes at its thread's last event.
+static void put_cut_body(struct random_run *r, int64_t *now, int depth) {
+    uint32_t task = r->dag.task_count++;
+    r->tasks[task] = (struct dag_task){.start = r->dag.vertex_count, .flags = TASK_UNFINISHED, .spawn_begin = DAG_NONE};
+    put(r, VERTEX_START, task, now);
+    if (rand() % 2) put_wait(r, now, depth + 1);
+    if (rand() % 2) put(r, VERTEX_WAIT_BEGIN, rand() % 4 ? 0 : DAG_NONE, now);
+    if (depth < 3 && rand() % 2) put_cut_body(r, now, depth + 1);
+    int64_t same = *now;
+    put(r, VERTEX_END, task, &same);
+    r->time_ns[r->dag.vertex_count - 1] = *now;
+    r->tasks[task].end = r->dag.vertex_count - 1;
+}
+
 static void make_random(struct random_run *r) {
     *r = (struct random_run){.trace = {.version = 2,
                                        .header = {.cores = 1 + (uint32_t)rand() % 4, .origin = "recorded"},
@@ -457,11 +513,15 @@ static void make_random(struct random_run *r) {
     r->dag.thread_count = 1 + (uint32_t)rand() % MOST_THREADS;
     for (uint32_t t = 0; t < r->dag.thread_count; t++) {
         struct dag_thread *thread = &r->threads[t];
-        *thread = (struct dag_thread){.first = r->dag.vertex_count, .worker = rand() % 2};
+        *thread = (struct dag_thread){.first = r->dag.vertex_count, .worker = rand() % 2, .run_task = DAG_NONE};
         int64_t now = rand() % (INSTANTS / 2);
         put(r, VERTEX_THREAD_START, DAG_NONE, &now);
         for (int i = rand() % 3; i > 0 && r->dag.vertex_count < MOST_VERTICES / 2; i--) put_body(r, &now, 0);
-        put(r, VERTEX_THREAD_END, DAG_NONE, &now);
+        int last = rand() % 4;
+        if (last == 0)
+            put_cut_body(r, &now, 0);
+        else if (last > 1)
+            put(r, last == 2 ? VERTEX_THREAD_END : VERTEX_RETIRE, DAG_NONE, &now);
         thread->count = r->dag.vertex_count - thread->first;
     }
 }
@@ -476,6 +536,22 @@ struct reference {
     int64_t *times;
     size_t time_count;
 };
+
+static bool is_cut(const struct dag *dag, uint32_t task) {
+    return dag->tasks[task].flags & TASK_UNFINISHED;
+}
+
+// Whether it is seen to leave; else it is there as long as the run lasts.
+static bool leaves(const struct dag *dag, const struct dag_thread *thread) {
+    bool left = false;
+    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
+        const uint8_t kind = dag->vertices.kind[v];
+        const uint32_t task = dag->vertices.task[v];
+        left |= kind == VERTEX_THREAD_END || kind == VERTEX_RETIRE;
+        left |= kind == VERTEX_END && task == thread->run_task && !is_cut(dag, task);
+    }
+    return left;
+}
 
 // -1: none.
 static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
@@ -500,6 +576,7 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
             depth++;
             break;
         case VERTEX_END:
+            if (is_cut(r->dag, r->dag->vertices.task[v])) break;
             bodies--;
             depth--;
             break;
@@ -511,6 +588,7 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
             break;
         }
     }
+    goes_on |= !leaves(r->dag, &r->dag->threads[thread]);
     if (!begun || !goes_on) return -1;
     if (bodies == 0) return r->dag->threads[thread].worker ? STATE_UNOCCUPIED : -1;
     return open[depth - 1];
@@ -968,6 +1046,7 @@ int main(void) {
         cmocka_unit_test(test_peak_ignores_an_instant),
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_what_goes_on_when_recording_ends),
         cmocka_unit_test(test_window_parse),
         cmocka_unit_test(test_derived),
         cmocka_unit_test(test_blocked),

@@ -106,6 +106,42 @@ static void test_tasks_wait_for_their_own_pool(void **state) {
     close_run(&f);
 }
 
+// main's two tasks have both workers, and wait for what lies in the pool's queue; so it was when recording ended.
+static void hang(struct fixture *f, uint64_t samples_until) {
+    begin(f);
+    tb_thread(f->tb, 0, "JVM", THREAD_SYSTEM);
+    for (uint64_t at = 0; at <= samples_until; at += 100000000) tb_event(f->tb, 0, at, EVENT_SAMPLE, 0, 0, 0);
+    for (uint32_t worker = 2; worker <= 3; worker++) {
+        add_worker(f, worker);
+        spawn(f, 1, 10 * worker, worker, f->outer);
+        tb_event(f->tb, worker, 100, EVENT_TASK_START, worker);
+        spawn(f, worker, 110, 10 + worker, f->inner);
+        tb_event(f->tb, worker, 120, EVENT_WAIT_BEGIN, 10 + worker, 0, tb_wait(WAIT_FOR_TASK, f->outer));
+    }
+    open_run(f, 130);
+}
+
+static void test_a_starved_pool(void **state) {
+    struct fixture f;
+    hang(&f, 0);
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
+    expect(&f, "tasks of pool-1 wait for tasks that only the same pool can run (Main.main:10 for Main.work:20): all of "
+               "its 2 workers waited so at once, and none was left to run them");
+    assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f, NULL);
+    close_run(&f);
+}
+
+static void test_a_program_that_stands_still(void **state) {
+    struct fixture f;
+    hang(&f, 5000000000);
+    assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f,
+           "nothing that the program did was recorded in the last 5.0 s of 5.0 s, though 2 threads were in tasks, 2 "
+           "of them asleep: all figures are of the time before");
+    close_run(&f);
+}
+
 static void test_pools_of_one_name_are_told_apart_as_in_plans(void **state) {
     struct fixture f;
     begin(&f);
@@ -297,6 +333,8 @@ static void test_arrivals_that_wait(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tasks_wait_for_their_own_pool),
+        cmocka_unit_test(test_a_starved_pool),
+        cmocka_unit_test(test_a_program_that_stands_still),
         cmocka_unit_test(test_pools_of_one_name_are_told_apart_as_in_plans),
         cmocka_unit_test(test_main_may_wait_for_a_pool),
         cmocka_unit_test(test_locks),
