@@ -159,7 +159,8 @@ const struct dag *simulation_dag(const struct simulation *simulation);
 struct stuck {
     uint32_t tasks[DAG_DEADLOCK_TASKS];
     uint32_t length;
-    uint32_t pool; // whose workers all wait, trace pool id; 0: a deadlock
+    uint32_t pool; // whose workers all wait, trace pool id, or (no chain) run what went on when recording ended; 0: a
+                   // deadlock
 };
 const struct stuck *simulation_stuck(const struct simulation *simulation);
 

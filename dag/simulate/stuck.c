@@ -126,10 +126,21 @@ static struct waiter on_ring(const struct simulation *sim, struct waiter first) 
     return waiter;
 }
 
+// Whose workers are under way for ever, so that nobody comes for the rest, and nobody waits for it.
+static uint32_t pool_with_a_queue(const struct simulation *sim) {
+    uint32_t pool = sim->pool_count;
+    while (--pool > 0 && sim->pools[pool].queue_length == 0) {
+    }
+    return pool;
+}
+
 void stuck_find(struct simulation *sim) {
     struct stuck *stuck = &sim->stuck;
     struct waiter first = first_waiter(sim);
-    if (!is_nobody(first)) first = on_ring(sim, first);
+    if (is_nobody(first))
+        stuck->pool = pool_with_a_queue(sim);
+    else
+        first = on_ring(sim, first);
     for (struct waiter waiter = first; !is_nobody(waiter);) {
         uint32_t awaited = awaited_by(sim, waiter);
         if (awaited == DAG_NONE || !list_task(stuck, task_of(sim, waiter))) return;
@@ -162,9 +173,13 @@ char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, s
         if (i) used += (size_t)snprintf(text + used, size - used, " waits for ");
         if (used < size) used += put_task(dag, stuck->tasks[i % stuck->length], text + used, size - used);
     }
-    if (stuck->pool && used < size) {
-        const char *name = stuck->pool < dag->trace->pool_count ? dag->trace->pools[stuck->pool].name : NULL;
-        snprintf(text + used, size - used, ", which no worker of %s is left to run", name ? name : "its pool");
-    }
+    if (stuck->pool == 0 || used >= size) return text;
+    const char *name = stuck->pool < dag->trace->pool_count ? dag->trace->pools[stuck->pool].name : NULL;
+    if (!name) name = "its pool";
+    if (stuck->length > 0)
+        snprintf(text + used, size - used, ", which no worker of %s is left to run", name);
+    else
+        snprintf(text, size, "no worker of %s is left for its queue, since what they run goes on when recording ends",
+                 name);
     return text;
 }

@@ -357,6 +357,40 @@ static void test_starvation_is_told(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+// Two workers have a task each when recording ends. With one of them nobody comes for the other task, though nobody
+// waits for anything.
+static void test_a_queue_behind_what_never_ends_is_told(void **state) {
+    (void)state;
+    enum { RUN = 1000 };
+    struct trace_builder *tb = tb_new();
+    struct simulate_fixture fixture;
+    const struct model model = {.kind = MODEL_POOL};
+    char text[512];
+    const uint32_t pool = tb_pool(tb, "pool", 2), site = tb_site(tb, "Main", "main", 1);
+    tb_thread(tb, 1, "main", 0);
+    tb_event(tb, 1, 0, EVENT_MAIN_BEGIN, RUN);
+    for (uint32_t worker = 2; worker <= 3; worker++) {
+        const uint64_t at = 100 * worker;
+        tb_event(tb, 1, at, EVENT_SPAWN_BEGIN, worker, site, pool);
+        tb_thread(tb, worker, "worker", 0);
+        tb_event(tb, worker, at + 20, EVENT_THREAD_START, RUN + worker);
+        tb_event(tb, worker, at + 21, EVENT_WORKER_BEGIN, pool);
+        tb_event(tb, worker, at + 30, EVENT_TASK_START, worker);
+        tb_event(tb, 1, at + 10, EVENT_SPAWN_END, worker);
+    }
+    tb_event(tb, 1, 2000, EVENT_THREAD_END, RUN);
+    simulate_fixture_open(&fixture, tb);
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    dag_edit_resize(&fixture.edit, pool, 1);
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_DEADLOCK);
+    const struct stuck *stuck = simulation_stuck(fixture.simulation);
+    assert_int_equal(stuck->pool, pool);
+    assert_int_equal(stuck->length, 0);
+    assert_string_equal(stuck_text(fixture.dag, stuck, text, sizeof text),
+                        "no worker of pool is left for its queue, since what they run goes on when recording ends");
+    simulate_fixture_close(&fixture);
+}
+
 // The middle one of a chain of waits becomes stages: it still waits for ever.
 static void test_a_stage_that_waits_for_ever_is_told(void **state) {
     (void)state;
@@ -528,6 +562,7 @@ int main(void) {
         cmocka_unit_test(test_merging_is_foretold),
         cmocka_unit_test(test_splitting_is_foretold),
         cmocka_unit_test(test_starvation_is_told),
+        cmocka_unit_test(test_a_queue_behind_what_never_ends_is_told),
         cmocka_unit_test(test_a_stage_that_waits_for_ever_is_told),
         cmocka_unit_test(test_inlining_all_of_one_worker_is_sequential),
         cmocka_unit_test(test_work_and_span_of_a_recursion),
