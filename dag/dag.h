@@ -278,6 +278,9 @@ uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex);
 // event.
 uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread);
 
+// Whether it was under way when recording ended, or still lay in a queue. Where events were lost that is known of none.
+bool dag_task_outlasts(const struct dag *dag, const struct dag_task *task);
+
 // "com.acme.Main.run:12"; "unknown site" for DAG_NONE. Returns text.
 const char *dag_site_text(const struct dag *dag, uint32_t site, char *text, size_t size);
 

@@ -30,8 +30,10 @@ static void set_refusal(struct improvement *improvement) {
         improvement->refusal = dag_resize_refusal(improvement->dag, improvement->pool);
         return;
     }
-    if (improvement->kind == KIND_COMBINATOR && !improvement->task_count) {
-        improvement->refusal = "none of its tasks awaits one that it spawned";
+    if (improvement->task_count == 0) {
+        bool left_out = improvement_left_out(improvement) > 0;
+        if (improvement->kind == KIND_COMBINATOR) improvement->refusal = "none of its tasks awaits one that it spawned";
+        if (left_out) improvement->refusal = "none of its tasks ended before recording did";
     }
     for (uint32_t i = 0; i < improvement->task_count && !improvement->refusal; i++) {
         improvement->refusal = refusal_of(improvement, improvement->tasks[i]);
@@ -53,8 +55,7 @@ static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
     if (task->flags & TASK_NESTED) return false;
     if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool;
-    if (task->site != improvement->site) return false;
-    if (improvement->context != DAG_NONE && task->context != improvement->context) return false;
+    if (!improvement_is_of(improvement, task) || dag_task_outlasts(improvement->dag, task)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
         return task->path == improvement->path && task->start != DAG_NONE;
     }
@@ -101,7 +102,9 @@ struct listing {
     size_t group_count;
 };
 
+// Unless it changes nothing.
 static bool list(struct listing *listing, const struct improvement *improvement) {
+    if (improvement->task_count == 0) return true;
     if (listing->count == listing->capacity) {
         size_t capacity = listing->capacity ? 2 * listing->capacity : 64;
         struct improvement *larger = realloc(listing->items, capacity * sizeof *larger);
@@ -249,8 +252,7 @@ static bool list_inline(struct listing *listing, const struct spawned *spawned, 
 
 static bool list_combinator(struct listing *listing, const uint32_t *tasks, uint32_t count, uint32_t site) {
     struct improvement improvement = of_site(listing->dag, KIND_COMBINATOR, site, DAG_NONE);
-    if (!take_tasks(&improvement, tasks, count, listing->arena)) return false;
-    return !improvement.task_count || list(listing, &improvement);
+    return take_tasks(&improvement, tasks, count, listing->arena) && list(listing, &improvement);
 }
 
 // `tasks`: room for twice as many as are spawned.
@@ -313,6 +315,7 @@ static uint32_t most_busy(const struct dag *dag, uint32_t pool, const uint32_t *
         const struct dag_task *task = &dag->tasks[tasks[i]];
         if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag->threads[task->thread].pool != pool) continue;
         edges[edge_count++] = (struct body_edge){dag->vertices.time_ns[task->start], 1};
+        if (dag_task_outlasts(dag, task)) continue;
         edges[edge_count++] = (struct body_edge){dag->vertices.time_ns[task->end], -1};
     }
     if (edge_count) qsort(edges, edge_count, sizeof *edges, compare_edges);

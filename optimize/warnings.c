@@ -507,10 +507,21 @@ static bool warn_of_kind(struct warnings *warnings, const struct improvement *im
     }
 }
 
+static bool warn_of_left_out(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    char text[TEXT_BYTES];
+    const uint32_t count = improvement_left_out(improvement);
+    if (count == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say_counted(&sentence, count, "task");
+    say(&sentence, count == 1 ? " more had not ended when recording did, and is left as it is"
+                              : " more had not ended when recording did, and are left as they are");
+    return warnings_add(warnings, text, error);
+}
+
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
     if (improvement->kind == KIND_RESIZE_POOL) return true; // its tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
-    return warn_of_kind(warnings, improvement, error) &&
+    return warn_of_kind(warnings, improvement, error) && warn_of_left_out(warnings, improvement, error) &&
            warn_of_locks(warnings, improvement->dag->trace, &findings, error) &&
            warn_of_time(warnings, &findings, error) && warn_of_state(warnings, &findings, error);
 }

@@ -134,3 +134,8 @@ uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread) 
         end--;
     return end;
 }
+
+bool dag_task_outlasts(const struct dag *dag, const struct dag_task *task) {
+    if (!(task->flags & TASK_UNFINISHED) || task->result != DAG_NONE || dag->trace->lost_events) return false;
+    return task->start == DAG_NONE || task->end >= dag_thread_end(dag, &dag->threads[task->thread]);
+}

@@ -765,6 +765,48 @@ static void test_join_of_any(void **state) {
     }
 }
 
+// Of five tasks one is under way when recording ends, and one lies in the queue: both stay what they are. Of another
+// site none ended, so that there is nothing to offer; asked for all the same, it says so.
+static void test_what_recording_ended_before_is_left_out(void **state) {
+    struct fixture f = begin();
+    for (uint64_t task = 1; task <= 3; task++) {
+        step_spawn(&f.steps, MAIN, task);
+        step_body(&f.steps, task);
+    }
+    spawn_at(&f, f.other_site, MAIN, 4);
+    step_spawn(&f.steps, MAIN, 5);
+    step_spawn(&f.steps, MAIN, 6);
+    step_start(&f.steps, 5);
+    find(&f, KIND_BIT(KIND_INLINE));
+    assert_int_equal(f.count, 1);
+    assert_null(f.all[0].refusal);
+    assert_int_equal(f.all[0].task_count, 3);
+    for (uint32_t i = 0; i < 3; i++) assert_int_equal(f.all[0].tasks[i], steps_task(&f.steps, i + 1));
+    assert_int_equal(improvement_left_out(&f.all[0]), 2);
+    struct improvement of_other = f.all[0];
+    of_other.site = f.steps.dag->tasks[steps_task(&f.steps, 4)].site;
+    assert_true(candidates_fill(&of_other, &f.arena));
+    assert_int_equal(of_other.task_count, 0);
+    assert_string_equal(of_other.refusal, "none of its tasks ended before recording did");
+    end(&f);
+}
+
+// What is lost is not what goes on: a body that another follows had an end, and what never started may have.
+static void test_what_lost_its_end_is_refused(void **state) {
+    struct fixture f = begin();
+    step_spawn(&f.steps, MAIN, 1);
+    step_spawn(&f.steps, MAIN, 2);
+    step_start(&f.steps, 1);
+    step(&f.steps, WORKER, EVENT_LOST, 1);
+    step_start(&f.steps, 2);
+    step_finish(&f.steps, 2);
+    find(&f, KIND_BIT(KIND_INLINE));
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.all[0].task_count, 2);
+    assert_string_equal(f.all[0].refusal, "its end was not recorded");
+    end(&f);
+}
+
 // A path without the functions that it would be made of.
 static void test_path_without_functions(void **state) {
     struct fixture f = begin();
@@ -810,6 +852,8 @@ int main(void) {
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_join_of_any),
+        cmocka_unit_test(test_what_recording_ended_before_is_left_out),
+        cmocka_unit_test(test_what_lost_its_end_is_refused),
         cmocka_unit_test(test_path_without_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,20 @@ static void warn_of_site(struct fixture *f, uint32_t line) {
     }
 }
 
+static void test_tasks_that_recording_ended_before(void **state) {
+    struct fixture f;
+    begin(&f);
+    add_worker(&f, 2);
+    for (uint64_t task = 1; task <= 3; task++) spawn(&f, 1, 10 * task, task, f.outer);
+    tb_event(f.tb, 2, 40, EVENT_TASK_START, 1);
+    end(&f, 2, 50, 1);
+    tb_event(f.tb, 2, 52, EVENT_TASK_START, 2);
+    open_run(&f, 60);
+    warn_of_site(&f, 10);
+    expect(&f, "2 tasks more had not ended when recording did, and are left as they are");
+    close_run(&f);
+}
+
 // One task between 12 and 60, with more in it.
 static void begin_one(struct fixture *f) {
     begin(f);
@@ -337,6 +351,7 @@ int main(void) {
         cmocka_unit_test(test_a_program_that_stands_still),
         cmocka_unit_test(test_pools_of_one_name_are_told_apart_as_in_plans),
         cmocka_unit_test(test_main_may_wait_for_a_pool),
+        cmocka_unit_test(test_tasks_that_recording_ended_before),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_cancelled),
