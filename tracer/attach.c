@@ -96,6 +96,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     atomic_store(&tracer.linkable, true);
     (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     weaving_begin(jni);
+    running_look_again(jni);
     calibration_start(jni);
     return true;
 }

@@ -187,7 +187,24 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, s
     return id;
 }
 
+// An idle worker took up a task before its classes were woven (running.h).
+static void begin_unseen(struct thread_state *state) {
+    uint64_t task = task_id_new(state);
+    state->was_idle = false;
+    registry_running(task);
+    record1(state, EVENT_BUSY, state->idle_pool);
+    struct task_frame *frame = thread_state_enter(state, task);
+    if (!frame) return;
+    frame->begun_before = true;
+    record_boundary(state, EVENT_TASK_START, task, 0);
+}
+
+static inline bool is_in_unseen(const struct thread_state *state) {
+    return __builtin_expect(state->was_idle, 0) && state->tasks == 0;
+}
+
 static void record_spawn_at(struct thread_state *state, uint64_t task, uint64_t site, uint32_t pool) {
+    if (is_in_unseen(state)) begin_unseen(state);
     calling_submitted(state, task, (uint32_t)site);
     record3(state, EVENT_SPAWN_BEGIN, task, site, pool);
 }
@@ -528,6 +545,7 @@ PROBE(void, fired)(JNIEnv *jni, jclass helper, jobject future) {
 static const uint64_t NO_WAIT = UINT64_MAX; // as what is awaited: the result was there
 
 static void begin_wait(JNIEnv *jni, struct thread_state *state, uint64_t target, enum wait_for what) {
+    if (state && is_in_unseen(state)) begin_unseen(state);
     if (!state || state->wait_depth++ > 0) return;
     uint32_t site = site_of_spawn(jni, state);
     state->awaiting = target;
@@ -840,6 +858,7 @@ static void close_tasks(struct thread_state *state, bool threw) {
 
 static void become_idle(struct thread_state *state, uint32_t pool) {
     close_tasks(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
+    state->was_idle = false;
     state->idle_pool = pool;
     record1(state, EVENT_IDLE, pool);
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 1024, MORE_REFERENCES = 64 };
+enum { DEEPEST = 1024, NEAR = 64, MORE_REFERENCES = 64 };
 
 // States that wait for their threads. A thread has the number of its place as its kept number, with that of the
 // recording, since threads keep the numbers of earlier ones.
@@ -29,21 +29,11 @@ static bool is_of_this_session(uint64_t number) {
     return number >> 32 == atomic_load_explicit(&tracer.session, memory_order_relaxed);
 }
 
-struct thread_state *running_take(JNIEnv *jni) {
-    jthread thread;
-    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE) return NULL;
-    struct thread_state *state = NULL;
-    pthread_mutex_lock(&lock);
+// Where its thread waits for it; NULL: it has it, or there is none. With the lock.
+static struct thread_state **place_of(jthread thread) {
     uint64_t number = kept_get(thread);
     uint32_t place = is_of_this_session(number) ? (uint32_t)number : 0;
-    if (place > TAKEN && place - TAKEN <= waiting_count) {
-        state = waiting[place - TAKEN - 1];
-        waiting[place - TAKEN - 1] = NULL;
-    }
-    kept_set(thread, number_of(TAKEN));
-    pthread_mutex_unlock(&lock);
-    (*jni)->DeleteLocalRef(jni, thread);
-    return state;
+    return place > TAKEN && place - TAKEN <= waiting_count ? &waiting[place - TAKEN - 1] : NULL;
 }
 
 // What stands on a stack ----------------------------------------------------------------------------------------------
@@ -55,44 +45,71 @@ struct at_work {
     bool main;  // main(String[]) is the outermost frame
 };
 
-static struct { jmethodID run_worker, get_task, exec; } known;
+struct known_method {
+    const char *class_name, *name;
+    jmethodID method;
+};
 
-static jmethodID method_of(JNIEnv *jni, const char *class_name, const char *name, const char *descriptor) {
-    jclass class = (*jni)->FindClass(jni, class_name);
-    jmethodID method = class ? (*jni)->GetMethodID(jni, class, name, descriptor) : NULL;
+static struct known_method run_worker = {"java/util/concurrent/ThreadPoolExecutor", "runWorker", NULL},
+                           get_task = {"java/util/concurrent/ThreadPoolExecutor", "getTask", NULL},
+                           exec = {"java/util/concurrent/ForkJoinTask", "doExec", NULL};
+
+static void know_method(JNIEnv *jni, struct known_method *known, const char *descriptor) {
+    jclass class = (*jni)->FindClass(jni, known->class_name);
+    known->method = class ? (*jni)->GetMethodID(jni, class, known->name, descriptor) : NULL;
     (*jni)->ExceptionClear(jni);
     if (class) (*jni)->DeleteLocalRef(jni, class);
-    return method;
 }
 
 static void know_methods(JNIEnv *jni) {
-    known.run_worker = method_of(jni, "java/util/concurrent/ThreadPoolExecutor", "runWorker",
-                                 "(Ljava/util/concurrent/ThreadPoolExecutor$Worker;)V");
-    known.get_task = method_of(jni, "java/util/concurrent/ThreadPoolExecutor", "getTask", "()Ljava/lang/Runnable;");
-    known.exec = method_of(jni, "java/util/concurrent/ForkJoinTask", "doExec", "()I");
-    if (!known.exec) known.exec = method_of(jni, "java/util/concurrent/ForkJoinTask", "doExec", "()V");
+    know_method(jni, &run_worker, "(Ljava/util/concurrent/ThreadPoolExecutor$Worker;)V");
+    know_method(jni, &get_task, "()Ljava/lang/Runnable;");
+    know_method(jni, &exec, "()I");
+    if (!exec.method) know_method(jni, &exec, "()V");
 }
 
-static bool is_main(jmethodID method) {
+static bool is_named(jmethodID method, const char *wanted) {
     char *name = NULL;
     if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
-    bool main = strcmp(name, "main") == 0;
+    bool same = strcmp(name, wanted) == 0;
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)name);
-    return main;
+    return same;
 }
 
-static struct at_work look_at(jthread thread, jvmtiFrameInfo *frames) {
+static bool is_of_class(JNIEnv *jni, jmethodID method, const char *wanted) {
+    jclass class;
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE) return false;
+    bool known = (*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) == JVMTI_ERROR_NONE;
+    (*jni)->DeleteLocalRef(jni, class);
+    if (!known) return false;
+    size_t length = strlen(wanted);
+    bool same = strncmp(signature + 1, wanted, length) == 0 && strcmp(signature + 1 + length, ";") == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+    return same;
+}
+
+// A loop that has run since before an earlier recording is a version that retransforming made obsolete, with an id of
+// its own.
+static bool is_method(JNIEnv *jni, jmethodID method, const struct known_method *known) {
+    jboolean obsolete = JNI_FALSE;
+    if (method == known->method) return method != NULL;
+    if ((*tracer.jvmti)->IsMethodObsolete(tracer.jvmti, method, &obsolete) != JVMTI_ERROR_NONE || !obsolete)
+        return false;
+    return is_named(method, known->name) && is_of_class(jni, method, known->class_name);
+}
+
+static struct at_work look_at(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames, jint most) {
     struct at_work work = {0};
     jint count;
-    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, thread, 0, DEEPEST, frames, &count) != JVMTI_ERROR_NONE)
-        return work;
+    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, thread, 0, most, frames, &count) != JVMTI_ERROR_NONE) return work;
     for (jint i = 0; i < count; i++) {
         jmethodID method = frames[i].method;
-        if (method == known.run_worker) work.loop = true;
-        if (method == known.get_task) work.asks = true;
-        if (method == known.exec) work.forks = true;
+        work.loop |= is_method(jni, method, &run_worker);
+        work.asks |= is_method(jni, method, &get_task);
+        work.forks |= is_method(jni, method, &exec);
     }
-    work.main = count > 0 && count < DEEPEST && is_main(frames[count - 1].method);
+    work.main = count > 0 && count < most && is_named(frames[count - 1].method, "main");
     return work;
 }
 
@@ -132,6 +149,7 @@ static void name_pool(jthread thread, uint32_t pool) {
 // A worker is told of where its pool is known; else its first look into the pool's queue will tell.
 static void begin_worker(jthread thread, struct thread_state *state, uint32_t pool, bool has_task, uint64_t cpu) {
     state->worker = true;
+    state->was_idle = !has_task;
     state->idle_pool = pool;
     name_pool(thread, pool);
     ring_put1(&state->channel->ring, clock_ticks(), EVENT_WORKER_BEGIN, pool);
@@ -167,7 +185,7 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_unlock(&lock);
     if (is_new && !thread_is_system(jni, thread)) state = thread_state_new(jni, thread);
     if (!state) return;
-    struct at_work work = look_at(thread, frames);
+    struct at_work work = look_at(jni, thread, frames, DEEPEST);
     describe(jni, thread, state, &work);
     pthread_mutex_lock(&lock);
     if (is_of_this_session(kept_get(thread))) { // it told of itself meanwhile
@@ -179,9 +197,60 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_unlock(&lock);
 }
 
+// A worker whose thread has told of nothing yet may have come to its queue's end or to a task, as its classes were
+// woven.
+static void correct(struct thread_state *state, bool has_task, uint64_t cpu) {
+    if (!state->worker || has_task == (state->tasks > 0)) return;
+    state->was_idle = !has_task;
+    if (has_task) {
+        ring_put1(&state->channel->ring, clock_ticks(), EVENT_BUSY, state->idle_pool);
+        begin_task(state, cpu);
+    } else {
+        tell(state, EVENT_TASK_END, state->task[0].task, cpu);
+        thread_state_leave(state);
+        ring_put1(&state->channel->ring, clock_ticks(), EVENT_IDLE, state->idle_pool);
+    }
+}
+
+static void look_again(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
+    struct at_work work = look_at(jni, thread, frames, DEEPEST);
+    uint64_t cpu = computed_by(thread);
+    pthread_mutex_lock(&lock);
+    struct thread_state **state = place_of(thread);
+    if (state && *state) correct(*state, (*state)->loop_unseen ? !work.asks : work.forks, cpu);
+    pthread_mutex_unlock(&lock);
+}
+
+// Its first event may be a sleep in its queue, for which it left its task while nobody could tell.
+static void see_whether_it_asks(JNIEnv *jni, jthread thread, struct thread_state *state) {
+    jvmtiFrameInfo frames[NEAR];
+    if (!look_at(jni, thread, frames, NEAR).asks) return;
+    correct(state, false, computed_by(thread));
+    state->was_idle = false;
+}
+
+struct thread_state *running_take(JNIEnv *jni) {
+    jthread thread;
+    if ((*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &thread) != JVMTI_ERROR_NONE) return NULL;
+    struct thread_state *state = NULL;
+    pthread_mutex_lock(&lock);
+    struct thread_state **place = place_of(thread);
+    if (place) {
+        state = *place;
+        *place = NULL;
+    }
+    kept_set(thread, number_of(TAKEN));
+    pthread_mutex_unlock(&lock);
+    if (state && state->loop_unseen && state->tasks > 0) see_whether_it_asks(jni, thread, state);
+    (*jni)->DeleteLocalRef(jni, thread);
+    return state;
+}
+
 // All of them ---------------------------------------------------------------------------------------------------------
 
-void running_begin(JNIEnv *jni) {
+typedef void look(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames);
+
+static void look_at_all(JNIEnv *jni, look *look_at_one, bool first) {
     jint count;
     jthread *threads, self = NULL;
     jvmtiFrameInfo *frames = malloc(DEEPEST * sizeof *frames);
@@ -190,14 +259,12 @@ void running_begin(JNIEnv *jni) {
         return;
     }
     (*jni)->EnsureLocalCapacity(jni, 2 * count + MORE_REFERENCES); // threads, and groups of those that are looked at
-    know_methods(jni);
     (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &self);
-    waiting_count = 0;
-    waiting = calloc((size_t)count, sizeof(struct thread_state *));
+    if (first) waiting = calloc((size_t)count, sizeof(struct thread_state *));
     for (jint i = 0; i < count; i++) {
         bool own = (*jni)->IsSameObject(jni, threads[i], self);
         if (waiting && !own && (*jni)->PushLocalFrame(jni, 16) == 0) {
-            begin(jni, threads[i], frames);
+            look_at_one(jni, threads[i], frames);
             (*jni)->PopLocalFrame(jni, NULL);
         }
         (*jni)->DeleteLocalRef(jni, threads[i]);
@@ -205,6 +272,16 @@ void running_begin(JNIEnv *jni) {
     (*jni)->DeleteLocalRef(jni, self);
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)threads);
     free(frames);
+}
+
+void running_begin(JNIEnv *jni) {
+    waiting_count = 0;
+    know_methods(jni);
+    look_at_all(jni, begin, true);
+}
+
+void running_look_again(JNIEnv *jni) {
+    look_at_all(jni, look_again, false);
 }
 
 void running_end(void) {

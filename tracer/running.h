@@ -4,7 +4,9 @@
 // its run() or main included, are listed as begun before (registry_running).
 //
 // What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
-// worker next asks for one. A wait that was under way is not told at all.
+// worker next asks for one. A wait that was under way is not told at all. While classes are woven nobody tells what
+// workers take up and end: so they are looked at once more. What is missed even so is seen where a worker first spawns
+// or waits outside of any task, and is then listed as begun before, too.
 #ifndef REHYPE_TRACER_RUNNING_H
 #define REHYPE_TRACER_RUNNING_H
 
@@ -15,6 +17,9 @@ struct thread_state;
 // By the starting thread, which must be refused itself (thread_state_refuse), after new threads have begun to tell of
 // themselves and before any class is retransformed. Some 20 us a thread.
 void running_begin(JNIEnv *jni);
+
+// By the same thread, when all classes are woven. Some 20 us a thread.
+void running_look_again(JNIEnv *jni);
 
 // By a thread at its first event: what running_begin made for it; NULL if that was nothing. The thread's own from here
 // on.
