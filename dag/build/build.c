@@ -34,6 +34,7 @@ static void builder_destroy(struct builder *builder) {
     idmap_destroy(&builder->lock_of_id);
     free(builder->other_waits);
     free(builder->shutdowns);
+    free(builder->unmeasured);
     idpages_destroy(&builder->sighting_of_id);
     idmap_destroy(&builder->contexts);
     idmap_destroy(&builder->sites);
@@ -50,7 +51,7 @@ static void do_rest(void *of, uint32_t hand, uint32_t item) {
     struct dag *dag = rest->builder->dag;
     (void)hand;
     if (item > 0) {
-        measure_computing(dag, item - 1);
+        measure_computing(rest->builder, item - 1);
         return;
     }
     find_dispatches(dag);
@@ -61,6 +62,7 @@ static bool finish(struct builder *builder) {
     struct rest rest = {.builder = builder};
     if (!prepare_computing(builder) || !read_machine(builder)) return false;
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
+    bound_assumed_computing(builder);
     return rest.pools_described;
 }
 

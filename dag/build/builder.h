@@ -150,6 +150,13 @@ struct builder {
     uint32_t other_wait_count, other_wait_capacity;
     struct shutdown *shutdowns;
     uint32_t shutdown_count, shutdown_capacity;
+    struct unmeasured *unmeasured; // a thread each; NULL where no computing is told
+};
+
+// Of a thread, the vertices up to which and from which on no two boundaries enclose what it computed; DAG_NONE: none.
+// Most threads that were there before the recording have such a beginning, those that outlast it such an end.
+struct unmeasured {
+    uint32_t until, from;
 };
 
 // Of a function that only fetches memory ahead. Inlined early, or gcc takes it for one without effect and leaves out
@@ -192,11 +199,12 @@ bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
 void measure_wakeup(struct dag *dag); // by its times
 bool find_lock_causes(struct builder *builder);
-bool read_machine(struct builder *builder);               // pauses, samples
-bool prepare_computing(struct builder *builder);          // from what laying left in vertices.compute_ns and queued_ns
-void measure_computing(struct dag *dag, uint32_t thread); // after that, where there is something; of each by itself
-void find_dispatches(struct dag *dag);                    // and tails
-bool describe_pools(struct builder *builder);             // from dispatches
+bool read_machine(struct builder *builder);      // pauses, samples
+bool prepare_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
+void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself
+void bound_assumed_computing(struct builder *builder);            // after all of them and read_machine
+void find_dispatches(struct dag *dag);                            // and tails
+bool describe_pools(struct builder *builder);                     // from dispatches
 // For each vertex that hands a task over to a pool with one queue or takes one up, the one of that pool before it in
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),
 // the latest that handed one over to its pool while it slept; else DAG_NONE.

@@ -163,7 +163,8 @@ static void assume(struct dag *dag, const struct stretch *stretch) {
     divide(dag, stretch, stretch->rooms[false].length_ns, 0);
 }
 
-static void divide_thread(struct dag *dag, const struct dag_thread *thread, double per_ns) {
+static void divide_thread(struct dag *dag, const struct dag_thread *thread, double per_ns,
+                          struct unmeasured *unmeasured) {
     struct dag_vertices *vertices = &dag->vertices;
     uint32_t last = thread->first + thread->count - 1, from = thread->first;
     uint64_t cpu = (uint64_t)vertices->compute_ns[from];
@@ -181,6 +182,8 @@ static void divide_thread(struct dag *dag, const struct dag_thread *thread, doub
             divide(dag, &stretch, in_ns(now_cpu - cpu, per_ns), growth(queued_ns, now_queued_ns));
         else
             assume(dag, &stretch);
+        if (!cpu && from == thread->first) unmeasured->until = v;
+        if (!now_cpu && unmeasured->until != v) unmeasured->from = from;
         from = v;
         cpu = now_cpu;
         queued_ns = now_queued_ns;
@@ -241,14 +244,62 @@ static bool find_rate(struct builder *builder, double *per_ns) {
 bool prepare_computing(struct builder *builder) {
     struct dag *dag = builder->dag;
     struct dag_vertices *vertices = &dag->vertices;
-    if (builder->measured) return find_rate(builder, &dag->cycles_per_ns);
+    if (builder->measured) {
+        builder->unmeasured = malloc(((size_t)dag->thread_count + 1) * sizeof *builder->unmeasured);
+        if (!builder->unmeasured) return no_memory(builder);
+        for (uint32_t t = 0; t < dag->thread_count; t++)
+            builder->unmeasured[t] = (struct unmeasured){DAG_NONE, DAG_NONE};
+        return find_rate(builder, &dag->cycles_per_ns);
+    }
     free(vertices->compute_ns);
     free(vertices->queued_ns);
     vertices->compute_ns = vertices->queued_ns = NULL;
     return true;
 }
 
-void measure_computing(struct dag *dag, uint32_t thread) {
+void measure_computing(struct builder *builder, uint32_t thread) {
+    struct dag *dag = builder->dag;
     bool measured = dag->vertices.compute_ns && dag->threads[thread].stream != DAG_NONE;
-    if (measured) divide_thread(dag, &dag->threads[thread], dag->cycles_per_ns);
+    if (measured) divide_thread(dag, &dag->threads[thread], dag->cycles_per_ns, &builder->unmeasured[thread]);
+}
+
+static struct stretch unmeasured_beginning(const struct builder *builder, uint32_t thread) {
+    const uint32_t first = builder->dag->threads[thread].first, until = builder->unmeasured[thread].until;
+    return stretch_between(builder->dag, first, until == DAG_NONE ? first : until);
+}
+
+static struct stretch unmeasured_end(const struct builder *builder, uint32_t thread) {
+    const struct dag_thread *of = &builder->dag->threads[thread];
+    const uint32_t last = of->first + of->count - 1, from = builder->unmeasured[thread].from;
+    return stretch_between(builder->dag, from == DAG_NONE ? last : from, last);
+}
+
+static void divide_anew(struct dag *dag, const struct stretch *stretch, double share) {
+    for (uint32_t v = stretch->from + 1; v <= stretch->to; v++) dag->vertices.compute_ns[v] = 0;
+    divide(dag, stretch, (int64_t)(share * (double)stretch->rooms[false].length_ns), 0);
+}
+
+// All that was assumed is no more than what the process computed beyond what was measured: of a thread that sleeps for
+// a while now and then, and tells of nothing but hand-overs, nothing else says that it does.
+void bound_assumed_computing(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    double assumed_ns = 0, computed_ns = 0;
+    if (!dag->vertices.compute_ns || dag->sample_count < 2) return;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        if (dag->threads[t].stream == DAG_NONE) continue;
+        assumed_ns += (double)unmeasured_beginning(builder, t).rooms[false].length_ns;
+        assumed_ns += (double)unmeasured_end(builder, t).rooms[false].length_ns;
+    }
+    if (assumed_ns <= 0) return;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) computed_ns += (double)dag->vertices.compute_ns[v];
+    const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
+    const double left_ns = (double)(last->process_cpu_ns - first->process_cpu_ns) - (computed_ns - assumed_ns);
+    if (left_ns >= assumed_ns) return;
+    const double share = left_ns > 0 ? left_ns / assumed_ns : 0;
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        if (dag->threads[t].stream == DAG_NONE) continue;
+        const struct stretch beginning = unmeasured_beginning(builder, t), end = unmeasured_end(builder, t);
+        divide_anew(dag, &beginning, share);
+        divide_anew(dag, &end, share);
+    }
 }
