@@ -185,9 +185,17 @@ static bool find_life(const struct gathering *gathering, const struct dag_thread
     }
 }
 
+// Of a thread that was there before recording and then did nothing nobody knows what it is for: it may be an idle
+// worker of some pool of the program's own. main is in a task all the same.
+static bool is_silent(const struct dag *dag, const struct dag_thread *thread) {
+    if (thread->run_task == DAG_NONE || dag_thread_end(dag, thread) != thread->first + 1) return false;
+    return (dag->tasks[thread->run_task].flags & (TASK_BEGUN_BEFORE | TASK_MAIN)) == TASK_BEGUN_BEFORE;
+}
+
 // Whether a thread was still there when recording ended: it waits, computes, or is idle as long as the run lasts.
 static bool outlasts_run(const struct dag *dag, const struct dag_thread *thread) {
     const uint32_t last = thread->first + thread->count - 1, task = dag->vertices.task[last];
+    if (is_silent(dag, thread)) return false;
     switch (dag->vertices.kind[last]) {
     case VERTEX_THREAD_END:
     case VERTEX_RETIRE:

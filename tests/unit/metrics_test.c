@@ -375,6 +375,26 @@ static void test_what_goes_on_when_recording_ends(void **state) {
     close_fixture(&f);
 }
 
+// Attached to: main and another thread were there and did nothing; only of main it is known that it is in a task.
+static void test_who_is_silent_all_the_time(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    tb_running(f.tb, MAIN);
+    tb_running(f.tb, 50);
+    tb_thread(f.tb, 1, "main", 0);
+    tb_event(f.tb, 1, 0, EVENT_THREAD_START, MAIN);
+    tb_event(f.tb, 1, 1, EVENT_MAIN_BEGIN, MAIN);
+    tb_thread(f.tb, 2, "exec-1", 0);
+    tb_event(f.tb, 2, 0, EVENT_THREAD_START, 50);
+    tb_thread(f.tb, 3, "late", 0);
+    tb_event(f.tb, 3, 400, EVENT_THREAD_START, 60);
+    tb_event(f.tb, 3, 1000, EVENT_THREAD_END, 60);
+    open_fixture(&f);
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_int_equal(m.wall_ns, 1000);
+    assert_usage(&m.threads[STATE_OCCUPIED], 2, 2, 0.999 + 0.6);
+    close_fixture(&f);
+}
+
 static void build_calls(struct fixture *f) {
     *f = (struct fixture){.tb = tb_new()};
     uint32_t method = tb_method(f->tb, "com.acme.Server", "handle");
@@ -1047,6 +1067,7 @@ int main(void) {
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_waits),
         cmocka_unit_test(test_what_goes_on_when_recording_ends),
+        cmocka_unit_test(test_who_is_silent_all_the_time),
         cmocka_unit_test(test_window_parse),
         cmocka_unit_test(test_derived),
         cmocka_unit_test(test_blocked),
