@@ -190,7 +190,6 @@ static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, s
 // An idle worker took up a task before its classes were woven (running.h).
 static void begin_unseen(struct thread_state *state) {
     uint64_t task = task_id_new(state);
-    state->was_idle = false;
     registry_running(task);
     record1(state, EVENT_BUSY, state->idle_pool);
     struct task_frame *frame = thread_state_enter(state, task);
@@ -528,6 +527,7 @@ static void record_result(uint64_t task) {
     // CompletableFuture.waitingGet helps to complete what depends on the result that it has just seen: no result of its
     // own.
     bool seen = state->wait_depth > 0 && state->awaiting == task;
+    if (is_in_unseen(state)) begin_unseen(state);
     if (!seen) record1(state, EVENT_RESULT, task);
 }
 
@@ -725,7 +725,9 @@ PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
 PROBE(void, forkResult)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
     uint64_t task = (uint64_t)carried & CARRIED_ID;
     PROBED struct thread_state *state = task && status >= 0 ? probe_begin() : NULL;
-    if (state) record1(state, EVENT_RESULT, task);
+    if (!state) return;
+    if (is_in_unseen(state)) begin_unseen(state);
+    record1(state, EVENT_RESULT, task);
 }
 
 // What was only invoked may yet have to be awaited, till the forks beneath it have completed it (a stream's root).

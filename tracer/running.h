@@ -5,8 +5,8 @@
 //
 // What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
 // worker next asks for one. A wait that was under way is not told at all. While classes are woven nobody tells what
-// workers take up and end: so they are looked at once more. What is missed even so is seen where a worker first spawns
-// or waits outside of any task, and is then listed as begun before, too.
+// workers take up and end: so they are looked at once more. What is missed even so is seen where a worker first spawns,
+// waits or sets a result outside of any task, and is then listed as begun before, too.
 #ifndef REHYPE_TRACER_RUNNING_H
 #define REHYPE_TRACER_RUNNING_H
 

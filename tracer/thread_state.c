@@ -45,6 +45,7 @@ struct task_frame *thread_state_enter(struct thread_state *state, uint64_t task)
         .task = task, .awaiting = state->awaiting, .wait_depth = state->wait_depth, .site = state->site};
     state->wait_depth = 0;
     state->site = 0;
+    state->was_idle = false;
     return &state->task[depth];
 }
 

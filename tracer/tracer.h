@@ -117,7 +117,7 @@ struct thread_state {
     bool is_carrier; // of virtual threads
     bool is_virtual;
     bool loop_unseen; // a ThreadPoolExecutor's worker, begun before the tracer came: a task lies between busy and idle
-    bool was_idle;    // when it was looked at (running.h), and has not been seen to be idle again
+    bool was_idle;    // when it was looked at (running.h), and nothing was seen of it since
     uint64_t blocked_on; // lock that it sleeps for; 0: none
     uint64_t sleep;      // id of its sleep for a release (sleeps.h); 0: none
     struct slot *slot;   // where that is known to others
