@@ -30,11 +30,10 @@ static void set_refusal(struct improvement *improvement) {
         improvement->refusal = dag_resize_refusal(improvement->dag, improvement->pool);
         return;
     }
-    if (improvement->task_count == 0) {
-        bool left_out = improvement_left_out(improvement) > 0;
-        if (improvement->kind == KIND_COMBINATOR) improvement->refusal = "none of its tasks awaits one that it spawned";
-        if (left_out) improvement->refusal = "none of its tasks ended before recording did";
-    }
+    if (improvement->task_count == 0 && improvement->left_out > 0)
+        improvement->refusal = "none of its tasks ended before recording did";
+    else if (improvement->task_count == 0 && improvement->kind == KIND_COMBINATOR)
+        improvement->refusal = "none of its tasks awaits one that it spawned";
     for (uint32_t i = 0; i < improvement->task_count && !improvement->refusal; i++) {
         improvement->refusal = refusal_of(improvement, improvement->tasks[i]);
     }
@@ -51,11 +50,22 @@ static bool set_facts(struct improvement *improvement, struct arena *arena) {
            stages_find(dag, improvement->tasks, improvement->task_count, arena, &improvement->stages);
 }
 
+// Whether it is of the site and context.
+static bool is_concerned(const struct improvement *improvement, const struct dag_task *task) {
+    bool of_context = improvement->context == DAG_NONE || task->context == improvement->context;
+    return task->site == improvement->site && of_context && !(task->flags & TASK_NESTED);
+}
+
+static bool is_left_out(const struct improvement *improvement, uint32_t index) {
+    const struct dag_task *task = &improvement->dag->tasks[index];
+    bool of_site = improvement->kind != KIND_RESIZE_POOL && is_concerned(improvement, task);
+    return of_site && dag_task_outlasts(improvement->dag, task);
+}
+
 static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
-    if (task->flags & TASK_NESTED) return false;
-    if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool;
-    if (!improvement_is_of(improvement, task) || dag_task_outlasts(improvement->dag, task)) return false;
+    if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool && !(task->flags & TASK_NESTED);
+    if (!is_concerned(improvement, task) || dag_task_outlasts(improvement->dag, task)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
         return task->path == improvement->path && task->start != DAG_NONE;
     }
@@ -65,7 +75,11 @@ static bool is_changed(const struct improvement *improvement, uint32_t index) {
 // Keeps those of the tasks, which rise, that the improvement changes.
 static bool take_tasks(struct improvement *improvement, const uint32_t *tasks, uint32_t count, struct arena *arena) {
     uint32_t changed = 0;
-    for (uint32_t i = 0; i < count; i++) changed += is_changed(improvement, tasks[i]);
+    improvement->left_out = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        changed += is_changed(improvement, tasks[i]);
+        improvement->left_out += is_left_out(improvement, tasks[i]);
+    }
     uint32_t *kept = ARENA_NEW(arena, uint32_t, (size_t)changed + 1);
     if (!kept) return false;
     improvement->tasks = kept;
@@ -498,7 +512,7 @@ static bool translate(const struct improvement *offered, const struct dag *dag, 
     if (!candidates_fill(improvement, arena)) return false;
     if (improvement->task_count) return true;
     improvement->site = DAG_NONE; // it has none of the tasks: nothing to change, and nothing to refuse
-    improvement->pool = 0;
+    improvement->pool = improvement->left_out = 0;
     improvement->refusal = NULL;
     return true;
 }

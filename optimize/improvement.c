@@ -104,21 +104,6 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
 
 // Use
 
-bool improvement_is_of(const struct improvement *improvement, const struct dag_task *task) {
-    bool of_context = improvement->context == DAG_NONE || task->context == improvement->context;
-    return task->site == improvement->site && task->site != DAG_NONE && of_context;
-}
-
-uint32_t improvement_left_out(const struct improvement *improvement) {
-    const struct dag *dag = improvement->dag;
-    uint32_t count = 0;
-    for (uint32_t t = 0; improvement->kind != KIND_RESIZE_POOL && t < dag->task_count; t++) {
-        const struct dag_task *task = &dag->tasks[t];
-        count += improvement_is_of(improvement, task) && !(task->flags & TASK_NESTED) && dag_task_outlasts(dag, task);
-    }
-    return count;
-}
-
 bool improvement_is_open(const struct improvement *improvement) {
     switch (improvement->kind) {
     case KIND_HOIST_BRANCH:

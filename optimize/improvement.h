@@ -31,9 +31,9 @@ struct improvement {
     uint32_t factor;       // of merge and split: 2 or more; 0: still to be chosen
     uint32_t pool;         // of resize-pool: trace pool id
     int32_t threads;       // of resize-pool: 1 or more
-    const uint32_t *tasks; // that it changes, rising; of combinator the coordinators, of resize-pool the pool's. What
-                           // recording ended before is left as it is (improvement_left_out)
+    const uint32_t *tasks; // that it changes, rising; of combinator the coordinators, of resize-pool the pool's
     uint32_t task_count;
+    uint32_t left_out;    // further tasks of its site and context that recording ended before: they stay as they are
     struct stages stages; // of combinator
     bool follows_cores;   // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
     const char *refusal;  // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
@@ -60,13 +60,6 @@ const char *model_refusal(enum model_kind model, enum improvement_kind kind);
 
 // Whether the DAG has a site on that line of that method other than the one of index `itself` (DAG_NONE: any).
 bool improvement_shares_line(const struct dag *dag, const struct trace_site *site, uint32_t itself);
-
-// Whether the task is of its site, and of its context if it has one.
-bool improvement_is_of(const struct improvement *improvement, const struct dag_task *task);
-
-// How many of those tasks were under way when recording ended, or lay in a queue. 0 of a pool. Cost: a pass over all
-// tasks.
-uint32_t improvement_left_out(const struct improvement *improvement);
 
 // Names as plans have them. All return text.
 // "inline AgeQuery.queryAge:41", with the context where there is one ("... in Main.main > Server.handle") and what else

@@ -120,8 +120,9 @@ static bool warn_of_standstill(struct warnings *warnings, const struct dag *dag,
     say_duration(&sentence, (double)whole_ns);
     say(&sentence, ", though ");
     say_counted(&sentence, in_tasks, "thread");
-    say(&sentence, " %s in tasks, %u of them asleep: all figures are of the time before",
-        in_tasks == 1 ? "was" : "were", asleep);
+    say(&sentence, in_tasks == 1 ? " was in a task" : " were in tasks");
+    if (in_tasks > 1) say(&sentence, ", %u of them asleep", asleep);
+    say(&sentence, ": all figures are of the time before");
     return warnings_add(warnings, text, error);
 }
 
@@ -509,7 +510,7 @@ static bool warn_of_kind(struct warnings *warnings, const struct improvement *im
 
 static bool warn_of_left_out(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
     char text[TEXT_BYTES];
-    const uint32_t count = improvement_left_out(improvement);
+    const uint32_t count = improvement->left_out;
     if (count == 0) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
     say_counted(&sentence, count, "task");

@@ -2,15 +2,13 @@
 // What an estimate rests on and may not hold: said where it shows in the trace, with what it is known by. Sentences
 // without a full stop, to stand behind "warning: ".
 //
-//   of the trace   lost events, a file cut short, effects recorded before their causes, a saturated machine, a program
-//   that
-//                  did nothing more though tasks were under way
+//   of the trace   lost events, a file cut short, effects recorded before their causes, a saturated machine,
+//                  a program that did nothing more though tasks were under way
 //   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve
 //   of a model     its null-replay error; pools whose rules it does not know; pool sizes and numbers of tasks that may
-//   follow the cores, where those change;
-//                  arrivals that wait for replies, where they are to come faster
+//                  follow the cores, where those change; arrivals that wait for replies, where they are to come faster
 //   of a change    locks, timeouts and cancellations among the tasks that it changes; state that is kept by thread;
-//                  work that may not divide
+//                  work that may not divide; tasks that recording ended before
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H
 #define REHYPE_OPTIMIZE_WARNINGS_H
 

@@ -197,8 +197,7 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_unlock(&lock);
 }
 
-// A worker whose thread has told of nothing yet may have come to its queue's end or to a task, as its classes were
-// woven.
+// A worker whose thread has told of nothing yet may have ended its task, or taken one up, while its classes were woven.
 static void correct(struct thread_state *state, bool has_task, uint64_t cpu) {
     if (!state->worker || has_task == (state->tasks > 0)) return;
     state->was_idle = !has_task;

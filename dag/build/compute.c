@@ -279,8 +279,8 @@ static void divide_anew(struct dag *dag, const struct stretch *stretch, double s
     divide(dag, stretch, (int64_t)(share * (double)stretch->rooms[false].length_ns), 0);
 }
 
-// All that was assumed is no more than what the process computed beyond what was measured: of a thread that sleeps for
-// a while now and then, and tells of nothing but hand-overs, nothing else says that it does.
+// What was assumed of beginnings and ends is no more than what the process computed beyond what was measured: of a
+// thread that sleeps for a while now and then, and tells of nothing but hand-overs, nothing else says that it does.
 void bound_assumed_computing(struct builder *builder) {
     struct dag *dag = builder->dag;
     double assumed_ns = 0, computed_ns = 0;

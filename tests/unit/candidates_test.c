@@ -782,7 +782,7 @@ static void test_what_recording_ended_before_is_left_out(void **state) {
     assert_null(f.all[0].refusal);
     assert_int_equal(f.all[0].task_count, 3);
     for (uint32_t i = 0; i < 3; i++) assert_int_equal(f.all[0].tasks[i], steps_task(&f.steps, i + 1));
-    assert_int_equal(improvement_left_out(&f.all[0]), 2);
+    assert_int_equal(f.all[0].left_out, 2);
     struct improvement of_other = f.all[0];
     of_other.site = f.steps.dag->tasks[steps_task(&f.steps, 4)].site;
     assert_true(candidates_fill(&of_other, &f.arena));
