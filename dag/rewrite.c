@@ -396,8 +396,8 @@ static void begin(struct rewrite *rewrite, uint32_t thread, const struct step *f
     rewrite->source = rewrite->at = DAG_NONE;
     rewrite->cpu_shift = rewrite->queued_ns = rewrite->span_ns = 0;
     rewrite->last_cpu = 0;
-    rewrite->computed_ns = recorded->vertices.compute_ns != NULL; // 0 would be: not measured
-    rewrite->tells_queued = false;
+    rewrite->computed_ns = recorded->vertices.compute_ns != NULL;                       // 0 would be: not measured
+    rewrite->tells_queued = rewrite->run->redispatched && recorded->vertices.queued_ns; // be it that nobody waited
     rewrite->to_ns = first->time_ns;
     if (thread < recorded->thread_count) {
         uint32_t vertex = recorded->threads[thread].first;

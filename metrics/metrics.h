@@ -13,7 +13,8 @@ extern const char *const thread_state_names[STATE_COUNT];
 
 // Of counted threads only: not the JVM's own, not the DAG's barriers. occupied: in a body; waiting: in a body, the
 // innermost of which awaits a task or pool that is known; active: occupied and not waiting, be it asleep; blocked:
-// active and asleep for a contended lock or for something that is not known; unoccupied: a worker between its first and
+// active and asleep for a contended lock, for something that is not known, or, where computing and waits for a core are
+// measured, unseen (work_slept_ns); unoccupied: a worker between its first and
 // last vertex, outside bodies. Traces of the format's version 1 don't tell of locks: blocked is unknown in them.
 struct usage {   // of threads in one state, over the window
     double peak; // mean over the busiest 1 % of wall
@@ -32,9 +33,9 @@ struct grain_count {
 struct task_metrics {
     uint64_t count;        // tasks that started in the window, nested and inlined ones not counted
     double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies
-    double idle_share; // cores left without an active thread that isn't blocked while any is occupied / (cores x wall)
-    double work_ns;    // running time in bodies
-    double span_ns;    // longest chain of running times by spawns and results: no less with any number of cores
+    double idle_share;     // cores left without an active thread that isn't blocked while there is any / (cores x wall)
+    double work_ns;        // running time in bodies
+    double span_ns;        // longest chain of running times by spawns and results: no less with any number of cores
     const char *granularity_unit;    // "cycles", or "ns": of CPU time, or where none was measured of running time
     struct quantiles granularity;    // of a body with what is inlined into it, less its waits
     struct quantiles queue_wait_ns;  // spawn to start
@@ -150,9 +151,11 @@ struct wait_site {
     uint64_t waits, taken;     // slept; found ready
     int64_t total_ns, longest_ns;
 };
-struct blocker {            // contended locks, and sleeps that nobody is known to have ended
-    const char *class_name; // of what the thread slept on; NULL when unknown
-    struct trace_site site; // class_name NULL when unknown, as that of locks is
+struct blocker {               // contended locks, and sleeps that nobody is known to have ended
+    const char *class_name;    // of what the thread slept on; NULL when unknown
+    struct trace_site site;    // class_name NULL when unknown, as that of locks is
+    bool unseen;               // slept though no event says so: neither is known, but
+    struct trace_site spawned; // where the tasks are spawned that did; class_name NULL when unknown, as that of main is
     uint64_t times;
     int64_t total_ns, longest_ns;
 };

@@ -133,7 +133,22 @@ static void gather_gap(struct gathering *gathering, const struct dag_task *task)
                  gathering->run->time_ns[task->end]);
 }
 
+// Who slept unseen did so before the vertex, or before the body that has taken its place.
+static void gather_sleep(struct gathering *gathering, uint32_t vertex) {
+    const struct dag *dag = gathering->dag;
+    const int64_t *run_ns = gathering->run->time_ns;
+    const uint32_t task = dag_task_of(&dag->vertices, vertex);
+    int64_t time_ns = run_ns[vertex];
+    bool moved = time_ns == DAG_ABSENT && dag->vertices.kind[vertex] == VERTEX_SPAWN_BEGIN && task != DAG_NONE &&
+                 gathering->edit->inlined[task];
+    if (moved) time_ns = run_ns[dag->tasks[task].start];
+    if (time_ns == DAG_ABSENT) return;
+    stretch_turn(gathering, gathering->top, MODE_BLOCKED, time_ns - work_slept_ns(dag, vertex));
+    stretch_turn(gathering, gathering->top, MODE_ACTIVE, time_ns);
+}
+
 static void gather_vertex(struct gathering *gathering, uint32_t vertex) {
+    if (gathering->scratch->slept[vertex]) gather_sleep(gathering, vertex);
     const int64_t time_ns = gathering->run->time_ns[vertex];
     const uint32_t task = gathering->dag->vertices.task[vertex];
     const enum action action = gathering->scratch->action[vertex];
@@ -144,6 +159,8 @@ static void gather_vertex(struct gathering *gathering, uint32_t vertex) {
     }
     if (time_ns == DAG_ABSENT) return;
     switch (action) {
+    case ACTION_NONE:
+        return;
     case ACTION_OPEN:
         gather_open(gathering, task, time_ns);
         break;
@@ -363,12 +380,13 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
     return true;
 }
 
-// Without an occupied thread no task runs, and no core is idle for want of work. Who is blocked gives none.
+// Who is blocked gives a core no work. While all are asleep tasks wait for something else than cores, which no other
+// cut of the work changes: a program that mostly sleeps is not the worse for computing less.
 static double idle_share(const struct metrics_scratch *scratch, double wall) {
     const double cores = work_cores(scratch->dag);
     if (cores == 0 || wall <= 0) return NAN;
-    double idle = -cores * (double)scratch->time_at[STATE_OCCUPIED][0];
-    for (uint32_t level = 0; level < cores && level < scratch->levels; level++) {
+    double idle = 0;
+    for (uint32_t level = 1; level < cores && level < scratch->levels; level++) {
         idle += (cores - level) * (double)scratch->time_at[LEVEL_RUNNING][level];
     }
     return idle / (cores * wall);

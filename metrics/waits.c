@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where threads wait, and what blocks them: sites and classes are in the trace's events, which are decoded once.
 #include "metrics/events.h"
-#include "metrics/metrics.h"
+#include "metrics/work.h"
 
 #include <stdlib.h>
 
 struct wait {
     uint32_t site;    // the trace's, 0 unknown (a result that was ready tells no site)
-    uint32_t spawned; // index into dag->sites of what is waited for, or DAG_NONE
+    uint32_t spawned; // index into dag->sites of what is waited for, or of who sleeps unseen, or DAG_NONE
     uint32_t class;   // the trace's, of what the thread slept on, where it is blocked
-    bool slept, blocked;
+    bool slept, blocked, unseen;
     int64_t ns;
+};
+
+struct open_body {
+    uint32_t task;
+    uint32_t depth; // of the waits that are open around it
 };
 
 struct wait_list {
@@ -19,7 +24,8 @@ struct wait_list {
     struct wait *waits;
     size_t count;
     uint32_t *open; // stack of the thread's WAIT_BEGINs, as indices of waits
-    uint32_t depth, thread;
+    struct open_body *bodies;
+    uint32_t depth, body_count, thread;
 };
 
 static bool is_within(const struct wait_list *list, uint32_t vertex) {
@@ -57,12 +63,34 @@ static bool goes_on(const struct wait_list *list, uint32_t thread, uint32_t vert
     return to_the_end && vertex + 1 == dag_thread_end(dag, &dag->threads[thread]);
 }
 
+static void see_body(struct wait_list *list, uint32_t vertex) {
+    const uint32_t task = list->dag->vertices.task[vertex];
+    if (list->dag->vertices.kind[vertex] == VERTEX_START)
+        list->bodies[list->body_count++] = (struct open_body){task, list->depth};
+    if (list->dag->vertices.kind[vertex] != VERTEX_END) return;
+    uint32_t level = list->body_count; // ends of those within it were lost
+    while (level > 0 && list->bodies[level - 1].task != task) level--;
+    if (level > 0) list->body_count = level - 1;
+}
+
+// What the thread slept before the vertex though no event says so.
+static void see_sleep(struct wait_list *list, uint32_t vertex) {
+    const struct open_body *body = list->body_count ? &list->bodies[list->body_count - 1] : NULL;
+    if (!body || body->depth != list->depth || !is_within(list, vertex)) return;
+    const int64_t slept_ns = work_slept_ns(list->dag, vertex);
+    if (slept_ns == 0) return;
+    list->waits[list->count++] = (struct wait){
+        .spawned = list->dag->tasks[body->task].site, .slept = true, .blocked = true, .unseen = true, .ns = slept_ns};
+}
+
 static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const struct event *event) {
     struct wait_list *list = context;
     const struct dag_vertices *vertices = &list->dag->vertices;
     if (list->dag->threads[thread].system) return;
-    if (thread != list->thread) list->depth = 0;
+    if (thread != list->thread) list->depth = list->body_count = 0;
     list->thread = thread;
+    see_sleep(list, vertex);
+    see_body(list, vertex);
     unsigned kind = vertices->kind[vertex];
     if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_BLOCK_BEGIN) {
         list->waits[list->count] = wait_begun(list->dag, vertex, event);
@@ -78,6 +106,7 @@ static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const st
 static int compare_waits(const void *a, const void *b) {
     const struct wait *left = a, *right = b;
     if (left->blocked != right->blocked) return left->blocked - right->blocked;
+    if (left->unseen != right->unseen) return left->unseen - right->unseen;
     if (left->class != right->class) return left->class < right->class ? -1 : 1;
     if (left->site != right->site) return left->site < right->site ? -1 : 1;
     return (left->spawned > right->spawned) - (left->spawned < right->spawned);
@@ -127,7 +156,8 @@ static const char *class_name(const struct dag *dag, uint32_t class) {
 }
 
 static struct blocker blocked_by(const struct dag *dag, const struct wait *waits, size_t count) {
-    struct blocker blocker = {.class_name = class_name(dag, waits[0].class), .times = count};
+    struct blocker blocker = {.class_name = class_name(dag, waits[0].class), .times = count, .unseen = waits[0].unseen};
+    if (waits[0].unseen && waits[0].spawned != DAG_NONE) blocker.spawned = dag->sites[waits[0].spawned].site;
     if (waits[0].site != 0 && waits[0].site < dag->trace->site_count) blocker.site = dag->trace->sites[waits[0].site];
     for (size_t i = 0; i < count; i++) {
         blocker.total_ns += waits[i].ns;
@@ -137,7 +167,8 @@ static struct blocker blocked_by(const struct dag *dag, const struct wait *waits
 }
 
 static bool same_group(const struct wait *left, const struct wait *right) {
-    return left->site == right->site && left->class == right->class;
+    bool alike = left->unseen ? left->spawned == right->spawned : left->site == right->site;
+    return left->unseen == right->unseen && left->class == right->class && alike;
 }
 
 static struct blocker *group_blockers(const struct dag *dag, const struct wait *waits, size_t wait_count,
@@ -182,9 +213,10 @@ static bool group_all(const struct wait_list *list, struct arena *arena, struct 
 bool metrics_waits(const struct dag *dag, const struct window *window, struct arena *arena, struct wait_findings *found,
                    struct error *error) {
     struct wait_list list = {.dag = dag, .window = window, .thread = DAG_NONE};
-    list.waits = malloc(((size_t)dag->vertex_count + 1) * sizeof *list.waits);
+    list.waits = malloc((2 * (size_t)dag->vertex_count + 1) * sizeof *list.waits);
     list.open = malloc(((size_t)dag->vertex_count + 1) * sizeof *list.open);
-    bool done = list.waits && list.open;
+    list.bodies = malloc(((size_t)dag->vertex_count + 1) * sizeof *list.bodies);
+    bool done = list.waits && list.open && list.bodies;
     if (!done) error_set(error, STATUS_FAILED, "no memory for waits");
     if (done && (done = events_visit(dag, wait_visit, &list, error))) {
         list.count = drop_unended(list.waits, list.count);
@@ -193,5 +225,6 @@ bool metrics_waits(const struct dag *dag, const struct window *window, struct ar
     }
     free(list.waits);
     free(list.open);
+    free(list.bodies);
     return done;
 }

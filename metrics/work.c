@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/work.h"
 
+#include "dag/edge.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+// Boundaries read their clocks one after the other, and threads are kept from cores for a little that nobody counts.
+#define SLEEP_LEAST_NS 20000
+// The rate of cycles changes with the processor's frequency: less than this part of an edge may be that.
+#define SLEEP_LEAST_PART_OF_CYCLES 0.25
 
 // A thread's open bodies and waits while its vertices are paired.
 struct pairing {
     const struct dag *dag;
-    uint8_t *action, *spawned_active;
+    uint8_t *action, *slept, *spawned_active;
     uint32_t *open;
     uint32_t depth, deepest;
 };
@@ -69,11 +76,33 @@ static void pair_spawn(struct pairing *pairing, uint32_t vertex) {
     if (!pairing->spawned_active[task]) pairing->action[vertex] = ACTION_SPAWN;
 }
 
+static int64_t least_slept_ns(const struct dag *dag, int64_t length_ns) {
+    bool in_cycles = work_origin(dag)->cycles_per_ns != 1;
+    double least_ns = in_cycles ? SLEEP_LEAST_PART_OF_CYCLES * (double)length_ns : 0;
+    return least_ns > SLEEP_LEAST_NS ? (int64_t)least_ns : SLEEP_LEAST_NS;
+}
+
+int64_t work_slept_ns(const struct dag *dag, uint32_t vertex) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (!vertices->queued_ns) return 0; // nobody knows who was ready
+    const int64_t length_ns = vertices->time_ns[vertex] - vertices->time_ns[vertex - 1];
+    int64_t slept_ns = length_ns - vertices->compute_ns[vertex] - vertices->queued_ns[vertex];
+    if (slept_ns < SLEEP_LEAST_NS || vertices->rule[vertex] != RULE_RUN || edge_sleeps(dag, vertex)) return 0;
+    if (!dag->origin) slept_ns -= edge_paused_ns(dag, vertex); // a simulated run has waited them out as for cores
+    return slept_ns < least_slept_ns(dag, length_ns) ? 0 : slept_ns;
+}
+
+static bool sleeps_unseen(const struct pairing *pairing, uint32_t vertex) {
+    bool active = pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_START);
+    return active && work_slept_ns(pairing->dag, vertex) > 0;
+}
+
 static void pair_thread(struct pairing *pairing, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &pairing->dag->vertices;
     const uint32_t end = dag_thread_end(pairing->dag, thread); // what is under way is open
     pairing->depth = 0;
     for (uint32_t v = thread->first; v < end; v++) {
+        pairing->slept[v] = sleeps_unseen(pairing, v);
         switch (vertices->kind[v]) {
         case VERTEX_START:
             pairing->action[v] = ACTION_OPEN;
@@ -104,12 +133,16 @@ static void pair_thread(struct pairing *pairing, const struct dag_thread *thread
     }
 }
 
-// Fills action and spawned_active and says how deep bodies and sleeps nest.
+// Fills action, slept and spawned_active and says how deep bodies and sleeps nest.
 static uint32_t pair_all(const struct metrics_scratch *scratch) {
     const struct dag *dag = scratch->dag;
-    struct pairing pairing = {
-        .dag = dag, .action = scratch->action, .spawned_active = scratch->spawned_active, .open = scratch->open};
+    struct pairing pairing = {.dag = dag,
+                              .action = scratch->action,
+                              .slept = scratch->slept,
+                              .spawned_active = scratch->spawned_active,
+                              .open = scratch->open};
     memset(scratch->action, 0, dag->vertex_count);
+    memset(scratch->slept, 0, dag->vertex_count);
     memset(scratch->spawned_active, 0, dag->task_count);
     for (uint32_t t = 0; t < dag->thread_count; t++) pair_thread(&pairing, &dag->threads[t]);
     return pairing.deepest;
@@ -175,17 +208,18 @@ static void list_acting(struct metrics_scratch *scratch) {
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         scratch->first_acting[t] = count;
         for (uint32_t v = dag->threads[t].first; v < dag->threads[t].first + dag->threads[t].count; v++) {
-            if (scratch->action[v] != ACTION_NONE) scratch->acting[count++] = v;
+            if (scratch->action[v] != ACTION_NONE || scratch->slept[v]) scratch->acting[count++] = v;
         }
     }
     scratch->first_acting[dag->thread_count] = count;
 }
 
-// A thread changes state at most once a vertex that acts, twice where a body takes a spawn's place, and at its ends.
+// A thread changes state at most once a vertex that acts, twice where a body takes a spawn's place or where it slept
+// unseen, and at its ends.
 static size_t most_changes(const struct metrics_scratch *scratch) {
     size_t most = 2 * (size_t)scratch->dag->thread_count + 1;
     for (uint32_t v = 0; v < scratch->dag->vertex_count; v++) {
-        most += (scratch->action[v] != ACTION_NONE) + (scratch->action[v] == ACTION_SPAWN);
+        most += (scratch->action[v] != ACTION_NONE) + (scratch->action[v] == ACTION_SPAWN) + 2 * scratch->slept[v];
     }
     return most;
 }
@@ -202,6 +236,7 @@ static bool make_room_for_vertices(struct metrics_scratch *scratch, uint32_t cou
     if (scratch->action && count <= scratch->vertex_capacity) return true;
     scratch->vertex_capacity = count + count / 8;
     return make_room(&scratch->action, count, sizeof *scratch->action) &&
+           make_room(&scratch->slept, count, sizeof *scratch->slept) &&
            make_room(&scratch->acting, count, sizeof *scratch->acting) &&
            make_room(&scratch->open, count, sizeof *scratch->open);
 }
@@ -257,6 +292,7 @@ static void scratch_free(struct metrics_scratch *scratch) {
     if (!scratch) return;
     for (int l = 0; l < LEVEL_COUNT; l++) free(scratch->time_at[l]);
     free(scratch->action);
+    free(scratch->slept);
     free(scratch->acting);
     free(scratch->first_acting);
     free(scratch->open);

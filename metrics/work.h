@@ -39,7 +39,8 @@ enum { LEVEL_RUNNING = STATE_COUNT, LEVEL_COUNT };
 struct metrics_scratch {
     const struct dag *dag;     // bound to; NULL: none
     uint8_t *action;           // a vertex each
-    uint32_t *acting;          // vertices that have an action, thread by thread
+    uint8_t *slept;            // a vertex each: in a body, and work_slept_ns is not 0
+    uint32_t *acting;          // vertices that have an action or were slept before, thread by thread
     uint32_t *first_acting;    // a thread each, and one more: where its vertices begin in acting
     uint32_t *open;            // stack of a thread's open bodies and sleeps, as vertices
     uint8_t *nesting;          // the same while states are gathered, as modes
@@ -107,6 +108,11 @@ static inline int64_t work_compute_ns(const struct dag *dag, const struct dag_ed
     bool moved = edit->inlined_count && vertices->kind[vertex] == VERTEX_START && edit->inlined[vertices->task[vertex]];
     return vertices->compute_ns[moved ? dag->tasks[vertices->task[vertex]].spawn_begin : vertex];
 }
+
+// What a thread slept on the edge to a vertex, at its end, though no event says so (Thread.sleep, I/O): it neither
+// computed then nor waited for a core. 0 also for what is too little to tell from none, where that was not measured,
+// and of edges that sleep as events say. Of a vertex that is not its thread's first.
+int64_t work_slept_ns(const struct dag *dag, uint32_t vertex);
 
 static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                                   uint32_t task) {

@@ -283,6 +283,8 @@ cJSON *json_blockers(const struct blocker *blockers, size_t count) {
         cJSON *object = cJSON_CreateObject();
         add(object, "class", json_text(blockers[i].class_name));
         add(object, "site", json_place(&blockers[i].site));
+        add(object, "unseen", cJSON_CreateBool(blockers[i].unseen));
+        add(object, "spawned", json_place(&blockers[i].spawned));
         add(object, "times", json_integer((int64_t)blockers[i].times));
         add(object, "total_ns", json_integer(blockers[i].total_ns));
         add(object, "longest_ns", json_integer(blockers[i].longest_ns));

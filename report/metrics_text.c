@@ -322,10 +322,13 @@ bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_
     return ok;
 }
 
+// Of who sleeps unseen the tasks are known, and nothing else.
 static void add_blocker(struct table *table, const struct blocker *blocker) {
-    table_add(table, blocker->class_name ? blocker->class_name : "-");
-    table_add(table, text_method(blocker->site.class_name, blocker->site.method).s);
-    table_add(table, text_file_line(&blocker->site).s);
+    const struct trace_site *place = blocker->unseen ? &blocker->spawned : &blocker->site;
+    const char *class_name = blocker->class_name ? blocker->class_name : "-";
+    table_add(table, blocker->unseen ? "sleep or I/O, by tasks spawned" : class_name);
+    table_add(table, text_method(place->class_name, place->method).s);
+    table_add(table, text_file_line(place).s);
     table_add(table, text_count(blocker->times).s);
     table_add(table, text_duration((double)blocker->total_ns).s);
     table_add(table, text_duration((double)blocker->longest_ns).s);

@@ -3,6 +3,7 @@
 // with cpu) only: what passed between two of them is shared out among the edges between. While laying, the arrays hold
 // what the thread had so far at its boundaries, and 0 elsewhere; here they become each edge's own.
 #include "dag/build/builder.h"
+#include "dag/edge.h"
 #include "dag/propagate/rules.h"
 
 #include <stdlib.h>
@@ -24,13 +25,6 @@ struct stretch { // the edges that end at vertices after `from`, up to `to`
 struct rate_sample {
     double cycles_per_ns, ns;
 };
-
-// Asleep for most of it, if it is long at all: in a wait, for a lock, for a task.
-static bool edge_sleeps(const struct dag *dag, uint32_t vertex) {
-    const uint32_t after = 1u << VERTEX_IDLE | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_BLOCK_BEGIN;
-    const uint32_t before = 1u << VERTEX_BUSY | 1u << VERTEX_RETIRE;
-    return (after >> dag->vertices.kind[vertex - 1] | before >> dag->vertices.kind[vertex]) & 1;
-}
 
 static int64_t edge_ns(const struct dag *dag, uint32_t vertex) {
     return dag->vertices.time_ns[vertex] - dag->vertices.time_ns[vertex - 1];

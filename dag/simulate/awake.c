@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/awake.h"
 
+#include "dag/edge.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
@@ -76,7 +77,7 @@ struct awake awake_part(const struct dag *dag, uint32_t v, enum played played) {
         from_ns = max_ns(max_ns(from_ns, woken_ns(dag, v)), to_ns - compute_ns - queued_ns);
         return (struct awake){from_ns, to_ns, min_ns(compute_ns, max_ns(to_ns - from_ns - queued_ns, 0))};
     }
-    return (struct awake){from_ns, to_ns - computing_asleep_ns(dag, v, from_ns), vertices->compute_ns[v]};
+    return (struct awake){from_ns, to_ns - edge_asleep_ns(dag, v, from_ns), vertices->compute_ns[v]};
 }
 
 bool awake_is_needed(const struct dag *dag, uint32_t v, enum played played) {

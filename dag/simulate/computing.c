@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Model `cpu`: how long the edges of a run take when what is computed shares the cores.
+#include "dag/edge.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static uint32_t first_pause_from(const struct dag *dag, int64_t time_ns) {
-    uint32_t low = 0, high = dag->pause_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (dag->pauses[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 void computing_begin_run(struct simulation *sim, const struct model *model) {
     const uint32_t recorded = sim->dag->trace->header.cores;
@@ -33,36 +22,6 @@ void computing_begin_run(struct simulation *sim, const struct model *model) {
 }
 
 // ---- edges
-
-// How much of the time between two instants the JVM stood still.
-static int64_t paused_ns(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
-    int64_t paused = 0;
-    for (uint32_t i = first_pause_from(dag, from_ns); i < dag->pause_count; i++) {
-        if (dag->pauses[i].begin_ns >= to_ns) break;
-        paused += min_ns(dag->pauses[i].end_ns, to_ns) - dag->pauses[i].begin_ns;
-    }
-    return paused;
-}
-
-// What of an edge is neither lead nor waiting for a core, which arises anew. Of pauses that came while the thread might
-// as well have slept, so much was in its way as it computed of the rest.
-static int64_t length_without_queue(const struct dag *dag, uint32_t v, int64_t since_ns) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    int64_t length_ns = vertices->time_ns[v] - since_ns, compute_ns = vertices->compute_ns[v];
-    if (vertices->queued_ns) {
-        int64_t before_ns = vertices->kind[v] == VERTEX_WAIT_END ? since_ns - vertices->time_ns[v - 1] : 0; // held up
-        length_ns -= min_ns(max_ns(vertices->queued_ns[v] - before_ns, 0), length_ns);
-    }
-    int64_t pause_ns = dag->pause_count && compute_ns ? paused_ns(dag, since_ns, vertices->time_ns[v]) : 0;
-    if (pause_ns == 0) return length_ns;
-    int64_t moving_ns = max_ns(length_ns - pause_ns, compute_ns);
-    return length_ns -
-           (int64_t)((double)min_ns(pause_ns, length_ns - compute_ns) * (double)compute_ns / (double)moving_ns);
-}
-
-int64_t computing_asleep_ns(const struct dag *dag, uint32_t v, int64_t since_ns) {
-    return max_ns(length_without_queue(dag, v, since_ns) - dag->vertices.compute_ns[v], 0);
-}
 
 // When what the vertex waits for comes; DAG_ABSENT where it waits for nothing any more.
 static int64_t cause_time(const struct simulation *sim, const struct strand *strand) {
@@ -119,7 +78,7 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     struct saving saving = saving_of_edge(sim, v);
     edge_ns += saving.compute_ns + saving.queued_ns; // all that queued is to be left out, saved or not
     if (own_ns && edge_ns >= own_ns) {
-        edge_ns -= own_ns - length_without_queue(dag, v, since_ns);
+        edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
         luck.more_ns += (int64_t)((1 - saving_part(sim, v)) * (double)sim->luck[v].more_ns);
     }
     edge_ns = max_ns(edge_ns - saving.compute_ns, 0);

@@ -10,6 +10,7 @@
 // where a strand's vertices go is counted first, and no two strands pass the same vertex.
 #include "base/hands.h"
 #include "base/pages.h"
+#include "dag/edge.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
@@ -213,6 +214,7 @@ static bool may_get_cause(enum vertex_kind kind) {
 // to, and so all of that would be read again for each vertex.
 struct laying {
     struct dag_vertices recorded, vertices;
+    const struct dag *paused; // what was recorded, where the JVM had pauses; else NULL
     uint32_t *source, *now;
     uint32_t *caused;
     uint32_t caused_count;
@@ -243,7 +245,8 @@ static inline void lay_vertex(const struct simulation *sim, struct laying *layin
         laying->now[source] = at;
 }
 
-// What an edge computed, and what it waited for a core.
+// What an edge computed, and what it waited for a core; also for the JVM, which no later reader of the run can tell,
+// since its pauses are as recorded.
 struct effort {
     int64_t compute_ns, queued_ns;
 };
@@ -257,6 +260,13 @@ static void lay_effort(struct dag_vertices *vertices, uint32_t at, struct effort
 static struct effort within(int64_t compute_ns, int64_t queued_ns, int64_t length_ns) {
     int64_t computed_ns = min_ns(compute_ns, length_ns);
     return (struct effort){computed_ns, min_ns(queued_ns, length_ns - computed_ns)};
+}
+
+// As recorded.
+static inline struct effort effort_of_edge(const struct laying *laying, uint32_t vertex) {
+    int64_t queued_ns = laying->recorded.queued_ns ? laying->recorded.queued_ns[vertex] : 0;
+    if (laying->paused) queued_ns += edge_paused_ns(laying->paused, vertex);
+    return (struct effort){laying->recorded.compute_ns[vertex], queued_ns};
 }
 
 // Lays the vertices that came after a passage's first as they did when recorded.
@@ -275,17 +285,19 @@ static inline void lay_followers(struct laying *laying, uint32_t at, const struc
         laying->source[at] = source;
         laying->now[source] = at;
         if (!recorded->compute_ns) continue;
-        int64_t queued_ns = recorded->queued_ns ? recorded->queued_ns[source] : 0;
-        lay_effort(vertices, at, within(recorded->compute_ns[source], queued_ns, length_ns));
+        struct effort effort = effort_of_edge(laying, source);
+        lay_effort(vertices, at, within(effort.compute_ns, effort.queued_ns, length_ns));
     }
 }
 
-static inline struct effort effort_of(const struct dag_vertices *recorded, const struct passage *passage,
-                                      int64_t length_ns) {
-    int64_t compute_ns = passage->compute_ns, queued_ns = passage->queued_ns;
-    if (passage->has_edge && recorded->compute_ns) compute_ns += recorded->compute_ns[passage->source];
-    if (passage->has_edge && recorded->queued_ns) queued_ns += recorded->queued_ns[passage->source];
-    return within(compute_ns, queued_ns, length_ns);
+static inline struct effort effort_of(const struct laying *laying, const struct passage *passage, int64_t length_ns) {
+    struct effort effort = {passage->compute_ns, passage->queued_ns};
+    if (passage->has_edge && laying->recorded.compute_ns) {
+        struct effort recorded = effort_of_edge(laying, passage->source);
+        effort.compute_ns += recorded.compute_ns;
+        effort.queued_ns += recorded.queued_ns;
+    }
+    return within(effort.compute_ns, effort.queued_ns, length_ns);
 }
 
 // What is recorded of passages lies in as many places as the strand ran bodies, so it is fetched ahead. Inlined early,
@@ -309,13 +321,15 @@ static void lay_thread(const struct simulation *sim, uint32_t index) {
     const struct derive_work *work = sim->derive;
     uint32_t next = work->threads[index].first, aside = work->first_aside[index];
     const struct passages *log = &sim->log[index];
-    struct laying laying = {sim->dag->vertices, work->vertices, work->source, work->now, &work->caused[next], 0};
+    const struct dag *paused = sim->dag->pause_count && !sim->dag->origin ? sim->dag : NULL;
+    struct laying laying = {sim->dag->vertices, work->vertices,      paused, work->source,
+                            work->now,          &work->caused[next], 0};
     struct effort carried = {0, 0};
     int64_t before_ns = log->count ? log->items[0].time_ns : 0;
     for (uint32_t i = 0; i < log->count; i++) {
         const struct passage *passage = &log->items[i];
         fetch_recorded(&laying, log, i + FETCHED_AHEAD);
-        struct effort effort = effort_of(&laying.recorded, passage, passage->time_ns - before_ns);
+        struct effort effort = effort_of(&laying, passage, passage->time_ns - before_ns);
         carried.compute_ns += effort.compute_ns;
         carried.queued_ns += effort.queued_ns;
         before_ns = passage->time_ns;

@@ -9,6 +9,7 @@
 //   - all other early ones slept more than any of these: the surplus is what they were held up;
 //   - none longer than the one was awake for its surplus, and each of them for most of the time until all went on.
 // What a program sleeps anyway fails one of these, or is of the size of what a first execution costs.
+#include "dag/edge.h"
 #include "dag/edit/body.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/costs.h"
@@ -50,7 +51,7 @@ static struct nature nature_of(const struct dag *dag, const struct dag_task *tas
     for (uint32_t before = task->start, v; before < task->end; before = v) {
         v = body_next(dag, before);
         if (v != before + 1 || vertices->cause[v] != DAG_NONE || vertices->rule[v] != RULE_RUN) continue;
-        int64_t asleep_ns = computing_asleep_ns(dag, v, time_of(dag, before));
+        int64_t asleep_ns = edge_asleep_ns(dag, v, time_of(dag, before));
         nature.compute_ns += vertices->compute_ns[v];
         nature.queued_ns += vertices->queued_ns ? vertices->queued_ns[v] : 0;
         nature.asleep_ns += asleep_ns;
@@ -131,7 +132,7 @@ static bool add_candidates(const struct dag *dag, struct early *sites, struct co
         site->refuted = held_ns <= 0 || held_ns > site->surplus_ns || nature.sleeper == DAG_NONE;
         if (site->refuted) continue;
         uint32_t v = nature.sleeper;
-        held_ns = min_ns(held_ns, computing_asleep_ns(dag, v, time_of(dag, v - 1)));
+        held_ns = min_ns(held_ns, edge_asleep_ns(dag, v, time_of(dag, v - 1)));
         site->until_ns = max_ns(site->until_ns, time_of(dag, v - 1) + held_ns);
         if (!add(costs, (struct holdup){.vertex = v, .first = site->first, .held_ns = held_ns})) return false;
     }

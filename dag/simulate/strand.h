@@ -500,8 +500,6 @@ bool service_new(struct simulation *sim);
 
 // computing.c
 void computing_begin_run(struct simulation *sim, const struct model *model);
-// What of the recorded edge to a vertex is neither computed nor spent in wait for a core.
-int64_t computing_asleep_ns(const struct dag *dag, uint32_t vertex, int64_t since_ns);
 // Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
 bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);

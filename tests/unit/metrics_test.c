@@ -108,8 +108,8 @@ static void test_tasks(void **state) {
     struct metrics m = compute(&f, NULL, NULL);
     assert_int_equal(m.tasks.count, 2);
     assert_near(m.tasks.overhead_share, 80.0 / 1520); // submit 20; start 160 - spawn 100 = 60, the worker being free
-    // Of 2 cores: none used in 680-700, one in 0-160, 200-680, 700-1000.
-    assert_near(m.tasks.idle_share, (2 * 20.0 + 160 + 480 + 300) / 2000);
+    // Of 2 cores one is used in 0-160, 200-680, 700-1000; in 680-700 all wait.
+    assert_near(m.tasks.idle_share, (160.0 + 480 + 300) / 2000);
     assert_near(m.tasks.work_ns, 500 + 450); // main is taken to compute but for its wait; CPU time 450 of 520
     // To the spawn, to the result (70 of the body's 520 are not computed: in the longer edge), from the wait's end.
     assert_near(m.tasks.span_ns, 100 + 430 + 300);
@@ -160,7 +160,7 @@ static void test_inlined(void **state) {
     assert_usage(&m.threads[STATE_WAITING], 0, 0, 0);
     assert_usage(&m.threads[STATE_UNOCCUPIED], 0, 0, 0);
     assert_near(m.composite, cbrt(1 * (1.0 / 2) * (1000.0 / 1520)));
-    double granularity = (1 / 0.5) / ((1 + 80.0 / 1520) / (1 - 0.49));
+    double granularity = (1 / 0.5) / ((1 + 80.0 / 1520) / (1 - 0.47));
     assert_near(m.balanced, sqrt(m.composite * granularity));
     assert_int_equal(m.tasks.count, 1);
     assert_near(m.tasks.overhead_share, 0);
@@ -259,7 +259,7 @@ static void test_unknown_waits_are_active(void **state) {
     assert_near(m.threads[STATE_WAITING].mean, 0);
     assert_near(m.threads[STATE_BLOCKED].mean, 0.8);
     assert_near(m.tasks.work_ns, 200);
-    assert_near(m.tasks.idle_share, (3 * 200 + 4 * 800) / 4000.0); // of 4 cores
+    assert_near(m.tasks.idle_share, 3 * 200 / 4000.0); // of 4 cores, while it is not asleep
     close_fixture(&f);
 }
 
@@ -453,7 +453,7 @@ static void test_window_parse(void **state) {
 
 // Random graphs: threads with nested bodies and waits, on a DAG made by hand; many events share a time.
 
-enum { MOST_THREADS = 6, MOST_VERTICES = 400, INSTANTS = 60 };
+enum { MOST_THREADS = 6, MOST_VERTICES = 400, TICK_NS = 10000, INSTANTS = 60 * TICK_NS };
 
 struct random_run {
     struct trace trace;
@@ -461,7 +461,7 @@ struct random_run {
     struct dag dag;
     struct dag_thread threads[MOST_THREADS];
     struct dag_task tasks[MOST_VERTICES];
-    int64_t time_ns[MOST_VERTICES];
+    int64_t time_ns[MOST_VERTICES], compute_ns[MOST_VERTICES], queued_ns[MOST_VERTICES];
     uint32_t cause[MOST_VERTICES], task[MOST_VERTICES];
     uint64_t event[MOST_VERTICES];
     uint8_t kind[MOST_VERTICES], rule[MOST_VERTICES], inlined[MOST_VERTICES];
@@ -469,7 +469,7 @@ struct random_run {
 
 static void put(struct random_run *r, enum vertex_kind kind, uint32_t task, int64_t *now) {
     uint32_t v = r->dag.vertex_count++;
-    *now += rand() % 3 ? rand() % 4 : 0;
+    *now += rand() % 3 ? rand() % 4 * TICK_NS : 0;
     r->time_ns[v] = *now;
     r->kind[v] = (uint8_t)kind;
     r->task[v] = task;
@@ -522,6 +522,16 @@ static void put_cut_body(struct random_run *r, int64_t *now, int depth) {
     r->tasks[task].end = r->dag.vertex_count - 1;
 }
 
+// As if it had been measured, each edge for itself.
+static void measure_at_random(struct dag_vertices *vertices, const struct dag_thread *thread) {
+    vertices->compute_ns[thread->first] = vertices->queued_ns[thread->first] = 0;
+    for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
+        int64_t length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
+        vertices->compute_ns[v] = rand() % 2 ? rand() % (length_ns + 1) : 0;
+        vertices->queued_ns[v] = rand() % 2 ? rand() % (length_ns - vertices->compute_ns[v] + 1) : 0;
+    }
+}
+
 static void make_random(struct random_run *r) {
     *r = (struct random_run){.trace = {.version = 2,
                                        .header = {.cores = 1 + (uint32_t)rand() % 4, .origin = "recorded"},
@@ -544,6 +554,11 @@ static void make_random(struct random_run *r) {
             put(r, last == 2 ? VERTEX_THREAD_END : VERTEX_RETIRE, DAG_NONE, &now);
         thread->count = r->dag.vertex_count - thread->first;
     }
+    if (rand() % 2) return;
+    r->dag.cycles_per_ns = 1;
+    r->dag.vertices.compute_ns = r->compute_ns;
+    r->dag.vertices.queued_ns = r->queued_ns;
+    for (uint32_t t = 0; t < r->dag.thread_count; t++) measure_at_random(&r->dag.vertices, &r->threads[t]);
 }
 
 // The slow reference: every thread's state from scratch, by its chain, in each interval between two times.
@@ -573,16 +588,39 @@ static bool leaves(const struct dag *dag, const struct dag_thread *thread) {
     return left;
 }
 
+static bool is_one_of(unsigned kind, unsigned one, unsigned other, unsigned third) {
+    return kind == one || kind == other || kind == third;
+}
+
+// How long the thread sleeps unseen before a vertex of its chain, just before it, if it is in a task then. A body that
+// was moved comes after what its spawn came after.
+static int64_t slept_before(const struct reference *r, uint32_t v) {
+    const struct dag_vertices *vertices = &r->dag->vertices;
+    if (!vertices->queued_ns) return 0;
+    if (vertices->kind[v] == VERTEX_START && r->edit->inlined[vertices->task[v]])
+        v = r->dag->tasks[vertices->task[v]].spawn_begin;
+    for (uint32_t t = 0; t < r->dag->thread_count; t++) {
+        if (r->dag->threads[t].first == v) return 0;
+    }
+    if (is_one_of(vertices->kind[v - 1], VERTEX_IDLE, VERTEX_WAIT_BEGIN, VERTEX_BLOCK_BEGIN)) return 0;
+    if (is_one_of(vertices->kind[v], VERTEX_BUSY, VERTEX_RETIRE, VERTEX_RETIRE)) return 0;
+    int64_t rest_ns = vertices->time_ns[v] - vertices->time_ns[v - 1] - vertices->compute_ns[v];
+    rest_ns -= vertices->queued_ns[v];
+    return vertices->rule[v] == RULE_RUN && rest_ns >= 20000 ? rest_ns : 0;
+}
+
 // -1: none.
 static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
     static uint8_t open[4 * MOST_VERTICES];
     int depth = 0, bodies = 0;
-    bool begun = false, goes_on = false;
+    bool begun = false, goes_on = false, sleeps = false;
     struct dag_chain chain;
     dag_chain_init(&chain, r->dag, r->edit);
     dag_chain_start(&chain, thread);
     for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE;) {
-        if ((goes_on = r->run->time_ns[v] > time)) break;
+        goes_on = r->run->time_ns[v] > time;
+        sleeps = goes_on && r->run->time_ns[v] - slept_before(r, v) <= time;
+        if (goes_on) break;
         begun = true;
         switch (r->dag->vertices.kind[v]) {
         case VERTEX_START:
@@ -611,7 +649,7 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
     goes_on |= !leaves(r->dag, &r->dag->threads[thread]);
     if (!begun || !goes_on) return -1;
     if (bodies == 0) return r->dag->threads[thread].worker ? STATE_UNOCCUPIED : -1;
-    return open[depth - 1];
+    return sleeps && open[depth - 1] == STATE_ACTIVE ? STATE_BLOCKED : open[depth - 1];
 }
 
 static int compare_times(const void *a, const void *b) {
@@ -620,11 +658,14 @@ static int compare_times(const void *a, const void *b) {
 }
 
 static void list_times(struct reference *r) {
-    r->times = malloc((r->dag->vertex_count + 2) * sizeof *r->times);
+    r->times = malloc((2 * r->dag->vertex_count + 2) * sizeof *r->times);
     r->times[r->time_count++] = r->from_ns;
     r->times[r->time_count++] = r->to_ns;
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         int64_t time = r->run->time_ns[v];
+        if (time == DAG_ABSENT) continue;
+        if (time > r->from_ns && time < r->to_ns) r->times[r->time_count++] = time;
+        time -= slept_before(r, v);
         if (time > r->from_ns && time < r->to_ns) r->times[r->time_count++] = time;
     }
     qsort(r->times, r->time_count, sizeof *r->times, compare_times);
@@ -810,6 +851,19 @@ static void make_program(struct fixture *f) {
     open_fixture(f);
 }
 
+// The same program, a thousand times as slow, and measured.
+static void slow_down_and_measure(struct fixture *f) {
+    struct dag *dag = f->on.dag;
+    dag->vertices.compute_ns = calloc(dag->vertex_count, sizeof *dag->vertices.compute_ns);
+    dag->vertices.queued_ns = calloc(dag->vertex_count, sizeof *dag->vertices.queued_ns);
+    dag->cycles_per_ns = 1;
+    dag->wakeup_ns *= 1000;
+    dag->first_ns *= 1000;
+    dag->last_ns *= 1000;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) dag->vertices.time_ns[v] *= 1000;
+    for (uint32_t t = 0; t < dag->thread_count; t++) measure_at_random(&dag->vertices, &dag->threads[t]);
+}
+
 static void inline_at_random(struct fixture *f) {
     int share = rand() % 4;
     dag_edit_clear(&f->on.edit, f->on.dag);
@@ -841,10 +895,11 @@ static void derive_vertex(struct derived *d, const struct fixture *f, uint32_t v
     to->task[at] = from->task[vertex];
     to->event[at] = from->event[vertex];
     to->kind[at] = from->kind[vertex];
-    to->rule[at] = from->rule[vertex];
-    if (!from->compute_ns) return;
     bool moved = from->kind[vertex] == VERTEX_START && f->on.edit.inlined[from->task[vertex]];
-    to->compute_ns[at] = from->compute_ns[moved ? f->on.dag->tasks[from->task[vertex]].spawn_begin : vertex];
+    uint32_t before = moved ? f->on.dag->tasks[from->task[vertex]].spawn_begin : vertex;
+    to->rule[at] = moved ? RULE_RUN : from->rule[vertex];
+    if (from->compute_ns) to->compute_ns[at] = from->compute_ns[before];
+    if (from->queued_ns) to->queued_ns[at] = from->queued_ns[before];
 }
 
 static void derive_threads(struct derived *d, struct fixture *f) {
@@ -888,6 +943,7 @@ static void derive(struct derived *d, struct fixture *f) {
                                             .kind = ARENA_NEW(&d->arena, uint8_t, vertices),
                                             .rule = ARENA_NEW(&d->arena, uint8_t, vertices)};
     if (f->on.dag->vertices.compute_ns) d->dag.vertices.compute_ns = ARENA_NEW(&d->arena, int64_t, vertices);
+    if (f->on.dag->vertices.queued_ns) d->dag.vertices.queued_ns = ARENA_NEW(&d->arena, int64_t, vertices);
     d->dag.threads = ARENA_NEW(&d->arena, struct dag_thread, f->on.dag->thread_count);
     d->dag.tasks = ARENA_NEW(&d->arena, struct dag_task, f->on.dag->task_count);
     d->dag.origin = f->on.dag;
@@ -948,6 +1004,77 @@ static void test_blocked(void **state) {
     assert_usage(&m.threads[STATE_ACTIVE], 1, 1, 1);
     assert_usage(&m.threads[STATE_WAITING], 0, 0, 0);
     assert_near(m.tasks.work_ns, 300);
+    close_fixture(&f);
+}
+
+// main:   runs 0-100, submits 100-120, runs -150, waits 150-820, runs -1000 (us)
+// worker: body 200-800, of which it computes 300, waits 100 for a core, and so sleeps 200, in the end: 600-800
+static void build_sleeper(struct fixture *f) {
+    *f = (struct fixture){.tb = tb_new()};
+    struct trace_builder *tb = f->tb;
+    uint32_t pool = tb_pool(tb, "pool-1", 1), site = tb_site(tb, "Main", "main", 12),
+             at = tb_site(tb, "Main", "main", 13);
+    tb_cores(tb, 2);
+    tb_thread(tb, 1, "main", 0);
+    tb_thread(tb, 2, "pool-1-thread-1", 0);
+    tb_event(tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(tb, 1, 100000, EVENT_SPAWN_BEGIN, TASK, site, pool);
+    tb_event(tb, 1, 120000, EVENT_SPAWN_END, TASK);
+    tb_event(tb, 1, 150000, EVENT_WAIT_BEGIN, TASK, 0, tb_wait(WAIT_FOR_TASK, at));
+    tb_event(tb, 1, 820000, EVENT_WAIT_END, TASK);
+    tb_event(tb, 1, 1000000, EVENT_THREAD_END, MAIN);
+    tb_event(tb, 2, 10000, EVENT_THREAD_START, 50);
+    tb_event(tb, 2, 20000, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, 2, 30000, EVENT_IDLE, pool);
+    tb_event(tb, 2, 180000, EVENT_BUSY, pool);
+    tb_event(tb, 2, 199999, EVENT_RUN_DELAY, 5000);
+    tb_event(tb, 2, 200000, EVENT_TASK_START, TASK, 1000);
+    tb_event(tb, 2, 799999, EVENT_RUN_DELAY, 105000);
+    tb_event(tb, 2, 800000, EVENT_TASK_END, TASK, 301000);
+    tb_event(tb, 2, 900000, EVENT_THREAD_END, 50);
+    open_fixture(f);
+}
+
+// What a body neither computes nor waits for a core, and no event tells of, it sleeps; then it takes no core.
+static void test_slept_unseen(void **state) {
+    struct fixture f;
+    build_sleeper(&f);
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_usage(&m.threads[STATE_BLOCKED], 1, 1, 0.2);
+    assert_usage(&m.threads[STATE_ACTIVE], 1, 1, 0.93); // main 0-150, worker 200-800, main 820-1000
+    // Of 2 cores one is used in 0-150, 200-600, 820-1000; in 150-200 and 600-820 all are asleep.
+    assert_near(m.tasks.idle_share, (150.0 + 400 + 180) / 2000);
+    struct wait_findings found;
+    assert_true(metrics_waits(f.on.dag, NULL, &f.on.dag->arena, &found, &f.on.error));
+    assert_int_equal(found.blocker_count, 1);
+    assert_true(found.blockers[0].unseen);
+    assert_int_equal(found.blockers[0].times, 1);
+    assert_int_equal(found.blockers[0].total_ns, 200000);
+    assert_string_equal(found.blockers[0].spawned.method, "main");
+    // The body runs 100-700 on main, which then runs 30, finds the result, and runs 180.
+    inline_task(&f, TASK);
+    m = compute(&f, NULL, NULL);
+    assert_int_equal(m.wall_ns, 910000);
+    assert_usage(&m.threads[STATE_BLOCKED], 1, 1, 200.0 / 910); // 500-700
+    assert_near(m.tasks.idle_share, 710.0 / 1820);
+    close_fixture(&f);
+}
+
+// Of a pause of 100 that came while the body might as well have slept, 3/4 were in its way: it computed for 300 of the
+// 400 that were neither pause nor wait for a core. A simulated run has them behind it.
+static void test_pauses_are_no_sleep(void **state) {
+    struct dag_pause pause = {300000, 400000};
+    const struct model model = {.kind = MODEL_DAG};
+    struct fixture f;
+    build_sleeper(&f);
+    f.on.dag->pauses = &pause;
+    f.on.dag->pause_count = 1;
+    struct metrics m = compute(&f, NULL, NULL);
+    assert_usage(&m.threads[STATE_BLOCKED], 1, 1, 0.125);
+    assert_int_equal(simulation_run(f.on.simulation, &f.on.edit, &model), DAG_OK);
+    assert_true(metrics_of_run(simulation_dag(f.on.simulation), false, NULL, NULL, &f.work, &m, &f.on.error));
+    assert_usage(&m.threads[STATE_BLOCKED], 1, 1, 0.125);
+    f.on.dag->pauses = NULL;
     close_fixture(&f);
 }
 
@@ -1035,6 +1162,7 @@ static void test_random_edits(void **state) {
     for (int i = 0; i < 60; i++) {
         struct fixture f;
         make_program(&f);
+        if (rand() % 2) slow_down_and_measure(&f);
         for (int edits = 0; edits < 3; edits++) {
             inline_at_random(&f);
             if (dag_propagate(f.on.dag, &f.on.edit, &f.on.run) != DAG_OK) continue;
@@ -1071,6 +1199,8 @@ int main(void) {
         cmocka_unit_test(test_window_parse),
         cmocka_unit_test(test_derived),
         cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_slept_unseen),
+        cmocka_unit_test(test_pauses_are_no_sleep),
         cmocka_unit_test(test_collections),
         cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_random_edits),
