@@ -39,6 +39,7 @@ static int64_t paused_ns(const struct dag *dag, uint32_t v, int64_t since_ns, in
     int64_t compute_ns = dag->vertices.compute_ns[v];
     if (dag->pause_count == 0 || compute_ns == 0) return 0;
     int64_t pause_ns = paused_between(dag, since_ns, dag->vertices.time_ns[v]);
+    if (pause_ns == 0) return 0;
     int64_t moving_ns = max_ns(length_ns - pause_ns, compute_ns);
     return (int64_t)((double)min_ns(pause_ns, length_ns - compute_ns) * (double)compute_ns / (double)moving_ns);
 }
