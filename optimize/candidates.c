@@ -148,11 +148,11 @@ static uint64_t most_parts(const struct dag *dag) {
     return dag->trace->header.cores ? 4ull * dag->trace->header.cores : 4;
 }
 
-static bool list_grain(struct listing *listing, const uint32_t *tasks, uint32_t count, uint32_t site) {
+static bool list_grain(struct listing *listing, unsigned kinds, const uint32_t *tasks, uint32_t count, uint32_t site) {
     for (size_t g = 0; g < listing->group_count; g++) {
         const struct grain_group *group = &listing->groups[g];
         enum improvement_kind kind = group->grain == GRAIN_FINE ? KIND_MERGE : KIND_SPLIT;
-        if (group->site != site || !(listing->kinds & KIND_BIT(kind))) continue;
+        if (group->site != site || !(kinds & KIND_BIT(kind))) continue;
         struct improvement improvement = of_site(listing->dag, kind, site, DAG_NONE);
         improvement.follows_cores = group->follows_cores;
         uint64_t most = kind == KIND_MERGE ? group->largest_batch : most_parts(listing->dag);
@@ -269,16 +269,30 @@ static bool list_combinator(struct listing *listing, const uint32_t *tasks, uint
     return take_tasks(&improvement, tasks, count, listing->arena) && list(listing, &improvement);
 }
 
+static bool begins_with(const char *name, const char *prefix) {
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+// What a program can do about the tasks of a site. Where it calls something that makes tasks of its own, such as the
+// JDK's HTTP client, it has no say in them; what is done in parallel for it, as by a stream, it can have done in turn.
+static unsigned changeable_kinds(const struct dag *dag, uint32_t site) {
+    const uint32_t class = dag->sites[site].task_class;
+    const char *name = class && class < dag->trace->class_count ? dag->trace->classes[class].name : "";
+    if (begins_with(name, "jdk.internal.") || begins_with(name, "sun.")) return 0;
+    bool in_parallel = begins_with(name, "java.util.stream.") || begins_with(name, "java.util.Array");
+    return in_parallel ? KIND_BIT(KIND_INLINE) : KINDS_ALL;
+}
+
 // `tasks`: room for twice as many as are spawned.
 static bool list_site(struct listing *listing, const struct spawned *spawned, uint32_t count, uint32_t *tasks) {
-    const unsigned kinds = listing->kinds;
+    const unsigned kinds = listing->kinds & changeable_kinds(listing->dag, spawned[0].site);
     struct improvement hoist = of_site(listing->dag, KIND_HOIST_BRANCH, spawned[0].site, DAG_NONE);
     for (uint32_t i = 0; i < count; i++) tasks[i] = tasks[count + i] = spawned[i].task;
     qsort(tasks, count, sizeof *tasks, compare_numbers);
     return (!(kinds & KIND_BIT(KIND_INLINE)) || list_inline(listing, spawned, count, tasks, tasks + count)) &&
            (!(kinds & KIND_BIT(KIND_HOIST_BRANCH)) || list_paths(listing, tasks, count, &hoist, MOST_PATHS, false)) &&
            (!(kinds & KIND_BIT(KIND_COMBINATOR)) || list_combinator(listing, tasks, count, spawned[0].site)) &&
-           list_grain(listing, tasks, count, spawned[0].site);
+           list_grain(listing, kinds, tasks, count, spawned[0].site);
 }
 
 static size_t sort_spawned(const struct dag *dag, struct spawned *spawned) {

@@ -16,6 +16,7 @@
 //   resize-pool  each pool whose rules are known, to half, three quarters, one and a half and twice its size, to the
 //                most workers that were busy at once, and to the number of cores
 // Nothing where none of the tasks ended before recording did.
+// Of tasks that the JDK makes behind what a program calls there are none, of a stream's only their inlining.
 // Improvements that differ in a number only are a family (candidates_same_family) and conflict. In the arena.
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
                      size_t *count, struct error *error);

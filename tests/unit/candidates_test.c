@@ -628,6 +628,37 @@ static void test_join(void **state) {
     end(&second);
 }
 
+// main spawns 1 and awaits it, which spawns 2 and awaits it: kinds offered for the site of 1, whose class this is.
+static unsigned kinds_for(const char *class_name) {
+    struct fixture f = begin();
+    struct steps *s = &f.steps;
+    unsigned kinds = 0;
+    step(s, MAIN, EVENT_TASK_CREATED, 1, tb_class(s->tb, class_name));
+    step_spawn(s, MAIN, 1);
+    step_start(s, 1);
+    spawn_at(&f, f.sub_site, WORKER, 2);
+    work(&f);
+    step(s, WORKER, EVENT_WAIT_BEGIN, 2, 0, tb_wait(WAIT_FOR_TASK, f.sub_site));
+    tb_event(s->tb, STEP_OTHER, s->now_ns += STEP_NS, EVENT_TASK_START, 2);
+    tb_event(s->tb, STEP_OTHER, s->now_ns += STEP_NS, EVENT_TASK_END, 2);
+    step(s, WORKER, EVENT_WAIT_END, 2);
+    step_finish(s, 1);
+    find(&f, KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_COMBINATOR));
+    for (size_t i = 0; i < f.count; i++) {
+        if (strcmp(f.steps.dag->sites[f.all[i].site].site.method, "run") == 0) kinds |= KIND_BIT(f.all[i].kind);
+    }
+    end(&f);
+    return kinds;
+}
+
+static void test_tasks_of_the_jdk(void **state) {
+    assert_int_equal(kinds_for("com.acme.Job"), KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_COMBINATOR));
+    assert_int_equal(kinds_for("sunny.Job"), KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_COMBINATOR));
+    assert_int_equal(kinds_for("java.util.stream.ReduceOps$ReduceTask"), KIND_BIT(KIND_INLINE));
+    assert_int_equal(kinds_for("jdk.internal.net.http.MultiExchange"), 0);
+    assert_int_equal(kinds_for("sun.net.httpserver.ServerImpl$Dispatcher"), 0);
+}
+
 // Properties, of any trace: what the candidates are, whom they exclude, and that equal keys are equal edits.
 
 static bool is_same_edit(const struct dag *dag, const struct dag_edit *a, const struct dag_edit *b) {
@@ -849,6 +880,7 @@ int main(void) {
         cmocka_unit_test(test_coarse),
         cmocka_unit_test(test_numbers_and_factors),
         cmocka_unit_test(test_pool_sizes),
+        cmocka_unit_test(test_tasks_of_the_jdk),
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_join_of_any),
