@@ -161,20 +161,22 @@ static bool write_threads(struct rewrite *rewrite, bool *in_graph, struct trace_
     return true; // the writer keeps its own error, for its close
 }
 
-static struct trace_writer *open_writer(const struct dag *run, const char *path, struct error *error) {
+static struct trace_writer *open_writer(const struct dag *run, uint64_t besides_ns, const char *path,
+                                        struct error *error) {
     struct trace_header header = run->trace->header;
     if (run->redispatched && run->vertices.compute_ns) header.cycle_unit = "ns";
     header.clock = "ns";
     header.ticks_per_s = 1000000000;
     header.origin = "estimated";
+    header.besides_ns = besides_ns;
     return trace_writer_open(path, &header, false, NULL, error);
 }
 
-static bool write_run(struct rewrite *rewrite, const char *path, struct error *error) {
+static bool write_run(struct rewrite *rewrite, uint64_t besides_ns, const char *path, struct error *error) {
     const struct trace *trace = rewrite->run->trace;
     bool *in_graph = calloc((size_t)trace->stream_count + 1, sizeof *in_graph);
     if (!in_graph) return error_set(error, STATUS_FAILED, "no memory for %u threads", trace->stream_count);
-    struct trace_writer *writer = open_writer(rewrite->run, path, error);
+    struct trace_writer *writer = open_writer(rewrite->run, besides_ns, path, error);
     bool ok = writer != NULL;
     if (ok && write_tables(rewrite->run, writer)) ok = write_threads(rewrite, in_graph, writer, error);
     struct error closing = ERROR_INIT;
@@ -186,7 +188,7 @@ static bool write_run(struct rewrite *rewrite, const char *path, struct error *e
     return ok;
 }
 
-bool dag_write_run(const struct dag *run, const char *path, struct error *error) {
+bool dag_write_run(const struct dag *run, uint64_t besides_ns, const char *path, struct error *error) {
     error->status = STATUS_OK;
     struct stream_events *streams = decode(run->trace, error);
     struct rewrite rewrite = {0};
@@ -194,7 +196,7 @@ bool dag_write_run(const struct dag *run, const char *path, struct error *error)
     if (ok) {
         uint64_t next_id = unused_id(run->trace, streams);
         move_events(run->origin ? run->origin : run, streams);
-        ok = rewrite_init(&rewrite, run, streams, &next_id, error) && write_run(&rewrite, path, error);
+        ok = rewrite_init(&rewrite, run, streams, &next_id, error) && write_run(&rewrite, besides_ns, path, error);
     }
     rewrite_destroy(&rewrite);
     free_decoded(run->trace, streams);

@@ -10,7 +10,8 @@
 // simulation made is told by events of the same kinds: workers that were not recorded, their idling, tasks that were
 // split. Waits that no longer sleep become EVENT_TAKEN and the reverse. Events at one instant of one thread come a ns
 // apart. Nothing of a recorded run, or of one that the empty edit leaves as it was, is moved. Cost: a decode of the
-// trace, which is held in memory, 32 bytes an event. Errors: no memory; the file's.
-bool dag_write_run(const struct dag *run, const char *path, struct error *error);
+// trace, which is held in memory, 32 bytes an event. Errors: no memory; the file's. besides_ns: what else the process
+// computed, which the run's threads don't tell; 0 unknown.
+bool dag_write_run(const struct dag *run, uint64_t besides_ns, const char *path, struct error *error);
 
 #endif

@@ -67,14 +67,27 @@ static double recorded_wall_ns(const struct dag *dag, const struct window *windo
     return (double)(to_ns - from_ns);
 }
 
+// An estimate's file tells it of all the run, be it of the first part or the last.
+static double told_besides_ns(const struct dag *dag, const struct window *window) {
+    const double wall_ns = recorded_wall_ns(dag, NULL);
+    const double share = wall_ns > 0 ? recorded_wall_ns(dag, window) / wall_ns : 1;
+    return (double)dag->trace->header.besides_ns * fmax(0, share);
+}
+
 // What the process needed beside its counted threads, as recorded.
 static double besides_ns(const struct dag *recorded, const struct window *window) {
     const struct dag_edit no_edit = {0};
     struct cpu_metrics cpu = cpu_unknown();
+    if (!work_is_recorded(recorded->trace)) return told_besides_ns(recorded, window);
     recorded_cpu(recorded, window, &cpu);
     if (isnan(cpu.utilisation)) return 0;
     double used_ns = cpu.utilisation * recorded->trace->header.cores * recorded_wall_ns(recorded, window);
     return fmax(0, used_ns - computed_ns(recorded, &no_edit, recorded->vertices.time_ns, window));
+}
+
+double metrics_besides_ns(const struct dag *dag) {
+    const double ns = besides_ns(dag, NULL);
+    return isnan(ns) ? 0 : ns;
 }
 
 void cpu_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
@@ -85,6 +98,7 @@ void cpu_compute(const struct dag *dag, const struct dag_edit *edit, const struc
     *cpu = cpu_unknown();
     if (as_recorded) recorded_cpu(dag, window, cpu);
     if (!isnan(cpu->utilisation) || cores == 0 || wall_ns <= 0) return;
-    double besides = as_recorded ? 0 : besides_ns(work_origin(dag), window);
+    bool lacks_samples = as_recorded && work_is_recorded(dag->trace);
+    double besides = lacks_samples ? 0 : besides_ns(work_origin(dag), window);
     cpu->utilisation = (computed_ns(dag, edit, run->time_ns, window) + besides) / (cores * wall_ns);
 }

@@ -132,6 +132,10 @@ bool metrics_of_run(const struct dag *run, bool all, const struct window *window
 // All unknown: NAN, counts 0.
 void metrics_unknown(struct metrics *metrics);
 
+// CPU time that the process needed beside its counted threads (GC, compilers), by a recording's samples, or as an
+// estimate's file tells; 0 unknown.
+double metrics_besides_ns(const struct dag *dag);
+
 // composite and balanced of m against base (SPEC section 2); 1 for the base itself.
 double metrics_composite(const struct metrics *m, const struct metrics *base);
 double metrics_balanced(const struct metrics *m, const struct metrics *base);

@@ -223,5 +223,6 @@ bool estimator_write(struct estimator *estimator, const char *path, struct error
     enum dag_outcome outcome = DAG_OK;
     if (!estimator->simulated && !simulate(estimator, &outcome, error)) return false;
     if (outcome != DAG_OK) return error_set(error, STATUS_FAILED, "%s: no memory for an estimate", path);
-    return dag_write_run(simulation_dag(estimator->simulation), path, error);
+    const uint64_t besides_ns = (uint64_t)metrics_besides_ns(estimator->dag);
+    return dag_write_run(simulation_dag(estimator->simulation), besides_ns, path, error);
 }

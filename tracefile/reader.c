@@ -193,6 +193,8 @@ static void read_cycles_key(struct opening *opening, struct unpack *unpack, cons
         header->cycle_unit = read_text(opening, unpack, error);
     } else if (text_is(key, size, "source")) {
         header->cycle_source = read_text(opening, unpack, error);
+    } else if (text_is(key, size, "besides_ns")) {
+        header->besides_ns = unpack_unsigned(unpack, UINT64_MAX);
     } else {
         unpack_skip(unpack);
     }

@@ -177,11 +177,15 @@ static void pack_header(msgpack_packer *pk, const struct trace_header *header) {
     pack_text(pk, "skew_ns");
     msgpack_pack_int64(pk, header->clock_skew_ns);
     pack_text(pk, "cycles");
-    msgpack_pack_map(pk, 2);
+    msgpack_pack_map(pk, 2 + (header->besides_ns > 0));
     pack_text(pk, "unit");
     pack_text(pk, header->cycle_unit);
     pack_text(pk, "source");
     pack_text(pk, header->cycle_source);
+    if (header->besides_ns > 0) {
+        pack_text(pk, "besides_ns");
+        msgpack_pack_uint64(pk, header->besides_ns);
+    }
     pack_text(pk, "checksum");
 }
 

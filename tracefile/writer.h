@@ -27,8 +27,9 @@ struct trace_header {
     uint32_t pid;
     const char *cycle_unit;   // "cycles", "cpu_ns", or NULL: what `cpu` operands count
     const char *cycle_source; // "rdpmc cycles", "rseq", "perf task-clock page" and so on, or NULL
-    int64_t clock_skew_ns;    // largest difference between two cores' clocks that the tracer measured; -1 unknown
-    const char *origin;       // "recorded", or "estimated" (by `rehype estimate`)
+    uint64_t besides_ns;   // of an estimate: CPU time of the process beside its threads' own `cpu`; 0 unknown or none
+    int64_t clock_skew_ns; // largest difference between two cores' clocks that the tracer measured; -1 unknown
+    const char *origin;    // "recorded", or "estimated" (by `rehype estimate`)
 };
 
 struct trace_skip {

@@ -64,7 +64,7 @@ struct trace *written_run(const struct dag *run) {
     int fd = mkstemp(path);
     if (fd < 0) abort();
     close(fd);
-    must(dag_write_run(run, path, &error), &error);
+    must(dag_write_run(run, 0, path, &error), &error);
     struct trace *trace = trace_open(path, false, &error);
     unlink(path);
     must(trace != NULL, &error);

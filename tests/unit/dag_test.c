@@ -904,7 +904,7 @@ static void test_write_says_why_it_failed(void **state) {
     struct error error = ERROR_INIT;
     add_simple(&f);
     build(&f);
-    assert_false(dag_write_run(f.fixture.dag, "/nowhere/estimated.msgpack", &error));
+    assert_false(dag_write_run(f.fixture.dag, 0, "/nowhere/estimated.msgpack", &error));
     assert_int_equal(error.status, STATUS_FAILED);
     assert_true(error.causes > 1);
     simulate_fixture_close(&f.fixture);

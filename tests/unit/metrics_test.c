@@ -194,6 +194,10 @@ static void test_cpu(void **state) {
     m = compute(&f, NULL, NULL);
     assert_near(m.cpu.utilisation, 930 / 2000.0);
     assert_unknown(m.cpu.machine);
+    f.on.trace->header.origin = "estimated"; // its samples are of what it was made from
+    f.on.trace->header.besides_ns = 400;
+    m = compute(&f, NULL, NULL);
+    assert_near(m.cpu.utilisation, (930 + 400) / 2000.0);
     f.on.dag->samples = NULL;
     f.on.dag->pauses = NULL;
     close_fixture(&f);

@@ -562,7 +562,7 @@ static struct metrics metrics_of_written(const struct dag *run) {
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    assert_true(dag_write_run(run, path, &error));
+    assert_true(dag_write_run(run, 0, path, &error));
     struct trace *trace = trace_open(path, false, &error);
     unlink(path);
     assert_non_null(trace);
