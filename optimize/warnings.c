@@ -338,11 +338,18 @@ static bool warn_of_rate(struct warnings *warnings, const struct dag *dag, const
     return warnings_add(warnings, text, error);
 }
 
+// What ran where it was handed over, or in the body of who waited for it, is dispatched by no rule.
+static bool is_for_workers(const struct dag_task *task) {
+    bool dispatched = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_QUEUED;
+    return task->start != DAG_NONE && (dispatched || dag_task_stands(task));
+}
+
 static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *dag, struct error *error) {
     uint32_t *tasks = calloc((size_t)dag->pool_count + 1, sizeof *tasks);
     bool done = tasks || error_set(error, STATUS_FAILED, "no memory for warnings");
     for (uint32_t t = 0; done && t < dag->task_count; t++) {
-        if (dag->tasks[t].pool < dag->pool_count && dag->tasks[t].start != DAG_NONE) tasks[dag->tasks[t].pool]++;
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->pool < dag->pool_count && is_for_workers(task)) tasks[task->pool]++;
     }
     for (uint32_t p = 1; done && p < dag->pool_count; p++) {
         char text[TEXT_BYTES];

@@ -120,6 +120,59 @@ static bool look_at_standing(struct builder *builder) {
     return true;
 }
 
+// ---- facades: executors without workers that hand on to a pool, such as Executors.newSingleThreadExecutor's, or a
+// lambda that calls execute. Who is given one tells it, not the pool, and its tasks are the pool's.
+
+// Longer than a worker takes to wake up: who takes so long was not told at once.
+#define HANDED_ON_LATE_NS 5000000
+
+struct facade {
+    bool works;           // it has workers, or a queue of its own: none
+    uint32_t tasks, late; // of those idle workers took so late that it may have kept them back
+};
+
+// The pool that the task was handed on to, or 0.
+static uint32_t handed_on_to(const struct dag *dag, const struct dag_task *task, const struct facade *facades) {
+    bool by_worker = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_QUEUED;
+    if (!by_worker || !pool_at(dag, task->pool) || facades[task->pool].works) return 0;
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    return thread->worker && pool_at(dag, thread->pool) ? thread->pool : 0;
+}
+
+static bool came_late(const struct dag *dag, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t spawned = task->spawn_end != DAG_NONE ? task->spawn_end : task->spawn_begin;
+    int64_t late_ns = vertices->time_ns[task->start] - vertices->time_ns[spawned];
+    for (uint32_t v = task->pickup; vertices->queued_ns && v <= task->start; v++) late_ns -= vertices->queued_ns[v];
+    return late_ns > HANDED_ON_LATE_NS;
+}
+
+static bool look_behind_facades(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    struct facade *facades = calloc(dag->pool_count, sizeof *facades);
+    if (!facades) return no_memory(builder);
+    for (uint32_t p = 0; p < dag->pool_count; p++) {
+        const struct trace_pool *known = &builder->trace->pools[p];
+        facades[p].works = p == 0 || known->queue || known->core >= 0;
+    }
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        if (dag->threads[i].worker && pool_at(dag, dag->threads[i].pool)) facades[dag->threads[i].pool].works = true;
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (!handed_on_to(dag, task, facades)) continue;
+        facades[task->pool].tasks++;
+        facades[task->pool].late += task->dispatch == DISPATCH_WOKEN && came_late(dag, task);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_task *task = &dag->tasks[t];
+        uint32_t pool = handed_on_to(dag, task, facades);
+        if (pool && 4 * facades[task->pool].late <= facades[task->pool].tasks) task->pool = pool;
+    }
+    free(facades);
+    return true;
+}
+
 // How long the worker was idle before it retired of itself, where the trace does not say how long it has to be: workers
 // wake up late, never early.
 static void look_at_retirement(struct dag *dag, const struct dag_thread *thread) {
@@ -196,6 +249,7 @@ bool describe_pools(struct builder *builder) {
     dag->pools = ARENA_NEW(&dag->arena, struct dag_pool, dag->pool_count);
     if (!dag->pools) return no_memory(builder);
     for (uint32_t p = 1; p < dag->pool_count; p++) describe(&builder->trace->pools[p], &dag->pools[p]);
+    if (!look_behind_facades(builder)) return false;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (!dag->threads[i].worker) continue;
         if (dag->threads[i].pinned && spawns_for_nobody(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);

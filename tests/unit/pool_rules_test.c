@@ -259,8 +259,55 @@ static void test_who_comes_free_first_takes_the_task(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// Two tasks that an executor without workers hands on to a pool's worker, which is idle when the second comes.
+static struct rules hand_on(uint64_t taken_after_ns) {
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 1,
+                                               .maximum = 1,
+                                               .capacity = INT64_MAX,
+                                               .keep_alive_ns = 0});
+    uint32_t pool = r.pool;
+    r.pool = tb_pool_like(r.tb, (struct trace_pool){.kind = "Executors$FinalizableDelegatedExecutorService",
+                                                    .core = -1,
+                                                    .maximum = -1,
+                                                    .capacity = -1,
+                                                    .keep_alive_ns = -1});
+    spawn(&r, 100, 1);
+    spawn(&r, 1300, 2);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, pool);
+    run(&r, FIRST, 110, 1000, 1);
+    tb_event(r.tb, FIRST, 1100, EVENT_IDLE, pool);
+    tb_event(r.tb, FIRST, 1300 + taken_after_ns, EVENT_BUSY, pool);
+    run(&r, FIRST, 1310 + taken_after_ns, 2310 + taken_after_ns, 2);
+    tb_event(r.tb, MAIN, 5000 + taken_after_ns, EVENT_THREAD_END, M);
+    r.pool = pool;
+    simulate_fixture_open(&r.fixture, r.tb);
+    return r;
+}
+
+static void test_what_is_handed_on_is_the_pools(void **state) {
+    (void)state;
+    struct rules r = hand_on(100);
+    const struct dag *dag = r.fixture.dag;
+    assert_int_equal(dag->pools[r.pool].discipline, DISCIPLINE_FIFO);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (dag->tasks[t].id <= 2) assert_int_equal(dag->tasks[t].pool, r.pool);
+    }
+    simulate_fixture_close(&r.fixture);
+}
+
+// It may have kept them back, and then the pool's rules don't tell when they run.
+static void test_what_comes_late_may_have_been_kept_back(void **state) {
+    (void)state;
+    struct rules r = hand_on(6000000);
+    assert_int_equal(r.fixture.dag->pools[r.pool].discipline, DISCIPLINE_UNKNOWN);
+    simulate_fixture_close(&r.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_handed_on_is_the_pools),
+        cmocka_unit_test(test_what_comes_late_may_have_been_kept_back),
         cmocka_unit_test(test_the_oldest_is_discarded),
         cmocka_unit_test(test_who_lost_an_end_comes_free),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
