@@ -327,7 +327,7 @@ static void measure_simulation(struct subject *subject) {
     struct simulation *simulation = simulation_new(subject->dag, costs, &error);
     must_succeed(simulation != NULL, &error);
     double seconds;
-    BEST_OF(3, seconds, must(simulation_run(simulation, &subject->edit, &model) == DAG_OK, "stuck"));
+    BEST_OF(11, seconds, must(simulation_run(simulation, &subject->edit, &model) == DAG_OK, "stuck"));
     print_row("simulation, model pool", subject->dag->vertex_count, seconds, 0);
     simulation_free(simulation);
     costs_free(costs);
