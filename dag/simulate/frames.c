@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { SMALL_PART = 4 }; // of the whole
+
 uint32_t frame_new(struct simulation *sim) {
     uint32_t index = sim->unused_frame;
     if (index != DAG_NONE) {
@@ -65,12 +67,13 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
 
 // What a waiter waited for a core before its cause came, at the least: all that had no room after that. If it did so
 // for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
-// whatever it waited for.
+// whatever it waited for. So it did if the waiter slept for a small part of the time until then: nobody woke it.
 static int64_t held_up_ns(const struct dag_vertices *vertices, uint32_t v) {
     int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
     int64_t after_ns = max_ns(vertices->time_ns[v] - vertices->time_ns[vertices->cause[v]], 0);
     int64_t before_ns = max_ns(queued_ns - after_ns, 0), asleep_ns = length_ns - vertices->compute_ns[v] - queued_ns;
-    return before_ns > asleep_ns ? queued_ns : before_ns;
+    bool looked_around = SMALL_PART * asleep_ns < length_ns - after_ns;
+    return before_ns > asleep_ns || looked_around ? queued_ns : before_ns;
 }
 
 // Whether a waiter came to the end of its wait from a task that it had helped with.
@@ -80,20 +83,19 @@ static bool ends_behind_help(const struct simulation *sim, uint32_t v) {
            frame_last_of_body(sim, before) == v - 1;
 }
 
-int64_t frame_held_behind_ns(const struct simulation *sim, uint32_t v) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    bool measured = vertices->compute_ns && vertices->queued_ns && vertices->cause[v] != DAG_NONE;
-    return measured && !sim->shares ? held_up_ns(vertices, v) : 0;
-}
-
-// It comes to its wait, and looks for a result or for help, so much later; or else behind the task that it helped with.
+// It comes to its wait, and looks for a result or for help, so much later; or else behind the task that it helped with,
+// if it does so again.
 static void hold_up(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     bool begins = frame->since_ns == vertices->time_ns[v - 1];
     if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
     int64_t held_ns = held_up_ns(vertices, v);
-    if (!ends_behind_help(sim, v)) strand->lead_ns += sim->shares ? 0 : held_ns;
     frame->since_ns += held_ns;
+    if (sim->shares) return;
+    if (ends_behind_help(sim, v))
+        frame->held_ns = held_ns;
+    else
+        strand->lead_ns += held_ns;
 }
 
 // A body that has sunk to a wait runs there as it would have where it was recorded: it has to await its spawn.

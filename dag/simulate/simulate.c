@@ -371,7 +371,8 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
         return true;
     }
     uint32_t v = strand->vertex, cause = dag_awaited_by(&dag->vertices, v);
-    struct reach reach = {strand->now_ns, strand->lead_ns, sim->frames[strand->frame].since_ns};
+    const struct frame *frame = &sim->frames[strand->frame];
+    struct reach reach = {strand->now_ns, strand->lead_ns + frame->held_ns, frame->since_ns};
     strand->awaits = DAG_NONE;
     if (dag->vertices.rule[v] == RULE_BEGIN && !strand->entered) {
         bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
@@ -579,6 +580,7 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     uint32_t task = dag_task_of(vertices, v);
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
+    frame->held_ns = 0;
     if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && is_moved(sim, task)) {
         strand_pass_by(sim, index, v, time_ns, true);
         pass_bracket(sim, index, task);

@@ -74,7 +74,8 @@
 //     that waits for it. What it took from others costs the mean of what waiters took from others, unless it was
 //     recorded so. If it finds nothing it sleeps until the result comes, and does not count as running. What a waiter
 //     did in its wait behind tasks that it helped with (making a spare), it does once it finds no more; and what kept
-//     it from a core behind the last of them, comes behind that one. An idle worker is woken in its place; a spare is
+//     it from a core behind the last of them, comes behind that one, or behind whatever it helps with if that runs
+//     elsewhere. An idle worker is woken in its place; a spare is
 //     made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not
 //     sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where
 //     several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs
@@ -83,8 +84,9 @@
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. In POOL and CPU the
 //     time in which the thread was kept from a core before that came holds it up in any run: what it waited for one
-//     beyond what can lie after its cause, or all of it where that is more than it slept before. Where the wait for a
-//     pool's end is recorded, it ends when the pool has been shut down and has no task left, plus the recorded rest.
+//     beyond what can lie after its cause, or all of it where that is more than it slept before, or where it slept for
+//     less than a quarter of the time until then, and so was not woken. Where the wait for a pool's end is recorded, it
+//     ends when the pool has been shut down and has no task left, plus the recorded rest.
 //   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
 //     wait is slept, but for the wait for a core since whoever had it last had got it. Where the recorded holder only
 //     came once the strand had, and isn't there now, the strand waits for whoever had the lock before that one (if that

@@ -302,10 +302,11 @@ static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t
 }
 
 // What kept the waiter from a core behind a task, if that is the last that it helped with in this wait when recorded.
-static int64_t held_behind_ns(const struct simulation *sim, uint32_t job, uint32_t wait_end) {
-    bool last = !job_is_part(sim, job) && sim->helped[job] && frame_last_of_body(sim, job) + 1 == wait_end;
-    last &= sim->dag->vertices.kind[wait_end] == VERTEX_WAIT_END;
-    return last ? frame_held_behind_ns(sim, wait_end) : 0;
+static int64_t take_held_ns(struct simulation *sim, struct frame *frame, uint32_t job) {
+    bool last = !job_is_part(sim, job) && sim->helped[job] && frame_last_of_body(sim, job) + 1 == frame->next;
+    int64_t held_ns = last ? frame->held_ns : 0;
+    frame->held_ns -= held_ns;
+    return held_ns;
 }
 
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
@@ -313,7 +314,7 @@ static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uin
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen = stolen_from != DAG_NONE;
     frame.stolen_from = strand->stolen_from;
-    frame.lead_after_ns = held_behind_ns(sim, task, strand->vertex);
+    frame.lead_after_ns = take_held_ns(sim, &sim->frames[strand->frame], task);
     strand->now_ns = reached_ns(strand);
     strand->lead_ns = 0;
     strand_lead(sim, index, cost_of_help(sim, task, stolen_from), true);

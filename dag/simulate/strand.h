@@ -61,6 +61,8 @@ struct frame {
     uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
     int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
     int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
+    int64_t held_ns;       // if `next` ends a wait: what kept the waiter from a core behind a task that it helped with
+                           // when recorded, and that it has not helped with yet
     uint8_t kind;
     bool left;   // of a stage: it has been left once
     bool begun;  // of FRAME_PARTS: in a bracket
@@ -353,8 +355,6 @@ static inline bool frame_push(struct simulation *sim, uint32_t strand, struct fr
 // one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
 void frames_clear(struct simulation *sim);
-// What of the edge to a wait's end its thread was kept from a core before what it awaited came.
-int64_t frame_held_behind_ns(const struct simulation *sim, uint32_t wait_end);
 
 // sunk.c
 bool sunk_new(struct simulation *sim);

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 enum { MAIN = HAND_MAIN, FIRST = HAND_FIRST, SECOND = HAND_SECOND }; // threads: main and workers
-enum { TASK_A = 2, TASK_B, TASK_C, TASK_D, PROMISE };
+enum { TASK_A = 2, TASK_B, TASK_C, TASK_D, TASK_E, PROMISE };
 enum { RUN_OF_FIRST = 50, RUN_OF_SECOND = 51, RUN_OF_THIRD = 52 }; // workers' own run()
 enum { RANDOM_CASES = 300 };
 
@@ -263,6 +263,40 @@ static void test_who_helped_loses_its_core_behind_that(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// B spawns D and then E, and FIRST, which waits for B, took the newer one when recorded. By the rules it takes the
+// older, and SECOND finds its newer one when it comes to wait for it.
+static struct by_hand begin_story_of_another_help(void) {
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_C, 40});
+    tell(&p, SECOND, {60, START, TASK_C, 1000}, {120, END, TASK_C, 1060}, {130, START, TASK_B, 1070},
+         {140, SPAWN, TASK_D, 145}, {150, SPAWN, TASK_E, 154}, {180, WAIT, TASK_E, 1120}, {210, AWAITED, TASK_E, 1125},
+         {300, WAIT, TASK_D, 1215}, {310, START, TASK_D, 1225}, {410, END, TASK_D, 1325}, {412, AWAITED, TASK_D, 1327});
+    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {155, WAIT, TASK_B, 1115},
+         {165, START, TASK_E, 1125}, {205, END, TASK_E, 1165});
+    return p;
+}
+
+// What keeps a waiter from a core behind a task that it helps with does so where it helps with another, too.
+static void test_who_helps_with_another_loses_its_core_too(void **state) {
+    (void)state;
+    struct by_hand p = begin_story_of_another_help();
+    tell(&p, SECOND, {1410, END, TASK_B, 2325});
+    tell(&p, FIRST, {1419, DELAYED, 1200, 0}, {1420, AWAITED, TASK_B, 1175}, {1470, END, TASK_A, 1225});
+    check_story(&p, 2000, {TASK_D, FIRST, 165, 265, DISPATCH_HELPED}, {TASK_E, SECOND, 190, 230, DISPATCH_HELPED},
+                {TASK_B, SECOND, 130, 1320, DISPATCH_QUEUED}, {TASK_A, FIRST, 40, 1515, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
+// Its core may have been taken from it after the result had come: who hardly slept was not woken by that.
+static void test_who_looks_around_loses_its_core_whatever_comes(void **state) {
+    (void)state;
+    struct by_hand p = begin_story_of_another_help();
+    tell(&p, SECOND, {415, END, TASK_B, 1330});
+    tell(&p, FIRST, {1419, DELAYED, 1000, 0}, {1420, AWAITED, TASK_B, 1375}, {1470, END, TASK_A, 1425});
+    check_story(&p, 2000, {TASK_B, SECOND, 130, 325, DISPATCH_QUEUED}, {TASK_A, FIRST, 40, 1530, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
 // Who makes a spare before it falls asleep has helped with all that it found before that.
 static void test_who_helped_makes_a_spare_behind_that(void **state) {
     (void)state;
@@ -405,6 +439,8 @@ int main(void) {
         cmocka_unit_test(test_who_lost_its_core_does_not_find_its_task),
         cmocka_unit_test(test_who_lost_its_core_helps_later),
         cmocka_unit_test(test_who_helped_loses_its_core_behind_that),
+        cmocka_unit_test(test_who_helps_with_another_loses_its_core_too),
+        cmocka_unit_test(test_who_looks_around_loses_its_core_whatever_comes),
         cmocka_unit_test(test_who_helped_makes_a_spare_behind_that),
         cmocka_unit_test(test_who_sleeps_does_not_look_around),
         cmocka_unit_test(test_who_was_called_for_another_takes_as_long),
