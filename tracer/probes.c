@@ -313,7 +313,7 @@ PROBE(void, rejected)(JNIEnv *jni, jclass helper) {
 
 // Executors that are none of the JDK's (executors.h).
 PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject executor) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     struct object_class class = identity_class_and_carrier(jni, state, task);
     uint64_t id = open_spawn_of(jni, state, task, class);
@@ -876,12 +876,12 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
 }
 
 PROBE(void, executorWorker)(JNIEnv *jni, jclass helper, jobject executor) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (state) begin_work(state, identity_executor(jni, state, executor));
 }
 
 PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
-    struct thread_state *state = thread_state_get();
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t pool = identity_executor(jni, state, executor);
     if (!state->worker) begin_work(state, pool);
