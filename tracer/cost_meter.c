@@ -10,6 +10,9 @@ enum {
     BUCKETS = 128,
     DEAREST_PART = 50, // one in so many is left out, and one at least
     FOLLOWED_PART = 8, // of timed probes so many have the next one timed as well: a power of two
+    // In the first operand of what was measured, above the kind.
+    SILENT_AT = 8,
+    STANDS_FOR_AT = 40,
 };
 
 // Producer ------------------------------------------------------------------------------------------------------------
@@ -18,6 +21,7 @@ enum {
 static void choose_next(struct probe_timer *timer) {
     timer->random = timer->random * 1664525u + 1013904223u;
     timer->left = 1 + (timer->random >> 16 & timer->often);
+    timer->interval = 1 + timer->often / 2;
     if (timer->often < OFTEN_LATER) timer->often = timer->often << 1 | 1;
 }
 
@@ -30,13 +34,22 @@ static uint64_t ticks_between(uint64_t from, uint64_t to) {
     return to > from ? to - from : 0;
 }
 
-void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks) {
+static void begin_timing(struct probe_timer *timer, uint64_t ticks, uint32_t stands_for) {
     uint32_t turn = cpu_meter_turn(timer->meter);
     bool measures_gap = timer->ended_ticks && turn == timer->begun_turn;
     timer->gap = measures_gap ? 1 + ticks_between(timer->ended_ticks, ticks) : 0;
     timer->ended_ticks = 0;
     timer->begun_turn = turn;
     timer->begun_ticks = ticks;
+    timer->stands_for = stands_for;
+}
+
+void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks) {
+    begin_timing(timer, ticks, 1);
+}
+
+void probe_timer_begin_chosen(struct probe_timer *timer) {
+    begin_timing(timer, clock_ticks(), timer->interval);
 }
 
 // Where the thread lost its core meanwhile nothing was measured. Where the half is full an event needs the room more.
@@ -45,7 +58,8 @@ static void put(struct probe_timer *timer, struct ring *ring, uint64_t before_ti
     timer->gap = 0;
     if (cpu_meter_turn(timer->meter) != timer->begun_turn) return;
     if (ring->limit - atomic_load_explicit(&ring->cursor, memory_order_relaxed) < 2) return;
-    uint64_t what = timer->recorded_kind | (uint64_t)timer->recorded_after << 8;
+    uint64_t what = timer->recorded_kind | (uint64_t)timer->recorded_after << SILENT_AT |
+                    (uint64_t)timer->stands_for << STANDS_FOR_AT;
     ring_put3(ring, before_ticks, RING_TIMED, what, after_ticks, gap);
 }
 
@@ -100,7 +114,8 @@ void cost_meter_set_function(uint64_t ticks_1024, uint64_t times) {
 
 struct bucket {
     uint32_t count;
-    uint64_t before, after, silent; // sums: ticks, and probes
+    uint64_t stand_for;             // so many probes
+    uint64_t before, after, silent; // sums over those: ticks, and probes
 };
 
 static struct bucket buckets[EVENT_KINDS][BUCKETS]; // of EVENT_NONE: probes that recorded nothing
@@ -120,20 +135,25 @@ static unsigned bucket_of(uint64_t ticks) {
     return bucket < BUCKETS ? bucket : BUCKETS - 1;
 }
 
+static void add(struct bucket *bucket, uint64_t stands_for, uint64_t before, uint64_t after, uint64_t silent) {
+    bucket->count++;
+    bucket->stand_for += stands_for;
+    bucket->before += stands_for * before;
+    bucket->after += stands_for * after;
+    bucket->silent += stands_for * silent;
+}
+
 static void take(const struct event *measured) {
     unsigned kind = (unsigned)(measured->operand[0] & 0xff);
     if (kind >= EVENT_KINDS) return;
+    uint64_t stands_for = measured->operand[0] >> STANDS_FOR_AT;
+    uint64_t silent = (uint32_t)(measured->operand[0] >> SILENT_AT);
     struct bucket *bucket = &buckets[kind][bucket_of(measured->time + measured->operand[1])];
-    bucket->count++;
-    bucket->before += measured->time;
-    bucket->after += measured->operand[1];
-    bucket->silent += measured->operand[0] >> 8;
+    add(bucket, stands_for, measured->time, measured->operand[1], silent);
     timed++;
     if (measured->operand[2] == 0) return;
     uint64_t gap = measured->operand[2] - 1;
-    bucket = &gaps[kind][bucket_of(gap)];
-    bucket->count++;
-    bucket->before += gap;
+    add(&gaps[kind][bucket_of(gap)], 1, gap, 0, 0);
 }
 
 size_t cost_meter_take(struct event *events, size_t count) {
@@ -150,30 +170,41 @@ size_t cost_meter_take(struct event *events, size_t count) {
 }
 
 struct means {
-    uint64_t count;
+    uint64_t count; // of what was measured
     double before, after, silent;
 };
+
+// What the dearest fiftieth stands for, and one at least.
+static double left_out(const struct bucket *of_kind, double stand_for) {
+    unsigned dearest = BUCKETS - 1;
+    while (of_kind[dearest].count == 0) dearest--;
+    double one = (double)of_kind[dearest].stand_for / of_kind[dearest].count;
+    return one + (stand_for - one) / DEAREST_PART;
+}
 
 // Of the dearest bucket that isn't left out whole, a part goes.
 static struct means means_of(const struct bucket *of_kind) {
     struct means means = {0};
     uint64_t count = 0;
-    for (unsigned b = 0; b < BUCKETS; b++) count += of_kind[b].count;
+    double stand_for = 0;
+    for (unsigned b = 0; b < BUCKETS; b++) {
+        count += of_kind[b].count;
+        stand_for += (double)of_kind[b].stand_for;
+    }
     if (count < 2) return means;
-    uint64_t kept = count - 1 - (count - 1) / DEAREST_PART, left = kept;
-    for (unsigned b = 0; b < BUCKETS && left; b++) {
+    double kept = stand_for - left_out(of_kind, stand_for), left = kept;
+    for (unsigned b = 0; b < BUCKETS && left > 0; b++) {
         if (!of_kind[b].count) continue;
-        uint64_t taken = of_kind[b].count < left ? of_kind[b].count : left;
-        double part = (double)taken / of_kind[b].count;
+        double here = (double)of_kind[b].stand_for, taken = here < left ? here : left, part = taken / here;
         means.before += part * (double)of_kind[b].before;
         means.after += part * (double)of_kind[b].after;
         means.silent += part * (double)of_kind[b].silent;
         left -= taken;
     }
     means.count = count;
-    means.before /= (double)kept;
-    means.after /= (double)kept;
-    means.silent /= (double)kept;
+    means.before /= kept;
+    means.after /= kept;
+    means.silent /= kept;
     return means;
 }
 

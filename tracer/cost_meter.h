@@ -5,7 +5,8 @@
 // Probes are timed now and then: about every 32nd of a thread's, at random, since programs repeat themselves, reads the
 // clock once more when it begins and when it ends; and one in eight times the next one does as well. What was measured
 // goes through the thread's ring like an event; the drainer takes it out again and keeps, by kind of event, how it is
-// distributed. Cost: two counters a probe, 2 ns of the clock on average.
+// distributed. A thread's first probes, which are slow, are timed more often, and such as happen now and then only
+// always: each counts for as many as it stands for. Cost: two counters a probe, 2 ns of the clock on average.
 //
 // A probe that records no event (most that find nothing to tell) is counted, and what such probes cost is put down to
 // the thread's next event, before its time.
@@ -31,6 +32,8 @@
 struct probe_timer {
     uint32_t left;           // probes until one is timed, that one included
     uint32_t often;          // a power of two less one: at most so many more than one
+    uint32_t interval;       // mean number of probes from the last choice to this one
+    uint32_t stands_for;     // so many probes does the one that is being timed
     uint32_t random;         // state of a generator
     uint32_t silent;         // probes since the last event, the present one included
     struct cpu_meter *meter; // the thread's
@@ -54,14 +57,15 @@ void probe_timer_begin_at(struct probe_timer *timer, uint64_t ticks);
 // it is not, and the next one is in its place.
 void probe_timer_drop(struct probe_timer *timer);
 
-// The parts of probe_timer_event and probe_timer_end that few probes need.
+// The parts of the three below that few probes need.
+void probe_timer_begin_chosen(struct probe_timer *timer);
 void probe_timer_note(struct probe_timer *timer, struct ring *ring, uint64_t ticks, unsigned kind);
 void probe_timer_finish(struct probe_timer *timer, struct ring *ring);
 
 // When a probe begins.
 static inline void probe_timer_begin(struct probe_timer *timer) {
     timer->silent++;
-    if (__builtin_expect(--timer->left == 0, 0)) probe_timer_begin_at(timer, clock_ticks());
+    if (__builtin_expect(--timer->left == 0, 0)) probe_timer_begin_chosen(timer);
 }
 
 // When it has recorded an event of time `ticks`.

@@ -158,8 +158,13 @@ static void unmount(struct virtual_thread *thread) {
     thread_state = carrier;
 }
 
+// The carrier's state outlives the probe, whatever becomes of the thread.
 static void unmount_whatever_is(void) {
-    if (thread_state && thread_state->is_virtual) unmount((struct virtual_thread *)thread_state);
+    if (!thread_state || !thread_state->is_virtual) return;
+    struct virtual_thread *thread = (struct virtual_thread *)thread_state;
+    PROBED struct thread_state *carrier = thread->carrier;
+    probe_timer_begin(&carrier->native->timer);
+    unmount(thread);
 }
 
 static uint64_t tid_of(JNIEnv *jni, jthread thread) {
@@ -168,7 +173,7 @@ static uint64_t tid_of(JNIEnv *jni, jthread thread) {
 
 static void JNICALL on_mount(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     unmount_whatever_is();
-    struct thread_state *carrier = thread_state_get();
+    PROBED struct thread_state *carrier = probe_begin();
     if (!carrier) return;
     uint64_t tid = tid_of(jni, thread);
     struct virtual_thread *known = find(tid, false);

@@ -25,13 +25,15 @@ static int destroy_ring(void **state) {
     return 0;
 }
 
+static const uint64_t ONE = (uint64_t)1 << 40; // that it stands for
+
 // As a timed probe leaves it.
 static void put_measured(unsigned kind, uint64_t silent, uint64_t before_ticks, uint64_t after_ticks) {
-    ring_put3(&ring, before_ticks, RING_TIMED, kind | silent << 8, after_ticks, 0);
+    ring_put3(&ring, before_ticks, RING_TIMED, kind | silent << 8 | ONE, after_ticks, 0);
 }
 
 static void put_gaps(unsigned kind, unsigned times, uint64_t ticks) {
-    for (unsigned i = 0; i < times; i++) ring_put3(&ring, 100000, RING_TIMED, kind, 100000, 1 + ticks);
+    for (unsigned i = 0; i < times; i++) ring_put3(&ring, 100000, RING_TIMED, kind | ONE, 100000, 1 + ticks);
 }
 
 static size_t drain(void) {
@@ -78,6 +80,22 @@ static void test_means(void **state) {
     assert_int_equal(with_call[EVENT_EXIT_THROW].before_ps + with_call[EVENT_EXIT_THROW].after_ps, 50000);
 }
 
+// Few that are always timed, as platform threads' starts, beside many of which one in so many is, as virtual threads';
+// and the dearest fiftieth goes by what it stands for.
+static void test_each_counts_for_what_it_stands_for(void **state) {
+    enum { DEAR = 100000000, CHEAP = 1000000, ALWAYS = 8, CHOSEN = 50, INTERVAL = 32 };
+    struct event_cost costs[EVENT_KINDS];
+    cost_meter_restart();
+    cost_meter_set_call(0, 0);
+    for (unsigned i = 0; i < ALWAYS; i++) put_measured(EVENT_THREAD_START, 0, DEAR, 0);
+    for (unsigned i = 0; i < CHOSEN; i++)
+        ring_put3(&ring, CHEAP, RING_TIMED, EVENT_THREAD_START | INTERVAL * ONE, 0, 0);
+    assert_int_equal(drain(), 0);
+    assert_true(cost_meter_costs(TICKS_PER_S, costs));
+    assert_int_equal(costs[EVENT_THREAD_START].measured, ALWAYS + CHOSEN);
+    assert_in_range(costs[EVENT_THREAD_START].before_ps, CHEAP * UINT64_C(1000), CHEAP * UINT64_C(1000) + 10);
+}
+
 static uint64_t busy_ps(void) {
     struct event_cost costs[EVENT_KINDS];
     drain();
@@ -109,6 +127,7 @@ static void test_probes_time_themselves(void **state) {
     enum { PROBES = 32000 };
     struct probe_timer timer = {0};
     unsigned measured = 0, after_silent = 0, with_gap = 0;
+    uint64_t stand_for = 0;
     clock_init(false);
     struct cpu_meter meter = {0};
     probe_timer_init(&timer, 7, &meter);
@@ -127,11 +146,13 @@ static void test_probes_time_themselves(void **state) {
             with_gap += events[e].operand[2] > 0;
             bool told = (events[e].operand[0] & 0xff) == EVENT_RESULT;
             assert_true(told == i % 2);
-            if (told) assert_int_equal(events[e].operand[0] >> 8, 1);
+            if (told) assert_int_equal(events[e].operand[0] >> 8 & UINT32_MAX, 1);
             after_silent += told;
+            stand_for += events[e].operand[0] >> 40;
         }
     }
     assert_in_range(measured, PROBES / 36, PROBES / 23);
+    assert_in_range(stand_for, PROBES * 8 / 10, PROBES * 14 / 10); // one in eight is timed beside those chosen
     assert_in_range(with_gap, measured / 12, measured / 6);
     assert_in_range(after_silent, measured / 3, measured * 2 / 3);
 }
@@ -146,10 +167,10 @@ static void test_two_events_of_one_probe(void **state) {
     probe_timer_event(&timer, &ring, 1130, EVENT_WORKER_BEGIN);
     probe_timer_end(&timer, &ring);
     assert_int_equal(ring_drain(&ring, events, 8), 2);
-    assert_int_equal(events[0].operand[0], EVENT_THREAD_START);
+    assert_int_equal(events[0].operand[0], EVENT_THREAD_START | ONE);
     assert_int_equal(events[0].time, 100);
     assert_int_equal(events[0].operand[1], 0);
-    assert_int_equal(events[1].operand[0], EVENT_WORKER_BEGIN);
+    assert_int_equal(events[1].operand[0], EVENT_WORKER_BEGIN | ONE);
     assert_int_equal(events[1].time, 30);
 }
 
@@ -180,6 +201,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_events_stay_and_measurements_go, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_means, make_ring, destroy_ring),
+        cmocka_unit_test_setup_teardown(test_each_counts_for_what_it_stands_for, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_calls_between_probes, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_probes_time_themselves, make_ring, destroy_ring),
         cmocka_unit_test_setup_teardown(test_two_events_of_one_probe, make_ring, destroy_ring),
