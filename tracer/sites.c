@@ -204,7 +204,7 @@ static bool know_frame(const jvmtiFrameInfo *frame, struct frame_site *site) {
     pthread_mutex_lock(&lock);
     const struct seen_frame *known = seen_frames_find(&sites_seen, frame->method, frame->location);
     if (!known) known = seen_frames_find(&sites_seen, frame->method, EVERYWHERE);
-    if (known) *site = (struct frame_site){known->id, known->library};
+    if (known) *site = (struct frame_site){known->id, known->is_library};
     pthread_mutex_unlock(&lock);
     return known;
 }
@@ -215,7 +215,7 @@ static struct frame_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame)
     if (know_frame(frame, &site)) return site;
     site = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
     jlocation bci = site.id == NOT_APPLICATION ? EVERYWHERE : frame->location;
-    const struct seen_frame seen = {.method = frame->method, .bci = bci, .id = site.id, .library = site.is_library};
+    const struct seen_frame seen = {.method = frame->method, .bci = bci, .id = site.id, .is_library = site.is_library};
     remember(&sites_seen, &seen);
     return site;
 }
