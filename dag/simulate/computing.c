@@ -60,6 +60,15 @@ static bool has_come(const struct simulation *sim, const struct strand *strand) 
     return strand->entered && strand->compute_ns == 0 && !stealing_governs(sim, strand->pool);
 }
 
+// What kept a waiter from a core whatever it waited for does so where it does not sleep any more, too.
+static int64_t held_luck_ns(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE || !vertices->queued_ns) return 0;
+    int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->luck[v].more_ns;
+    if (queued_ns == 0 || more_ns <= 0) return 0;
+    return (int64_t)((double)more_ns * (double)held_up_ns(sim, v) / (double)queued_ns);
+}
+
 bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
     const struct dag_vertices *vertices = &dag->vertices;
@@ -80,6 +89,8 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
         luck.more_ns += (int64_t)((1 - saving_part(sim, v)) * (double)sim->luck[v].more_ns);
+    } else {
+        luck.more_ns += held_luck_ns(sim, v);
     }
     edge_ns = max_ns(edge_ns - saving.compute_ns, 0);
     compute_ns -= saving.compute_ns;

@@ -56,7 +56,9 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     bool found = sim->helped[index] && stealing_governs(sim, task->pool);
-    if (found)
+    if (found && sim->shares)
+        strand->kept_from = sim->luck[task->start].more_ns > 0 ? task->start : DAG_NONE;
+    else if (found)
         strand->lead_ns += stealing_held_ns(sim, task);
     else if (task->enclosing != DAG_NONE)
         strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
@@ -67,12 +69,15 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
 
 // What a waiter waited for a core before its cause came, at the least: all that had no room after that. If it did so
 // for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
-// whatever it waited for. So it did if the waiter slept for a small part of the time until then: nobody woke it.
-static int64_t held_up_ns(const struct dag_vertices *vertices, uint32_t v) {
+// whatever it waited for. So it did if the waiter slept for a small part of the time until then, or that was shorter
+// than waking up takes: nobody woke it.
+int64_t held_up_ns(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
     int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
     int64_t after_ns = max_ns(vertices->time_ns[v] - vertices->time_ns[vertices->cause[v]], 0);
     int64_t before_ns = max_ns(queued_ns - after_ns, 0), asleep_ns = length_ns - vertices->compute_ns[v] - queued_ns;
-    bool looked_around = SMALL_PART * asleep_ns < length_ns - after_ns;
+    int64_t until_ns = length_ns - after_ns;
+    bool looked_around = SMALL_PART * asleep_ns < until_ns || until_ns < (int64_t)sim->costs->wakeup.mean_ns;
     return before_ns > asleep_ns || looked_around ? queued_ns : before_ns;
 }
 
@@ -89,7 +94,7 @@ static void hold_up(struct simulation *sim, struct strand *strand, struct frame 
     const struct dag_vertices *vertices = &sim->dag->vertices;
     bool begins = frame->since_ns == vertices->time_ns[v - 1];
     if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
-    int64_t held_ns = held_up_ns(vertices, v);
+    int64_t held_ns = held_up_ns(sim, v);
     frame->since_ns += held_ns;
     if (sim->shares) return;
     if (ends_behind_help(sim, v))

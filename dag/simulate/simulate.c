@@ -612,7 +612,7 @@ static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct strand *strand = &sim->strands[index];
     uint32_t v = strand->vertex;
     if (sim->shares && strand->edge == EDGE_COMPUTED) {
-        strand->queued_ns = max_ns(strand->computed_ns - strand->joins_ns - strand->edge_compute_ns, 0);
+        strand->queued_ns += max_ns(strand->computed_ns - strand->joins_ns - strand->edge_compute_ns, 0);
         strand->compute_ns = strand->edge_compute_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
         struct saving saving = saving_of_edge(sim, v);
@@ -664,6 +664,23 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
     }
     strand->edge = EDGE_COMPUTES;
     cores_join(&sim->cores, index, strand->joins_ns, strand->edge_compute_ns, strand->edge_luck);
+}
+
+// A waiter that was kept from a core before it found a task is so again, before it looks for one.
+static void begin_to_be_kept(struct simulation *sim, uint32_t index) {
+    struct strand *strand = &sim->strands[index];
+    strand->joins_ns = strand->now_ns + strand->lead_ns;
+    strand->edge_compute_ns = strand->asleep_ns = 0;
+    strand->edge_luck = sim->luck[strand->kept_from];
+    begin_to_compute(sim, index);
+}
+
+static void end_being_kept(struct strand *strand) {
+    int64_t kept_ns = strand->computed_ns - strand->joins_ns;
+    strand->lead_ns += kept_ns;
+    strand->queued_ns += kept_ns;
+    strand->kept_from = DAG_NONE;
+    strand->edge = EDGE_AHEAD;
 }
 
 static bool waits(const struct simulation *sim, const struct strand *strand) {
@@ -720,6 +737,13 @@ static void advance(struct simulation *sim, uint32_t index) {
             finish(sim, index);
             return;
         }
+        if (strand->kept_from != DAG_NONE) {
+            if (strand->edge != EDGE_COMPUTED) {
+                begin_to_be_kept(sim, index);
+                return;
+            }
+            end_being_kept(strand);
+        }
         if (strand->edge == EDGE_COMPUTED) {
             time_ns = strand_computed_ns(sim, strand);
         } else {
@@ -761,8 +785,8 @@ static void end_computing(struct simulation *sim) {
     struct strand *strand = &sim->strands[index];
     strand->edge = EDGE_COMPUTED;
     strand->computed_ns = sim->cores.since_ns;
-    if (sim->rehearses && strand->vertex < STEP_LEAST)
-        sim->luck[strand->vertex].crowding = sim->cores.shares[index].crowding;
+    uint32_t v = strand->kept_from == DAG_NONE ? strand->vertex : strand->kept_from;
+    if (sim->rehearses && v < STEP_LEAST) sim->luck[v].crowding = sim->cores.shares[index].crowding;
     advance(sim, index);
 }
 
@@ -812,6 +836,7 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
                                           .awaits = DAG_NONE,
                                           .stages = DAG_NONE,
                                           .looked = DAG_NONE,
+                                          .kept_from = DAG_NONE,
                                           .life = absent ? LIFE_OVER : LIFE_RUNS};
     if (absent) return;
     struct frame frame = {.task = DAG_NONE,

@@ -41,8 +41,9 @@
 //     new one, or rejected; a resized one gets a queue without bound. A worker that comes free takes from the queue by
 //     the discipline (PRIORITY: whichever was recorded to start first), or goes idle; it retires when idle for
 //     keep_alive_ns while there are more than core (or core_times_out), or at shutdown with an empty queue (as long
-//     after as it was recorded, or else the first recorded of its pool). When nothing else goes on any more, idle
-//     workers retire only if all that were recorded of the pool did. Spawns after a shutdown are not rejected.
+//     after that, or after it came free, as it was recorded; or else as the first recorded of its pool that slept at
+//     the shutdown like it, or was busy). When nothing else goes on any more, idle workers retire only if all that were
+//     recorded of the pool did. Spawns after a shutdown are not rejected.
 //   Calls. While who is called wakes up, others may come free. So it is not said what he will run. He stands for the
 //     worker who, when recorded, was the first to come after that spawn and before the queue had run empty, of as many
 //     as slept at it, and for whom nobody is on his way yet: comes as late after the spawn; takes what that one took,
@@ -66,27 +67,29 @@
 //     makes one while there are fewer than the parallelism or none runs. Who comes takes what it then finds, or goes
 //     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake
 //     up and take what it then took, where one was idle and called for at that spawn, or as the recorded worker that it
-//     is took from its making; else the pool's mean. A worker that has been idle for no longer than its pool's take to
-//     look around before they go idle finds the task as one that queued. A bracket stays as recorded unless only one of
-//     the recorded and this one made a worker. A worker that waits for a task of its pool that is not done runs it if
-//     it is in its own deque, else the oldest of the worker with the most among those who work for it: who stole what
-//     they run from it, or from one who did (three steps at most). Helping anybody else could bury a task under one
-//     that waits for it. What it took from others costs the mean of what waiters took from others, unless it was
-//     recorded so. If it finds nothing it sleeps until the result comes, and does not count as running. What a waiter
-//     did in its wait behind tasks that it helped with (making a spare), it does once it finds no more; and what kept
-//     it from a core behind the last of them, comes behind that one, or behind whatever it helps with if that runs
-//     elsewhere. An idle worker is woken in its place; a spare is
-//     made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that did not
-//     sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that. Where
-//     several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the recording runs
-//     its own newest that was helped with. A thread that is no worker of the pool runs what it waits for if it is in
-//     the shared queue and ran HELPED in the recording.
+//     is took from its making; else the pool's mean. Who is woken as recorded has what he takes so
+//     long before its start as he had it for sure: since he was busy, or since who had spawned it came to await it, and
+//     found it gone. A worker that has been idle for no longer than its pool's take to look around before they go idle
+//     finds the task as one that queued. A bracket stays as recorded unless only one of the recorded and this one made
+//     a worker. A worker that waits for a task of its pool that is not done runs it if it is in its own deque, else the
+//     oldest of the worker with the most among those who work for it: who stole what they run from it, or from one who
+//     did (three steps at most). Helping anybody else could bury a task under one that waits for it. What it took from
+//     others costs the mean of what waiters took from others, unless it was recorded so. If it finds nothing it sleeps
+//     until the result comes, and does not count as running. What a waiter did in its wait behind tasks that it helped
+//     with (making a spare), it does once it finds no more; and what kept it from a core behind the last of them, comes
+//     behind that one, or behind whatever it helps with if that runs elsewhere. An idle worker is woken in its place; a
+//     spare is made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that
+//     did not sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that.
+//     Where several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the
+//     recording runs its own newest that was helped with. A thread that is no worker of the pool runs what it waits for
+//     if it is in the shared queue and ran HELPED in the recording.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
 //   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. In POOL and CPU the
 //     time in which the thread was kept from a core before that came holds it up in any run: what it waited for one
 //     beyond what can lie after its cause, or all of it where that is more than it slept before, or where it slept for
-//     less than a quarter of the time until then, and so was not woken. Where the wait for a pool's end is recorded, it
-//     ends when the pool has been shut down and has no task left, plus the recorded rest.
+//     less than a quarter of the time until then, or that was shorter than the mean wake-up, and so was not woken.
+//     Where the wait for a pool's end is recorded, it ends when the pool has been shut down and has no task left, plus
+//     the recorded rest.
 //   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
 //     wait is slept, but for the wait for a core since whoever had it last had got it. Where the recorded holder only
 //     came once the strand had, and isn't there now, the strand waits for whoever had the lock before that one (if that
@@ -103,7 +106,8 @@
 //     edge got of the shares that were fair while it was awake, less what it computed, is its luck. As the recording is
 //     replayed it gets all of that again, and so takes as long as it did; and what part of a core it has to do without
 //     meanwhile is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody
-//     waits for a core who has one. Nor does anybody compute for less than compute_ns.
+//     waits for a core who has one. Nor does anybody compute for less than compute_ns. A waiter's bad luck before it
+//     found a task to help with comes back before it looks for one.
 //   Holdups. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
 //     first task of its site has been there for as long as that took, but no longer than it did; if that comes later
 //     than it, as long as it did. What is done but once is done by whoever did it when recorded.

@@ -38,19 +38,40 @@ static void find_helped(struct simulation *sim, const struct dag_thread *thread,
     }
 }
 
+// How long before its start a woken worker had a task for sure: it was busy, or who had spawned it came to await it and
+// found it gone.
+static void find_taken(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t v = 0; v + 1 < dag->vertex_count; v++) {
+        uint32_t index = dag_task_of(vertices, v);
+        unsigned kind = vertices->kind[v];
+        if (index == DAG_NONE || (kind != VERTEX_BUSY && kind != VERTEX_WAIT_BEGIN)) continue;
+        const struct dag_task *task = &dag->tasks[index];
+        if (task->dispatch != DISPATCH_WOKEN || dag->pools[task->pool].discipline != DISCIPLINE_STEALING) continue;
+        bool waits = kind == VERTEX_WAIT_BEGIN;
+        if (waits && dag_thread_of(dag, v) != dag_thread_of(dag, task->spawn_begin)) continue;
+        int64_t before_ns = vertices->time_ns[task->start] - vertices->time_ns[v] + waits; // it was gone by then
+        sim->taken_before_ns[index] = max_ns(sim->taken_before_ns[index], before_ns);
+    }
+}
+
 bool stealing_new(struct simulation *sim) {
     sim->helped = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->helped);
+    sim->taken_before_ns = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->taken_before_ns);
     bool *waits = calloc((size_t)sim->dag->task_count + 1, sizeof *waits);
     for (uint32_t i = 0; sim->helped && waits && i < sim->dag->thread_count; i++) {
         find_helped(sim, &sim->dag->threads[i], waits);
     }
-    bool ok = sim->helped && waits;
+    bool ok = sim->helped && sim->taken_before_ns && waits;
+    if (ok) find_taken(sim);
     free(waits);
     return ok;
 }
 
 void stealing_free(struct simulation *sim) {
     free(sim->helped);
+    free(sim->taken_before_ns);
 }
 
 bool stealing_looks_before(const struct simulation *sim, uint32_t v) {
@@ -164,7 +185,10 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
         dispatch = dispatch_to_idle(sim, index, worker, now_ns);
     if (worker == DAG_NONE) return false;
     int64_t takes_ns = makes ? time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
-    worker_send(sim, worker, dispatch, now_ns, takes_ns);
+    bool as_recorded = dispatch == DISPATCH_WOKEN && is_as_recorded(sim, task, dispatch);
+    int64_t before_ns = as_recorded ? min_ns(sim->taken_before_ns[job_task(sim, task)], takes_ns) : 0;
+    worker_send(sim, worker, dispatch, now_ns, takes_ns - before_ns);
+    sim->strands[worker].takes_before_ns = before_ns;
     return makes;
 }
 
@@ -177,6 +201,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     uint32_t worker = full ? worker_wake(sim, index) : DAG_NONE;
     if (worker != DAG_NONE) {
         worker_send(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
+        sim->strands[worker].takes_before_ns = 0;
     } else if (wanted && (!full || running(sim, pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
         if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
@@ -206,7 +231,8 @@ void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     int64_t woken_ns = strand->comes_as == DISPATCH_QUEUED ? now_ns : strand->woken_ns; // it looked around meanwhile
     if (task != DAG_NONE) {
         int64_t spawn_ns = job_spawned_ns(sim, task);
-        worker_begin_task(sim, worker, task, strand->comes_as, spawn_ns > woken_ns ? spawn_ns : woken_ns, now_ns);
+        worker_begin_task(sim, worker, task, strand->comes_as, max_ns(spawn_ns, woken_ns),
+                          now_ns + strand->takes_before_ns);
         return;
     }
     if (strand->comes_as == DISPATCH_NEW) {
@@ -279,16 +305,16 @@ static int64_t queued_before(const struct simulation *sim, const struct dag_task
 }
 
 int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task) {
-    int64_t queued_ns = queued_before(sim, task);
-    return sim->shares ? 0 : queued_ns;
+    return queued_before(sim, task);
 }
 
 // As recorded, but for what held the waiter up.
 static int64_t own_cost_of_help(const struct simulation *sim, uint32_t job) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t pickup_ns = cost_of_pickup(sim, job, DISPATCH_HELPED), queued_ns = queued_before(sim, task);
-    return queued_ns ? min_ns(pickup_ns, time_ns[task->start] - time_ns[task->start - 1] - queued_ns) : pickup_ns;
+    int64_t queued_ns = queued_before(sim, task), start_ns = time_ns[task->start];
+    if (queued_ns == 0 || !is_as_recorded(sim, job, DISPATCH_HELPED)) return cost_of_pickup(sim, job, DISPATCH_HELPED);
+    return min_ns(start_ns - dag_pickup_from_ns(sim->dag, task), start_ns - time_ns[task->start - 1] - queued_ns);
 }
 
 // What the waiter took from somebody else costs what that did, unless it did so when recorded.

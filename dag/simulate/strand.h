@@ -125,13 +125,16 @@ struct strand {
     uint32_t maker;                  // of a worker, the vertex that it was made at
     // Of a stealing pool's workers; `blocked` also of others that wait for such a pool's task:
     struct deque own;
-    uint32_t next_of_pool; // the one made before it
-    uint32_t stolen_from;  // whose deque its latest stolen task was in, DAG_NONE
-    int64_t woken_ns;      // when it was made or woken, of one that comes
-    uint8_t comes_as;      // enum dispatch of what it will find
-    uint32_t comes_for;    // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
-    uint32_t blocked;      // it waits for a task of this pool and found nothing to help with; else 0
-    uint32_t looked;       // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
+    uint32_t next_of_pool;   // the one made before it
+    uint32_t stolen_from;    // whose deque its latest stolen task was in, DAG_NONE
+    int64_t woken_ns;        // when it was made or woken, of one that comes
+    uint8_t comes_as;        // enum dispatch of what it will find
+    int64_t takes_before_ns; // of a stealing pool: so long before the start of what it then finds
+    uint32_t comes_for;      // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
+    uint32_t blocked;        // it waits for a task of this pool and found nothing to help with; else 0
+    uint32_t kept_from; // where cores are shared: the start, as recorded, that it was kept from in its wait by having
+                        // no core, and is to be again before it goes on; DAG_NONE
+    uint32_t looked;    // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
 };
 
 // What a strand passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
@@ -169,7 +172,9 @@ struct pool_state {
     const uint32_t *recorded; // threads of its workers, in order of their beginning
     uint32_t recorded_count;
     uint32_t retirement; // a RETIRE that shows how workers go, DAG_NONE
-    bool all_retire;     // every recorded worker did
+    // How long the first recorded ones took to leave that were busy at the shutdown [0], and that slept [1]; -1: none.
+    int64_t leaves_ns[2];
+    bool all_retire; // every recorded worker did
 
     bool governs;               // in this run: it dispatches
     enum discipline discipline; // in this run
@@ -248,7 +253,8 @@ struct simulation {
     uint32_t *standing;         // tasks that pools had when recording began, in order of their start
     uint32_t standing_count;
     struct task_queue queue;
-    bool *helped;                // a task each: in a wait, by a worker or another thread, as recorded
+    bool *helped;             // a task each: in a wait, by a worker or another thread, as recorded
+    int64_t *taken_before_ns; // a task each: who was woken for it in a stealing pool took it so long before its start
     struct worker_shift *shifts; // by pool, then time
     uint32_t shift_count;
     uint32_t *shift_after; // a task each, of those that were spawned to a pool: the first shift later than that
@@ -354,6 +360,8 @@ static inline bool frame_push(struct simulation *sim, uint32_t strand, struct fr
 // The next vertex of a strand, or what stands for it, in frames and out of them; DAG_NONE at the end of the outermost
 // one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
+// Of the end of a wait that had a cause: what kept the waiter from a core whatever it waited for.
+int64_t held_up_ns(const struct simulation *sim, uint32_t v);
 void frames_clear(struct simulation *sim);
 
 // sunk.c

@@ -20,6 +20,21 @@ static uint32_t find_retirement(const struct dag *dag, uint32_t thread) {
     return DAG_NONE;
 }
 
+// The last vertex at which a worker had not begun to leave: it may have to wait for the pool's lock first.
+static uint32_t last_before_leaving(const struct dag *dag, uint32_t retirement) {
+    uint32_t v = retirement - 1;
+    while (v > 0 && (dag->vertices.kind[v] == VERTEX_BLOCK_BEGIN || dag->vertices.kind[v] == VERTEX_BLOCK_END)) v--;
+    return v;
+}
+
+// When a worker that retired was free to, and had its cause; *slept says whether that woke it.
+static int64_t recorded_leaving_ns(const struct dag *dag, uint32_t retirement, bool *slept) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    uint32_t cause = dag->vertices.cause[retirement], before = last_before_leaving(dag, retirement);
+    *slept = cause != DAG_NONE && time_ns[before] < time_ns[cause];
+    return *slept ? time_ns[cause] : time_ns[before];
+}
+
 static bool tells_idle(const struct dag *dag, const struct dag_thread *thread) {
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         if (dag->vertices.kind[v] == VERTEX_IDLE) return true;
@@ -45,6 +60,12 @@ static int by_making(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
+static void note_leaving(const struct dag *dag, struct pool_state *pool, uint32_t retirement) {
+    bool slept;
+    int64_t since_ns = recorded_leaving_ns(dag, retirement, &slept);
+    if (pool->leaves_ns[slept] < 0) pool->leaves_ns[slept] = dag->vertices.time_ns[retirement] - since_ns;
+}
+
 static void find_workers(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     uint32_t count = 0;
@@ -58,8 +79,10 @@ static void find_workers(struct simulation *sim) {
         if (pool->recorded_count++ == 0) pool->recorded = &sim->recorded_workers[i];
         pool->tells_idle |= tells_idle(dag, &dag->threads[thread]);
         pool->all_retire &= retirement != DAG_NONE;
+        if (retirement == DAG_NONE) continue;
         if (pool->retirement == DAG_NONE) pool->retirement = retirement;
-        if (retirement == DAG_NONE || dag->vertices.cause[retirement] == DAG_NONE) continue;
+        if (dag->vertices.cause[retirement] == DAG_NONE) continue;
+        note_leaving(dag, pool, retirement);
         sim->pool_of_shutdown[dag->vertices.cause[retirement]] = dag->threads[thread].pool;
     }
 }
@@ -95,6 +118,7 @@ bool pools_new(struct simulation *sim) {
         enum discipline discipline = dag->pools[p].discipline;
         sim->pools[p].governed = discipline != DISCIPLINE_UNKNOWN;
         sim->pools[p].retirement = DAG_NONE;
+        sim->pools[p].leaves_ns[false] = sim->pools[p].leaves_ns[true] = -1;
         sim->pools[p].all_retire = true;
     }
     find_workers(sim);
@@ -287,6 +311,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
                                            .awaits = DAG_NONE,
                                            .stages = DAG_NONE,
                                            .looked = DAG_NONE,
+                                           .kept_from = DAG_NONE,
                                            .pool = index,
                                            .model = recorded ? worker : like,
                                            .maker = maker,
@@ -438,24 +463,42 @@ static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirem
     }
 }
 
-// A worker without a task leaves, once it is free and `because_ns` has come, as its recorded self or one like it did.
-static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) {
+// How long a worker took to leave, or one of its pool that slept until the shutdown as it does now (`sleeps`), or like
+// it was busy until later.
+static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint32_t retirement, bool sleeps) {
+    const struct pool_state *pool = &sim->pools[sim->strands[worker].pool];
+    if (sim->dag->vertices.cause[retirement] == DAG_NONE) return 0;
+    bool slept;
+    int64_t since_ns = recorded_leaving_ns(sim->dag, retirement, &slept);
+    if (slept != sleeps && pool->leaves_ns[sleeps] >= 0) return pool->leaves_ns[sleeps];
+    return sim->dag->vertices.time_ns[retirement] - since_ns;
+}
+
+// When a worker that is free has retired, as its recorded self (if `own`) or one like it did.
+static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t retirement, bool own,
+                               int64_t because_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t before = last_before_leaving(sim->dag, retirement);
+    bool idles = own && vertices->kind[before] == VERTEX_IDLE;
+    int64_t free_ns = pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
+    int64_t leaves_ns = max_ns(free_ns, because_ns);
+    int64_t retired_ns = leaves_ns + time_to_leave(sim, worker, retirement, free_ns < because_ns);
+    for (uint32_t v = before + 1; own && v < retirement; v++) {
+        int64_t then_ns = retired_ns - (vertices->time_ns[retirement] - vertices->time_ns[v]);
+        strand_pass(sim, worker, v, max_ns(then_ns, leaves_ns));
+    }
+    pass_death(sim, worker, retirement, retired_ns);
+    return retired_ns;
+}
+
+// A worker without a task leaves, once it is free and `because_ns` has come.
+static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
     uint32_t own = strand->model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
     uint32_t retirement = own != DAG_NONE ? own : pool->retirement;
     int64_t gone_ns = max_ns(strand->now_ns, because_ns);
-    if (retirement != DAG_NONE) {
-        uint32_t cause = vertices->cause[retirement], before = retirement - 1;
-        bool idles = own != DAG_NONE && vertices->kind[before] == VERTEX_IDLE;
-        int64_t free_ns = pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
-        int64_t since_ns = vertices->time_ns[before];
-        if (cause != DAG_NONE) since_ns = max_ns(since_ns, vertices->time_ns[cause]);
-        int64_t takes_ns = cause != DAG_NONE ? vertices->time_ns[retirement] - since_ns : 0;
-        gone_ns = max_ns(free_ns, because_ns) + takes_ns;
-        pass_death(sim, worker, retirement, gone_ns);
-    }
+    if (retirement != DAG_NONE) gone_ns = pass_retirement(sim, worker, retirement, own != DAG_NONE, because_ns);
     strand = &sim->strands[worker];
     strand->life = LIFE_OVER;
     pool->alive--;

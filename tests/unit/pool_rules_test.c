@@ -225,6 +225,72 @@ static void test_a_worker_may_block_as_it_leaves(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// Who is woken by the shutdown waits for the pool's lock before it leaves.
+static void test_a_worker_may_block_before_it_leaves(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 1,
+                                               .maximum = 1,
+                                               .capacity = -1,
+                                               .keep_alive_ns = 0});
+    spawn(&r, 100, 1);
+    tb_event(r.tb, MAIN, 300, EVENT_POOL_SHUTDOWN, r.pool);
+    tb_event(r.tb, MAIN, 400, EVENT_THREAD_END, M);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 200, 1);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 450, EVENT_BLOCK_BEGIN, 900, 0, 0);
+    tb_event(r.tb, FIRST, 480, EVENT_BLOCK_END, 900);
+    tb_event(r.tb, FIRST, 490, EVENT_RETIRE, r.pool);
+    tb_event(r.tb, FIRST, 500, EVENT_THREAD_END, 0);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    const struct dag *recorded = r.fixture.dag, *dag = simulation_dag(r.fixture.simulation);
+    assert_int_equal(dag->vertex_count, recorded->vertex_count);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        assert_int_equal(dag->vertices.time_ns[v], recorded->vertices.time_ns[dag->source[v]]);
+    }
+    simulate_fixture_close(&r.fixture);
+}
+
+static int64_t retired_ns(const struct dag *dag) {
+    uint32_t v = 0;
+    while (v < dag->vertex_count && dag->vertices.kind[v] != VERTEX_RETIRE) v++;
+    assert_true(v < dag->vertex_count);
+    return dag->vertices.time_ns[v];
+}
+
+// FIRST slept at the shutdown, which woke it, and so left 90 after that; SECOND was busy, and left 5 after its task.
+// Alone, FIRST is busy with both.
+static void test_only_who_slept_wakes_up_to_leave(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 2,
+                                               .maximum = 2,
+                                               .capacity = -1,
+                                               .keep_alive_ns = 0});
+    spawn(&r, 100, 1);
+    spawn(&r, 150, 2);
+    tb_event(r.tb, MAIN, 300, EVENT_POOL_SHUTDOWN, r.pool);
+    tb_event(r.tb, MAIN, 400, EVENT_THREAD_END, M);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 200, 1);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 390, EVENT_RETIRE, r.pool);
+    tb_event(r.tb, SECOND, 155, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, SECOND, 160, 1000, 2);
+    tb_event(r.tb, SECOND, 1010, EVENT_IDLE, r.pool);
+    tb_event(r.tb, SECOND, 1015, EVENT_RETIRE, r.pool);
+    simulate_fixture_open(&r.fixture, r.tb);
+    dag_edit_resize(&r.fixture.edit, r.pool, 1);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    const struct dag *dag = simulation_dag(r.fixture.simulation);
+    int64_t end_ns = dag->vertices.time_ns[simulated(&r, 2)->end];
+    assert_true(end_ns > 1000);
+    assert_int_equal(retired_ns(dag), end_ns + 10 + 5); // 10 until it falls asleep, as recorded
+    simulate_fixture_close(&r.fixture);
+}
+
 // SECOND sleeps since 310. FIRST is busy until 1000, and takes the task that called SECOND at 900 before that is awake,
 // which so takes the one that came at 950.
 static void test_who_comes_free_first_takes_the_task(void **state) {
@@ -314,6 +380,8 @@ int main(void) {
         cmocka_unit_test(test_who_did_not_come_was_asleep),
         cmocka_unit_test(test_what_was_there_is_dispatched_again),
         cmocka_unit_test(test_a_worker_may_block_as_it_leaves),
+        cmocka_unit_test(test_a_worker_may_block_before_it_leaves),
+        cmocka_unit_test(test_only_who_slept_wakes_up_to_leave),
         cmocka_unit_test(test_who_comes_free_first_takes_the_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,8 +234,7 @@ static void test_who_lost_its_core_does_not_find_its_task(void **state) {
 }
 
 // The same, but as it got its core back there was something else to help with.
-static void test_who_lost_its_core_helps_later(void **state) {
-    (void)state;
+static struct by_hand begin_story_of_late_help(void) {
     struct by_hand p = begin_story(2);
     tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
     tell(&p, SECOND, {60, START, TASK_D, 1000}, {500, END, TASK_D, 1440}, {510, START, TASK_B, 1450},
@@ -243,8 +242,25 @@ static void test_who_lost_its_core_helps_later(void **state) {
     tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 1110},
          {1149, DELAYED, 985, 0}, {1150, START, TASK_C, 1120}, {1250, END, TASK_C, 1220}, {1420, AWAITED, TASK_B, 1230},
          {1470, END, TASK_A, 1280});
+    return p;
+}
+
+static void test_who_lost_its_core_helps_later(void **state) {
+    (void)state;
+    struct by_hand p = begin_story_of_late_help();
     check_story(&p, 2000, {TASK_C, FIRST, 1150, 1250, DISPATCH_HELPED}, {TASK_B, SECOND, 510, 1410, DISPATCH_QUEUED},
                 {TASK_A, FIRST, 40, 1470, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
+// Nobody else wanted that core. So the waiter was unlucky, and is again where cores are shared anew.
+static void test_who_lost_its_core_has_bad_luck(void **state) {
+    (void)state;
+    struct by_hand p = begin_story_of_late_help();
+    by_hand_open(&p, 2000);
+    const struct dag *run = by_hand_simulate(&p, MODEL_CPU);
+    assert_int_equal(run->vertices.time_ns[run->tasks[by_hand_index(run, TASK_C)].start], 1150);
+    assert_int_equal(run->vertices.time_ns[run->tasks[by_hand_index(run, TASK_A)].end], 1470);
     simulate_fixture_close(&p.fixture);
 }
 
@@ -336,6 +352,19 @@ static void test_who_was_called_for_another_takes_as_long(void **state) {
          {105, RUN, TASK_B, 155}, {160, AWAITED, TASK_B, 0}, {400, TAKEN, TASK_C, 0}, {410, END, TASK_A, 0});
     check_story(&p, 1000, {TASK_B, FIRST, 105, 155, DISPATCH_HELPED}, {TASK_C, SECOND, 230, 300, DISPATCH_WOKEN},
                 {TASK_A, FIRST, 40, 410, DISPATCH_NEW});
+    simulate_fixture_close(&p.fixture);
+}
+
+// Whoever had spawned it came to await it at 150 and did not find it: who was woken for it had it by then, though that
+// was busy with it only at 180.
+static void test_who_was_woken_has_its_task_before_it_runs(void **state) {
+    (void)state;
+    struct by_hand p = begin_story(2);
+    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
+    tell(&p, SECOND, {60, RUN, TASK_D, 62}, {72, IDLE, 0, 0}, {180, BUSY, 0, 0}, {230, RUN, TASK_B, 400});
+    tell(&p, FIRST, {40, START, TASK_A, 0}, {90, SPAWN, TASK_B, 92}, {150, WAIT, TASK_B, 0}, {410, AWAITED, TASK_B, 0},
+         {500, END, TASK_A, 0});
+    check_story(&p, 1000, {TASK_B, SECOND, 230, 400, DISPATCH_WOKEN}, {TASK_A, FIRST, 40, 500, DISPATCH_NEW});
     simulate_fixture_close(&p.fixture);
 }
 
@@ -438,12 +467,14 @@ int main(void) {
         cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
         cmocka_unit_test(test_who_lost_its_core_does_not_find_its_task),
         cmocka_unit_test(test_who_lost_its_core_helps_later),
+        cmocka_unit_test(test_who_lost_its_core_has_bad_luck),
         cmocka_unit_test(test_who_helped_loses_its_core_behind_that),
         cmocka_unit_test(test_who_helps_with_another_loses_its_core_too),
         cmocka_unit_test(test_who_looks_around_loses_its_core_whatever_comes),
         cmocka_unit_test(test_who_helped_makes_a_spare_behind_that),
         cmocka_unit_test(test_who_sleeps_does_not_look_around),
         cmocka_unit_test(test_who_was_called_for_another_takes_as_long),
+        cmocka_unit_test(test_who_was_woken_has_its_task_before_it_runs),
         cmocka_unit_test(test_stealing_takes_longer),
         cmocka_unit_test(test_main_runs_what_it_waits_for),
         cmocka_unit_test(test_random_programs_end),
