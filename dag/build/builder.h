@@ -207,7 +207,8 @@ void find_dispatches(struct dag *dag);                            // and tails
 bool describe_pools(struct builder *builder);                     // from dispatches
 // For each vertex that hands a task over to a pool with one queue or takes one up, the one of that pool before it in
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),
-// the latest that handed one over to its pool while it slept; else DAG_NONE.
+// the latest that handed one over to its pool while it slept; for any other BUSY that of the start behind it; else
+// DAG_NONE.
 // Who hands over one task after another has its turn for the next at the end of the bracket before, since what may have
 // to be awaited there is no time of the loop around. By the DAG's times. false: no memory. Cost: order_sort's.
 bool find_turns(const struct dag *dag, uint32_t *turn_after);

@@ -79,17 +79,17 @@ static bool is_pending(const struct taking *taking, uint32_t vertex) {
     return vertex != DAG_NONE && taking->time_ns[vertex] == DAG_PENDING;
 }
 
-// Where find_turns knows who woke a worker, its cause is no more than what it then found.
-static bool is_woken_by_turn(const struct taking *taking, uint32_t v) {
+// Where find_turns knows whom a worker followed, its cause is no more than what it then found.
+static bool follows_turn(const struct taking *taking, uint32_t v) {
     return taking->dag->vertices.kind[v] == VERTEX_BUSY && taking->turn_after[v] != DAG_NONE;
 }
 
 static uint32_t cause_of(const struct taking *taking, uint32_t v) {
-    return is_woken_by_turn(taking, v) ? taking->turn_after[v] : taking->dag->vertices.cause[v];
+    return follows_turn(taking, v) ? taking->turn_after[v] : taking->dag->vertices.cause[v];
 }
 
 static uint32_t turn_of(const struct taking *taking, uint32_t v) {
-    return is_woken_by_turn(taking, v) ? taking->dag->vertices.cause[v] : taking->turn_after[v];
+    return follows_turn(taking, v) ? taking->dag->vertices.cause[v] : taking->turn_after[v];
 }
 
 // Who comes first must be seen from the times. Of who would be too early not all is taken.

@@ -15,11 +15,12 @@
 // a lock or a pool's queue stay as recorded: nobody knows what would have been instead. So what hands a task over
 // to a pool with one queue or takes one up is no earlier than what did so before it at that pool: threads whose events
 // cost more would run ahead, and tasks lie before a busy worker beside another that fell asleep since there were none,
-// which no pool would do, and no replay. Of an edge that would be too short so, less is taken. A worker that was woken
-// in vain, or for what had lain there before it slept, comes as long after the latest hand-over to its pool as it did:
-// its sleep, in which the tracer cost it nothing, gets shorter as the run does. So times depend on costs in one
-// direction: where more is taken out nothing happens later, no effect comes before its cause, and with costs of 0 every
-// time comes back to the ns. A thread without a recorded beginning keeps the time of its first vertex.
+// which no pool would do, and no replay. Of an edge that would be too short so, less is taken. A worker that slept
+// comes as long after whoever did so last before it as it did, or, woken in vain, as long after the latest hand-over:
+// its sleep, in which the tracer cost it nothing, gets shorter as the run does, or all would wait for who takes up
+// late. So times depend on costs in one direction: where more is taken out nothing happens later, no effect comes
+// before its cause, and with costs of 0 every time comes back to the ns. A thread without a recorded beginning keeps
+// the time of its first vertex.
 //
 // What the tracer costs beside its events (caches, optimisations that it prevents, its drainer) stays in.
 #ifndef REHYPE_DAG_PERTURBATION_H

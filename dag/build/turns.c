@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// In which order a pool's tasks were handed over and taken up, and which hand-over woke a worker up.
+// In which order a pool's tasks were handed over and taken up, and whom a worker followed that began to be busy.
 #include "dag/build/builder.h"
 #include "dag/order.h"
 
@@ -44,6 +44,13 @@ static uint32_t pool_of_hand_over(const struct dag *dag, uint32_t v) {
     return dag->tasks[task].pool < dag->pool_count ? dag->tasks[task].pool : 0;
 }
 
+// Whether a worker has the task that it starts since the vertex before.
+static bool is_busy_with_it(const struct dag *dag, uint32_t v) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    return v > 0 && vertices->kind[v] == VERTEX_START && vertices->kind[v - 1] == VERTEX_BUSY &&
+           vertices->task[v - 1] == vertices->task[v] && dag_thread_of(dag, v - 1) == dag_thread_of(dag, v);
+}
+
 static struct order_key *collect_turns(const struct dag *dag, uint32_t *count) {
     struct order_key *turns = malloc(((size_t)dag->vertex_count + 1) * sizeof *turns);
     *count = 0;
@@ -65,7 +72,8 @@ static void take_turn(const struct dag *dag, struct latest *pools, uint32_t v, u
     pools[pool_of_hand_over(dag, v)].hand_over = v;
     if (!turn) return;
     turn_after[v] = pools[turn].turn;
-    if (hands_over_next(dag, v)) turn_after[v - 1] = pools[turn].turn;
+    bool with_before = hands_over_next(dag, v) || (is_busy_with_it(dag, v) && turn_after[v - 1] == DAG_NONE);
+    if (with_before) turn_after[v - 1] = pools[turn].turn;
     pools[turn].turn = v;
 }
 

@@ -8,9 +8,10 @@
 //
 // Between two brackets there may be more than making: the program's work on each item, which stays. No trace tells the
 // two apart, but making belongs to handing over and is taken to cost no more than that: of what the edges of a group
-// computed in all, so many of the pool's mean bracket and pick-up of queued tasks go, or all of it if it is less; the
-// same of asking. Each edge gives the same part of what it computed, and of its wait for a core; sleep stays. So short
-// loops that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
+// computed in all, so much goes as its queued members' brackets and pick-ups did (which take longer before they are
+// compiled, as making does), or for each the mean of its pool if that is more, or all of it if it is less; the same of
+// asking. Each edge gives the same part of what it computed, and of its wait for a core; sleep stays. So short loops
+// that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
 
@@ -70,14 +71,24 @@ static void sum_edges_up(struct simulation *sim) {
     }
 }
 
+// What was computed to hand a queued task over and take it up, or what that costs its pool on the mean, if that is
+// more.
+static double hand_over_ns(const struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    int64_t mean_ns = mean_bracket(sim, index, DISPATCH_QUEUED) + mean_pickup(sim, index, DISPATCH_QUEUED);
+    if (task->dispatch != DISPATCH_QUEUED || task->spawn_begin == DAG_NONE) return (double)mean_ns;
+    int64_t own_ns = sim->costs->pickup_ns[index];
+    for (uint32_t v = task->spawn_begin + 1; v <= task->spawn_end; v++) own_ns += computed_ns(sim->dag, v);
+    return (double)max_ns(mean_ns, own_ns);
+}
+
 // From what each of a group's edges computed to the part of it that goes, the same for all.
 static void share_in_group(const struct simulation *sim, uint32_t first, double *of_task) {
     const uint32_t *next = sim->edit->merged_next;
     double total_ns = 0, most_ns = 0;
-    double each_ns = (double)(mean_bracket(sim, first, DISPATCH_QUEUED) + mean_pickup(sim, first, DISPATCH_QUEUED));
     for (uint32_t t = first; next[t] != t; t = next[t]) {
         total_ns += of_task[next[t]];
-        most_ns += each_ns;
+        most_ns += hand_over_ns(sim, next[t]);
     }
     double part = total_ns > most_ns ? most_ns / total_ns : 1;
     for (uint32_t t = first; next[t] != t; t = next[t]) of_task[next[t]] = part;

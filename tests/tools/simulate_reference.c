@@ -201,15 +201,23 @@ static int64_t whole_or_computed(const struct reference *r, uint32_t v) {
     return r->dag->vertices.compute_ns ? computed(r, v) : recorded(r, v) - recorded(r, v - 1);
 }
 
+static double hand_over_ns(const struct reference *r, uint32_t member) {
+    const struct pool_costs *costs = &r->costs->pools[task_of(r, member)->pool];
+    const struct dag_task *task = task_of(r, member);
+    int64_t mean_ns = (int64_t)(costs->bracket[DISPATCH_QUEUED].mean_ns + 0.5) +
+                      (int64_t)(costs->pickup[DISPATCH_QUEUED].mean_ns + 0.5);
+    int64_t own_ns = r->costs->pickup_ns[member];
+    if (task->dispatch != DISPATCH_QUEUED || task->spawn_begin == DAG_NONE) return (double)mean_ns;
+    for (uint32_t v = task->spawn_end; v > task->spawn_begin; v--) own_ns += whole_or_computed(r, v);
+    return (double)(own_ns > mean_ns ? own_ns : mean_ns);
+}
+
 // Of all edges in the group from one member to the next: at most what it costs to hand over as many queued tasks.
 static double part_of_group(const struct reference *r, uint32_t member, enum vertex_kind from, enum vertex_kind to) {
-    const struct pool_costs *costs = &r->costs->pools[task_of(r, member)->pool];
-    int64_t each_ns = (int64_t)(costs->bracket[DISPATCH_QUEUED].mean_ns + 0.5) +
-                      (int64_t)(costs->pickup[DISPATCH_QUEUED].mean_ns + 0.5);
     double total_ns = 0, most_ns = 0;
     for (uint32_t t = 0; t < r->dag->task_count; t++) {
         bool inner = is_merged(r, t) && !ends_group(r, t) && last_of_group(r, t) == last_of_group(r, member);
-        if (inner) most_ns += (double)each_ns;
+        if (inner) most_ns += hand_over_ns(r, r->edit->merged_next[t]);
     }
     for (uint32_t v = 1; v < r->dag->vertex_count; v++) {
         if (!leads_on(r, v, from, to)) continue;

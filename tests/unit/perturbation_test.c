@@ -232,6 +232,35 @@ static void test_who_was_woken_follows_the_call(void **state) {
     end(&f);
 }
 
+// All tasks lie in the queue. The second worker comes late, and takes the last one 85 after the first took the one
+// before. Only the first worker's ends cost, so that comes earlier, and the second worker keeps its place behind it.
+static void test_who_comes_late_keeps_its_place(void **state) {
+    (void)state;
+    uint32_t pool, site, second = WORKER + 1;
+    struct fixture f = begin_pool(&pool, &site);
+    tb_thread(f.tb, second, "pool-1-thread-2", 0);
+    for (uint64_t task = 7; task <= 10; task++) spawn(&f, task, site, pool, 20 * task - 40, 20 * task - 30);
+    tb_event(f.tb, MAIN, 1600, EVENT_THREAD_END, M, 520);
+    run(&f, 7, 200, 500);
+    run(&f, 8, 560, 760);
+    run(&f, 9, 820, 1100);
+    tb_event(f.tb, second, 55, EVENT_THREAD_START, 51, 1);
+    tb_event(f.tb, second, 65, EVENT_WORKER_BEGIN, pool);
+    tb_event(f.tb, second, 75, EVENT_IDLE, pool);
+    tb_event(f.tb, second, 905, EVENT_BUSY, pool);
+    tb_event(f.tb, second, 910, EVENT_TASK_START, 10);
+    tb_event(f.tb, second, 1300, EVENT_TASK_END, 10);
+    f.trace = tb_open(f.tb);
+    cost(&f, EVENT_TASK_END, 0, 40);
+    build(&f);
+    take_out(&f);
+    assert_int_equal(now(&f, WORKER, 820), 820 - 2 * 40);
+    assert_int_equal(now(&f, second, 905), 740 + 85);
+    assert_int_equal(now(&f, second, 910), 830);
+    assert_int_equal(now(&f, second, 1300), 1220);
+    end(&f);
+}
+
 // Pauses and samples go along with main's one edge.
 static void test_machine_moves_along(void **state) {
     (void)state;
@@ -468,6 +497,7 @@ int main(void) {
         cmocka_unit_test(test_edges_keep_a_ns),
         cmocka_unit_test(test_turns_stay),
         cmocka_unit_test(test_who_was_woken_follows_the_call),
+        cmocka_unit_test(test_who_comes_late_keeps_its_place),
         cmocka_unit_test(test_machine_moves_along),
         cmocka_unit_test(test_without_costs_nothing_happens),
         cmocka_unit_test(test_no_cost_is_exact),

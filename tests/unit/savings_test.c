@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What merging saves beside brackets and pick-ups: runs by hand. Main spawns four tasks, with so many ns from bracket
 // to bracket, and at 900 takes their results, with so many from one to the next. One worker runs them, each for 100 ns,
-// of which the last 5 come behind its result. Handing over a queued task costs 10 ns on either side.
+// of which the last 5 come behind its result. Handing over a queued task costs 10 ns on either side, unless the last
+// one is told to cost its spawner more.
 #include "by_hand.h"
 
 #include <setjmp.h>
@@ -12,11 +13,11 @@
 
 enum { TASKS = 4, BODY = 100, ENDING = 5, FIRST_BRACKET = 20, FIRST_PICKUP = 30, COST = 10, TAKES = 900, LAST = 1300 };
 
-static struct by_hand play(uint64_t making_ns, uint64_t asking_ns) {
+static struct by_hand play_with(uint64_t making_ns, uint64_t asking_ns, uint64_t last_bracket_ns) {
     struct by_hand p = by_hand_begin(NULL, 1);
     uint64_t spawn_ns = 100, start_ns = 100 + FIRST_PICKUP;
     for (uint64_t task = 1; task <= TASKS; task++) {
-        uint64_t bracket_ns = task == 1 ? FIRST_BRACKET : COST;
+        uint64_t bracket_ns = task == 1 ? FIRST_BRACKET : task == TASKS ? last_bracket_ns : COST;
         by_hand_spawn(&p, HAND_MAIN, spawn_ns, spawn_ns + bracket_ns, task);
         if (task == 1) tb_event(p.tb, HAND_FIRST, spawn_ns + 5, EVENT_WORKER_BEGIN, p.pool);
         by_hand_start(&p, HAND_FIRST, start_ns, task);
@@ -28,6 +29,10 @@ static struct by_hand play(uint64_t making_ns, uint64_t asking_ns) {
     for (uint64_t i = 0; i < TASKS; i++) tb_event(p.tb, HAND_MAIN, TAKES + i * asking_ns, EVENT_TAKEN, i + 1);
     by_hand_open(&p, LAST);
     return p;
+}
+
+static struct by_hand play(uint64_t making_ns, uint64_t asking_ns) {
+    return play_with(making_ns, asking_ns, COST);
 }
 
 static const struct dag *merge(struct by_hand *p, uint32_t factor) {
@@ -72,6 +77,16 @@ static void test_work_on_each_item_stays(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Queued brackets of 10, 10 and 60 ns, on the mean 27, and pick-ups of 10: so two members cost 37 at most, and the last
+// one 70. Of 3 times 60 ns from bracket to bracket these 144 go.
+static void test_making_is_as_slow_as_handing_over(void **state) {
+    (void)state;
+    struct by_hand p = play_with(60, 10, 60);
+    const struct dag *run = merge(&p, TASKS);
+    assert_int_equal(time_of(run, run->tasks[by_hand_index(run, TASKS)].spawn_begin), 100 + 3 * 60 - 144);
+    simulate_fixture_close(&p.fixture);
+}
+
 // Between two groups all stays.
 static void test_each_group_is_made_and_asked_for(void **state) {
     (void)state;
@@ -98,6 +113,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short_loops_go_with_the_tasks),
         cmocka_unit_test(test_work_on_each_item_stays),
+        cmocka_unit_test(test_making_is_as_slow_as_handing_over),
         cmocka_unit_test(test_each_group_is_made_and_asked_for),
         cmocka_unit_test(test_without_an_edit_all_stays),
     };
