@@ -50,6 +50,12 @@ static void pop(struct simulation *sim, uint32_t strand) {
     }
 }
 
+// Of several bodies in one wait, it is kept from the one that it was kept from longest.
+static void keep_from(const struct simulation *sim, struct strand *strand, uint32_t start) {
+    int64_t most_ns = strand->kept_from == DAG_NONE ? 0 : sim->luck[strand->kept_from].more_ns;
+    if (sim->luck[start].more_ns > most_ns) strand->kept_from = start;
+}
+
 // A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
 // too; inside a body it is work, unless that looked for it while it waited.
 static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
@@ -57,7 +63,7 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     bool found = sim->helped[index] && stealing_governs(sim, task->pool);
     if (found && sim->shares)
-        strand->kept_from = sim->luck[task->start].more_ns > 0 ? task->start : DAG_NONE;
+        keep_from(sim, strand, task->start);
     else if (found)
         strand->lead_ns += stealing_held_ns(sim, task);
     else if (task->enclosing != DAG_NONE)

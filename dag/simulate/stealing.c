@@ -48,7 +48,8 @@ static void find_taken(struct simulation *sim) {
         unsigned kind = vertices->kind[v];
         if (index == DAG_NONE || (kind != VERTEX_BUSY && kind != VERTEX_WAIT_BEGIN)) continue;
         const struct dag_task *task = &dag->tasks[index];
-        if (task->dispatch != DISPATCH_WOKEN || dag->pools[task->pool].discipline != DISCIPLINE_STEALING) continue;
+        bool steals = task->pool < dag->pool_count && dag->pools[task->pool].discipline == DISCIPLINE_STEALING;
+        if (!steals || task->dispatch != DISPATCH_WOKEN || task->spawn_begin == DAG_NONE) continue;
         bool waits = kind == VERTEX_WAIT_BEGIN;
         if (waits && dag_thread_of(dag, v) != dag_thread_of(dag, task->spawn_begin)) continue;
         int64_t before_ns = vertices->time_ns[task->start] - vertices->time_ns[v] + waits; // it was gone by then
