@@ -222,16 +222,18 @@ static const struct hook hooks[] = {
     {JUC "FutureTask", "<init>", "(Ljava/lang/Runnable;Ljava/lang/Object;)V", AT_RETURN, CREATED("aload 1"), NULL},
     {JUC "FutureTask", "run", "()V", AT_ENTRY, "aload 0; " ID "aload 0; getfield . state I; call startFuture (JI)V",
      NULL},
-    {JUC "FutureTask", "run", "()V", AT_RETURN, "aload 0; getfield . state I; call end (I)V", NULL},
-    {JUC "FutureTask", "run", "()V", AT_THROW, "int -1; call end (I)V", NULL},
+    {JUC "FutureTask", "run", "()V", AT_RETURN, "aload 0; " ID "aload 0; getfield . state I; call endFuture (JI)V",
+     NULL},
+    {JUC "FutureTask", "run", "()V", AT_THROW, "call futureThrew ()V", NULL},
     {JUC "FutureTask", "runAndReset", "()Z", AT_ENTRY,
      "aload 0; " ID "aload 0; getfield . state I; call startFuture (JI)V", NULL},
     {JUC "FutureTask", "runAndReset", "()Z", AT_RETURN,
-     "aload 0; getfield . state I; call end (I)V; aload 0; aload 0; aload 0; " ID "aload 0; getfield . state I; "
+     "aload 0; " ID "aload 0; getfield . state I; call endFuture (JI)V; "
+     "aload 0; aload 0; aload 0; " ID "aload 0; getfield . state I; "
      "aload 0; getfield . callable Ljava/util/concurrent/Callable;; "
      "call renewed (Ljava/lang/Object;JILjava/lang/Object;)J; putfield . " TASK_FIELD " J",
      NULL},
-    {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "int -1; call end (I)V", NULL},
+    {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "call futureThrew ()V", NULL},
     {JUC "FutureTask", "finishCompletion", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
     WAIT_OF(JUC "FutureTask", "awaitDone", "(ZJ)I"),
     {JUC "FutureTask", "report", "(I)Ljava/lang/Object;", AT_ENTRY, "aload 0; " ID "call taken (J)V", NULL},

@@ -106,7 +106,7 @@ PROBE(jlong, renewed)
     uint64_t id = task_id_new(state);
     jobject payload = identity_callable(jni, callable);
     record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload ? payload : task), 0);
-    return (jlong)(id | ((uint64_t)carried & ~CARRIED_ID));
+    return (jlong)(id | ((uint64_t)carried & ~(CARRIED_ID | CARRIED_BY_WORKER)));
 }
 
 // Whether what the thread makes there is worth an id.
@@ -380,7 +380,7 @@ PROBE(void, start)(JNIEnv *jni, jclass helper, jlong task) {
     if (state) begin_carried(state, (uint64_t)task & CARRIED_ID);
 }
 
-PROBE(void, startFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_task_state) {
+PROBE(void, beginFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_task_state) {
     enum { NEW = 0 };
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
@@ -401,6 +401,21 @@ PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
     end(state);
 }
 
+// Of a FutureTask that startObject has begun.
+PROBE(void, outcome)(JNIEnv *jni, jclass helper, jint future_task_state) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) note_outcome(top(state), outcome_of(future_task_state));
+}
+
+// An exception leaves a FutureTask's run(): its done() threw it. Where that began there, it ends there.
+PROBE(void, futureThrew)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    struct task_frame *frame = state ? top(state) : NULL;
+    if (!state) return;
+    note_outcome(frame, TASK_THREW);
+    if (!frame || !frame->by_worker || frame->nested > 0) end(state);
+}
+
 // A stage's future is completed by an exception: within its body, by what that threw.
 PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
     PROBED struct thread_state *state = task ? probe_begin() : NULL;
@@ -413,10 +428,15 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) 
     uint64_t id = identity_carried_by(jni, task, carrier);
     if (!id) id = identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
-    if (identity_is_done(jni, task, carrier))
+    if (identity_is_done(jni, task, carrier)) {
         begin_nothing(state);
-    else
-        begin(state, id, EVENT_TASK_START);
+        return;
+    }
+    begin(state, id, EVENT_TASK_START);
+    struct task_frame *frame = top(state);
+    if (carrier != CARRIER_FUTURE_TASK || !frame) return;
+    frame->by_worker = true;
+    identity_future_begins(jni, task);
 }
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
