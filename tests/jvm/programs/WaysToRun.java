@@ -22,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RecursiveAction;
 import java.util.concurrent.RecursiveTask;
@@ -774,6 +775,29 @@ public final class WaysToRun {
         line("failed", 2, 0, 0, 0);
     }
 
+    private static final class DoneThrows extends FutureTask<Integer> {
+        DoneThrows(Callable<Integer> body) {
+            super(body);
+        }
+
+        @Override
+        protected void done() {
+            throw new IllegalStateException("as it should");
+        }
+    }
+
+    /** It ends its worker, and another one takes the next task. */
+    private void doneThrows() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(1);
+        pool.execute(new DoneThrows(() -> {
+            Thread.currentThread().setUncaughtExceptionHandler((thread, expected) -> { });
+            return body();
+        }));
+        pool.submit(() -> body()).get();
+        close(pool);
+        line("doneThrows", 1, 0, 0, 0);
+    }
+
     private void cancelled() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(1);
         CountDownLatch running = new CountDownLatch(1);
@@ -867,6 +891,7 @@ public final class WaysToRun {
         ways.recursive();
         ways.twice();
         ways.failed();
+        ways.doneThrows();
         ways.cancelled();
         ways.rejected();
     }
