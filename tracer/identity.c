@@ -99,11 +99,6 @@ void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried) {
     if (is_future(jni, task)) set_carried(jni, task, future_task_id, carried);
 }
 
-void identity_future_begins(JNIEnv *jni, jobject task) {
-    uint64_t carried = get_carried(jni, task, future_task_id);
-    if (carried) set_carried(jni, task, future_task_id, carried | CARRIED_BY_WORKER);
-}
-
 enum carrier identity_carrier(JNIEnv *jni, jobject object) {
     if (is_future(jni, object)) return CARRIER_FUTURE_TASK;
     return identity_is_fork(jni, object) ? CARRIER_FORK_JOIN_TASK : CARRIER_OTHER;

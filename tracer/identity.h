@@ -19,16 +19,14 @@ jclass identity_global_class(JNIEnv *jni, const char *name);
 jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char *descriptor);
 
 // What the field holds: the task's id; of a ForkJoinTask, or a FutureTask that a ScheduledThreadPoolExecutor has, the
-// site of its hand-over; of a ForkJoinTask also whether its id was reserved before anyone handed it
-// over, so that its creation is yet to be recorded; and whether its body has begun: who hands it over after that hands
-// over another task (akka's mailboxes run again and again).
+// site of its hand-over; of a ForkJoinTask also whether its id was reserved before anyone handed it over, so that its
+// creation is yet to be recorded; and of both whether its body has begun. Who hands a ForkJoinTask over after that
+// hands over another task (akka's mailboxes run again and again).
 #define CARRIED_ID       (((uint64_t)1 << 40) - 1)
 #define CARRIED_SITE_AT  40
 #define CARRIED_SITE_MAX (((uint64_t)1 << 21) - 1)
 #define CARRIED_RESERVED ((uint64_t)1 << 61)
 #define CARRIED_BEGUN    ((uint64_t)1 << 62)
-// Of a FutureTask: its body begins and ends with what its worker does, so that its own run() has nothing to tell.
-#define CARRIED_BY_WORKER ((uint64_t)1 << 63)
 
 // What of these an object is.
 enum carrier identity_carrier(JNIEnv *jni, jobject object);
@@ -48,7 +46,6 @@ struct payload identity_payload(JNIEnv *jni, struct thread_state *state, jobject
 // Of a FutureTask, the whole field. 0, and nothing, for another object.
 uint64_t identity_get_future(JNIEnv *jni, jobject task);
 void identity_set_future_task(JNIEnv *jni, jobject task, uint64_t carried);
-void identity_future_begins(JNIEnv *jni, jobject task); // of a FutureTask: CARRIED_BY_WORKER, if it has an id
 
 // What a FutureTask's callable was made from: the Runnable that it adapts, or itself.
 jobject identity_callable(JNIEnv *jni, jobject callable);

@@ -106,7 +106,7 @@ PROBE(jlong, renewed)
     uint64_t id = task_id_new(state);
     jobject payload = identity_callable(jni, callable);
     record3(state, EVENT_TASK_CREATED, id, identity_class(jni, state, payload ? payload : task), 0);
-    return (jlong)(id | ((uint64_t)carried & ~(CARRIED_ID | CARRIED_BY_WORKER)));
+    return (jlong)(id | ((uint64_t)carried & ~(CARRIED_ID | CARRIED_BEGUN)));
 }
 
 // Whether what the thread makes there is worth an id.
@@ -370,24 +370,22 @@ static enum task_outcome outcome_of(jint future_task_state) {
     return future_task_state >= CANCELLED ? TASK_CANCELLED : TASK_RETURNED;
 }
 
-static void begin_carried(struct thread_state *state, uint64_t id) {
-    if (!id && tracer.attached && state->tasks == 0) id = task_id_new(state); // handed over before the tracer came
-    begin(state, id, EVENT_TASK_START);
-}
-
-PROBE(void, start)(JNIEnv *jni, jclass helper, jlong task) {
-    PROBED struct thread_state *state = probe_begin();
-    if (state) begin_carried(state, (uint64_t)task & CARRIED_ID);
-}
-
-PROBE(void, beginFuture)(JNIEnv *jni, jclass helper, jlong task, jint future_task_state) {
-    enum { NEW = 0 };
+PROBE(void, start)(JNIEnv *jni, jclass helper, jlong carried) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    if (future_task_state == NEW)
-        begin_carried(state, (uint64_t)task & CARRIED_ID);
-    else
-        begin_nothing(state);
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
+    if (!task && tracer.attached && state->tasks == 0) task = task_id_new(state); // handed over before the tracer came
+    begin(state, task, EVENT_TASK_START);
+}
+
+// A FutureTask calls its callable. Gives what it is to carry: whether it began goes with it, since a run() that has
+// nothing to call ends nothing.
+PROBE(jlong, futureBegins)(JNIEnv *jni, jclass helper, jlong carried) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return carried;
+    uint64_t made = (uint64_t)carried & CARRIED_ID, task = made ? made : task_id_new(state); // made out of sight
+    begin(state, task, EVENT_TASK_START);
+    return (jlong)((uint64_t)carried | task | CARRIED_BEGUN);
 }
 
 static void note_outcome(struct task_frame *frame, enum task_outcome outcome) {
@@ -401,19 +399,22 @@ PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
     end(state);
 }
 
-// Of a FutureTask that startObject has begun.
-PROBE(void, outcome)(JNIEnv *jni, jclass helper, jint future_task_state) {
-    PROBED struct thread_state *state = probe_begin();
-    if (state) note_outcome(top(state), outcome_of(future_task_state));
+// Its run() is over; another thread's, or one that it called itself, may have come to nothing before.
+PROBE(void, futureEnds)(JNIEnv *jni, jclass helper, jlong carried, jint future_task_state) {
+    PROBED struct thread_state *state = (uint64_t)carried & CARRIED_BEGUN ? probe_begin() : NULL;
+    struct task_frame *frame = state ? top(state) : NULL;
+    if (!state || (frame && frame->task != ((uint64_t)carried & CARRIED_ID))) return;
+    note_outcome(frame, outcome_of(future_task_state));
+    end(state);
 }
 
-// An exception leaves a FutureTask's run(): its done() threw it. Where that began there, it ends there.
+// An exception leaves its run(): its done() threw it, when all else was over.
 PROBE(void, futureThrew)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     struct task_frame *frame = state ? top(state) : NULL;
     if (!state) return;
     note_outcome(frame, TASK_THREW);
-    if (!frame || !frame->by_worker || frame->nested > 0) end(state);
+    end(state);
 }
 
 // A stage's future is completed by an exception: within its body, by what that threw.
@@ -433,10 +434,6 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) 
         return;
     }
     begin(state, id, EVENT_TASK_START);
-    struct task_frame *frame = top(state);
-    if (carrier != CARRIER_FUTURE_TASK || !frame) return;
-    frame->by_worker = true;
-    identity_future_begins(jni, task);
 }
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
@@ -878,8 +875,9 @@ static void close_tasks(struct thread_state *state, bool threw) {
     }
 }
 
+// By what was begun and has not ended, an exception has left.
 static void become_idle(struct thread_state *state, uint32_t pool) {
-    close_tasks(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
+    close_tasks(state, true);
     state->was_idle = false;
     state->idle_pool = pool;
     record1(state, EVENT_IDLE, pool);
@@ -892,6 +890,7 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
         begin_work(state, (uint32_t)pool);
         state->loop_unseen = true;
     }
+    close_tasks(state, false); // by an exception the worker leaves
     become_idle(state, (uint32_t)pool);
 }
 

@@ -45,7 +45,6 @@ struct task_frame {
     uint32_t site;        // ...
     uint32_t forked_from; // site of the task's own fork; 0: unknown
     bool begun_before;    // under way when recording began: nobody tells when it ends (running.h)
-    bool by_worker;       // a FutureTask, begun by what runs it: CARRIED_BY_WORKER (identity.h)
     uint32_t nested;      // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
     uint32_t outcome;     // enum task_outcome so far
 };

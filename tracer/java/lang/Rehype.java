@@ -7,8 +7,6 @@ package java.lang;
  * class loader delegates that package to the boot loader, whatever else it hides.
  */
 public final class Rehype {
-    private static final int FUTURE_NORMAL = 2; // FutureTask.state, JDK 8 to 25
-
     private Rehype() {}
 
     // Tells which copy of the agent the natives are bound to, and whether they can be yet.
@@ -32,22 +30,11 @@ public final class Rehype {
     // The application's place from which a task may be spawned next; 0 when the call is over.
     public static native void site(int site);
 
-    // FutureTasks begin and end with what their worker does, as a rule: they carry a negative number then, and only what
-    // went wrong is yet to be told. To see that here saves two calls into native code a task.
-
+    /** A pool's worker runs what it took. A FutureTask tells itself when it begins and ends, and whether. */
     @jdk.internal.vm.annotation.ForceInline
-    public static void startFuture(long task, int state) {
-        if (task >= 0) {
-            beginFuture(task, state);
-        }
-    }
-
-    @jdk.internal.vm.annotation.ForceInline
-    public static void endFuture(long task, int state) {
-        if (task >= 0) {
-            end(state);
-        } else if (state > FUTURE_NORMAL) {
-            outcome(state);
+    public static void startTaken(Object task) {
+        if (task == null || task.getClass() != java.util.concurrent.FutureTask.class) {
+            startObject(task);
         }
     }
 
@@ -69,9 +56,9 @@ public final class Rehype {
 
     // Execution.
     public static native void start(long task);
-    public static native void beginFuture(long task, int state);
     public static native void end(int state);
-    public static native void outcome(int state);
+    public static native long futureBegins(long carried);
+    public static native void futureEnds(long carried, int state);
     public static native void futureThrew();
     public static native void threw(long task);
     public static native void startObject(Object task);
