@@ -22,12 +22,27 @@ static cJSON *cost_json(const struct cost *cost) {
     return object;
 }
 
+// Of those that a worker was woken for, by the least that it had slept.
+static cJSON *sleeps_json(const struct pool_costs *costs) {
+    cJSON *array = cJSON_CreateArray();
+    for (unsigned s = 0; s < SLEEP_CLASSES; s++) {
+        if (costs->woken_pickup[s].count == 0) continue;
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToObject(object, "slept_ns", json_integer(costs_least_sleep_ns(s)));
+        cJSON_AddItemToObject(object, "spawn", cost_json(&costs->woken_bracket[s]));
+        cJSON_AddItemToObject(object, "pickup", cost_json(&costs->woken_pickup[s]));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
 static cJSON *dispatch_json(const struct dag *dag, const struct pool_costs *costs, uint32_t pool, int kind) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToObject(object, "pool", json_text(pool_name(dag, pool)));
     cJSON_AddItemToObject(object, "dispatch", json_text(dispatch_names[kind]));
     cJSON_AddItemToObject(object, "spawn", cost_json(&costs->bracket[kind]));
     cJSON_AddItemToObject(object, "pickup", cost_json(&costs->pickup[kind]));
+    if (kind == DISPATCH_WOKEN) cJSON_AddItemToObject(object, "by_sleep", sleeps_json(costs));
     return object;
 }
 

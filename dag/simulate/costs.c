@@ -31,13 +31,27 @@ static int64_t queued_between(const struct dag *dag, uint32_t from, uint32_t to,
     return queued_ns;
 }
 
+static bool was_picked_up(const struct dag_task *task) {
+    return task->start != DAG_NONE && (task->spawn_begin != DAG_NONE || dag_task_stands(task));
+}
+
+static uint32_t pickup_begins(const struct dag *dag, const struct dag_task *task) {
+    uint32_t first = dag->threads[task->thread].first;
+    return task->pickup > first ? task->pickup - 1 : first;
+}
+
 static int64_t pickup_of(const struct dag *dag, const struct dag_task *task) {
-    if (task->start == DAG_NONE || (task->spawn_begin == DAG_NONE && !dag_task_stands(task))) return 0;
-    const int64_t *time_ns = dag->vertices.time_ns;
-    int64_t since_ns = dag_pickup_from_ns(dag, task);
-    uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
-    int64_t pickup_ns = time_ns[task->start] - since_ns;
-    return max_ns(pickup_ns - queued_between(dag, from, task->start, since_ns), 0);
+    if (!was_picked_up(task)) return 0;
+    int64_t since_ns = dag_pickup_from_ns(dag, task), pickup_ns = dag->vertices.time_ns[task->start] - since_ns;
+    return max_ns(pickup_ns - queued_between(dag, pickup_begins(dag, task), task->start, since_ns), 0);
+}
+
+// Whether the worker waited for a core for longer than the pick-up took: some of it before it slept, and nobody knows
+// how much.
+static bool is_hidden(const struct dag *dag, const struct dag_task *task) {
+    if (task->dispatch != DISPATCH_WOKEN || !was_picked_up(task)) return false;
+    int64_t pickup_ns = dag->vertices.time_ns[task->start] - dag_pickup_from_ns(dag, task);
+    return queued_between(dag, pickup_begins(dag, task), task->start, INT64_MIN) > pickup_ns;
 }
 
 // Bodies that lie in the bracket are left out, and the pick-up of its own.
@@ -94,29 +108,30 @@ static struct cost trimmed_mean(int64_t *values, size_t size) {
     return (struct cost){size, sum_ns / (double)(size - 2 * cut)};
 }
 
-// Tasks' values, sorted by dispatch, and for each by pool: so a pool's of one dispatch stand together, and so do all
-// pools' of it.
+// Tasks' values, sorted by kind, and for each by pool: so a pool's of one kind stand together, and so do all pools' of
+// it.
 struct samples {
     int64_t *values;
-    size_t *begin; // DISPATCH_KINDS * pools + 1
+    uint8_t *kind; // a task each: its dispatch, or class of sleep
+    size_t *begin; // KINDS * pools + 1
     uint32_t pools;
 };
 
-static uint32_t pool_of(const struct samples *samples, const struct dag_task *task) {
-    return task->pool < samples->pools ? task->pool : 0;
-}
+enum { NO_SLEEP = SLEEP_CLASSES, KINDS = DISPATCH_KINDS };
+_Static_assert(NO_SLEEP < KINDS, "a table by dispatch has room for one by sleep");
 
-static size_t group_of(const struct samples *samples, const struct dag_task *task) {
-    return (size_t)task->dispatch * samples->pools + pool_of(samples, task);
+static size_t group_of(const struct samples *samples, const struct dag *dag, uint32_t t) {
+    uint32_t pool = dag->tasks[t].pool;
+    return (size_t)samples->kind[t] * samples->pools + (pool < samples->pools ? pool : 0);
 }
 
 static void sort_samples(const struct dag *dag, const int64_t *value_of_task, struct samples *samples) {
-    size_t groups = (size_t)DISPATCH_KINDS * samples->pools;
+    size_t groups = (size_t)KINDS * samples->pools;
     memset(samples->begin, 0, (groups + 1) * sizeof *samples->begin);
-    for (uint32_t t = 0; t < dag->task_count; t++) samples->begin[group_of(samples, &dag->tasks[t]) + 1]++;
+    for (uint32_t t = 0; t < dag->task_count; t++) samples->begin[group_of(samples, dag, t) + 1]++;
     for (size_t g = 0; g < groups; g++) samples->begin[g + 1] += samples->begin[g];
     for (uint32_t t = dag->task_count; t-- > 0;) {
-        size_t *end = &samples->begin[group_of(samples, &dag->tasks[t]) + 1];
+        size_t *end = &samples->begin[group_of(samples, dag, t) + 1];
         samples->values[--*end] = value_of_task[t];
     }
     // each group's end has moved down to its beginning: one place to the right of where it belongs
@@ -183,14 +198,57 @@ static void measure_quick(struct costs *costs, enum cost_kind kind, enum dispatc
     }
 }
 
+static struct cost *woken_of(struct pool_costs *pool, enum cost_kind kind) {
+    return kind == COST_BRACKET ? pool->woken_bracket : pool->woken_pickup;
+}
+
+static void measure_woken(struct costs *costs, enum cost_kind kind, struct samples *samples) {
+    enum { FEWEST = 5 };
+    for (uint32_t c = 0; c < SLEEP_CLASSES; c++) {
+        size_t *begin = &samples->begin[(size_t)c * samples->pools];
+        for (uint32_t p = 0; p < samples->pools; p++) {
+            struct cost *cost = &woken_of(&costs->pools[p], kind)[c];
+            *cost = trimmed_mean(samples->values + begin[p], begin[p + 1] - begin[p]);
+            if (cost->count < FEWEST) cost->mean_ns = costs_of(&costs->pools[p], kind)[DISPATCH_WOKEN].mean_ns;
+        }
+    }
+}
+
+static const int64_t least_sleep_ns[SLEEP_CLASSES] = {0, 10000, 100000, 1000000, 10000000};
+
+int64_t costs_least_sleep_ns(unsigned sleep) {
+    return least_sleep_ns[sleep];
+}
+
+unsigned costs_sleep_class(int64_t slept_ns) {
+    unsigned sleep = SLEEP_CLASSES - 1;
+    while (sleep > 0 && slept_ns < least_sleep_ns[sleep]) sleep--;
+    return sleep;
+}
+
+static unsigned sleep_class_of(const struct dag *dag, const struct dag_task *task) {
+    if (task->dispatch != DISPATCH_WOKEN) return NO_SLEEP;
+    return costs_sleep_class(dag->vertices.time_ns[task->spawn_begin] - dag_free_ns(dag, task));
+}
+
 // What of a pick-up comes after the sleep.
 static int64_t woken_pickup_of(const struct dag *dag, const struct dag_task *task) {
     if (task->start == DAG_NONE || task->start == 0 || task->pickup == task->start) return 0;
     return dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->start - 1];
 }
 
+static void measure_awake(struct costs *costs, struct samples *samples) {
+    const size_t *begin = &samples->begin[(size_t)DISPATCH_WOKEN * samples->pools];
+    for (uint32_t p = 0; p < samples->pools; p++) {
+        costs->pools[p].awake_ns = trimmed_mean(samples->values + begin[p], begin[p + 1] - begin[p]).mean_ns;
+    }
+}
+
 static void measure_brackets(const struct dag *dag, struct costs *costs, struct samples *samples) {
-    for (uint32_t t = 0; t < dag->task_count; t++) costs->bracket_ns[t] = bracket_of(dag, t);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        costs->bracket_ns[t] = bracket_of(dag, t);
+        samples->kind[t] = dag->tasks[t].dispatch;
+    }
     sort_samples(dag, costs->bracket_ns, samples);
     measure_means(costs, COST_BRACKET, samples);
     for (uint32_t p = 0; p < samples->pools; p++) {
@@ -198,10 +256,17 @@ static void measure_brackets(const struct dag *dag, struct costs *costs, struct 
     }
     measure_quick(costs, COST_BRACKET, DISPATCH_WOKEN, samples);
     measure_quick(costs, COST_BRACKET, DISPATCH_QUEUED, samples);
+    for (uint32_t t = 0; t < dag->task_count; t++) samples->kind[t] = (uint8_t)sleep_class_of(dag, &dag->tasks[t]);
+    sort_samples(dag, costs->bracket_ns, samples);
+    measure_woken(costs, COST_BRACKET, samples);
 }
 
 static void measure_pickups(const struct dag *dag, struct costs *costs, struct samples *samples) {
-    for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = pickup_of(dag, &dag->tasks[t]);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        costs->pickup_ns[t] = pickup_of(dag, task);
+        samples->kind[t] = is_hidden(dag, task) ? DISPATCH_NONE : task->dispatch;
+    }
     sort_samples(dag, costs->pickup_ns, samples);
     measure_means(costs, COST_PICKUP, samples);
     for (uint32_t p = 0; p < samples->pools; p++) {
@@ -210,9 +275,16 @@ static void measure_pickups(const struct dag *dag, struct costs *costs, struct s
     for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = woken_pickup_of(dag, &dag->tasks[t]);
     sort_samples(dag, costs->pickup_ns, samples);
     measure_quick(costs, COST_PICKUP, DISPATCH_WOKEN, samples);
+    measure_awake(costs, samples);
     for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = pickup_of(dag, &dag->tasks[t]);
     sort_samples(dag, costs->pickup_ns, samples);
     measure_quick(costs, COST_PICKUP, DISPATCH_QUEUED, samples);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        samples->kind[t] = is_hidden(dag, task) ? NO_SLEEP : (uint8_t)sleep_class_of(dag, task);
+    }
+    sort_samples(dag, costs->pickup_ns, samples);
+    measure_woken(costs, COST_PICKUP, samples);
 }
 
 // From a result to the going on of whoever slept for it.
@@ -263,11 +335,13 @@ static struct cost measure_looking(const struct dag *dag, uint32_t pool, int64_t
 static bool measure(const struct dag *dag, struct costs *costs, struct samples *samples) {
     size_t most = dag->vertex_count > dag->task_count ? dag->vertex_count : dag->task_count;
     samples->values = malloc((most + 1) * sizeof *samples->values);
-    samples->begin = malloc(((size_t)DISPATCH_KINDS * samples->pools + 1) * sizeof *samples->begin);
+    samples->kind = malloc((size_t)dag->task_count + 1);
+    samples->begin = malloc(((size_t)KINDS * samples->pools + 1) * sizeof *samples->begin);
     costs->pools = calloc(samples->pools, sizeof *costs->pools);
     costs->bracket_ns = malloc(((size_t)dag->task_count + 1) * sizeof *costs->bracket_ns);
     costs->pickup_ns = malloc(((size_t)dag->task_count + 1) * sizeof *costs->pickup_ns);
-    if (!samples->values || !samples->begin || !costs->pools || !costs->bracket_ns || !costs->pickup_ns) return false;
+    bool ok = samples->values && samples->kind && samples->begin;
+    if (!ok || !costs->pools || !costs->bracket_ns || !costs->pickup_ns) return false;
     measure_brackets(dag, costs, samples);
     measure_pickups(dag, costs, samples);
     costs->wakeup = measure_wakeup(dag, samples->values);
@@ -285,6 +359,7 @@ struct costs *costs_measure(const struct dag *dag, struct error *error) {
     struct samples samples = {.pools = dag->pool_count};
     bool ok = costs && measure(dag, costs, &samples) && costs_measure_holdups(dag, costs);
     free(samples.values);
+    free(samples.kind);
     free(samples.begin);
     if (ok) return costs;
     costs_free(costs);

@@ -6,6 +6,10 @@
 // between the moment when both the task was spawned and its worker was free, and its start; of it, what the worker
 // waited for a core is left out where that was measured. Means are trimmed (a tenth at each end), since a preempted
 // thread is no cost of a pool's.
+//
+// To wake a worker costs the more the longer it has slept: by then its core sleeps as well, and other things lie in the
+// caches. So what that costs is also told apart by powers of ten of the sleep. Where a worker waited for a core for
+// longer than it took to pick the task up, it did so before it slept as well: such tasks tell nothing of either.
 #ifndef REHYPE_DAG_COSTS_H
 #define REHYPE_DAG_COSTS_H
 
@@ -16,8 +20,14 @@ struct cost {
     double mean_ns;
 };
 
+// A worker's sleep: less than 10 us, 100 us, 1 ms, 10 ms, or longer.
+enum { SLEEP_CLASSES = 5 };
+
 struct pool_costs {
     struct cost bracket[DISPATCH_KINDS], pickup[DISPATCH_KINDS]; // by how the task is dispatched
+    // Of DISPATCH_WOKEN, by how long the worker had slept. Of fewer than 5 tasks the mean is that of all sleeps.
+    struct cost woken_bracket[SLEEP_CLASSES], woken_pickup[SLEEP_CLASSES];
+    double awake_ns; // what of those pick-ups comes after BUSY: the mean
     // Of one queued task right after another, as a split spawns and dispatches them: processors have the code and what
     // it needs at hand, which they have not after a long body or wait. What the quickest tenth of the queued tasks
     // took. Where none queued, brackets of those that a worker was woken for, and their pick-ups from BUSY on; else the
@@ -51,6 +61,10 @@ struct costs {
 // same pool that was, or of all pools, or 0. Cost: about 20 ns a task.
 struct costs *costs_measure(const struct dag *dag, struct error *error);
 void costs_free(struct costs *costs);
+
+// Which class a sleep is of, and the shortest sleep of a class.
+unsigned costs_sleep_class(int64_t slept_ns);
+int64_t costs_least_sleep_ns(unsigned sleep);
 
 // costs->holdups; costs_measure does it. false: no memory.
 bool costs_measure_holdups(const struct dag *dag, struct costs *costs);

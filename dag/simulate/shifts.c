@@ -270,6 +270,11 @@ static const struct worker_shift *first_to_come(const struct simulation *sim, ui
     return first;
 }
 
+// Whether the spawn that had called the worker is gone with an edit: the one that calls it now may come long after.
+static bool called_by_gone(const struct simulation *sim, const struct worker_shift *shift) {
+    return shift->task != DAG_NONE && job_has_moved(sim, shift->task) && sim->fate[shift->task] != FATE_SPLIT;
+}
+
 int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t coming, uint32_t *took) {
     uint32_t index = job_task(sim, job);
     *took = DAG_NONE;
@@ -278,5 +283,5 @@ int64_t shifts_coming_ns(const struct simulation *sim, uint32_t job, uint32_t co
     const struct worker_shift *shift = first_to_come(sim, index);
     if (!shift) return sim->drained_ns[index] - spawn_ns + mean_pickup(sim, job, DISPATCH_WOKEN);
     *took = shift->task;
-    return came_ns(sim, shift) - spawn_ns;
+    return called_by_gone(sim, shift) ? mean_pickup(sim, job, DISPATCH_WOKEN) : came_ns(sim, shift) - spawn_ns;
 }

@@ -203,8 +203,11 @@ const struct stuck *simulation_stuck(const struct simulation *sim) {
     return &sim->stuck;
 }
 
-static int64_t rounded(double ns) {
-    return (int64_t)(ns + 0.5); // costs are no less than 0
+static int64_t mean_of(const struct cost *of_dispatch, const struct cost *of_sleep, enum dispatch dispatch,
+                       int64_t slept_ns) {
+    bool woken = dispatch == DISPATCH_WOKEN;
+    const struct cost *cost = woken ? &of_sleep[costs_sleep_class(slept_ns)] : &of_dispatch[dispatch];
+    return (int64_t)(cost->mean_ns + 0.5); // costs are no less than 0
 }
 
 static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t job) {
@@ -224,7 +227,8 @@ static bool follows_part(const struct simulation *sim, uint32_t job, enum dispat
 }
 
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return rounded(costs_of(sim, job)->bracket[dispatch].mean_ns);
+    const struct pool_costs *costs = costs_of(sim, job);
+    return mean_of(costs->bracket, costs->woken_bracket, dispatch, sim->slept_ns);
 }
 
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
@@ -233,8 +237,13 @@ int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatc
     return mean_bracket(sim, job, dispatch);
 }
 
+int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
+    const struct pool_costs *costs = &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
+    return mean_of(costs->pickup, costs->woken_pickup, dispatch, sim->slept_ns);
+}
+
 int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return rounded(costs_of(sim, job)->pickup[dispatch].mean_ns);
+    return pool_mean_pickup(sim, sim->dag->tasks[job_task(sim, job)].pool, dispatch);
 }
 
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
@@ -281,10 +290,24 @@ static void make_room(struct simulation *sim, struct passages *log) {
     log->count--;
 }
 
+// A worker that is woken tells so when it has a core, and not when it is called: what it waited, it waited before that.
+static __attribute__((noinline)) void settle_busy(struct simulation *sim, struct strand *strand, struct passages *log,
+                                                  int64_t start_ns) {
+    struct passage *busy = &log->items[strand->busy_item - 1];
+    int64_t later_ns = max_ns(start_ns - strand->awake_ns - busy->time_ns, 0);
+    int64_t queued_ns = min_ns(strand->queued_ns, later_ns);
+    busy->time_ns += later_ns;
+    busy->queued_ns += queued_ns;
+    strand->queued_ns -= queued_ns;
+    strand->busy_item = 0;
+    if (busy->source != DAG_NONE) sim->time_ns[busy->source] = busy->time_ns;
+}
+
 static inline void pass(struct simulation *sim, uint32_t index, uint32_t source, uint32_t task, unsigned kind,
                         int64_t time_ns, bool dropped) {
     struct strand *strand = &sim->strands[index];
     struct passages *log = &sim->log[index];
+    if (__builtin_expect(strand->busy_item != 0, 0)) settle_busy(sim, strand, log, time_ns);
     log->items[log->count++] = (struct passage){.time_ns = time_ns,
                                                 .compute_ns = strand->compute_ns,
                                                 .queued_ns = strand->queued_ns,

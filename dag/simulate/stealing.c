@@ -136,10 +136,6 @@ static uint32_t idle_count(const struct simulation *sim, const struct pool_state
     return count;
 }
 
-static int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
-    return (int64_t)(sim->costs->pools[pool].pickup[dispatch].mean_ns + 0.5);
-}
-
 // How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
 // made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
 static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
@@ -178,7 +174,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(sim, pool);
     if (run >= parallelism) return false;
     enum dispatch dispatch = DISPATCH_NEW;
-    uint32_t worker = worker_wake(sim, index);
+    uint32_t worker = worker_wake(sim, index, now_ns);
     bool makes = worker == DAG_NONE && (run == 0 || (int64_t)pool->alive < parallelism);
     if (makes)
         worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
@@ -199,7 +195,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     struct pool_state *pool = &sim->pools[index];
     bool full = (int64_t)pool->alive >= pool->core;
     bool wanted = pool->made < pool->recorded_count || pool->queue_length > 0;
-    uint32_t worker = full ? worker_wake(sim, index) : DAG_NONE;
+    uint32_t worker = full ? worker_wake(sim, index, now_ns) : DAG_NONE;
     if (worker != DAG_NONE) {
         worker_send(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
         sim->strands[worker].takes_before_ns = 0;

@@ -125,10 +125,12 @@ struct strand {
     uint32_t maker;                  // of a worker, the vertex that it was made at
     // Of a stealing pool's workers; `blocked` also of others that wait for such a pool's task:
     struct deque own;
-    uint32_t next_of_pool;   // the one made before it
-    uint32_t stolen_from;    // whose deque its latest stolen task was in, DAG_NONE
-    int64_t woken_ns;        // when it was made or woken, of one that comes
-    uint8_t comes_as;        // enum dispatch of what it will find
+    uint32_t next_of_pool; // the one made before it
+    uint32_t stolen_from;  // whose deque its latest stolen task was in, DAG_NONE
+    int64_t woken_ns;      // when it was made or woken, of one that comes
+    uint8_t comes_as;      // enum dispatch of what it will find
+    uint32_t busy_item;    // of its log: 1 + the BUSY of a task that it was woken for, until it has a core to start it
+    int64_t awake_ns;      // so long before the start that BUSY is
     int64_t takes_before_ns; // of a stealing pool: so long before the start of what it then finds
     uint32_t comes_for;      // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
     uint32_t blocked;        // it waits for a task of this pool and found nothing to help with; else 0
@@ -220,6 +222,7 @@ struct simulation {
     uint32_t strand_count, strand_capacity;
     struct frame *frames;
     uint32_t frame_count, frame_capacity, unused_frame;
+    int64_t slept_ns;          // of the worker that was woken last: how long it had
     double rate;               // of arrivals; 0: as recorded
     struct arrivals *arrivals; // a recorded thread each
     struct agenda agenda;
@@ -431,9 +434,7 @@ void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
 // Of a pool, made now by what happens at a vertex, alive and without a task; DAG_NONE: no memory.
 uint32_t worker_make(struct simulation *sim, uint32_t pool, uint32_t maker, int64_t now_ns);
 // Wakes the worker that comes first, DAG_NONE if nobody idles; it is free since its now_ns.
-uint32_t worker_wake(struct simulation *sim, uint32_t pool);
-// How a worker that has been idle for so long finds a task.
-enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t task, int64_t idle_ns);
+uint32_t worker_wake(struct simulation *sim, uint32_t pool, int64_t now_ns);
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t from_ns,
                        int64_t start_ns);
 void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns);
@@ -496,11 +497,12 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t strand, int64_
 void stealing_help(struct simulation *sim, uint32_t strand);
 void stealing_unblock(struct simulation *sim, uint32_t strand);
 
-// costs, of a dispatch that differs from the recorded one or not
+// costs, of a dispatch that differs from the recorded one or not; of one that woke a worker, after sim->slept_ns
 bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch dispatch);
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch);
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
 
 // service.c: luck, pauses, background, of a trace that measures what edges compute

@@ -161,6 +161,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
 
 void pools_begin_run(struct simulation *sim) {
     sim->steals = false;
+    sim->slept_ns = 0;
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         begin_pool(sim, p);
         sim->steals |= stealing_governs(sim, p);
@@ -271,6 +272,18 @@ static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_
     if (queued) strand->compute_ns += min_ns(pickup.compute_ns, lead_ns);
 }
 
+// BUSY is as long before the start as it was, or as that is on the mean.
+static void note_busy(struct simulation *sim, uint32_t worker, uint32_t job, bool as_recorded) {
+    const struct passages *log = &sim->log[worker];
+    const struct passage *busy = &log->items[log->count - 1];
+    struct strand *strand = &sim->strands[worker];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    if (log->count == 0 || busy->kind != VERTEX_BUSY) return;
+    strand->busy_item = log->count;
+    strand->awake_ns = (int64_t)(sim->costs->pools[strand->pool].awake_ns + 0.5);
+    if (as_recorded) strand->awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
+}
+
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch, int64_t from_ns,
                        int64_t start_ns) {
     sim->dispatch[job] = (uint8_t)dispatch;
@@ -278,12 +291,14 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
         worker_pass_birth(sim, worker, job, from_ns, start_ns);
         sim->strands[worker].now_ns = from_ns;
     }
-    if (job < sim->dag->task_count && dispatch == sim->dag->tasks[job].dispatch) {
+    bool as_recorded = job < sim->dag->task_count && dispatch == sim->dag->tasks[job].dispatch;
+    if (as_recorded) {
         pass_recorded_pickup(sim, worker, job, from_ns, start_ns);
     } else if (dispatch == DISPATCH_WOKEN) {
         pass_idle(sim, worker, DAG_NONE, job, from_ns);
         if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
     }
+    if (dispatch == DISPATCH_WOKEN) note_busy(sim, worker, job, as_recorded);
     struct strand *strand = &sim->strands[worker];
     bool arrived = strand->life == LIFE_COMING; // and so the pick-up has passed
     strand->life = LIFE_RUNS;
@@ -336,18 +351,19 @@ static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, i
 // own time and of the spawner's, it finds the next task like one that queued. (Whether a spawn or a worker was first by
 // less than that says little, and what the task itself cost says more. With less, spawns of tiny tasks would be held up
 // by waking workers, who so would find nothing and fall asleep again, for ever.)
-enum dispatch worker_dispatch_to_idle(const struct simulation *sim, uint32_t job, int64_t idle_ns) {
+static enum dispatch dispatch_to_woken(const struct simulation *sim, uint32_t job) {
     if (is_as_recorded(sim, job, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
     int64_t waking_ns = mean_pickup(sim, job, DISPATCH_WOKEN) + mean_bracket(sim, job, DISPATCH_WOKEN);
-    return idle_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+    return sim->slept_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
-uint32_t worker_wake(struct simulation *sim, uint32_t index) {
+uint32_t worker_wake(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
     uint32_t worker = sim->dag->pools[index].lifo_wakeups ? pool->idle_last : pool->idle_first;
     if (worker == DAG_NONE) return DAG_NONE;
     idle_remove(sim, pool, worker);
     sim->running++;
+    sim->slept_ns = now_ns - sim->strands[worker].now_ns;
     return worker;
 }
 
@@ -378,9 +394,9 @@ static enum dispatch bracket_while_coming(const struct simulation *sim, uint32_t
 
 // DISPATCH_NONE: nobody idles.
 static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
-    uint32_t worker = worker_wake(sim, index);
+    uint32_t worker = worker_wake(sim, index, now_ns);
     if (worker == DAG_NONE) return DISPATCH_NONE;
-    enum dispatch dispatch = worker_dispatch_to_idle(sim, job, now_ns - sim->strands[worker].now_ns);
+    enum dispatch dispatch = dispatch_to_woken(sim, job);
     bool calls = dispatch == DISPATCH_WOKEN || shifts_slept(sim, job, sim->pools[index].coming);
     if (calls && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
         call_idle(sim, index, worker, job, now_ns);

@@ -100,6 +100,7 @@ struct reference {
     const struct dag *dag;
     const struct dag_edit *edit;
     const struct costs *costs;
+    int64_t slept_ns; // how long the worker had that was woken last, or may have been
     const struct model *model;
     struct reference_run *run;
     struct strand *strands;
@@ -299,12 +300,25 @@ static int64_t own_pickup_ns(const struct reference *r, uint32_t index) {
     return recorded(r, task->start) - (free_ns > from_ns ? free_ns : from_ns);
 }
 
+// What tells how much it costs to wake a worker: less than 10 us of sleep, 100 us, 1 ms, 10 ms, or more.
+static unsigned sleep_class(int64_t slept_ns) {
+    return (slept_ns >= 10000) + (slept_ns >= 100000) + (slept_ns >= 1000000) + (slept_ns >= 10000000);
+}
+
+static int64_t pool_pickup_ns(const struct reference *r, uint32_t pool, enum dispatch dispatch) {
+    const struct pool_costs *costs = &r->costs->pools[pool];
+    if (dispatch == DISPATCH_WOKEN) return (int64_t)(costs->woken_pickup[sleep_class(r->slept_ns)].mean_ns + 0.5);
+    return (int64_t)(costs->pickup[dispatch].mean_ns + 0.5);
+}
+
 static int64_t mean_pickup_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
-    return (int64_t)(r->costs->pools[task_of(r, task)->pool].pickup[dispatch].mean_ns + 0.5);
+    return pool_pickup_ns(r, task_of(r, task)->pool, dispatch);
 }
 
 static int64_t mean_bracket_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
-    return (int64_t)(r->costs->pools[task_of(r, task)->pool].bracket[dispatch].mean_ns + 0.5);
+    const struct pool_costs *costs = &r->costs->pools[task_of(r, task)->pool];
+    if (dispatch == DISPATCH_WOKEN) return (int64_t)(costs->woken_bracket[sleep_class(r->slept_ns)].mean_ns + 0.5);
+    return (int64_t)(costs->bracket[dispatch].mean_ns + 0.5);
 }
 
 // Of a part behind the first that queues.
@@ -389,6 +403,7 @@ static struct strand *idle_worker(struct reference *r, uint32_t pool) {
         if (!strand->idle || strand->pool != pool) continue;
         if (!found || (strand->idle_order > found->idle_order) == newest) found = strand;
     }
+    if (found) r->slept_ns = (int64_t)((r->now - found->idle_since) >> FRACTION);
     return found;
 }
 
@@ -471,10 +486,6 @@ static bool take_any(struct reference *r, struct strand *worker, struct job *job
         return false;
     }
     return true;
-}
-
-static int64_t pool_pickup_ns(const struct reference *r, uint32_t pool, enum dispatch dispatch) {
-    return (int64_t)(r->costs->pools[pool].pickup[dispatch].mean_ns + 0.5);
 }
 
 static void send_for(struct reference *r, struct strand *worker, bool is_new, int64_t takes_ns) {
@@ -791,7 +802,9 @@ static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t com
     *came_for = DAG_NONE;
     if (!slept(r, index, coming)) return mean_ns;
     uint32_t woken = *came_for = first_to_come(r, index);
-    return (woken == DAG_NONE ? drained_at(r, index) + mean_ns : came_at(r, woken)) - spawn_ns;
+    if (woken == DAG_NONE) return drained_at(r, index) + mean_ns - spawn_ns;
+    bool gone = r->edit->inlined[woken] || r->edit->staged[woken] || (is_merged(r, woken) && !ends_group(r, woken));
+    return gone ? mean_ns : came_at(r, woken) - spawn_ns;
 }
 
 static uint32_t count_coming(const struct reference *r, uint32_t pool) {

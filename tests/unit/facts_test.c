@@ -443,6 +443,45 @@ static void test_quickest_where_none_queued(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
+// The worker has slept for 1 us before each of the tasks 2 to 6, and needs 100 then, with brackets of 20; for 20 us
+// before each of 7 to 11, and needs 1000, with brackets of 40. Before 12 it slept for 30 us, and of the 2000 that it
+// needs it had no core for 2500, so for some of that before it slept; before 13 it slept for 200 us.
+static void test_costs_by_sleep(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_new(NULL, 2);
+    uint64_t at_ns = 100;
+    spawn(&f, MAIN, at_ns, at_ns + 60, 1);
+    start_worker(&f, at_ns + 40);
+    run(&f, WORKER, at_ns + 70, at_ns + 80, 1);
+    for (uint64_t task = 2; task <= 13; task++) {
+        bool longer = task >= 7;
+        uint64_t free_ns = at_ns + 90;
+        tb_event(f.tb, WORKER, free_ns, EVENT_IDLE, f.pool);
+        at_ns = free_ns + (task == 13 ? 200000 : task == 12 ? 30000 : longer ? 20000 : 1000);
+        uint64_t start_ns = at_ns + (task >= 12 ? 2000 : longer ? 1000 : 100);
+        spawn(&f, MAIN, at_ns, at_ns + (longer ? 40 : 20), task);
+        tb_event(f.tb, WORKER, start_ns - 3, EVENT_BUSY, f.pool);
+        if (task == 12) tb_event(f.tb, WORKER, start_ns - 1, EVENT_RUN_DELAY, 2500);
+        tb_event(f.tb, WORKER, start_ns, EVENT_TASK_START, task, 20 * task);
+        tb_event(f.tb, WORKER, start_ns + 10, EVENT_TASK_END, task, 20 * task + 10);
+        at_ns = start_ns;
+    }
+    simulate_fixture_open(&f.fixture, f.tb);
+    struct costs *costs = measure(&f);
+    const struct pool_costs *pool = &costs->pools[f.pool];
+    assert_cost(pool->bracket[DISPATCH_WOKEN], 12, 32); // of five 20, and seven 40, one of each is cut
+    assert_cost(pool->woken_bracket[0], 5, 20);
+    assert_cost(pool->woken_bracket[1], 6, 40);
+    assert_cost(pool->woken_pickup[0], 5, 100);
+    assert_cost(pool->woken_pickup[1], 5, 1000);
+    assert_int_equal(pool->pickup[DISPATCH_WOKEN].count, 11);
+    assert_int_equal(pool->woken_pickup[2].count, 1);
+    assert_true(pool->woken_pickup[2].mean_ns == pool->pickup[DISPATCH_WOKEN].mean_ns); // too few tell
+    assert_int_equal(pool->awake_ns, 3);
+    costs_free(costs);
+    simulate_fixture_close(&f.fixture);
+}
+
 // Task 1 runs from 20 to 30 in its bracket 10..40: its pick-up is 10, and the bracket 30 - 10 - 10. Task 2 runs in the
 // bracket 50..90 of task 3, for 15 of its 40.
 static void test_costs_leave_bodies_out(void **state) {
@@ -679,6 +718,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_measured_is_unknown),
         cmocka_unit_test(test_costs_of_a_pool),
         cmocka_unit_test(test_quickest_where_none_queued),
+        cmocka_unit_test(test_costs_by_sleep),
         cmocka_unit_test(test_costs_leave_bodies_out),
         cmocka_unit_test(test_means_are_trimmed),
         cmocka_unit_test(test_paths),

@@ -98,6 +98,31 @@ static void test_each_group_is_made_and_asked_for(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// The worker sleeps, and needs 100 to come for task 2, while task 3 is spawned 80 behind that. Merged they call it
+// where task 3 is spawned, 15 of whose making go, and it needs 100 again, not the 20 that were left by then.
+static void test_a_group_wakes_as_its_first_member_did(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 1);
+    by_hand_spawn(&p, HAND_MAIN, 100, 120, 1);
+    tb_event(p.tb, HAND_FIRST, 110, EVENT_WORKER_BEGIN, p.pool);
+    by_hand_task(&p, HAND_FIRST, 130, 200, 1);
+    tb_event(p.tb, HAND_FIRST, 210, EVENT_IDLE, p.pool);
+    by_hand_spawn(&p, HAND_MAIN, 1000, 1010, 2);
+    by_hand_spawn(&p, HAND_MAIN, 1080, 1090, 3);
+    tb_event(p.tb, HAND_FIRST, 1096, EVENT_BUSY, p.pool);
+    by_hand_task(&p, HAND_FIRST, 1100, 1200, 2);
+    by_hand_task(&p, HAND_FIRST, 1205, 1300, 3);
+    by_hand_open(&p, 2000);
+    const uint32_t tasks[] = {by_hand_index(p.fixture.dag, 2), by_hand_index(p.fixture.dag, 3)};
+    dag_edit_merge(&p.fixture.edit, p.fixture.dag, tasks, 2, 2);
+    const struct dag *run = by_hand_simulate(&p, MODEL_POOL);
+    const struct dag_task *group = &run->tasks[by_hand_index(run, 3)];
+    assert_int_equal(time_of(run, group->spawn_begin), 1080 - COST - 15);
+    assert_int_equal(time_of(run, group->start), 1080 - COST - 15 + 100);
+    assert_int_equal(time_of(run, group->pickup + 1), 1080 - COST - 15 + 96);
+    simulate_fixture_close(&p.fixture);
+}
+
 static void test_without_an_edit_all_stays(void **state) {
     (void)state;
     struct by_hand p = play(8, 10);
@@ -115,6 +140,7 @@ int main(void) {
         cmocka_unit_test(test_work_on_each_item_stays),
         cmocka_unit_test(test_making_is_as_slow_as_handing_over),
         cmocka_unit_test(test_each_group_is_made_and_asked_for),
+        cmocka_unit_test(test_a_group_wakes_as_its_first_member_did),
         cmocka_unit_test(test_without_an_edit_all_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
