@@ -41,7 +41,7 @@ static bool watched;       // by restartable sequences
 static bool page_of_clock; // else they have a page of the task clock
 static uint64_t ticks_a_second = 1000000000u;
 
-static bool delays_accounted;
+static bool delays_accounted, schedstat_tells_cpu;
 static int delay_fds_most;
 static _Atomic(int) delay_fds; // kept open, in all threads
 
@@ -89,25 +89,39 @@ static uint64_t take_number(const char **at) {
     return number;
 }
 
+struct schedstat {
+    uint64_t computed_ns, waited_ns;
+};
+
 // "computed_ns waited_ns times_on_a_core". false when the kernel does not account for it: this thread is on a core.
-static bool read_schedstat(int fd, uint64_t *waited_ns) {
+static bool read_schedstat(int fd, struct schedstat *stat) {
     char text[96];
     const char *at = text;
     ssize_t length = pread(fd, text, sizeof text - 1, 0);
     if (length <= 0) return false;
     text[length] = '\0';
-    take_number(&at);
-    *waited_ns = take_number(&at);
+    stat->computed_ns = take_number(&at);
+    stat->waited_ns = take_number(&at);
     return take_number(&at) > 0;
+}
+
+// Whether what the file says of computing is the thread's CPU time, as of when it came onto its core.
+static bool tells_cpu_time(int fd) {
+    enum { NEAR_NS = 1000000 };
+    struct schedstat stat;
+    nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
+    uint64_t clock_now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return read_schedstat(fd, &stat) && stat.computed_ns <= clock_now_ns && clock_now_ns - stat.computed_ns < NEAR_NS;
 }
 
 static void choose_delays(void) {
     struct rlimit limit;
     bool limited = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur / DELAY_FDS_SHARE < DELAY_FDS_MOST;
     delay_fds_most = limited ? (int)(limit.rlim_cur / DELAY_FDS_SHARE) : DELAY_FDS_MOST;
-    uint64_t unused;
+    struct schedstat unused;
     int fd = open_schedstat();
     delays_accounted = fd >= 0 && read_schedstat(fd, &unused);
+    schedstat_tells_cpu = delays_accounted && tells_cpu_time(fd);
     if (fd >= 0) close(fd);
 }
 
@@ -127,13 +141,16 @@ static void close_delays(struct cpu_meter *meter) {
     meter->delay_fd = -1;
 }
 
-static void read_delay(struct cpu_meter *meter) {
-    if (!delays_accounted) return;
+// *stat, if it isn't NULL, is all that the kernel says. false: nothing.
+static bool read_delay(struct cpu_meter *meter, struct schedstat *stat) {
+    if (!delays_accounted) return false;
     int fd = meter->delay_fd >= 0 ? meter->delay_fd : open_schedstat();
-    uint64_t waited_ns;
-    if (fd >= 0 && read_schedstat(fd, &waited_ns) && waited_ns - meter->delay_from_ns > meter->delay_ns)
-        meter->delay_ns = waited_ns - meter->delay_from_ns;
+    struct schedstat own;
+    bool ok = fd >= 0 && read_schedstat(fd, stat ? stat : &own);
+    uint64_t waited_ns = ok ? (stat ? stat : &own)->waited_ns : 0;
+    if (ok && waited_ns - meter->delay_from_ns > meter->delay_ns) meter->delay_ns = waited_ns - meter->delay_from_ns;
     if (fd >= 0 && meter->delay_fd < 0) close(fd);
+    return ok;
 }
 
 uint32_t cpu_meter_turn(struct cpu_meter *meter) {
@@ -200,7 +217,7 @@ void cpu_meter_open(struct cpu_meter *meter) {
     if (!meter->counts) re_anchor(meter);
     if (counter) meter->from_ns = meter->anchor_ns;
     open_delays(meter);
-    read_delay(meter);
+    read_delay(meter, NULL);
 }
 
 void cpu_meter_delays_from_here(struct cpu_meter *meter) {
@@ -226,7 +243,7 @@ static uint64_t read_counter(struct cpu_meter *meter) {
     uint32_t turn = cpu_meter_turn(meter);
     if (turn != meter->seen_turn) {
         meter->seen_turn = turn;
-        read_delay(meter);
+        read_delay(meter, NULL);
     }
     return counter_page_count(meter->page, counter_read);
 }
@@ -235,25 +252,39 @@ static bool turns_are_told(const struct cpu_meter *meter) {
     return meter->page || meter->rseq_cs;
 }
 
-// Otherwise nothing says that the thread was away but that it computed for less time than has passed.
-static void leave_anchor(struct cpu_meter *meter, uint64_t elapsed_ns) {
-    uint64_t before_ns = meter->anchor_ns;
-    re_anchor(meter);
-    if (turns_are_told(meter) || meter->anchor_ns - before_ns + AWAY_LEAST_NS < elapsed_ns) read_delay(meter);
+// Who has just come onto its core computed what it had when it left it: one system call tells all. The CPU clock would
+// have the kernel lock the core's run queue.
+static bool anchor_at_waking(struct cpu_meter *meter) {
+    if (!schedstat_tells_cpu || !turns_are_told(meter)) return false;
+    struct schedstat stat;
+    uint32_t turn = cpu_meter_turn(meter);
+    if (!read_delay(meter, &stat)) return false;
+    meter->seen_turn = turn;
+    meter->anchor_ns = stat.computed_ns;
+    meter->anchor_ticks = clock_ticks();
+    return true;
 }
 
-static uint64_t read_ns(struct cpu_meter *meter, uint64_t ticks) {
+// Otherwise nothing says that the thread was away but that it computed for less time than has passed.
+static void leave_anchor(struct cpu_meter *meter, uint64_t elapsed_ns, bool wakes) {
+    uint64_t before_ns = meter->anchor_ns;
+    if (wakes && anchor_at_waking(meter)) return;
+    re_anchor(meter);
+    if (turns_are_told(meter) || meter->anchor_ns - before_ns + AWAY_LEAST_NS < elapsed_ns) read_delay(meter, NULL);
+}
+
+static uint64_t read_ns(struct cpu_meter *meter, uint64_t ticks, bool wakes) {
     uint64_t elapsed_ns = since_anchor_ns(meter, ticks);
     bool stayed = turns_are_told(meter) ? cpu_meter_turn(meter) == meter->seen_turn : elapsed_ns < CPU_METER_LEAST_NS;
-    if (!stayed) leave_anchor(meter, elapsed_ns);
+    if (!stayed) leave_anchor(meter, elapsed_ns, wakes);
     uint64_t now_ns = stayed ? meter->anchor_ns + elapsed_ns : meter->anchor_ns;
     // What was taken for computing may turn out to have been time away (a host's steal, a short sleep).
     if (now_ns > meter->last_ns) meter->last_ns = now_ns;
     return meter->last_ns;
 }
 
-uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks) {
+uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks, bool wakes) {
     if (meter->counts) return read_counter(meter);
-    uint64_t ns = read_ns(meter, ticks);
+    uint64_t ns = read_ns(meter, ticks, wakes);
     return counter ? (uint64_t)((double)(ns - meter->from_ns) * cycles_per_ns) : ns;
 }

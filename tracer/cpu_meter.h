@@ -15,7 +15,9 @@
 //   clock            the system call, at most once in CPU_METER_LEAST_NS; in between the thread is taken to compute
 //
 // Where a read finds that the thread was away, it also asks the kernel how long the thread has stood in a run queue so
-// far (second number of /proc/thread-self/schedstat): 500 ns by a file kept open, 2,800 by one opened for it.
+// far (second number of /proc/thread-self/schedstat): 500 ns by a file kept open, 2,800 by one opened for it. That
+// file's first number is its CPU time as of when it came onto its core, which is now for who has just woken up: then
+// that is all that is asked. (A few us that it computed since count when it next wakes.)
 #ifndef REHYPE_TRACER_CPU_METER_H
 #define REHYPE_TRACER_CPU_METER_H
 
@@ -56,9 +58,10 @@ void cpu_meter_open(struct cpu_meter *meter);
 void cpu_meter_delays_from_here(struct cpu_meter *meter);
 void cpu_meter_close(struct cpu_meter *meter);
 
-// By the thread itself; never less than before. `ticks` is the clock as just read. Cost: 3 ns if the thread stayed on
-// its core, else 1 to 4 us; of a counter 10 to 20 ns.
-uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks);
+// By the thread itself; never less than before. `ticks` is the clock as just read; `wakes`: if the thread was away, it
+// has come onto its core a moment ago. Cost: 3 ns if the thread stayed on its core, else 1 to 4 us; of a counter 10 to
+// 20 ns.
+uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks, bool wakes);
 
 // By the thread itself: a number that differs from the one of the call before if the thread came onto a core meanwhile;
 // always 0 where nothing tells.

@@ -217,12 +217,18 @@ static inline void record3(struct thread_state *state, unsigned kind, uint64_t a
     probe_timer_event(&state->native->timer, &state->channel->ring, ticks, kind);
 }
 
+// Whether what a thread may have been away for by such a boundary is a sleep that ends there.
+static inline bool is_waking(const struct thread_state *state, unsigned kind) {
+    if (kind == EVENT_TASK_START) return state->worker && state->tasks == 1;
+    return kind == EVENT_WAIT_END || kind == EVENT_BLOCK_END;
+}
+
 // Of a boundary: with the thread's computing so far as operand b, and before it, where that has grown, the time that
 // the thread has waited for a core.
 // Returns that operand.
 static inline uint64_t record_boundary_at(struct thread_state *state, uint64_t ticks, unsigned kind, uint64_t a,
                                           uint64_t c) {
-    uint64_t cpu = cpu_meter_read(&state->native->meter, ticks) + state->cpu_offset;
+    uint64_t cpu = cpu_meter_read(&state->native->meter, ticks, is_waking(state, kind)) + state->cpu_offset;
     uint64_t delay_ns = cpu_meter_new_delay(&state->native->meter);
     // The writer parts their times.
     if (delay_ns) ring_put1(&state->channel->ring, ticks, EVENT_RUN_DELAY, delay_ns + state->delay_offset);

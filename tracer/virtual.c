@@ -125,7 +125,7 @@ static struct virtual_thread *make(JNIEnv *jni, struct thread_state *carrier, jt
 // Gives the ring to the thread's next turn on this carrier.
 static void begin_turn(struct virtual_thread *thread, struct thread_state *carrier, uint64_t ticks) {
     struct cpu_meter *meter = &carrier->native->meter;
-    uint64_t cpu = cpu_meter_read(meter, ticks);
+    uint64_t cpu = cpu_meter_read(meter, ticks, false);
     cpu_meter_new_delay(meter);               // what the carrier waited before is not the thread's
     if (cpu && !thread->cpu) thread->cpu = 1; // 0 would say that nothing is measured
     thread->carrier = carrier;

@@ -62,7 +62,11 @@ static bool in_ns(void) {
 }
 
 static uint64_t read_meter(void) {
-    return cpu_meter_read(&meter, clock_ticks());
+    return cpu_meter_read(&meter, clock_ticks(), false);
+}
+
+static uint64_t read_waking(void) {
+    return cpu_meter_read(&meter, clock_ticks(), true);
 }
 
 static void spin(void) {
@@ -151,11 +155,25 @@ static void test_sleeping_is_not_computing(void **state) {
     assert_can_be(sleeps_without_computing);
 }
 
+static bool wakes_with_what_it_computed(void) {
+    uint64_t kernel = clock_ns(CLOCK_THREAD_CPUTIME_ID), measured = read_meter();
+    spin();
+    nanosleep(&(struct timespec){.tv_nsec = SLEEP_NS}, NULL);
+    measured = read_waking() - measured;
+    kernel = clock_ns(CLOCK_THREAD_CPUTIME_ID) - kernel;
+    return in_ns() ? measured > kernel - kernel / 20 && measured < kernel + kernel / 20 : measured > 0;
+}
+
+static void test_who_wakes_has_computed_what_it_had(void **state) {
+    assert_can_be(wakes_with_what_it_computed);
+}
+
 static void test_it_never_runs_backwards(void **state) {
     uint64_t last = read_meter();
     for (unsigned i = 0; i < 200000; i++) {
-        if (i % 20000 == 0) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
-        uint64_t now = read_meter();
+        bool naps = i % 20000 == 0;
+        if (naps) nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        uint64_t now = naps && i % 40000 == 0 ? read_waking() : read_meter();
         if (now < last) fail_msg("%llu after %llu", (unsigned long long)now, (unsigned long long)last);
         last = now;
     }
@@ -199,7 +217,7 @@ static bool kernel_accounts_for_delays(void) {
 }
 
 static void take_told(struct contender *contender, struct cpu_meter *own) {
-    cpu_meter_read(own, clock_ticks());
+    cpu_meter_read(own, clock_ticks(), false);
     uint64_t told_ns = cpu_meter_new_delay(own);
     if (told_ns && !contender->told_ns) atomic_fetch_sub(&undelayed, 1);
     if (told_ns) contender->told_ns = told_ns;
@@ -285,6 +303,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_turn_asked_for_is_seen_by_the_read, open_meter, close_meter),
         cmocka_unit_test_setup_teardown(test_it_agrees_with_the_kernel_after_computing, open_meter, close_meter),
         cmocka_unit_test_setup_teardown(test_sleeping_is_not_computing, open_meter, close_meter),
+        cmocka_unit_test_setup_teardown(test_who_wakes_has_computed_what_it_had, open_meter, close_meter),
         cmocka_unit_test_setup_teardown(test_it_never_runs_backwards, open_meter, close_meter),
         cmocka_unit_test_setup_teardown(test_a_closed_meter_can_be_opened_again, open_meter, close_meter),
         cmocka_unit_test(test_waiting_for_a_core_is_told_once),
