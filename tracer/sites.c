@@ -13,6 +13,7 @@ enum {
     NOT_APPLICATION = 0, // a frame of the JDK's
     EVERYWHERE = -1,     // in a method, for a bytecode index
     DEEPEST = 48,
+    AT_FIRST = 4, // frames: most sites are among them
     AT_A_TIME = 12,
     NAME_BYTES = 1024,
 };
@@ -262,11 +263,11 @@ void sites_restart(void) {
 // The innermost frame of the application's; where a library spawns by itself, that library's.
 static uint32_t walk_to_site(JNIEnv *jni) {
     jvmtiFrameInfo stack[AT_A_TIME];
-    jint count = AT_A_TIME;
+    jint asked = AT_FIRST, count = asked;
     uint32_t of_library = 0;
-    for (jint depth = 1; depth < DEEPEST && count == AT_A_TIME; depth += AT_A_TIME) { // 0 is the probe
-        if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, AT_A_TIME, stack, &count) != JVMTI_ERROR_NONE)
-            break;
+    for (jint depth = 1; depth < DEEPEST && count == asked; depth += count) { // 0 is the probe
+        asked = depth == 1 ? AT_FIRST : AT_A_TIME;
+        if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, asked, stack, &count) != JVMTI_ERROR_NONE) break;
         for (jint i = 0; i < count; i++) {
             struct frame_site site = site_of_frame(jni, &stack[i]);
             if (site.id == NOT_APPLICATION) continue;
