@@ -71,11 +71,12 @@ static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, u
     return holder == QUEUE_SHARED ? &pool->shared : &sim->strands[holder].own;
 }
 
-static void deque_put(struct task_queue *queue, struct deque *deque, uint32_t job) {
-    queue->left[job] = deque->newest;
-    queue->right[job] = DAG_NONE;
-    *(deque->newest != DAG_NONE ? &queue->right[deque->newest] : &deque->oldest) = job;
-    deque->newest = job;
+static void deque_put(struct task_queue *queue, struct deque *deque, uint32_t job, uint32_t after) {
+    uint32_t before = after != DAG_NONE ? queue->right[after] : deque->oldest;
+    queue->left[job] = after;
+    queue->right[job] = before;
+    *(after != DAG_NONE ? &queue->right[after] : &deque->oldest) = job;
+    *(before != DAG_NONE ? &queue->left[before] : &deque->newest) = job;
     deque->count++;
 }
 
@@ -88,6 +89,28 @@ static void deque_take(struct task_queue *queue, struct deque *deque, uint32_t j
 
 // ---- either
 
+// A task comes into the queue somewhere in its bracket: of two whose brackets overlap, who started first was there
+// first.
+static bool overtakes(const struct simulation *sim, uint32_t job, uint32_t other) {
+    if (job_is_part(sim, job) || job_is_part(sim, other)) return false;
+    const struct dag_task *task = &sim->dag->tasks[job], *than = &sim->dag->tasks[other];
+    if (task->start == DAG_NONE || than->start == DAG_NONE || than->spawn_begin == DAG_NONE) return false;
+    const int64_t *recorded_ns = sim->dag->vertices.time_ns;
+    int64_t bracket_ns = recorded_ns[than->spawn_end] - recorded_ns[than->spawn_begin];
+    bool open =
+        task->spawn_begin != DAG_NONE && sim->time_ns[task->spawn_begin] < sim->time_ns[than->spawn_begin] + bracket_ns;
+    return open && recorded_ns[task->start] < recorded_ns[than->start];
+}
+
+// Behind which job of the deque another comes.
+static uint32_t place_of(const struct simulation *sim, const struct pool_state *pool, const struct deque *deque,
+                         uint32_t job) {
+    uint32_t after = deque->newest;
+    if (pool->discipline != DISCIPLINE_FIFO) return after;
+    while (after != DAG_NONE && overtakes(sim, job, after)) after = sim->queue.left[after];
+    return after;
+}
+
 void queue_put(struct simulation *sim, uint32_t job, uint32_t holder) {
     struct pool_state *pool = pool_of(sim, job);
     struct task_queue *queue = &sim->queue;
@@ -97,7 +120,8 @@ void queue_put(struct simulation *sim, uint32_t job, uint32_t holder) {
         queue->key[job] = sim->dag->vertices.time_ns[sim->dag->tasks[job_task(sim, job)].start];
         pool->heap = heap_put(queue, pool->heap, job);
     } else {
-        deque_put(queue, deque_of(sim, pool, holder), job);
+        struct deque *deque = deque_of(sim, pool, holder);
+        deque_put(queue, deque, job, place_of(sim, pool, deque, job));
     }
 }
 

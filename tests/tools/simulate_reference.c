@@ -844,13 +844,31 @@ static bool take_for(struct reference *r, struct strand *worker, struct job *job
     return true;
 }
 
+// Behind all that lies there, but for what is still being spawned and started later when recorded.
+static void put(struct reference *r, uint32_t index, struct job job) {
+    struct pool *pool = &r->pools[index];
+    uint32_t place = pool->queued++;
+    bool fifo = r->dag->pools[index].discipline == DISCIPLINE_FIFO ||
+                (r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && r->edit->pool_threads[index]);
+    for (; fifo && place > 0; place--) {
+        struct job before = pool->queue[place - 1];
+        const struct dag_task *of = task_of(r, before.task), *task = task_of(r, job.task);
+        if (before.part >= 0 || job.part >= 0 || of->start == DAG_NONE || task->start == DAG_NONE) break;
+        if (of->spawn_begin == DAG_NONE || task->spawn_begin == DAG_NONE) break;
+        int64_t bracket_ns = recorded(r, of->spawn_end) - recorded(r, of->spawn_begin);
+        if (r->run->time_ns[task->spawn_begin] >= r->run->time_ns[of->spawn_begin] + bracket_ns) break;
+        if (recorded(r, of->start) <= recorded(r, task->start)) break;
+        pool->queue[place] = before;
+    }
+    pool->queue[place] = job;
+}
+
 static enum dispatch call(struct reference *r, struct strand *worker, struct job job) {
-    struct pool *pool = &r->pools[worker->pool];
     uint32_t came_for;
     int64_t takes_ns = coming_ns(r, job.task, count_coming(r, worker->pool), &came_for);
     send_for(r, worker, false, takes_ns);
     worker->comes_for = came_for;
-    pool->queue[pool->queued++] = job;
+    put(r, worker->pool, job);
     return as_recorded(r, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }
 
@@ -880,7 +898,7 @@ static enum dispatch offer(struct reference *r, struct strand *spawner, struct j
         pick_up(r, make_worker(r, index), job, DISPATCH_NEW);
         return DISPATCH_NEW;
     }
-    pool->queue[pool->queued++] = job;
+    put(r, index, job);
     return count_coming(r, index) && as_recorded(r, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 

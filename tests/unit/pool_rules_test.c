@@ -325,6 +325,41 @@ static void test_who_comes_free_first_takes_the_task(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// One worker, busy until 500. Main's bracket for task 2 lasts from 100 to 400, and what another thread spawns at 200
+// comes into the queue before it.
+static void test_of_overlapping_spawns_the_start_tells_the_order(void **state) {
+    (void)state;
+    enum { OTHER = SECOND + 1 };
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 1,
+                                               .maximum = 1,
+                                               .capacity = -1,
+                                               .keep_alive_ns = -1});
+    tb_thread(r.tb, OTHER, "other", 0);
+    tb_event(r.tb, OTHER, 150, EVENT_THREAD_START, M + 1);
+    tb_event(r.tb, OTHER, 200, EVENT_SPAWN_BEGIN, 3, r.site, r.pool);
+    tb_event(r.tb, OTHER, 220, EVENT_SPAWN_END, 3);
+    tb_event(r.tb, OTHER, 1900, EVENT_THREAD_END, M + 1);
+    spawn(&r, 50, 1);
+    tb_event(r.tb, MAIN, 100, EVENT_SPAWN_BEGIN, 2, r.site, r.pool);
+    tb_event(r.tb, MAIN, 400, EVENT_SPAWN_END, 2);
+    spawn(&r, 450, 4);
+    tb_event(r.tb, FIRST, 55, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 60, 500, 1);
+    run(&r, FIRST, 505, 605, 3);
+    run(&r, FIRST, 610, 910, 2);
+    run(&r, FIRST, 915, 1000, 4);
+    tb_event(r.tb, MAIN, 2000, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    const struct dag *recorded = r.fixture.dag, *dag = simulation_dag(r.fixture.simulation);
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (dag->source[v] != DAG_NONE)
+            assert_int_equal(dag->vertices.time_ns[v], recorded->vertices.time_ns[dag->source[v]]);
+    }
+    simulate_fixture_close(&r.fixture);
+}
+
 // Two tasks that an executor without workers hands on to a pool's worker, which is idle when the second comes.
 static struct rules hand_on(uint64_t taken_after_ns) {
     struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
@@ -374,6 +409,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_handed_on_is_the_pools),
         cmocka_unit_test(test_what_comes_late_may_have_been_kept_back),
+        cmocka_unit_test(test_of_overlapping_spawns_the_start_tells_the_order),
         cmocka_unit_test(test_the_oldest_is_discarded),
         cmocka_unit_test(test_who_lost_an_end_comes_free),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
