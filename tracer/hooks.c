@@ -255,6 +255,7 @@ static const struct hook hooks[] = {
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_THROW, "call rejected ()V", NULL},
     {JUC "ThreadPoolExecutor", "runWorker", NULL, AT_ENTRY, "aload 0; " POOL "call worker (I)V", NULL},
     {JUC "ThreadPoolExecutor", "runWorker", NULL, BEFORE_CALL, "dup; call startTaken (Ljava/lang/Object;)V", "run"},
+    {JUC "ThreadPoolExecutor", "runWorker", NULL, AFTER_CALL, "call endObject ()V", "run"}, // a FutureTask has ended
     {JUC "ThreadPoolExecutor", "reject", NULL, AT_ENTRY, "call turnedDown ()V", NULL},
     {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, BEFORE_CALL,
      "dup; call startObject (Ljava/lang/Object;)V", "run"},

@@ -875,9 +875,8 @@ static void close_tasks(struct thread_state *state, bool threw) {
     }
 }
 
-// By what was begun and has not ended, an exception has left.
 static void become_idle(struct thread_state *state, uint32_t pool) {
-    close_tasks(state, true);
+    close_tasks(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
     state->was_idle = false;
     state->idle_pool = pool;
     record1(state, EVENT_IDLE, pool);
@@ -890,7 +889,6 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
         begin_work(state, (uint32_t)pool);
         state->loop_unseen = true;
     }
-    close_tasks(state, false); // by an exception the worker leaves
     become_idle(state, (uint32_t)pool);
 }
 
