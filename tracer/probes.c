@@ -379,11 +379,12 @@ PROBE(void, start)(JNIEnv *jni, jclass helper, jlong carried) {
 }
 
 // A FutureTask calls its callable. Gives what it is to carry: whether it began goes with it, since a run() that has
-// nothing to call ends nothing.
+// nothing to call ends nothing. One that was made out of sight is the task that its worker has begun, if that did.
 PROBE(jlong, futureBegins)(JNIEnv *jni, jclass helper, jlong carried) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return carried;
-    uint64_t made = (uint64_t)carried & CARRIED_ID, task = made ? made : task_id_new(state); // made out of sight
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
+    if (!task && state->tasks == 0 && (tracer.attached || state->worker)) task = task_id_new(state);
     begin(state, task, EVENT_TASK_START);
     return (jlong)((uint64_t)carried | task | CARRIED_BEGUN);
 }
@@ -403,7 +404,9 @@ PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
 PROBE(void, futureEnds)(JNIEnv *jni, jclass helper, jlong carried, jint future_task_state) {
     PROBED struct thread_state *state = (uint64_t)carried & CARRIED_BEGUN ? probe_begin() : NULL;
     struct task_frame *frame = state ? top(state) : NULL;
-    if (!state || (frame && frame->task != ((uint64_t)carried & CARRIED_ID))) return;
+    uint64_t task = (uint64_t)carried & CARRIED_ID;
+    bool others = frame && (task ? frame->task != task : frame->nested == 0);
+    if (!state || others) return;
     note_outcome(frame, outcome_of(future_task_state));
     end(state);
 }
