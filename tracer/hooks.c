@@ -164,7 +164,8 @@ struct hook {
 #define FUTURE_CALLS(method)                                                                                           \
     {                                                                                                                  \
         JUC "FutureTask", method, NULL, BEFORE_CALL,                                                                   \
-            "aload 0; aload 0; " ID "call futureBegins (J)J; putfield . " TASK_FIELD " J", "call"                      \
+            "aload 0; aload 0; aload 0; " ID "call futureBegins (Ljava/lang/Object;J)J; putfield . " TASK_FIELD " J",  \
+            "call"                                                                                                     \
     }
 #define FUTURE_ENDS           "aload 0; " ID "aload 0; getfield . state I; call futureEnds (JI)V"
 

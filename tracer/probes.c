@@ -379,11 +379,13 @@ PROBE(void, start)(JNIEnv *jni, jclass helper, jlong carried) {
 }
 
 // A FutureTask calls its callable. Gives what it is to carry: whether it began goes with it, since a run() that has
-// nothing to call ends nothing. One that was made out of sight is the task that its worker has begun, if that did.
-PROBE(jlong, futureBegins)(JNIEnv *jni, jclass helper, jlong carried) {
+// nothing to call ends nothing. One that was made out of sight may have been seen to be handed over, or is the task
+// that its worker has begun.
+PROBE(jlong, futureBegins)(JNIEnv *jni, jclass helper, jobject future, jlong carried) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return carried;
     uint64_t task = (uint64_t)carried & CARRIED_ID;
+    if (!task) task = identity_begin(future);
     if (!task && state->tasks == 0 && (tracer.attached || state->worker)) task = task_id_new(state);
     begin(state, task, EVENT_TASK_START);
     return (jlong)((uint64_t)carried | task | CARRIED_BEGUN);

@@ -57,7 +57,7 @@ public final class Rehype {
     // Execution.
     public static native void start(long task);
     public static native void end(int state);
-    public static native long futureBegins(long carried);
+    public static native long futureBegins(Object future, long carried);
     public static native void futureEnds(long carried, int state);
     public static native void futureThrew();
     public static native void threw(long task);
