@@ -161,6 +161,11 @@ struct hook {
 #define SCHEDULES                                                                                                      \
     "aload 1; aload 0; getfield " JUC "ThreadPoolExecutor " POOL_FIELD " I; call schedule (Ljava/lang/Object;I)V"
 
+#define RUNS_RAW(class_name, method, starts)                                                                           \
+    {class_name, method, NULL, BEFORE_CALL, "dup; call " starts " (Ljava/lang/Object;)V", "run"}, {                    \
+        class_name, method, NULL, AFTER_CALL, "call endObject ()V", "run"                                              \
+    }
+
 #define FUTURE_CALLS(method)                                                                                           \
     {                                                                                                                  \
         JUC "FutureTask", method, NULL, BEFORE_CALL,                                                                   \
@@ -225,14 +230,14 @@ static const struct hook hooks[] = {
     {JUC "FutureTask", "<init>", "(Ljava/lang/Runnable;Ljava/lang/Object;)V", AT_RETURN, CREATED("aload 1"), NULL},
     FUTURE_CALLS("run"),
     {JUC "FutureTask", "run", "()V", AT_RETURN, FUTURE_ENDS, NULL},
-    {JUC "FutureTask", "run", "()V", AT_THROW, "call futureThrew ()V", NULL},
+    {JUC "FutureTask", "run", "()V", AT_THROW, "int -1; call end (I)V", NULL},
     FUTURE_CALLS("runAndReset"),
     {JUC "FutureTask", "runAndReset", "()Z", AT_RETURN,
      FUTURE_ENDS "; aload 0; aload 0; aload 0; " ID "aload 0; getfield . state I; "
                  "aload 0; getfield . callable Ljava/util/concurrent/Callable;; "
                  "call renewed (Ljava/lang/Object;JILjava/lang/Object;)J; putfield . " TASK_FIELD " J",
      NULL},
-    {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "call futureThrew ()V", NULL},
+    {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "int -1; call end (I)V", NULL},
     {JUC "FutureTask", "finishCompletion", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
     WAIT_OF(JUC "FutureTask", "awaitDone", "(ZJ)I"),
     {JUC "FutureTask", "report", "(I)Ljava/lang/Object;", AT_ENTRY, "aload 0; " ID "call taken (J)V", NULL},
@@ -255,12 +260,9 @@ static const struct hook hooks[] = {
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_RETURN, "call spawned ()V", NULL},
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_THROW, "call rejected ()V", NULL},
     {JUC "ThreadPoolExecutor", "runWorker", NULL, AT_ENTRY, "aload 0; " POOL "call worker (I)V", NULL},
-    {JUC "ThreadPoolExecutor", "runWorker", NULL, BEFORE_CALL, "dup; call startTaken (Ljava/lang/Object;)V", "run"},
-    {JUC "ThreadPoolExecutor", "runWorker", NULL, AFTER_CALL, "call endObject ()V", "run"}, // a FutureTask has ended
+    RUNS_RAW(JUC "ThreadPoolExecutor", "runWorker", "startTaken"), // a FutureTask has ended before endObject
     {JUC "ThreadPoolExecutor", "reject", NULL, AT_ENTRY, "call turnedDown ()V", NULL},
-    {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, BEFORE_CALL,
-     "dup; call startObject (Ljava/lang/Object;)V", "run"},
-    {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, AFTER_CALL, "call endObject ()V", "run"},
+    RUNS_RAW(JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", "startObject"),
     {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, AT_THROW, "call threwObject ()V", NULL},
     {JUC "ThreadPoolExecutor$DiscardOldestPolicy", "rejectedExecution", NULL, AFTER_CALL,
      "dup; call discarded (Ljava/lang/Object;)V", "poll"},

@@ -413,15 +413,6 @@ PROBE(void, futureEnds)(JNIEnv *jni, jclass helper, jlong carried, jint future_t
     end(state);
 }
 
-// An exception leaves its run(): its done() threw it, when all else was over.
-PROBE(void, futureThrew)(JNIEnv *jni, jclass helper) {
-    PROBED struct thread_state *state = probe_begin();
-    struct task_frame *frame = state ? top(state) : NULL;
-    if (!state) return;
-    note_outcome(frame, TASK_THREW);
-    end(state);
-}
-
 // A stage's future is completed by an exception: within its body, by what that threw.
 PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
     PROBED struct thread_state *state = task ? probe_begin() : NULL;
@@ -434,11 +425,10 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) 
     uint64_t id = identity_carried_by(jni, task, carrier);
     if (!id) id = identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
-    if (identity_is_done(jni, task, carrier)) {
+    if (identity_is_done(jni, task, carrier))
         begin_nothing(state);
-        return;
-    }
-    begin(state, id, EVENT_TASK_START);
+    else
+        begin(state, id, EVENT_TASK_START);
 }
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {

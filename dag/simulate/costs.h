@@ -9,7 +9,7 @@
 //
 // To wake a worker costs the more the longer it has slept: by then its core sleeps as well, and other things lie in the
 // caches. So what that costs is also told apart by powers of ten of the sleep. Where a worker waited for a core for
-// longer than it took to pick the task up, it did so before it slept as well: such tasks tell nothing of either.
+// longer than it took to pick the task up, it did so before it slept as well: such a pick-up is of no mean.
 #ifndef REHYPE_DAG_COSTS_H
 #define REHYPE_DAG_COSTS_H
 

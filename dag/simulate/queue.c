@@ -94,11 +94,11 @@ static void deque_take(struct task_queue *queue, struct deque *deque, uint32_t j
 static bool overtakes(const struct simulation *sim, uint32_t job, uint32_t other) {
     if (job_is_part(sim, job) || job_is_part(sim, other)) return false;
     const struct dag_task *task = &sim->dag->tasks[job], *than = &sim->dag->tasks[other];
-    if (task->start == DAG_NONE || than->start == DAG_NONE || than->spawn_begin == DAG_NONE) return false;
+    if (task->start == DAG_NONE || than->start == DAG_NONE) return false;
+    if (task->spawn_begin == DAG_NONE || than->spawn_begin == DAG_NONE) return false;
     const int64_t *recorded_ns = sim->dag->vertices.time_ns;
     int64_t bracket_ns = recorded_ns[than->spawn_end] - recorded_ns[than->spawn_begin];
-    bool open =
-        task->spawn_begin != DAG_NONE && sim->time_ns[task->spawn_begin] < sim->time_ns[than->spawn_begin] + bracket_ns;
+    bool open = sim->time_ns[task->spawn_begin] < sim->time_ns[than->spawn_begin] + bracket_ns;
     return open && recorded_ns[task->start] < recorded_ns[than->start];
 }
 

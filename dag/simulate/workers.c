@@ -275,10 +275,10 @@ static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_
 // BUSY is as long before the start as it was, or as that is on the mean.
 static void note_busy(struct simulation *sim, uint32_t worker, uint32_t job, bool as_recorded) {
     const struct passages *log = &sim->log[worker];
-    const struct passage *busy = &log->items[log->count - 1];
+    const struct passage *busy = log->count ? &log->items[log->count - 1] : NULL;
     struct strand *strand = &sim->strands[worker];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    if (log->count == 0 || busy->kind != VERTEX_BUSY) return;
+    if (!busy || busy->kind != VERTEX_BUSY) return;
     strand->busy_item = log->count;
     strand->awake_ns = (int64_t)(sim->costs->pools[strand->pool].awake_ns + 0.5);
     if (as_recorded) strand->awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];

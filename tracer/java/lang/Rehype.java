@@ -59,7 +59,6 @@ public final class Rehype {
     public static native void end(int state);
     public static native long futureBegins(Object future, long carried);
     public static native void futureEnds(long carried, int state);
-    public static native void futureThrew();
     public static native void threw(long task);
     public static native void startObject(Object task);
     public static native void endObject();
