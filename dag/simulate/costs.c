@@ -226,9 +226,10 @@ unsigned costs_sleep_class(int64_t slept_ns) {
     return sleep;
 }
 
+// Of a worker of whom nothing was seen before, nobody knows how long it had slept.
 static unsigned sleep_class_of(const struct dag *dag, const struct dag_task *task) {
-    if (task->dispatch != DISPATCH_WOKEN) return NO_SLEEP;
-    return costs_sleep_class(dag->vertices.time_ns[task->spawn_begin] - dag_free_ns(dag, task));
+    int64_t free_ns = task->dispatch == DISPATCH_WOKEN ? dag_free_ns(dag, task) : INT64_MIN;
+    return free_ns == INT64_MIN ? NO_SLEEP : costs_sleep_class(dag->vertices.time_ns[task->spawn_begin] - free_ns);
 }
 
 // What of a pick-up comes after the sleep.
