@@ -39,10 +39,11 @@ static struct thread_state **place_of(jthread thread) {
 // What stands on a stack ----------------------------------------------------------------------------------------------
 
 struct at_work {
-    bool loop;  // of a ThreadPoolExecutor's worker
-    bool asks;  // for its next task
-    bool forks; // a ForkJoinTask's body
-    bool main;  // main(String[]) is the outermost frame
+    jint frames; // of the innermost that were asked for
+    bool loop;   // of a ThreadPoolExecutor's worker
+    bool asks;   // for its next task
+    bool forks;  // a ForkJoinTask's body
+    bool main;   // main(String[]) is the outermost frame
 };
 
 struct known_method {
@@ -52,6 +53,8 @@ struct known_method {
 
 static struct known_method run_worker = {"java/util/concurrent/ThreadPoolExecutor", "runWorker", NULL},
                            get_task = {"java/util/concurrent/ThreadPoolExecutor", "getTask", NULL},
+                           run = {"java/util/concurrent/FutureTask", "run", NULL},
+                           run_and_reset = {"java/util/concurrent/FutureTask", "runAndReset", NULL},
                            exec = {"java/util/concurrent/ForkJoinTask", "doExec", NULL};
 
 static void know_method(JNIEnv *jni, struct known_method *known, const char *descriptor) {
@@ -64,6 +67,8 @@ static void know_method(JNIEnv *jni, struct known_method *known, const char *des
 static void know_methods(JNIEnv *jni) {
     know_method(jni, &run_worker, "(Ljava/util/concurrent/ThreadPoolExecutor$Worker;)V");
     know_method(jni, &get_task, "()Ljava/lang/Runnable;");
+    know_method(jni, &run, "()V");
+    know_method(jni, &run_and_reset, "()Z");
     know_method(jni, &exec, "()I");
     if (!exec.method) know_method(jni, &exec, "()V");
 }
@@ -101,8 +106,9 @@ static bool is_method(JNIEnv *jni, jmethodID method, const struct known_method *
 
 static struct at_work look_at(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames, jint most) {
     struct at_work work = {0};
-    jint count;
-    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, thread, 0, most, frames, &count) != JVMTI_ERROR_NONE) return work;
+    jint count = 0;
+    if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, thread, 0, most, frames, &count) != JVMTI_ERROR_NONE) count = 0;
+    work.frames = count;
     for (jint i = 0; i < count; i++) {
         jmethodID method = frames[i].method;
         work.loop |= is_method(jni, method, &run_worker);
@@ -220,12 +226,40 @@ static void look_again(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_unlock(&lock);
 }
 
-// Its first event may be a sleep in its queue, for which it left its task while nobody could tell.
-static void see_whether_it_asks(JNIEnv *jni, jthread thread, struct thread_state *state) {
+// Whether a method is a FutureTask's own, or of a kind of FutureTask.
+static bool is_of_future(JNIEnv *jni, jmethodID method) {
+    jclass class, future_task = (*jni)->FindClass(jni, run.class_name);
+    (*jni)->ExceptionClear(jni);
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &class) != JVMTI_ERROR_NONE) return false;
+    bool is = future_task && (*jni)->IsAssignableFrom(jni, class, future_task);
+    (*jni)->DeleteLocalRef(jni, class);
+    if (future_task) (*jni)->DeleteLocalRef(jni, future_task);
+    return is;
+}
+
+// Whether the worker that tells of itself begins a task that its loop runs, and not one that its task does.
+static bool is_beginning(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
+    enum { TELLER = 1 }; // above it lies the probe
+    if (count <= TELLER) return false;
+    jmethodID teller = frames[TELLER].method;
+    jint next = TELLER + 1;
+    if (is_method(jni, teller, &exec)) {
+        while (next < count && !is_method(jni, frames[next].method, &exec)) next++;
+        return next == count && count < NEAR;
+    }
+    if (!is_method(jni, teller, &run) && !is_method(jni, teller, &run_and_reset)) return false;
+    while (next < count && is_of_future(jni, frames[next].method)) next++;
+    return next < count && is_method(jni, frames[next].method, &run_worker);
+}
+
+// Its first event may be a sleep in its queue, or the beginning of a task: it left the one that it was at while nobody
+// could tell.
+static void see_what_it_left(JNIEnv *jni, jthread thread, struct thread_state *state) {
     jvmtiFrameInfo frames[NEAR];
-    if (!look_at(jni, thread, frames, NEAR).asks) return;
+    struct at_work work = look_at(jni, thread, frames, NEAR);
+    if (!work.asks && !is_beginning(jni, frames, work.frames)) return;
     correct(state, false, computed_by(thread));
-    state->was_idle = false;
+    if (work.asks) state->was_idle = false;
 }
 
 struct thread_state *running_take(JNIEnv *jni) {
@@ -240,7 +274,7 @@ struct thread_state *running_take(JNIEnv *jni) {
     }
     kept_set(thread, number_of(TAKEN));
     pthread_mutex_unlock(&lock);
-    if (state && state->loop_unseen && state->tasks > 0) see_whether_it_asks(jni, thread, state);
+    if (state && state->worker && state->tasks > 0) see_what_it_left(jni, thread, state);
     (*jni)->DeleteLocalRef(jni, thread);
     return state;
 }

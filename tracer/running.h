@@ -6,7 +6,8 @@
 // What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
 // worker next asks for one. A wait that was under way is not told at all. While classes are woven nobody tells what
 // workers take up and end: so they are looked at once more. What is missed even so is seen where a worker first spawns,
-// waits or sets a result outside of any task, and is then listed as begun before, too.
+// waits or sets a result outside of any task, which is then listed as begun before, too; or where it first begins a
+// task that its loop runs, and not its task: then that has ended by now.
 #ifndef REHYPE_TRACER_RUNNING_H
 #define REHYPE_TRACER_RUNNING_H
 
