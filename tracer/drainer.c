@@ -207,21 +207,38 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     return !ours || !*gone || write_last_loss(channel);
 }
 
+static void release(struct channel *channel) {
+    give_back(&channel->ring);
+    ring_destroy(&channel->ring);
+    free(channel);
+}
+
+// Rings of an earlier recording may be of another size, and are kept for nobody.
 static void retire(struct channel *channel) {
     ring_trim(&channel->ring);
     ring_reset(&channel->ring);
     pthread_mutex_lock(&lock);
-    bool keep = spare_count < KEPT_CHANNELS;
+    bool keep = channel->recording == recording && spare_count < KEPT_CHANNELS;
     if (keep) {
         channel->next = spare;
         spare = channel;
         spare_count++;
     }
     pthread_mutex_unlock(&lock);
-    if (keep) return;
-    give_back(&channel->ring);
-    ring_destroy(&channel->ring);
-    free(channel);
+    if (!keep) release(channel);
+}
+
+static void release_spares(void) {
+    pthread_mutex_lock(&lock);
+    struct channel *channel = spare;
+    spare = NULL;
+    spare_count = 0;
+    pthread_mutex_unlock(&lock);
+    while (channel) {
+        struct channel *next = channel->next;
+        release(channel);
+        channel = next;
+    }
 }
 
 static void unlink_channel(struct channel *channel) {
@@ -496,6 +513,7 @@ static void *run(void *unused) {
     registry_end(&end);
     struct error error = ERROR_INIT;
     trace_writer_close(writer, &end, &error); // says itself, in the file, what went wrong
+    release_spares();
     return NULL;
 }
 

@@ -50,7 +50,8 @@ bool drainer_start(struct trace_writer *writer, uint64_t ticks_per_s, struct err
 // Whether events still reach a file: from drainer_start until it stops, by itself or told to. Any thread.
 bool drainer_running(void);
 
-// A channel for one more producer: a used one whose ring is mapped already, if there is one, else a new one. NULL
+// A channel for one more producer: one that was used in this recording, whose ring is mapped already, if there is one,
+// else a new one. Those of a recording want rings of one size, but for what is there from its start to its end. NULL
 // without memory. Cold.
 struct channel *drainer_open(uint32_t thread, uint32_t ring_records);
 

@@ -254,6 +254,24 @@ static void test_samples_and_collections_share_a_stream(void **state) {
     trace_close(trace);
 }
 
+// What was open when a recording ended is the drainer's in the next one, and of another size than the third wants.
+static bool record_thrice(void *unused, size_t count) {
+    if (!start()) return false;
+    struct channel *channel = drainer_open(0, RING_LEAST_RECORDS);
+    drainer_stop();
+    drainer_close(channel);
+    if (!start()) return false;
+    drainer_stop();
+    if (!start()) return false;
+    bool right = drainer_open(0, RING_DEFAULT_RECORDS)->ring.capacity == RING_DEFAULT_RECORDS;
+    drainer_stop();
+    return right;
+}
+
+static void test_a_ring_of_another_recording_is_for_nobody(void **state) {
+    in_child(record_thrice, NULL, 0);
+}
+
 enum { DISK_BYTES = 100000 };
 
 static bool record_on_full_disk(void *producers, size_t count) {
@@ -284,6 +302,7 @@ int main(void) {
         cmocka_unit_test(test_losses_are_counted_where_they_happen),
         cmocka_unit_test(test_a_thread_without_events_leaves_no_stream),
         cmocka_unit_test(test_samples_and_collections_share_a_stream),
+        cmocka_unit_test(test_a_ring_of_another_recording_is_for_nobody),
         cmocka_unit_test(test_a_full_disk_ends_the_trace_whole_and_says_why),
     };
     return cmocka_run_group_tests_name("drainer", tests, temporary_folder_make, temporary_folder_remove);
