@@ -87,6 +87,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     calling_schedule_restart();
     sleeps_restart();
     virtual_restart();
+    running_expect(jni);
     if (!run_start(&nothing, error)) return false;
     atomic_store(&tracer.stopped, false);
     atomic_store(&tracer.tracing, true);

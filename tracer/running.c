@@ -18,6 +18,7 @@ enum { DEEPEST = 1024, NEAR = 64, MORE_REFERENCES = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread_state **waiting;
 static uint32_t waiting_count;
+static _Atomic(bool) expecting; // that any thread may be one that ran before: until running_begin has seen all of them
 
 enum { TAKEN = 1 }; // in a number's place: the thread has a state already
 
@@ -184,12 +185,15 @@ static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, co
     }
 }
 
+static struct thread_state *make(JNIEnv *jni, jthread thread) {
+    return thread_is_system(jni, thread) ? NULL : thread_state_new(jni, thread);
+}
+
 static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
-    struct thread_state *state = NULL;
     pthread_mutex_lock(&lock);
     bool is_new = !is_of_this_session(kept_get(thread));
     pthread_mutex_unlock(&lock);
-    if (is_new && !thread_is_system(jni, thread)) state = thread_state_new(jni, thread);
+    struct thread_state *state = is_new ? make(jni, thread) : NULL;
     if (!state) return;
     struct at_work work = look_at(jni, thread, frames, DEEPEST);
     describe(jni, thread, state, &work);
@@ -238,14 +242,14 @@ static bool is_of_future(JNIEnv *jni, jmethodID method) {
 }
 
 // Whether the worker that tells of itself begins a task that its loop runs, and not one that its task does.
-static bool is_beginning(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
+static bool is_beginning(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count, jint most) {
     enum { TELLER = 1 }; // above it lies the probe
     if (count <= TELLER) return false;
     jmethodID teller = frames[TELLER].method;
     jint next = TELLER + 1;
     if (is_method(jni, teller, &exec)) {
         while (next < count && !is_method(jni, frames[next].method, &exec)) next++;
-        return next == count && count < NEAR;
+        return next == count && count < most;
     }
     if (!is_method(jni, teller, &run) && !is_method(jni, teller, &run_and_reset)) return false;
     while (next < count && is_of_future(jni, frames[next].method)) next++;
@@ -257,9 +261,31 @@ static bool is_beginning(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) 
 static void see_what_it_left(JNIEnv *jni, jthread thread, struct thread_state *state) {
     jvmtiFrameInfo frames[NEAR];
     struct at_work work = look_at(jni, thread, frames, NEAR);
-    if (!work.asks && !is_beginning(jni, frames, work.frames)) return;
+    if (!work.asks && !is_beginning(jni, frames, work.frames, NEAR)) return;
     correct(state, false, computed_by(thread));
     if (work.asks) state->was_idle = false;
+}
+
+static bool is_old_platform_thread(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
+    return count > 0 &&
+           !is_of_class(jni, frames[count - 1].method, "java/lang/VirtualThread"); // a new one has none yet
+}
+
+// Code of an earlier recording that it slept in made it tell of something before it was looked at.
+static struct thread_state *begin_own(JNIEnv *jni, jthread thread) {
+    struct thread_state *state = NULL;
+    jvmtiFrameInfo *frames = malloc(DEEPEST * sizeof *frames);
+    if (frames && (*jni)->PushLocalFrame(jni, 16) == 0) {
+        struct at_work work = look_at(jni, thread, frames, DEEPEST);
+        bool old = is_old_platform_thread(jni, frames, work.frames);
+        bool begins = old && is_beginning(jni, frames, work.frames, DEEPEST);
+        work.asks |= begins;
+        work.forks &= !begins;
+        if (old && (state = make(jni, thread))) describe(jni, thread, state, &work);
+        (*jni)->PopLocalFrame(jni, NULL);
+    }
+    free(frames);
+    return state;
 }
 
 struct thread_state *running_take(JNIEnv *jni) {
@@ -274,7 +300,10 @@ struct thread_state *running_take(JNIEnv *jni) {
     }
     kept_set(thread, number_of(TAKEN));
     pthread_mutex_unlock(&lock);
-    if (state && state->worker && state->tasks > 0) see_what_it_left(jni, thread, state);
+    if (!place && atomic_load(&expecting))
+        state = begin_own(jni, thread);
+    else if (state && state->worker && state->tasks > 0)
+        see_what_it_left(jni, thread, state);
     (*jni)->DeleteLocalRef(jni, thread);
     return state;
 }
@@ -307,10 +336,15 @@ static void look_at_all(JNIEnv *jni, look *look_at_one, bool first) {
     free(frames);
 }
 
-void running_begin(JNIEnv *jni) {
+void running_expect(JNIEnv *jni) {
     waiting_count = 0;
     know_methods(jni);
+    atomic_store(&expecting, true);
+}
+
+void running_begin(JNIEnv *jni) {
     look_at_all(jni, begin, true);
+    atomic_store(&expecting, false);
 }
 
 void running_look_again(JNIEnv *jni) {

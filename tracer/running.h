@@ -15,6 +15,10 @@
 
 struct thread_state;
 
+// Before the recording begins, in which threads that sleep in code woven for an earlier one may tell of something at
+// once.
+void running_expect(JNIEnv *jni);
+
 // By the starting thread, which must be refused itself (thread_state_refuse), after new threads have begun to tell of
 // themselves and before any class is retransformed. Some 20 us a thread.
 void running_begin(JNIEnv *jni);
@@ -22,8 +26,8 @@ void running_begin(JNIEnv *jni);
 // By the same thread, when all classes are woven. Some 20 us a thread.
 void running_look_again(JNIEnv *jni);
 
-// By a thread at its first event: what running_begin made for it; NULL if that was nothing. The thread's own from here
-// on.
+// By a thread at its first event: what running_begin made for it, or, where it has not come to it yet, the same made
+// here; NULL for a new one. The thread's own from here on.
 struct thread_state *running_take(JNIEnv *jni);
 
 // When the recording has ended: gives back what no thread took.
