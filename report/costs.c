@@ -57,6 +57,7 @@ cJSON *costs_json(const struct dag *dag, const struct costs *costs) {
     }
     cJSON_AddItemToObject(object, "pools", array);
     cJSON_AddItemToObject(object, "wakeup", cost_json(&costs->wakeup));
+    cJSON_AddItemToObject(object, "waking", cost_json(&costs->waking));
     return object;
 }
 

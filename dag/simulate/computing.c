@@ -41,7 +41,15 @@ static bool begin_edge(struct strand *strand, int64_t joins_ns, int64_t length_n
     return strand->edge_compute_ns > 0 || luck.more_ns > 0;
 }
 
-// Of a vertex that sleeps for its cause: it is awake in the end, as it was.
+// Whether the strand sleeps at its next vertex for what was there when recorded.
+static bool sleeps_anew(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = strand->vertex, cause = vertices->cause[v];
+    if (vertices->kind[v] != VERTEX_WAIT_END || cause == DAG_NONE) return false;
+    return min_ns(vertices->time_ns[cause], vertices->time_ns[v]) <= sim->frames[strand->frame].since_ns;
+}
+
+// Of a vertex that sleeps for its cause: it is awake in the end, as it was, or as who slept was on the mean.
 static bool begin_waking(struct simulation *sim, struct strand *strand, int64_t woken_ns, int64_t *time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t v = strand->vertex;
@@ -49,7 +57,8 @@ static bool begin_waking(struct simulation *sim, struct strand *strand, int64_t 
     int64_t queued_ns = vertices->queued_ns ? min_ns(vertices->queued_ns[v], late_ns) : 0;
     *time_ns -= queued_ns;
     if (vertices->rule[v] == RULE_BEGIN) return false;
-    int64_t compute_ns = min_ns(vertices->compute_ns[v], late_ns - queued_ns);
+    int64_t own_ns = vertices->compute_ns[v], mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
+    int64_t compute_ns = min_ns(sleeps_anew(sim, strand) ? max_ns(own_ns, mean_ns) : own_ns, late_ns - queued_ns);
     struct cores_luck luck = sim->luck[v];
     if (queued_ns == 0 && luck.more_ns > 0) luck.more_ns = 0;
     return begin_edge(strand, *time_ns - compute_ns, compute_ns, compute_ns, luck);
@@ -89,7 +98,7 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
         luck.more_ns += (int64_t)((1 - saving_part(sim, v)) * (double)sim->luck[v].more_ns);
-    } else {
+    } else if (!strand_finds_result(sim, strand)) {
         luck.more_ns += held_luck_ns(sim, v);
     }
     edge_ns = max_ns(edge_ns - saving.compute_ns, 0);

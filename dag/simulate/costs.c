@@ -288,8 +288,8 @@ static void measure_pickups(const struct dag *dag, struct costs *costs, struct s
     measure_woken(costs, COST_PICKUP, samples);
 }
 
-// From a result to the going on of whoever slept for it.
-static struct cost measure_wakeup(const struct dag *dag, int64_t *values) {
+// From a result to the going on of whoever slept for it; or what that computed.
+static struct cost measure_wakeup(const struct dag *dag, bool computing, int64_t *values) {
     const struct dag_vertices *vertices = &dag->vertices;
     size_t count = 0;
     for (uint32_t v = 1; v < dag->vertex_count; v++) {
@@ -297,7 +297,8 @@ static struct cost measure_wakeup(const struct dag *dag, int64_t *values) {
         if (vertices->kind[v] != VERTEX_WAIT_END || cause == DAG_NONE) continue;
         int64_t result_ns = vertices->time_ns[cause];
         if (result_ns <= vertices->time_ns[v - 1] || result_ns > vertices->time_ns[v]) continue;
-        values[count++] = vertices->time_ns[v] - result_ns - queued_between(dag, v - 1, v, result_ns);
+        values[count++] = computing ? vertices->compute_ns[v]
+                                    : vertices->time_ns[v] - result_ns - queued_between(dag, v - 1, v, result_ns);
     }
     return trimmed_mean(values, count);
 }
@@ -345,7 +346,8 @@ static bool measure(const struct dag *dag, struct costs *costs, struct samples *
     if (!ok || !costs->pools || !costs->bracket_ns || !costs->pickup_ns) return false;
     measure_brackets(dag, costs, samples);
     measure_pickups(dag, costs, samples);
-    costs->wakeup = measure_wakeup(dag, samples->values);
+    costs->wakeup = measure_wakeup(dag, false, samples->values);
+    if (dag->vertices.compute_ns) costs->waking = measure_wakeup(dag, true, samples->values);
     for (uint32_t p = 1; p < costs->pool_count; p++) {
         if (dag->pools[p].discipline != DISCIPLINE_STEALING) continue;
         costs->pools[p].stolen = measure_stolen(dag, costs, p, samples->values);

@@ -51,6 +51,7 @@ struct costs {
     struct pool_costs *pools; // by trace pool id; [0]: threads of their own
     uint32_t pool_count;
     struct cost wakeup;  // from a result to its waiter's going on, of those that slept
+    struct cost waking;  // what these computed, from asking to going on
     int64_t *bracket_ns; // a task each, as recorded: its own
     int64_t *pickup_ns;
     struct holdup *holdups; // by vertex

@@ -87,6 +87,20 @@ int64_t held_up_ns(const struct simulation *sim, uint32_t v) {
     return before_ns > asleep_ns || looked_around ? queued_ns : before_ns;
 }
 
+// It was not when recorded, though times without the tracer's cost may have it so by less than the wait took.
+bool strand_finds_result(const struct simulation *sim, const struct strand *strand) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    const int64_t *then_ns = vertices->time_ns;
+    uint32_t v = strand->vertex, cause = dag_awaited_by(vertices, v);
+    if (cause == DAG_NONE || vertices->task[v] == DAG_NONE || vertices->kind[v] != VERTEX_WAIT_END ||
+        vertices->kind[v - 1] != VERTEX_WAIT_BEGIN)
+        return false;
+    int64_t cause_ns = sim->time_ns[cause];
+    if (cause_ns == DAG_PENDING || cause_ns == DAG_ABSENT || cause_ns > strand->now_ns) return false;
+    int64_t earlier_ns = strand->now_ns - cause_ns - (then_ns[v - 1] - then_ns[cause]);
+    return earlier_ns > then_ns[v] - then_ns[v - 1];
+}
+
 // Whether a waiter came to the end of its wait from a task that it had helped with.
 static bool ends_behind_help(const struct simulation *sim, uint32_t v) {
     uint32_t before = dag_task_of(&sim->dag->vertices, v - 1);

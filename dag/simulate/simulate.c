@@ -406,6 +406,10 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     } else if (cause != DAG_NONE && !strand->entered) {
         strand->awaits = cause;
         if (sim->time_ns[cause] == DAG_PENDING) return false;
+        if (strand_finds_result(sim, strand)) {
+            *time_ns = strand->now_ns;
+            return true;
+        }
         int64_t cause_ns = sim->time_ns[cause];
         int64_t wakeup_ns = strand->blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
         *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,

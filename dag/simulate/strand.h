@@ -365,6 +365,9 @@ static inline bool frame_push(struct simulation *sim, uint32_t strand, struct fr
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
 // Of the end of a wait that had a cause: what kept the waiter from a core whatever it waited for.
 int64_t held_up_ns(const struct simulation *sim, uint32_t v);
+// Whether the result of a task that the strand waits for at its next vertex is there before it asks: it neither falls
+// asleep nor loses its core over that.
+bool strand_finds_result(const struct simulation *sim, const struct strand *strand);
 void frames_clear(struct simulation *sim);
 
 // sunk.c

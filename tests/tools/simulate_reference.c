@@ -109,6 +109,7 @@ struct reference {
     struct stage *stages; // in the order in which they left
     uint32_t stage_count;
     bool *known;          // results, a task each
+    int64_t *known_ns;    // since when
     uint32_t *parts_left; // a task each
     uint32_t *pool_of;    // a vertex each: pool that a SHUTDOWN or a WAIT_END names, 0
     int64_t *over_ns;     // by pool: when it was shut down and had no task left, as recorded
@@ -257,9 +258,11 @@ static void delay_edge(struct reference *r, struct strand *strand, uint32_t vert
     strand->since_ns = now_ns(r);
 }
 
-// It sleeps until it is awake for `vertex`, as long as it was.
-static void delay_waking(struct reference *r, struct strand *strand, uint32_t vertex, int64_t total_ns) {
+// It sleeps until it is awake for `vertex`, as long as it was; or who did not sleep then, as others were.
+static void delay_waking(struct reference *r, struct strand *strand, uint32_t vertex, int64_t total_ns, bool slept) {
     int64_t queued_ns = queued(r, vertex), compute_ns = computed(r, vertex), more_ns = r->luck[vertex].more_ns;
+    int64_t mean_ns = (int64_t)(r->costs->waking.mean_ns + 0.5);
+    if (!slept && compute_ns < mean_ns) compute_ns = mean_ns;
     delay(r, strand, 0, total_ns, THEN_VERTEX);
     if (!shares(r)) return;
     if (queued_ns > total_ns) queued_ns = total_ns;
@@ -957,7 +960,7 @@ static void wake_waiters(struct reference *r) {
             if (r->now - strand->blocked_since < (ticks)wakeup_ns << FRACTION) wakeup_ns = 0;
         }
         strand->waits = false;
-        delay_waking(r, strand, strand->vertex, slept ? recorded(r, strand->vertex) - cause_ns : wakeup_ns);
+        delay_waking(r, strand, strand->vertex, slept ? recorded(r, strand->vertex) - cause_ns : wakeup_ns, slept);
     }
 }
 
@@ -970,6 +973,7 @@ static void push(struct strand *strand, struct frame frame) {
 static void give_result(struct reference *r, struct strand *strand, uint32_t task) {
     if (r->known[task]) return;
     r->known[task] = true;
+    r->known_ns[task] = now_ns(r);
     wake_waiters(r);
     for (uint32_t i = r->stage_count; i-- > 0;) {
         struct stage *stage = &r->stages[i];
@@ -1191,6 +1195,15 @@ static uint32_t next_vertex(struct reference *r, struct frame *frame) {
     return v;
 }
 
+// Whether a task's result was there before a wait for it began, by more than the wait took beside what it was then.
+static bool finds_result(const struct reference *r, uint32_t wait_end) {
+    uint32_t task = r->dag->vertices.task[wait_end], cause = r->dag->vertices.cause[wait_end];
+    if (task == DAG_NONE || r->dag->vertices.kind[wait_end - 1] != VERTEX_WAIT_BEGIN) return false;
+    int64_t before_ns = now_ns(r) - r->known_ns[task];
+    int64_t then_ns = recorded(r, wait_end - 1) - recorded(r, cause);
+    return before_ns >= 0 && before_ns - then_ns > recorded(r, wait_end) - recorded(r, wait_end - 1);
+}
+
 static void plan_wait_end(struct reference *r, struct strand *strand, uint32_t v) {
     struct frame *frame = top(strand);
     if (!wait_is_over(r, v)) {
@@ -1206,6 +1219,9 @@ static void plan_wait_end(struct reference *r, struct strand *strand, uint32_t v
         }
     } else if (frame->staged) {
         happen(r, strand, v);
+    } else if (finds_result(r, v)) {
+        strand->vertex = v;
+        delay(r, strand, 0, 0, THEN_VERTEX);
     } else if (recorded_cause_ns(r, v) > frame->since_ns) { // slept when recorded, and no longer has to
         strand->vertex = v;
         delay(r, strand, frame->lead_compute_ns, frame->lead_ns - frame->lead_compute_ns, THEN_VERTEX);
@@ -1759,6 +1775,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.pools = must(calloc(dag->pool_count, sizeof(struct pool)));
     r.stages = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct stage)));
     r.known = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
+    r.known_ns = must(calloc((size_t)dag->task_count + 1, sizeof(int64_t)));
     r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
     for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = r.strands[i].stolen_from = DAG_NONE;
     open_pools(&r);
@@ -1771,6 +1788,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     free(r.pools);
     free(r.stages);
     free(r.known);
+    free(r.known_ns);
     free(r.parts_left);
 }
 

@@ -84,10 +84,41 @@ static void test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_t
     simulate_fixture_close(&p.fixture);
 }
 
+static int64_t main_passes(const struct dag *run, enum vertex_kind kind) {
+    for (uint32_t v = 0; v < run->vertex_count; v++) {
+        if (run->vertices.kind[v] == kind) return run->vertices.time_ns[v];
+    }
+    fail();
+    return 0;
+}
+
+// Main asks for task 1 at 500, 10 before it has ended, and goes on at 620, after it had no core for 90. Inlined, the
+// task has ended before main asks, which so neither sleeps nor loses its core.
+static void test_a_result_that_is_there_before_it_is_asked_for_costs_no_core(void **state) {
+    const enum model_kind models[] = {MODEL_POOL, MODEL_CPU};
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        struct by_hand p = by_hand_begin(NULL, 1);
+        tb_cores(p.tb, 2);
+        by_hand_spawn(&p, HAND_MAIN, 100, 110, 1);
+        tb_event(p.tb, HAND_MAIN, 500, EVENT_WAIT_BEGIN, 1, 400, tb_wait(WAIT_FOR_TASK, p.site));
+        tb_event(p.tb, HAND_MAIN, 619, EVENT_RUN_DELAY, 90);
+        tb_event(p.tb, HAND_MAIN, 620, EVENT_WAIT_END, 1, 410);
+        tb_event(p.tb, HAND_FIRST, 120, EVENT_WORKER_BEGIN, p.pool);
+        measured_task(&p, HAND_FIRST, 130, 10, 510, 1);
+        by_hand_open(&p, 1000);
+        dag_edit_inline(&p.fixture.edit, by_hand_index(p.fixture.dag, 1));
+        const struct dag *run = by_hand_simulate(&p, models[i]);
+        assert_int_equal(main_passes(run, VERTEX_WAIT_END), main_passes(run, VERTEX_WAIT_BEGIN));
+        simulate_fixture_close(&p.fixture);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_worker_without_a_core_has_come),
         cmocka_unit_test(test_a_waiter_was_kept_from_its_result_for_no_longer_than_that_was_there),
+        cmocka_unit_test(test_a_result_that_is_there_before_it_is_asked_for_costs_no_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
