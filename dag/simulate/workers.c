@@ -422,6 +422,14 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     worker_go_idle(sim, worker);
 }
 
+// Whether the queue takes one more. Who is on his way to a full one may have taken his task by now, since he tells so
+// only later: then what was taken when recorded is, and nothing else.
+static bool has_room(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
+    if (pool->queue_length < pool->capacity) return true;
+    bool may = (int64_t)pool->queue_length - (int64_t)pool->coming < pool->capacity;
+    return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
+}
+
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
     if (stealing_governs(sim, index)) return stealing_offer(sim, strand, job, now_ns);
@@ -429,12 +437,12 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
     if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
-    bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF;
-    if (hands_off || pool->queue_length < pool->capacity) {
+    bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF, room = has_room(sim, pool, job);
+    if (hands_off || room) {
         enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);
         if (to_idle != DISPATCH_NONE) return to_idle;
     }
-    if (!hands_off && pool->queue_length < pool->capacity) {
+    if (!hands_off && room) {
         if (pool->alive == 0 && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
         queue_put(sim, job, QUEUE_SHARED);
         return pool->coming && is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;

@@ -875,13 +875,21 @@ static enum dispatch call(struct reference *r, struct strand *worker, struct job
     return as_recorded(r, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }
 
+// Whether the queue takes one more, or took it when recorded, and may be no longer full since who is on his way may have
+// taken a task by now.
+static bool has_room(const struct reference *r, const struct pool *pool, uint32_t index, struct job job) {
+    if (pool->queued < pool->capacity) return true;
+    bool taken = as_recorded(r, job, DISPATCH_WOKEN) || as_recorded(r, job, DISPATCH_QUEUED);
+    return taken && (int64_t)pool->queued - count_coming(r, index) < pool->capacity;
+}
+
 static enum dispatch offer(struct reference *r, struct strand *spawner, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     if (steals(r, index)) return offer_stealing(r, spawner, job);
     struct pool *pool = &r->pools[index];
     bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && !r->edit->pool_threads[index];
     struct strand *idle = idle_worker(r, index);
-    bool room = hand_off ? idle != NULL : pool->queued < pool->capacity;
+    bool room = hand_off ? idle != NULL : has_room(r, pool, index, job);
     if (pool->workers < pool->core || (!room && pool->workers < pool->maximum)) {
         pick_up(r, make_worker(r, index), job, DISPATCH_NEW);
         pool->unfinished++;

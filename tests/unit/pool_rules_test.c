@@ -82,6 +82,35 @@ static void test_the_oldest_is_discarded(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// A queue of one place, two workers that sleep, and two tasks that come so closely that the first worker does not tell
+// yet that it took the first one. The second had room then, for it was not rejected.
+static void test_who_is_on_his_way_may_have_made_room(void **state) {
+    (void)state;
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.ArrayBlockingQueue",
+                                               .core = 2,
+                                               .maximum = 2,
+                                               .capacity = 1,
+                                               .rejection = "java.util.concurrent.ThreadPoolExecutor$AbortPolicy"});
+    for (uint64_t i = 0; i < 2; i++) spawn(&r, 100 + 50 * i, 1 + i);
+    for (uint64_t i = 0; i < 2; i++) spawn(&r, 1000 + 30 * i, 3 + i);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, FIRST, 110, 200, 1);
+    tb_event(r.tb, FIRST, 210, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 1095, EVENT_BUSY, r.pool);
+    run(&r, FIRST, 1100, 1500, 3);
+    tb_event(r.tb, SECOND, 155, EVENT_WORKER_BEGIN, r.pool);
+    run(&r, SECOND, 160, 300, 2);
+    tb_event(r.tb, SECOND, 310, EVENT_IDLE, r.pool);
+    tb_event(r.tb, SECOND, 1125, EVENT_BUSY, r.pool);
+    run(&r, SECOND, 1130, 1500, 4);
+    tb_event(r.tb, MAIN, 2000, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    assert_int_equal(simulated(&r, 4)->dispatch, DISPATCH_WOKEN);
+    assert_true(simulated(&r, 4)->start != DAG_NONE);
+    simulate_fixture_close(&r.fixture);
+}
+
 // One worker, that of the core, idle from 210; the next task comes at 2000.
 static enum dispatch dispatch_after_idling(uint32_t flags, int64_t keep_alive_ns) {
     struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
@@ -411,6 +440,7 @@ int main(void) {
         cmocka_unit_test(test_what_comes_late_may_have_been_kept_back),
         cmocka_unit_test(test_of_overlapping_spawns_the_start_tells_the_order),
         cmocka_unit_test(test_the_oldest_is_discarded),
+        cmocka_unit_test(test_who_is_on_his_way_may_have_made_room),
         cmocka_unit_test(test_who_lost_an_end_comes_free),
         cmocka_unit_test(test_core_workers_time_out_where_allowed),
         cmocka_unit_test(test_who_did_not_come_was_asleep),
