@@ -875,8 +875,8 @@ static enum dispatch call(struct reference *r, struct strand *worker, struct job
     return as_recorded(r, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }
 
-// Whether the queue takes one more, or took it when recorded, and may be no longer full since who is on his way may have
-// taken a task by now.
+// Whether the queue takes one more, or took it when recorded, and may be no longer full since who is on his way may
+// have taken a task by now.
 static bool has_room(const struct reference *r, const struct pool *pool, uint32_t index, struct job job) {
     if (pool->queued < pool->capacity) return true;
     bool taken = as_recorded(r, job, DISPATCH_WOKEN) || as_recorded(r, job, DISPATCH_QUEUED);
