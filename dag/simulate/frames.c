@@ -92,9 +92,8 @@ bool strand_finds_result(const struct simulation *sim, const struct strand *stra
     const struct dag_vertices *vertices = &sim->dag->vertices;
     const int64_t *then_ns = vertices->time_ns;
     uint32_t v = strand->vertex, cause = dag_awaited_by(vertices, v);
-    if (cause == DAG_NONE || vertices->task[v] == DAG_NONE || vertices->kind[v] != VERTEX_WAIT_END ||
-        vertices->kind[v - 1] != VERTEX_WAIT_BEGIN)
-        return false;
+    if (cause == DAG_NONE || vertices->task[v] == DAG_NONE || vertices->kind[v] != VERTEX_WAIT_END) return false;
+    if (v == 0 || vertices->kind[v - 1] != VERTEX_WAIT_BEGIN) return false; // which may have been lost
     int64_t cause_ns = sim->time_ns[cause];
     if (cause_ns == DAG_PENDING || cause_ns == DAG_ABSENT || cause_ns > strand->now_ns) return false;
     int64_t earlier_ns = strand->now_ns - cause_ns - (then_ns[v - 1] - then_ns[cause]);
