@@ -107,6 +107,8 @@ static void test_a_result_that_is_there_before_it_is_asked_for_costs_no_core(voi
         tb_event(p.tb, HAND_FIRST, 120, EVENT_WORKER_BEGIN, p.pool);
         measured_task(&p, HAND_FIRST, 130, 10, 510, 1);
         by_hand_open(&p, 1000);
+        assert_int_equal(p.fixture.costs->waking.count, 1);
+        assert_int_equal((int64_t)p.fixture.costs->waking.mean_ns, 10); // 410 - 400
         dag_edit_inline(&p.fixture.edit, by_hand_index(p.fixture.dag, 1));
         const struct dag *run = by_hand_simulate(&p, models[i]);
         assert_int_equal(main_passes(run, VERTEX_WAIT_END), main_passes(run, VERTEX_WAIT_BEGIN));
