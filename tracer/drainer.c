@@ -46,6 +46,7 @@ static struct trace_writer *writer;
 static struct event *batch;
 static struct parting parting;
 static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_ns, costs_due_ns, rest_due_ns;
+static struct sampler sampler;
 static struct event_cost costs[EVENT_KINDS]; // as known by now
 static bool costs_known;
 static const char *stopped_because;
@@ -306,7 +307,7 @@ static struct channel *jvm_channel(void) {
 // A sample is this thread's own, in the JVM's stream: it takes its place among the events that are in the ring by now.
 static bool write_sample(void) {
     static const struct channel nobody; // thread 0, before the agent has opened its channel
-    struct event sample = sample_now();
+    struct event sample = sampler_take(&sampler);
     struct channel *channel = jvm_channel();
     size_t count = channel ? ring_drain(&channel->ring, batch, BATCH_EVENTS - 1) : 0, at = count;
     while (at > 0 && batch[at - 1].time > sample.time) at--;
@@ -528,6 +529,7 @@ bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struc
     clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = rest_due_ns = 0;
     cut_ticks = file_events = 0;
     costs_known = false;
+    sampler = (struct sampler){0};
     cost_meter_restart();
     // The program's signals are the program's: this thread must never be the one that the kernel picks for them.
     sigset_t all, before;

@@ -28,16 +28,24 @@ static uint64_t machine_busy_ns(void) {
     return busy * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static uint64_t context_switches(void) {
+static uint64_t context_switches(int whose) {
     struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    if (getrusage(whose, &usage) != 0) return 0;
     return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
-struct event sample_now(void) {
+// The two are not read at one instant, and the machine's comes in whole ticks.
+static uint64_t raise_to_rest(uint64_t *before, uint64_t all, uint64_t own) {
+    if (all > own && all - own > *before) *before = all - own;
+    return *before;
+}
+
+struct event sampler_take(struct sampler *sampler) {
     struct event sample = {.time = clock_ticks(), .kind = EVENT_SAMPLE};
-    sample.operand[0] = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    sample.operand[1] = machine_busy_ns();
-    sample.operand[2] = context_switches();
+    const uint64_t own_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    sample.operand[0] = raise_to_rest(&sampler->process_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID), own_ns);
+    sample.operand[1] = raise_to_rest(&sampler->machine_ns, machine_busy_ns(), own_ns);
+    sample.operand[2] =
+        raise_to_rest(&sampler->switches, context_switches(RUSAGE_SELF), context_switches(RUSAGE_THREAD));
     return sample;
 }
