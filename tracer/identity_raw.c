@@ -24,8 +24,9 @@ enum { EVALUATED_MOST = 4096 }; // of one object, and not begun
 enum { QUEUE_GIVEN_ONE_IN = 16, QUEUES_MOST = 4096 };
 static _Atomic(uint32_t) queues; // of all objects
 
-// Guards all tags of raw tasks: reading a tag and setting it must be one step. Held for two JVMTI calls.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+// Guards all tags of raw tasks: reading a tag and setting it must be one step. Held for two JVMTI calls, which is less
+// than to fall asleep takes, so who finds it held spins first (the JVM's own lock, inside, would not).
+static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 
 static uint64_t id_in(uint64_t tag) {
     return tag >> 2 & CARRIED_ID;
