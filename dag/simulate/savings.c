@@ -41,7 +41,8 @@ static bool leads_on(const struct simulation *sim, uint32_t v, enum vertex_kind 
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (vertices->kind[v] != to || v == 0 || vertices->kind[v - 1] != from) return false;
     uint32_t before = vertices->task[v - 1], after = vertices->task[v];
-    return before != DAG_NONE && before != after && sim->edit->merged_next[before] == after;
+    if (before == DAG_NONE || after == DAG_NONE || before == after) return false;
+    return sim->edit->merged_next[before] == after;
 }
 
 static bool is_making(const struct simulation *sim, uint32_t v) {

@@ -190,8 +190,9 @@ static void delay_by_luck(struct reference *r, struct strand *strand, uint32_t v
 static bool leads_on(const struct reference *r, uint32_t v, enum vertex_kind from, enum vertex_kind to) {
     const struct dag_vertices *vertices = &r->dag->vertices;
     if (v == 0 || vertices->kind[v - 1] != from || vertices->kind[v] != to) return false;
-    uint32_t member = vertices->task[v - 1];
-    return member != DAG_NONE && !ends_group(r, member) && r->edit->merged_next[member] == vertices->task[v];
+    uint32_t member = vertices->task[v - 1], next = vertices->task[v];
+    if (member == DAG_NONE || next == DAG_NONE || ends_group(r, member)) return false;
+    return r->edit->merged_next[member] == next;
 }
 
 static uint32_t last_of_group(const struct reference *r, uint32_t task) {

@@ -123,6 +123,32 @@ static void test_a_group_wakes_as_its_first_member_did(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Main waits for task 1, which stays as it is, and at once for it knows not what: neither is a member after the other.
+static void test_a_wait_for_nobody_known_asks_for_no_member(void **state) {
+    (void)state;
+    struct by_hand p = by_hand_begin(NULL, 1);
+    by_hand_spawn(&p, HAND_MAIN, 100, 120, 1);
+    tb_event(p.tb, HAND_FIRST, 110, EVENT_WORKER_BEGIN, p.pool);
+    by_hand_task(&p, HAND_FIRST, 130, 230, 1);
+    tb_event(p.tb, HAND_MAIN, 150, EVENT_WAIT_BEGIN, 1, 0, tb_wait(WAIT_FOR_TASK, p.site));
+    tb_event(p.tb, HAND_MAIN, 240, EVENT_WAIT_END, 1, 0);
+    tb_event(p.tb, HAND_MAIN, 250, EVENT_WAIT_BEGIN, 0, 0, tb_wait(WAIT_FOR_UNKNOWN, p.site));
+    tb_event(p.tb, HAND_MAIN, 300, EVENT_WAIT_END, 0, 0);
+    by_hand_spawn(&p, HAND_MAIN, 310, 320, 2);
+    by_hand_spawn(&p, HAND_MAIN, 325, 335, 3);
+    by_hand_task(&p, HAND_FIRST, 330, 430, 2);
+    by_hand_task(&p, HAND_FIRST, 440, 540, 3);
+    tb_event(p.tb, HAND_MAIN, TAKES, EVENT_TAKEN, 2);
+    tb_event(p.tb, HAND_MAIN, TAKES + 10, EVENT_TAKEN, 3);
+    by_hand_open(&p, LAST);
+    const uint32_t tasks[] = {by_hand_index(p.fixture.dag, 2), by_hand_index(p.fixture.dag, 3)};
+    dag_edit_merge(&p.fixture.edit, p.fixture.dag, tasks, 2, 2);
+    const struct dag *run = by_hand_simulate(&p, MODEL_POOL);
+    assert_int_equal(time_of(run, run->tasks[by_hand_index(run, 3)].spawn_begin), 310);
+    assert_int_equal(main_ends_ns(run), LAST - COST - 5 - 10);
+    simulate_fixture_close(&p.fixture);
+}
+
 static void test_without_an_edit_all_stays(void **state) {
     (void)state;
     struct by_hand p = play(8, 10);
@@ -141,6 +167,7 @@ int main(void) {
         cmocka_unit_test(test_making_is_as_slow_as_handing_over),
         cmocka_unit_test(test_each_group_is_made_and_asked_for),
         cmocka_unit_test(test_a_group_wakes_as_its_first_member_did),
+        cmocka_unit_test(test_a_wait_for_nobody_known_asks_for_no_member),
         cmocka_unit_test(test_without_an_edit_all_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
