@@ -30,13 +30,14 @@ enum op_kind {
     OP_NESTED,
     OP_SHUTDOWN,
     OP_AWAIT_POOL,
+    OP_SLEEP,
     OP_LOCK,
     OP_UNLOCK
 };
 
 struct op {
     enum op_kind kind;
-    uint32_t what; // method, task or promise, pool, or lock
+    uint32_t what; // method, task or promise, pool, site, or lock
 };
 
 enum manner { BY_POOL, BY_THREAD, BY_CARRIER, BY_CALLER };
@@ -54,7 +55,17 @@ struct program {
 };
 
 // Where a thread is in what it does. A frame is a body; steps within it are counted by phase.
-enum phase { IN_BODY, CREATED_IT, IN_BRACKET, MAKING_THREAD, LEAVING_BRACKET, IN_WAIT, BLOCKED, RESULT_GIVEN };
+enum phase {
+    IN_BODY,
+    CREATED_IT,
+    IN_BRACKET,
+    MAKING_THREAD,
+    LEAVING_BRACKET,
+    IN_WAIT,
+    SLEEPING,
+    BLOCKED,
+    RESULT_GIVEN
+};
 
 struct frame {
     uint32_t task, op;
@@ -144,6 +155,7 @@ static void add_family(struct sim *sim, struct program_task *task, uint32_t dept
     }
     for (uint32_t i = count; i-- > 0;) {
         if (roll(sim, 3)) add_op(task, OP_WAIT, children[i]);
+        if (roll(sim, 6) == 0) add_op(task, OP_SLEEP, roll(sim, SITES));
     }
 }
 
@@ -328,6 +340,18 @@ static void go_on_waiting(struct sim *sim, struct sim_thread *thread, const stru
     }
 }
 
+// For nobody knows what.
+static void begin_sleep(struct sim *sim, struct sim_thread *thread, uint32_t site) {
+    EMIT(sim, thread, EVENT_WAIT_BEGIN, 0, cpu_after(sim, thread), tb_wait(WAIT_FOR_UNKNOWN, sim->sites[site]));
+    top(thread)->phase = SLEEPING;
+}
+
+static void end_sleep(struct sim *sim, struct sim_thread *thread) {
+    EMIT(sim, thread, EVENT_WAIT_END, 0, cpu_after(sim, thread));
+    top(thread)->phase = IN_BODY;
+    top(thread)->op++;
+}
+
 // Without a contender nothing is recorded.
 static void begin_lock(struct sim *sim, struct sim_thread *thread, uint32_t lock) {
     if (sim->held[lock]) {
@@ -407,6 +431,9 @@ static void run_op(struct sim *sim, struct sim_thread *thread) {
     case OP_AWAIT_POOL:
         begin_wait(sim, thread, op);
         return;
+    case OP_SLEEP:
+        begin_sleep(sim, thread, op->what);
+        return;
     }
     frame->op++;
 }
@@ -450,6 +477,9 @@ static void step_body(struct sim *sim, struct sim_thread *thread) {
         break;
     case IN_WAIT:
         go_on_waiting(sim, thread, op);
+        break;
+    case SLEEPING:
+        end_sleep(sim, thread);
         break;
     case BLOCKED:
         go_on_blocked(sim, thread, op->what);
