@@ -82,6 +82,8 @@
 #define FLOCK_CONTAINER "getfield . container Ljdk/internal/misc/ThreadFlock$ThreadContainerImpl;; "
 #define VIRTUAL         "java/lang/VirtualThread"
 
+#define LINKED_QUEUE    JUC "LinkedBlockingQueue"
+
 enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
 
 struct field {
@@ -96,6 +98,8 @@ static const struct field fields[] = {
     {"scala/concurrent/impl/CallbackRunnable", TASK_FIELD, "J"},
     {JUC "ThreadPoolExecutor", POOL_FIELD, "I"},
     {JUC "ForkJoinPool", POOL_FIELD, "I"},
+    {LINKED_QUEUE, POOL_FIELD, "I"},
+    {LINKED_QUEUE "$Node", TASK_FIELD, "J"},
     {"java/lang/Thread", BYTECODES_FIELD, "J"},
 };
 
@@ -261,7 +265,19 @@ static const struct hook hooks[] = {
     {JUC "ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", AT_THROW, "call rejected ()V", NULL},
     {JUC "ThreadPoolExecutor", "runWorker", NULL, AT_ENTRY, "aload 0; " POOL "call worker (I)V", NULL},
     RUNS_RAW(JUC "ThreadPoolExecutor", "runWorker", "startTaken"), // a FutureTask has ended before endObject
-    {JUC "ThreadPoolExecutor", "reject", NULL, AT_ENTRY, "call turnedDown ()V", NULL},
+    {JUC "ThreadPoolExecutor", "reject", NULL, AT_ENTRY, "aload 1; call turnedDown (Ljava/lang/Object;)V", NULL},
+    {JUC "ThreadPoolExecutor$Worker", "<init>", NULL, AT_ENTRY, "aload 2; call firstTask (Ljava/lang/Object;)V", NULL},
+    {LINKED_QUEUE, "enqueue", NULL, AT_ENTRY, "aload 1; aload 0; " POOL "call enqueued (Ljava/lang/Object;I)V", NULL},
+    {LINKED_QUEUE, "dequeue", NULL, AT_RETURN,
+     "dup; aload 0; getfield . head L" LINKED_QUEUE "$Node;; aload 0; " POOL
+     "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
+     NULL},
+    {LINKED_QUEUE, "unlink", NULL, AT_ENTRY,
+     "aload 1; getfield " LINKED_QUEUE "$Node item Ljava/lang/Object;; aload 1; aload 0; " POOL
+     "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
+     NULL},
+    {LINKED_QUEUE, "drainTo", "(Ljava/util/Collection;I)I", AT_ENTRY,
+     "aload 0; aload 0; " POOL "call drains (Ljava/lang/Object;I)V", NULL},
     RUNS_RAW(JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", "startObject"),
     {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, AT_THROW, "call threwObject ()V", NULL},
     {JUC "ThreadPoolExecutor$DiscardOldestPolicy", "rejectedExecution", NULL, AFTER_CALL,
@@ -435,6 +451,9 @@ bool hooks_concern(const char *internal_class) {
     for (size_t i = 0; i < HOOKS && likely; i++) {
         if (strcmp(hooks[i].class_name, internal_class) == 0) return true;
     }
+    for (size_t i = 0; i < FIELDS && likely; i++) {
+        if (strcmp(fields[i].class_name, internal_class) == 0) return true;
+    }
     return false;
 }
 
@@ -558,6 +577,8 @@ static bool add_fields(struct weaver *weaver, jclass redefined) {
 }
 
 void hooks_weave(struct weaver *weaver, jclass redefined) {
+    // A queue is of use where its nodes have a field only (queue_ids.h).
+    if (tracer.attached && utf8_is(weaver_class(weaver)->name, LINKED_QUEUE)) return;
     if (!tracer.attached && !add_fields(weaver, redefined)) return;
     for (size_t i = 0; i < HOOKS; i++) {
         if (utf8_is(weaver_class(weaver)->name, hooks[i].class_name)) weave_hook(weaver, &hooks[i]);

@@ -2,7 +2,8 @@
 // Task objects -> task ids. One id for one task, whatever wrappers carry it.
 //
 // FutureTask and ForkJoinTask (CompletableFuture's stages are ones) carry their id in a field that the weaver added (a
-// few ns). Any other Runnable is known by its JVMTI tag (50 to 90 ns), which also serves where a field could not be
+// few ns), and so do the nodes of a ThreadPoolExecutor's queue for what they hold (queue_ids.h). Any other Runnable is
+// known by its JVMTI tag (50 to 90 ns, several 100 where threads meet), which also serves where a field could not be
 // added.
 #ifndef REHYPE_TRACER_IDENTITY_H
 #define REHYPE_TRACER_IDENTITY_H
@@ -59,6 +60,9 @@ uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new
 uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t maker);
 uint64_t identity_begin(jobject object);
 uint64_t identity_last_pending(jobject object); // the id that was given last and has not begun; 0: none
+
+// It is handed over as a task that has its id already.
+void identity_hand_over(jobject object, uint64_t id);
 
 // The same for an object that can be pending only once; `site` is that of its hand-over.
 void identity_set_pending(jobject object, uint64_t id, uint32_t site);

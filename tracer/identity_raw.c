@@ -160,6 +160,25 @@ uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new
     return id;
 }
 
+// Ids that were only created stand behind all others.
+static void move_before_created(struct pending_queue *queue) {
+    for (size_t at = queue_end(queue) - 1; at > queue->head && queue->ids[at - 1] & ONLY_CREATED; at--) {
+        uint64_t created = queue->ids[at - 1];
+        queue->ids[at - 1] = queue->ids[at];
+        queue->ids[at] = created;
+    }
+}
+
+void identity_hand_over(jobject object, uint64_t id) {
+    pthread_mutex_lock(&lock);
+    uint64_t tag = tag_of(object);
+    if (tag == 0)
+        set_tag(object, id << 2 | TAG_PENDING);
+    else if (add_pending(object, tag, id))
+        move_before_created(queue_in(tag_of(object)));
+    pthread_mutex_unlock(&lock);
+}
+
 uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t maker) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = 0;
@@ -236,6 +255,7 @@ uint64_t identity_last_pending(jobject object) {
 }
 
 uint64_t identity_take_created(const struct thread_state *state, jobject object) {
+    if (tag_of(object) == 0) return 0; // as a rule
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object);
     uint64_t id = (tag & TAG_KIND) == TAG_CREATED ? id_in(tag) : 0;

@@ -5,6 +5,7 @@
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/pool_tags.h"
+#include "tracer/queue_ids.h"
 #include "tracer/registry.h"
 
 #include <pthread.h>
@@ -38,15 +39,18 @@ static uint32_t take_up(jobject executor, const struct trace_pool *pool) {
 uint32_t pools_thread_pool(JNIEnv *jni, jobject executor, jint core, jint maximum, jobject queue, jlong keep_alive_ns,
                            jobject handler) {
     char kind[512], queue_name[512], rejection[512];
-    return take_up(executor, &(struct trace_pool){
-                                 .kind = class_name_of(jni, executor, kind, sizeof kind),
-                                 .queue = class_name_of(jni, queue, queue_name, sizeof queue_name),
-                                 .core = core,
-                                 .maximum = maximum,
-                                 .capacity = remaining_capacity(jni, queue, (*jni)->GetObjectClass(jni, queue)),
-                                 .keep_alive_ns = keep_alive_ns,
-                                 .rejection = class_name_of(jni, handler, rejection, sizeof rejection),
-                             });
+    struct trace_pool rules = {
+        .kind = class_name_of(jni, executor, kind, sizeof kind),
+        .queue = class_name_of(jni, queue, queue_name, sizeof queue_name),
+        .core = core,
+        .maximum = maximum,
+        .capacity = remaining_capacity(jni, queue, (*jni)->GetObjectClass(jni, queue)),
+        .keep_alive_ns = keep_alive_ns,
+        .rejection = class_name_of(jni, handler, rejection, sizeof rejection),
+    };
+    uint32_t id = take_up(executor, &rules);
+    queue_ids_offer(jni, id, queue, queue_name);
+    return id;
 }
 
 void pools_changed(JNIEnv *jni, uint32_t pool, jint core, jint maximum, jlong keep_alive_ns, jobject handler,

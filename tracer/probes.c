@@ -12,6 +12,7 @@
 #include "tracer/locks.h"
 #include "tracer/makers.h"
 #include "tracer/pools.h"
+#include "tracer/queue_ids.h"
 #include "tracer/registry.h"
 #include "tracer/scala.h"
 #include "tracer/sites.h"
@@ -173,15 +174,26 @@ static struct object_class class_by_carrier(enum carrier carrier) {
     return (struct object_class){.id = NOT_ASKED_YET, .carrier = carrier};
 }
 
+// Of a raw Runnable: the id that it was made with, or a new one. It goes with the object, or, where the pool's queue
+// carries ids, is the thread's to put there.
+static uint64_t hand_over_raw(JNIEnv *jni, struct thread_state *state, jobject task, uint32_t pool, bool *is_new) {
+    if (!queue_ids_carried(jni, pool)) return identity_spawn(state, task, is_new);
+    uint64_t id = identity_take_created(state, task);
+    *is_new = !id;
+    return state->handed = id ? id : task_id_new(state);
+}
+
 // An id for whatever is handed over, which may carry one; what is new gets its creation recorded, too, with its class.
-static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class, uint64_t id) {
+// `pool`: a ThreadPoolExecutor's execute(); else 0.
+static uint64_t task_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class, uint64_t id,
+                        uint32_t pool) {
     bool is_new;
     if (class.carrier == CARRIER_FORK_JOIN_TASK) {
         id = task_of_fork(jni, state, task, identity_get_carried(jni, task));
         identity_set_carried(jni, task, id);
     }
     if (id) return id;
-    id = identity_spawn(state, task, &is_new);
+    id = hand_over_raw(jni, state, task, pool, &is_new);
     if (is_new && class.id == NOT_ASKED_YET) class.id = identity_class(jni, state, task);
     if (is_new) record3(state, EVENT_TASK_CREATED, id, class.id, 0);
     return id;
@@ -222,6 +234,7 @@ static void turn_down(struct thread_state *state) {
 static void end_spawn(enum spawn_outcome outcome) {
     PROBED struct thread_state *state = probe_begin();
     uint64_t entry = state ? pop_spawn(state) : 0, task = entry & ~TURNED_DOWN;
+    if (state) state->handed = 0;
     if (task) {
         record3(state, EVENT_SPAWN_END, task, entry & TURNED_DOWN ? SPAWN_REJECTED : outcome, 0);
     } else if (state && outcome == SPAWN_REJECTED) {
@@ -230,22 +243,23 @@ static void end_spawn(enum spawn_outcome outcome) {
 }
 
 // Gives the task's id, or 0 if it is being handed over already.
-static uint64_t open_spawn_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class) {
+static uint64_t open_spawn_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class,
+                              uint32_t pool) {
     uint64_t id = task ? identity_carried_by(jni, task, class.carrier) : 0;
     uint64_t known = id || !task || state->spawns == 0 ? id : identity_last_pending(task);
     bool inner = !task || (known && being_spawned(state, known));
-    if (!inner) id = task_of(jni, state, task, class, id);
+    if (!inner) id = task_of(jni, state, task, class, id, pool);
     push_spawn(state, inner ? 0 : id);
     return inner ? 0 : id;
 }
 
-static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task) {
-    return open_spawn_of(jni, state, task, class_by_carrier(task ? identity_carrier(jni, task) : CARRIER_OTHER));
+static uint64_t open_spawn(JNIEnv *jni, struct thread_state *state, jobject task, uint32_t pool) {
+    return open_spawn_of(jni, state, task, class_by_carrier(task ? identity_carrier(jni, task) : CARRIER_OTHER), pool);
 }
 
 PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     PROBED struct thread_state *state = probe_begin();
-    uint64_t id = state ? open_spawn(jni, state, task) : 0;
+    uint64_t id = state ? open_spawn(jni, state, task, (uint32_t)pool) : 0;
     if (!id) return;
     uint64_t site = site_of_spawn(jni, state);
     if (!site) site = scala_carried(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
@@ -256,7 +270,7 @@ PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
 // site is that of the first time.
 PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     PROBED struct thread_state *state = probe_begin();
-    uint64_t id = state ? open_spawn(jni, state, task) : 0;
+    uint64_t id = state ? open_spawn(jni, state, task, 0) : 0;
     if (!id) return;
     uint64_t site = site_of_spawn(jni, state);
     if (!site) site = identity_get_future(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
@@ -264,9 +278,45 @@ PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     if (site <= CARRIED_SITE_MAX) identity_set_future_task(jni, task, id | site << CARRIED_SITE_AT);
 }
 
-PROBE(void, turnedDown)(JNIEnv *jni, jclass helper) {
+// What was to go through a queue does not.
+static void hand_over_otherwise(struct thread_state *state, jobject task) {
+    uint64_t id = state->handed;
+    state->handed = 0;
+    if (id && task) identity_hand_over(task, id);
+}
+
+PROBE(void, turnedDown)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) turn_down(state);
+    if (!state) return;
+    hand_over_otherwise(state, task);
+    turn_down(state);
+}
+
+// A new worker will run it before it asks the queue for more.
+PROBE(void, firstTask)(JNIEnv *jni, jclass helper, jobject task) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) hand_over_otherwise(state, task);
+}
+
+PROBE(void, nodeEnqueued)(JNIEnv *jni, jclass helper, jobject node) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && state->handed) queue_ids_put(jni, node, state->handed);
+    if (state) state->handed = 0;
+}
+
+// By the pool's worker, which is about to run it, or by whoever else looks into the queue.
+PROBE(void, nodeDequeued)(JNIEnv *jni, jclass helper, jobject task, jobject node) {
+    PROBED struct thread_state *state = probe_begin();
+    uint64_t id = state ? queue_ids_get(jni, node) : 0;
+    if (id && state->asks)
+        state->taken = id;
+    else if (id && task)
+        identity_hand_over(task, id);
+}
+
+PROBE(void, queueDrains)(JNIEnv *jni, jclass helper, jobject queue) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) queue_ids_hand_over(jni, queue);
 }
 
 // What had been accepted gives way to another.
@@ -289,7 +339,7 @@ PROBE(void, spawnStage)(JNIEnv *jni, jclass helper, jobject executor, jobject ta
     if (!state || state->spawns == 0 || state->spawns > SPAWN_STACK) return;
     enum carrier carrier = identity_carrier(jni, task);
     uint64_t carried = identity_carried_by(jni, task, carrier);
-    uint64_t id = task_of(jni, state, task, class_by_carrier(carrier), carried);
+    uint64_t id = task_of(jni, state, task, class_by_carrier(carrier), carried, 0);
     state->spawn[state->spawns - 1] = id;
     record_spawn(jni, state, id, identity_executor(jni, state, executor));
 }
@@ -316,7 +366,7 @@ PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject exe
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     struct object_class class = identity_class_and_carrier(jni, state, task);
-    uint64_t id = open_spawn_of(jni, state, task, class);
+    uint64_t id = open_spawn_of(jni, state, task, class, 0);
     if (!id) return;
     uint32_t site = site_of_spawn_to_other(jni, state, class.id);
     record_spawn_at(state, id, site, identity_executor(jni, state, executor));
@@ -420,10 +470,15 @@ PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
     if (frame && frame->task == ((uint64_t)task & CARRIED_ID)) frame->outcome = TASK_THREW;
 }
 
-static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) {
+// `taken`: the id that came with it; 0: none. Of no task the call of its run() throws.
+static void start_object(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t taken) {
+    if (!task) {
+        begin_nothing(state);
+        return;
+    }
     enum carrier carrier = identity_carrier(jni, task);
     uint64_t id = identity_carried_by(jni, task, carrier);
-    if (!id) id = identity_begin(task);
+    if (!id) id = taken ? taken : identity_begin(task);
     if (!id) id = task_id_new(state); // handed over before the tracer came
     if (identity_is_done(jni, task, carrier))
         begin_nothing(state);
@@ -433,11 +488,15 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task) 
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
+    if (state) start_object(jni, state, task, 0);
+}
+
+// A ThreadPoolExecutor's worker runs what it took from the queue.
+PROBE(void, startHanded)(JNIEnv *jni, jclass helper, jobject task) {
+    PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    if (task)
-        start_object(jni, state, task);
-    else
-        begin_nothing(state); // the call of its run() throws
+    start_object(jni, state, task, state->taken);
+    state->taken = 0;
 }
 
 PROBE(void, endObject)(JNIEnv *jni, jclass helper) {
@@ -873,6 +932,7 @@ static void close_tasks(struct thread_state *state, bool threw) {
 static void become_idle(struct thread_state *state, uint32_t pool) {
     close_tasks(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
     state->was_idle = false;
+    state->taken = 0;
     state->idle_pool = pool;
     record1(state, EVENT_IDLE, pool);
 }
@@ -885,6 +945,7 @@ PROBE(void, idle)(JNIEnv *jni, jclass helper, jint pool) {
         state->loop_unseen = true;
     }
     become_idle(state, (uint32_t)pool);
+    state->asks = !state->worker_pool; // a ForkJoinPool has no such queue
 }
 
 PROBE(void, executorWorker)(JNIEnv *jni, jclass helper, jobject executor) {
@@ -904,12 +965,15 @@ PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     record1(state, task ? EVENT_BUSY : EVENT_RETIRE, state->idle_pool);
-    if (task && state->loop_unseen) start_object(jni, state, task);
+    state->asks = false;
+    if (task && state->loop_unseen) start_object(jni, state, task, 0);
 }
 
 PROBE(void, leave)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) close_tasks(state, true);
+    if (!state) return;
+    state->asks = false;
+    close_tasks(state, true);
 }
 
 PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
@@ -925,7 +989,7 @@ PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue)
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
-    uint64_t id = task ? task_of(jni, state, task, class_by_carrier(CARRIER_OTHER), 0) : 0;
+    uint64_t id = task ? task_of(jni, state, task, class_by_carrier(CARRIER_OTHER), 0, 0) : 0;
     if (id) {
         identity_set_pending(task, id, site);
         record_spawn_at(state, id, site, pool);

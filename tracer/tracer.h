@@ -117,6 +117,7 @@ struct thread_state {
     bool is_carrier; // of virtual threads
     bool is_virtual;
     bool loop_unseen; // a ThreadPoolExecutor's worker, begun before the tracer came: a task lies between busy and idle
+    bool asks;        // a ThreadPoolExecutor for a task
     bool was_idle;    // when it was looked at (running.h), and nothing was seen of it since
     uint64_t blocked_on; // lock that it sleeps for; 0: none
     uint64_t sleep;      // id of its sleep for a release (sleeps.h); 0: none
@@ -124,10 +125,12 @@ struct thread_state {
     uint64_t run_task;   // of its run() or main
     // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
     uint64_t cpu_offset, delay_offset;
-    uint64_t awaiting;           // target of the wait under way
-    uint64_t waited;             // task whose wait just ended: taking its result now is not one more event
-    uint64_t number;             // of its Thread (sleeps.h); 0: not asked yet
-    uint64_t bytecodes;          // as last recorded
+    uint64_t awaiting;  // target of the wait under way
+    uint64_t waited;    // task whose wait just ended: taking its result now is not one more event
+    uint64_t number;    // of its Thread (sleeps.h); 0: not asked yet
+    uint64_t bytecodes; // as last recorded
+    uint64_t handed;    // what it hands over to a queue that carries ids (queue_ids.h), till it is there; 0: nothing
+    uint64_t taken;     // what it took from such a queue, till it begins; 0: nothing
     uint64_t spawn[SPAWN_STACK]; // task of each open hand-over; 0 for one that is not recorded
     struct runner_mark runner[RUNNER_STACK];
     uint32_t thread;                // id in the trace

@@ -198,6 +198,26 @@ static void test_what_was_handed_over_begins_before_what_was_only_evaluated(void
     assert_int_equal(identity_begin(object(0)), another);
 }
 
+// What has its id already: by itself, behind others that were handed over, before those that were only evaluated.
+static void test_what_had_its_id_before_is_handed_over_as_others_are(void **state) {
+    identity_hand_over(object(0), 7);
+    assert_int_equal(identity_last_pending(object(0)), 7);
+    identity_hand_over(object(0), 8);
+    assert_int_equal(identity_begin(object(0)), 7);
+    assert_int_equal(identity_begin(object(0)), 8);
+    assert_int_equal(identity_begin(object(0)), 0);
+    uint32_t maker = makers_new();
+    uint64_t first = identity_evaluated(&thread, object(1), maker);
+    identity_hand_over(object(1), 9);
+    uint64_t second = identity_evaluated(&thread, object(1), maker);
+    identity_hand_over(object(1), 10);
+    assert_int_equal(identity_last_pending(object(1)), 10);
+    assert_int_equal(identity_begin(object(1)), 9);
+    assert_int_equal(identity_begin(object(1)), 10);
+    assert_int_equal(spawn(1, false), first);
+    assert_int_equal(spawn(1, false), second);
+}
+
 static void test_evaluations_that_nobody_begins_have_a_bound(void **state) {
     uint32_t maker = makers_new();
     for (unsigned i = 0; i < 4096; i++) assert_int_not_equal(identity_evaluated(&thread, object(0), maker), 0);
@@ -308,6 +328,7 @@ int main(void) {
         TEST(test_what_was_made_and_not_handed_over_needs_its_id_where_it_begins),
         TEST(test_evaluations_of_one_object_are_tasks_each),
         TEST(test_what_was_handed_over_begins_before_what_was_only_evaluated),
+        TEST(test_what_had_its_id_before_is_handed_over_as_others_are),
         TEST(test_evaluations_that_nobody_begins_have_a_bound),
         TEST(test_what_is_wrapped_by_a_task_needs_no_id),
         TEST(test_an_only_id_in_a_queue_is_as_one_in_a_tag),

@@ -2,6 +2,7 @@
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Timer;
 import java.util.TimerTask;
@@ -33,6 +34,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
@@ -818,29 +820,119 @@ public final class WaysToRun {
         line("cancelled", 0, 1, 1, 0);
     }
 
+    /** One object, which two pools have several times at once. */
+    private void again() throws Exception {
+        ExecutorService linked = Executors.newFixedThreadPool(THREADS);
+        ExecutorService direct = Executors.newCachedThreadPool();
+        Runnable run = () -> body();
+        for (int i = 0; i < 20; i++) {
+            linked.execute(run);
+            direct.execute(run);
+        }
+        close(linked);
+        close(direct);
+        line("again");
+    }
+
+    /** What is in a pool's queue is taken from there by each way, and run by somebody else. */
+    private void takenOut() throws Exception {
+        ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(1);
+        CountDownLatch filled = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        BlockingQueue<Runnable> polled = new ArrayBlockingQueue<>(1);
+        pool.execute(() -> body()); // the thread's first, so that the next one comes out of the queue
+        pool.execute(() -> {
+            body();
+            awaitQuietly(filled);
+            polled.add(pool.getQueue().poll());
+            awaitQuietly(release);
+        });
+        Runnable removed = () -> body();
+        for (int i = 0; i < 5; i++) {
+            pool.execute(() -> body());
+        }
+        pool.execute(removed);
+        pool.execute(() -> body());
+        filled.countDown();
+        polled.take().run();
+        pool.remove(removed);
+        removed.run();
+        pool.getQueue().poll().run();
+        Iterator<Runnable> iterator = pool.getQueue().iterator();
+        Runnable next = iterator.next();
+        iterator.remove();
+        next.run();
+        for (Runnable left : pool.shutdownNow()) {
+            left.run();
+        }
+        release.countDown();
+        close(pool);
+        line("takenOut");
+    }
+
+    /** To make a thread for a task takes another pool's tasks. */
+    private void madeForIt() throws Exception {
+        ExecutorService other = Executors.newFixedThreadPool(THREADS);
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS, work -> {
+            for (int i = 0; i < 3; i++) {
+                other.execute(() -> body());
+            }
+            return new Thread(work);
+        });
+        for (int i = 0; i < 5; i++) {
+            pool.execute(() -> body());
+        }
+        close(pool);
+        close(other);
+        line("madeForIt");
+    }
+
+    /** Other threads make what is handed over, which may be tasks by themselves as well. */
+    private void madeElsewhere() throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(THREADS);
+        List<Runnable> made = new ArrayList<>();
+        Thread maker = new Thread(() -> {
+            for (int i = 0; i < 5; i++) {
+                made.add(() -> body());
+            }
+        });
+        body(); // the thread is a task of this way, too
+        maker.start();
+        maker.join();
+        for (Runnable each : made) {
+            pool.execute(each);
+        }
+        close(pool);
+        line("madeElsewhere");
+    }
+
     /** The first task holds the only thread, the second the only place in the queue; what of the third? */
-    private ThreadPoolExecutor full(RejectedExecutionHandler handler, Runnable first, Runnable second) {
-        ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1), handler);
+    private ThreadPoolExecutor full(BlockingQueue<Runnable> queue, RejectedExecutionHandler handler, Runnable first,
+            Runnable second) {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, queue, handler);
         pool.execute(first);
         pool.execute(second);
         return pool;
     }
 
-    private void rejected() throws Exception {
+    /** Gives how many are rejected for good. */
+    private int rejected(Supplier<BlockingQueue<Runnable>> queue) throws Exception {
+        int rejected = 2;
         CountDownLatch release = new CountDownLatch(1);
         Runnable first = () -> awaitQuietly(release);
         Runnable second = () -> body();
-        ThreadPoolExecutor aborts = full(new ThreadPoolExecutor.AbortPolicy(), first, second);
+        ThreadPoolExecutor aborts = full(queue.get(), new ThreadPoolExecutor.AbortPolicy(), first, second);
         try {
             aborts.execute(() -> body());
         } catch (RejectedExecutionException expected) {
             ran.addAndGet(4);
+            rejected++;
         }
-        ThreadPoolExecutor discards = full(new ThreadPoolExecutor.DiscardPolicy(), first, second);
+        ThreadPoolExecutor discards = full(queue.get(), new ThreadPoolExecutor.DiscardPolicy(), first, second);
         discards.execute(() -> body());
-        ThreadPoolExecutor discardsOldest = full(new ThreadPoolExecutor.DiscardOldestPolicy(), first, second);
+        ThreadPoolExecutor discardsOldest = full(queue.get(), new ThreadPoolExecutor.DiscardOldestPolicy(), first, second);
         discardsOldest.execute(() -> body());
-        ThreadPoolExecutor callerRuns = full(new ThreadPoolExecutor.CallerRunsPolicy(), first, second);
+        ThreadPoolExecutor callerRuns = full(queue.get(), new ThreadPoolExecutor.CallerRunsPolicy(), first, second);
         callerRuns.execute(() -> body());
         release.countDown();
         close(aborts);
@@ -850,8 +942,14 @@ public final class WaysToRun {
         try {
             aborts.execute(() -> body());
         } catch (RejectedExecutionException expected) {
-            line("rejected", 0, 0, 0, 4);
+            rejected++;
         }
+        return rejected;
+    }
+
+    private void rejected() throws Exception {
+        int rejected = rejected(() -> new ArrayBlockingQueue<>(1)) + rejected(() -> new LinkedBlockingQueue<>(1));
+        line("rejected", 0, 0, 0, rejected);
     }
 
     public static void main(String[] args) throws Exception {
@@ -893,6 +991,10 @@ public final class WaysToRun {
         ways.failed();
         ways.doneThrows();
         ways.cancelled();
+        ways.again();
+        ways.takenOut();
+        ways.madeForIt();
+        ways.madeElsewhere();
         ways.rejected();
     }
 }

@@ -34,7 +34,29 @@ public final class Rehype {
     @jdk.internal.vm.annotation.ForceInline
     public static void startTaken(Object task) {
         if (task == null || task.getClass() != java.util.concurrent.FutureTask.class) {
-            startObject(task);
+            startHanded(task);
+        }
+    }
+
+    // A ThreadPoolExecutor's queue whose nodes carry ids of tasks: `pool` is not 0.
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void enqueued(Object node, int pool) {
+        if (pool != 0) {
+            nodeEnqueued(node);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void dequeued(Object task, Object node, int pool) {
+        if (pool != 0) {
+            nodeDequeued(task, node);
+        }
+    }
+
+    public static void drains(Object queue, int pool) {
+        if (pool != 0) {
+            queueDrains(queue);
         }
     }
 
@@ -51,7 +73,11 @@ public final class Rehype {
     public static native void schedule(Object task, int pool);
     public static native void spawned();
     public static native void rejected();
-    public static native void turnedDown();
+    public static native void turnedDown(Object task);
+    public static native void firstTask(Object task);
+    private static native void nodeEnqueued(Object node);
+    private static native void nodeDequeued(Object task, Object node);
+    private static native void queueDrains(Object queue);
     public static native void discarded(Object task);
 
     // Execution.
@@ -61,6 +87,7 @@ public final class Rehype {
     public static native void futureEnds(long carried, int state);
     public static native void threw(long task);
     public static native void startObject(Object task);
+    private static native void startHanded(Object task);
     public static native void endObject();
     public static native void threwObject();
     public static native void bodyBegin(Object task);
