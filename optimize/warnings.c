@@ -344,24 +344,55 @@ static bool is_for_workers(const struct dag_task *task) {
     return task->start != DAG_NONE && (dispatched || dag_task_stands(task));
 }
 
+// Pools by whose rules nothing can be dispatched, and what they were handed.
+struct unknown_rules {
+    uint32_t pools, largest, of_largest; // pools; the one with most tasks; and these
+    uint64_t tasks;
+};
+
+static struct unknown_rules find_unknown_rules(const struct dag *dag, const uint32_t *tasks) {
+    struct unknown_rules unknown = {0};
+    for (uint32_t p = 1; p < dag->pool_count; p++) {
+        if (tasks[p] == 0 || dag->pools[p].discipline != DISCIPLINE_UNKNOWN) continue;
+        unknown.pools++;
+        unknown.tasks += tasks[p];
+        if (tasks[p] <= unknown.of_largest) continue;
+        unknown.of_largest = tasks[p];
+        unknown.largest = p;
+    }
+    return unknown;
+}
+
+static bool warn_of_unknown(struct warnings *warnings, const struct dag *dag, struct unknown_rules unknown,
+                            struct error *error) {
+    char text[TEXT_BYTES];
+    if (unknown.pools == 0) return true;
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "by which rules ");
+    if (unknown.pools == 1) {
+        say_pool(&sentence, dag, unknown.largest);
+        say(&sentence, " takes tasks up is not known: its ");
+    } else {
+        say_count(&sentence, unknown.pools);
+        say(&sentence, " pools take tasks up is not known (");
+        say_pool(&sentence, dag, unknown.largest);
+        say(&sentence, " has most, ");
+        say_count(&sentence, unknown.of_largest);
+        say(&sentence, "): their ");
+    }
+    say_counted(&sentence, unknown.tasks, "task");
+    say(&sentence, " stay%s with the workers that had them", unknown.tasks == 1 ? "s" : "");
+    return warnings_add(warnings, text, error);
+}
+
 static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *dag, struct error *error) {
     uint32_t *tasks = calloc((size_t)dag->pool_count + 1, sizeof *tasks);
-    bool done = tasks || error_set(error, STATUS_FAILED, "no memory for warnings");
-    for (uint32_t t = 0; done && t < dag->task_count; t++) {
+    if (!tasks) return error_set(error, STATUS_FAILED, "no memory for warnings");
+    for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (task->pool < dag->pool_count && is_for_workers(task)) tasks[task->pool]++;
     }
-    for (uint32_t p = 1; done && p < dag->pool_count; p++) {
-        char text[TEXT_BYTES];
-        if (tasks[p] == 0 || dag->pools[p].discipline != DISCIPLINE_UNKNOWN) continue;
-        struct sentence sentence = sentence_begin(text, sizeof text);
-        say(&sentence, "by which rules ");
-        say_pool(&sentence, dag, p);
-        say(&sentence, " takes tasks up is not known: its ");
-        say_counted(&sentence, tasks[p], "task");
-        say(&sentence, " stay%s with the workers that had them", tasks[p] == 1 ? "s" : "");
-        done = warnings_add(warnings, text, error);
-    }
+    const bool done = warn_of_unknown(warnings, dag, find_unknown_rules(dag, tasks), error);
     free(tasks);
     return done;
 }

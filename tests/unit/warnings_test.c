@@ -11,6 +11,7 @@
 #include "optimize/warnings.h"
 #include "trace_builder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAIN = 100 };
@@ -324,6 +325,38 @@ static void test_what_follows_the_cores(void **state) {
     close_run(&f);
 }
 
+// A pool of a class that no model knows, and one worker, thread 10 + `number`, that runs so many tasks of main's.
+static void add_unknown_pool(struct fixture *f, uint32_t number, uint32_t tasks) {
+    char name[16];
+    snprintf(name, sizeof name, "loop-%u", number);
+    f->pool = tb_pool_like(
+        f->tb, (struct trace_pool){.kind = "Loop", .name = name, .core = -1, .maximum = -1, .capacity = -1});
+    const uint32_t worker = 10 + number;
+    add_worker(f, worker);
+    for (uint32_t i = 0; i < tasks; i++) {
+        const uint64_t at = 1000 * number + 20 * i, task = at;
+        spawn(f, 1, at, task, f->outer);
+        tb_event(f->tb, worker, at + 5, EVENT_TASK_START, task);
+        end(f, worker, at + 9, task);
+    }
+}
+
+static void test_pools_of_unknown_rules(void **state) {
+    const struct model pool = {MODEL_POOL, 0, 0, 0};
+    for (uint32_t pools = 1; pools <= 3; pools += 2) {
+        struct fixture f;
+        begin(&f);
+        for (uint32_t number = 1; number <= pools; number++) add_unknown_pool(&f, number, number);
+        open_run(&f, 10000);
+        assert_true(warn_of_model(&f.warnings, f.dag, &pool, &f.error));
+        expect(&f, pools == 1 ? "by which rules loop-1 takes tasks up is not known: its 1 task stays with the workers "
+                                "that had them"
+                              : "by which rules 3 pools take tasks up is not known (loop-3 has most, 3): their 6 tasks "
+                                "stay with the workers that had them");
+        close_run(&f);
+    }
+}
+
 // Of two requests main awaits the first.
 static void test_arrivals_that_wait(void **state) {
     struct fixture f;
@@ -360,6 +393,7 @@ int main(void) {
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_what_follows_the_cores),
+        cmocka_unit_test(test_pools_of_unknown_rules),
         cmocka_unit_test(test_arrivals_that_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
