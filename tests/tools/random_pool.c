@@ -88,7 +88,8 @@ static void add_step(struct making *making, uint32_t task, enum program_action a
     struct program_task *t = &making->program->tasks[task];
     uint64_t work_ns = 50 + pick(making, making->options->work_ns);
     bool sleeps = making->options->sleeps && pick(making, 4) == 0;
-    t->steps[t->step_count++] = (struct program_step){work_ns, sleeps, action, what};
+    enum program_sleep sleep = !sleeps ? SLEEPS_NOT : work_ns % 2 ? SLEEPS_FOR_UNKNOWN : SLEEPS_UNSEEN;
+    t->steps[t->step_count++] = (struct program_step){work_ns, sleep, action, what};
 }
 
 // Whose results may be awaited by tasks of `waiter`: those that are sure to come whatever waits. Pools are in the order
@@ -215,6 +216,11 @@ static void begin_task(struct play *play, struct actor *actor, uint32_t task, ui
 
 static void next_step(struct play *play, struct actor *actor) {
     const struct program_step *step = &play->program->tasks[top(actor)->task].steps[top(actor)->step];
+    if (step->sleeps == SLEEPS_FOR_UNKNOWN) {
+        tell_queued(play, actor);
+        EMIT(play, actor, EVENT_WAIT_BEGIN, 0, cpu_of(actor),
+             tb_wait(WAIT_FOR_UNKNOWN, play->sites[step->work_ns % SITES]));
+    }
     work(play, actor, step->work_ns, TO_ACTION, !step->sleeps);
 }
 
@@ -533,6 +539,7 @@ static void go_on(struct play *play, struct actor *actor) {
         start_body(play, actor, frame->task);
         break;
     case TO_ACTION:
+        if (step->sleeps == SLEEPS_FOR_UNKNOWN) EMIT(play, actor, EVENT_WAIT_END, 0, cpu_of(actor));
         act(play, actor);
         break;
     case TO_SPAWN_END:

@@ -16,9 +16,11 @@
 enum { PROGRAM_TASK_ID = 1000, PROGRAM_TASKS_MAX = 64, PROGRAM_STEPS_MAX = 64 };
 enum program_action { ACT_NOTHING, ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
 
+enum program_sleep { SLEEPS_NOT, SLEEPS_UNSEEN, SLEEPS_FOR_UNKNOWN }; // the last is recorded, but not for what
+
 struct program_step { // works, then acts
     uint64_t work_ns;
-    bool sleeps; // instead of computing
+    enum program_sleep sleeps; // instead of computing
     enum program_action action;
     uint32_t what; // task, or index of a pool
 };
