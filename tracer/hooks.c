@@ -276,8 +276,9 @@ static const struct hook hooks[] = {
      "aload 1; getfield " LINKED_QUEUE "$Node item Ljava/lang/Object;; aload 1; aload 0; " POOL
      "call dequeued (Ljava/lang/Object;Ljava/lang/Object;I)V",
      NULL},
-    {LINKED_QUEUE, "drainTo", "(Ljava/util/Collection;I)I", AT_ENTRY,
-     "aload 0; aload 0; " POOL "call drains (Ljava/lang/Object;I)V", NULL},
+    // How many it takes is settled, and none is taken by others till it is done.
+    {LINKED_QUEUE, "drainTo", "(Ljava/util/Collection;I)I", AFTER_CALL,
+     "aload 0; aload 0; " POOL "call drains (Ljava/lang/Object;I)V", "min"},
     RUNS_RAW(JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", "startObject"),
     {JUC "ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, AT_THROW, "call threwObject ()V", NULL},
     {JUC "ThreadPoolExecutor$DiscardOldestPolicy", "rejectedExecution", NULL, AFTER_CALL,

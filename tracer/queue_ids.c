@@ -79,18 +79,15 @@ static void hand_over(JNIEnv *jni, jobject node) {
     uint64_t id = queue_ids_get(jni, node);
     jobject task = id ? (*jni)->GetObjectField(jni, node, known.item) : NULL;
     if (!task) return;
+    queue_ids_put(jni, node, 0);
     identity_hand_over(task, id);
     (*jni)->DeleteLocalRef(jni, task);
 }
 
-// A node that was taken from the queue is its own next.
 static jobject next_of(JNIEnv *jni, jobject node) {
     jobject next = (*jni)->GetObjectField(jni, node, known.next);
-    bool is_out = next && (*jni)->IsSameObject(jni, node, next);
     (*jni)->DeleteLocalRef(jni, node);
-    if (!is_out) return next;
-    (*jni)->DeleteLocalRef(jni, next);
-    return NULL;
+    return next;
 }
 
 // The head holds no task any more.

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * is one task's, that was handed over before.
  */
 public final class QueueChaos {
-    private static final int ROUNDS = 6;
-    private static final int EACH = 2000;
+    private static final int ROUNDS = 60;
+    private static final int EACH = 200;
     private static final AtomicInteger ran = new AtomicInteger();
     private static volatile long sink;
 
@@ -41,7 +41,7 @@ public final class QueueChaos {
     private static void handOverAll(ThreadPoolExecutor pool, int submitter, Runnable same) {
         for (int i = 0; i < EACH; i++) {
             final int number = i;
-            Runnable task = submitter == 0 ? same : () -> {
+            Runnable task = submitter % 3 == 0 ? same : () -> {
                 sink += number;
                 body();
             };
@@ -53,8 +53,8 @@ public final class QueueChaos {
             if (next != null) {
                 next.run();
             }
-            if (submitter == 3 && i % 500 == 0) {
-                pool.setCorePoolSize(1 + i / 500 % 3);
+            if (submitter == 3 && i % 50 == 0) {
+                pool.setCorePoolSize(1 + i / 50 % 3);
             }
         }
     }
