@@ -15,9 +15,9 @@
 #include <jvmti.h>
 
 #define HELPER_CLASS    "java/lang/Rehype"
-#define TASK_FIELD      "$rehype" // long, in FutureTask, ForkJoinTask and CompletableFuture: the task's id (identity.h)
+#define TASK_FIELD      "$rehype"    // long, in what carries a task's id: identity.h, queue_ids.h
 #define BYTECODES_FIELD "$bytecodes" // long, in Thread: executed so far (bytecodes.h)
-#define POOL_FIELD      "$pool"      // int, in ThreadPoolExecutor and ForkJoinPool: the pool's id
+#define POOL_FIELD      "$pool"      // int, in ThreadPoolExecutor and ForkJoinPool: the pool's id; queue_ids.h
 
 struct tracer {
     JavaVM *vm;

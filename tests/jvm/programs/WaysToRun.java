@@ -887,7 +887,7 @@ public final class WaysToRun {
         line("madeForIt");
     }
 
-    /** Other threads make what is handed over, which may be tasks by themselves as well. */
+    /** What another thread made is handed over, as the task that it has been since. */
     private void madeElsewhere() throws Exception {
         ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         List<Runnable> made = new ArrayList<>();
@@ -917,7 +917,7 @@ public final class WaysToRun {
 
     /** Gives how many are rejected for good. */
     private int rejected(Supplier<BlockingQueue<Runnable>> queue) throws Exception {
-        int rejected = 2;
+        int rejected = 2; // by those that discard
         CountDownLatch release = new CountDownLatch(1);
         Runnable first = () -> awaitQuietly(release);
         Runnable second = () -> body();
