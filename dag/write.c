@@ -34,6 +34,7 @@ static bool write_tables(const struct dag *run, struct trace_writer *writer) {
         struct trace_pool pool = pool_of_run(run, p);
         ok = trace_write_pool(writer, p, &pool);
     }
+    for (size_t r = 0; ok && r < trace->resource_count; r++) ok = trace_write_resource(writer, &trace->resources[r]);
     const struct dag *recorded = run->origin ? run->origin : run;
     if (ok && trace->tells_costs && !recorded->tracer.recorded_ns) ok = trace_write_event_costs(writer, trace->costs);
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) {
@@ -70,7 +71,7 @@ static void free_decoded(const struct trace *trace, struct stream_events *stream
     free(streams);
 }
 
-// An id above all that name a task, a thread's run or a lock.
+// An id above all that name a task, a thread's run, a lock or a resource.
 static uint64_t unused_id(const struct trace *trace, const struct stream_events *streams) {
     uint64_t most = 0;
     for (uint32_t s = 0; s < trace->stream_count; s++) {
@@ -79,7 +80,7 @@ static uint64_t unused_id(const struct trace *trace, const struct stream_events 
             bool names_other = event->kind <= EVENT_EXIT_THROW || event->kind == EVENT_SAMPLE ||
                                event->kind == EVENT_RUN_DELAY || event->kind == EVENT_LOST ||
                                event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT ||
-                               event->kind == EVENT_BYTECODES;
+                               event->kind == EVENT_BYTECODES || event->kind == EVENT_LIMIT;
             if (!names_other && event->operand[0] > most) most = event->operand[0];
         }
     }

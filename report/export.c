@@ -25,6 +25,10 @@ enum operand_type {
     OPERAND_LOCK,
     OPERAND_SAMPLE, // and the two after it
     OPERAND_COUNT,
+    OPERAND_RESOURCE,
+    OPERAND_WANT,
+    OPERAND_GIVEN_UP,
+    OPERAND_DUE, // and the one after it
 };
 
 static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
@@ -56,6 +60,14 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_MOUNT] = {OPERAND_COUNT, OPERAND_CPU},
     [EVENT_UNMOUNT] = {OPERAND_COUNT, OPERAND_CPU},
     [EVENT_BYTECODES] = {OPERAND_COUNT},
+    [EVENT_ACQUIRE_BEGIN] = {OPERAND_RESOURCE, OPERAND_CPU, OPERAND_WANT},
+    [EVENT_ACQUIRED] = {OPERAND_RESOURCE, OPERAND_CPU},
+    [EVENT_GIVEN_UP] = {OPERAND_RESOURCE, OPERAND_CPU, OPERAND_GIVEN_UP},
+    [EVENT_HELD] = {OPERAND_RESOURCE, OPERAND_WANT},
+    [EVENT_RELEASED] = {OPERAND_RESOURCE, OPERAND_WANT},
+    [EVENT_LIMIT] = {OPERAND_COUNT},
+    [EVENT_DUE] = {OPERAND_TASK, OPERAND_DUE},
+    [EVENT_TIMED_OUT] = {OPERAND_TASK},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.
@@ -88,6 +100,23 @@ static void fill_wait(struct csv_row *row, const struct trace *trace, const stru
 static const char *task_outcome_name(uint64_t outcome) {
     static const char *const names[] = {"returned", "threw", "cancelled"};
     return outcome < sizeof names / sizeof *names ? names[outcome] : NULL;
+}
+
+static void fill_resource(struct csv_row *row, const struct trace *trace, uint64_t id) {
+    const struct trace_resource *resource = trace_resource(trace, id);
+    snprintf(row->numbers, sizeof row->numbers, "resource %" PRIu64, id);
+    row->detail = row->numbers;
+    if (resource && resource->class) row->class_name = trace->classes[resource->class].name;
+    if (resource && resource->name) row->detail = resource->name;
+}
+
+// Behind which resource it is.
+static void fill_given_up(struct csv_row *row, uint64_t why) {
+    static const char *const names[] = {"time up", "interrupted", "other"};
+    char resource[sizeof row->numbers];
+    snprintf(resource, sizeof resource, "%s", row->detail);
+    snprintf(row->numbers, sizeof row->numbers, "%.70s, %s", resource, names[why]);
+    row->detail = row->numbers;
 }
 
 static void fill_operand(struct csv_row *row, const struct trace *trace, const struct event *event, int index) {
@@ -132,6 +161,20 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
     case OPERAND_SAMPLE:
         snprintf(row->numbers, sizeof row->numbers, "process %" PRIu64 ", machine %" PRIu64 ", switches %" PRIu64,
                  value, event->operand[1], event->operand[2]);
+        row->detail = row->numbers;
+        break;
+    case OPERAND_RESOURCE:
+        fill_resource(row, trace, value);
+        break;
+    case OPERAND_WANT:
+        fill_site(row, trace, want_site(value));
+        break;
+    case OPERAND_GIVEN_UP:
+        fill_given_up(row, value);
+        break;
+    case OPERAND_DUE:
+        snprintf(row->numbers, sizeof row->numbers, "in %" PRId64 " ns, period %" PRId64 " ns", (int64_t)value,
+                 (int64_t)event->operand[2]);
         row->detail = row->numbers;
         break;
     case OPERAND_COUNT:

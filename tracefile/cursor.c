@@ -111,6 +111,12 @@ static bool wait_is_good(const struct trace_file *file, const struct event *even
            (wait_for != WAIT_FOR_POOL || event->operand[0] < file->trace.pool_count);
 }
 
+static bool want_is_good(const struct trace_file *file, const struct event *event) {
+    const uint64_t want = event->operand[event->kind == EVENT_ACQUIRE_BEGIN ? 2 : 1];
+    const bool wants = event->kind == EVENT_ACQUIRE_BEGIN || event->kind == EVENT_HELD || event->kind == EVENT_RELEASED;
+    return !wants || want_site(want) < file->trace.site_count;
+}
+
 static inline bool next_operands(struct columns *columns, uint64_t *last, const struct trace_file *file,
                                  struct event *event) {
     const uint64_t *highest = file->highest_operand[event->kind];
@@ -121,7 +127,8 @@ static inline bool next_operands(struct columns *columns, uint64_t *last, const 
         event->operand[o] = last[o] += unzigzag(code);
         if (last[o] > highest[o]) return false;
     }
-    return event->kind != EVENT_WAIT_BEGIN || wait_is_good(file, event);
+    if (event->kind == EVENT_WAIT_BEGIN) return wait_is_good(file, event);
+    return event->kind < EVENT_ACQUIRE_BEGIN || want_is_good(file, event);
 }
 
 // Walks the rest of a block, or what there is room for: a copy of the cursor, of which nobody else knows, stays in

@@ -32,4 +32,12 @@ const struct event_kind_info event_kinds[EVENT_KINDS] = {
     [EVENT_MOUNT] = {"mount", 2},
     [EVENT_UNMOUNT] = {"unmount", 2},
     [EVENT_BYTECODES] = {"bytecodes", 1},
+    [EVENT_ACQUIRE_BEGIN] = {"acquire_begin", 3},
+    [EVENT_ACQUIRED] = {"acquired", 2},
+    [EVENT_GIVEN_UP] = {"given_up", 3},
+    [EVENT_HELD] = {"held", 2},
+    [EVENT_RELEASED] = {"released", 2},
+    [EVENT_LIMIT] = {"limit", 1},
+    [EVENT_DUE] = {"due", 3},
+    [EVENT_TIMED_OUT] = {"timed_out", 1},
 };

@@ -47,6 +47,16 @@ enum event_kind {
     EVENT_BYTECODES =
         30, // since version 4. Before a boundary (but a mount or unmount), where it has grown since the last:
             //                              a = bytecodes that this thread has executed so far
+    // Since version 5, of resources (trace_resource). `want` is want_operand:
+    EVENT_ACQUIRE_BEGIN = 31, // the thread begins to wait for it      a = resource, b = cpu, c = want
+    EVENT_ACQUIRED = 32,      // ... it has what it asked for          a = resource, b = cpu
+    EVENT_GIVEN_UP = 33,      // ... the wait ended without            a = resource, b = cpu, c = enum given_up
+    EVENT_HELD = 34,          // it got it at once, without a wait     a = resource, b = want
+    EVENT_RELEASED = 35,      // this thread gave it back, whoever had it   a = resource, b = want
+    EVENT_LIMIT = 36,         // of the acquire_begin or wait_begin that comes next on this thread   a = ns
+    EVENT_DUE = 37,           // a delayed or periodic task is due     a = task, b = ns after this event (signed),
+                              //     c = period in ns (signed): > 0 fixed rate, < 0 fixed delay, 0 once
+    EVENT_TIMED_OUT = 38,     // the time of the wait that ends next on this thread was up   a = target
     EVENT_KINDS
 };
 
@@ -69,6 +79,26 @@ static inline uint32_t wait_class_of(uint64_t operand) {
     return (uint32_t)(operand >> 34);
 }
 
+enum given_up { GIVEN_UP_TIME = 0, GIVEN_UP_INTERRUPTED = 1, GIVEN_UP_OTHER = 2 };
+
+// What an acquisition asks for, or a release gives back: so many units (at least 1; at most 2^31 - 1), as a reader that
+// others may be beside, and the site of the innermost frame of the application (0 unknown).
+static inline uint64_t want_operand(uint32_t units, bool shared, uint32_t site) {
+    return (uint64_t)units << 33 | (uint64_t)shared << 32 | site;
+}
+
+static inline uint32_t want_units(uint64_t want) {
+    return (uint32_t)(want >> 33);
+}
+
+static inline bool want_shared(uint64_t want) {
+    return want >> 32 & 1;
+}
+
+static inline uint32_t want_site(uint64_t want) {
+    return (uint32_t)want;
+}
+
 #define EVENT_OPERANDS 3
 
 // Whether operand[1] says what the thread has computed so far: such an event is a boundary.
@@ -85,6 +115,9 @@ static inline bool event_has_cpu(unsigned kind) {
     case EVENT_BLOCK_END:
     case EVENT_MOUNT:
     case EVENT_UNMOUNT:
+    case EVENT_ACQUIRE_BEGIN:
+    case EVENT_ACQUIRED:
+    case EVENT_GIVEN_UP:
         return true;
     default:
         return false;

@@ -29,6 +29,11 @@ struct found_thread {
     struct trace_thread thread;
 };
 
+struct found_resource {
+    uint64_t offset;
+    struct trace_resource resource;
+};
+
 struct clock_pair {
     uint64_t ticks, ns;
 };
@@ -38,7 +43,7 @@ struct opening {
     struct trace_file *file;
     bool lenient;
     uint64_t offset; // of the object that is being read
-    struct list blocks, threads;
+    struct list blocks, threads, resources;
     struct clock_pair first_pair, last_pair;
     unsigned pairs;
     uint64_t search_left; // of SEARCH_BYTES_MAX
@@ -447,6 +452,20 @@ static bool read_pool_rules(struct opening *opening, struct unpack *unpack, stru
     return true;
 }
 
+static bool read_resource(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct trace_resource resource = {.id = unpack_unsigned(unpack, UINT64_MAX)};
+    resource.kind = (uint32_t)unpack_unsigned(unpack, RESOURCE_KINDS - 1);
+    resource.class = (uint32_t)unpack_unsigned(unpack, opening->file->classes.count - 1);
+    resource.name = read_text(opening, unpack, error);
+    resource.capacity = unpack_signed(unpack, -1, INT64_MAX);
+    resource.flags = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
+    if (unpack->state != UNPACK_GOOD || resource.id == 0) return false;
+    struct found_resource *found = LIST_ADD(&opening->resources, struct found_resource, 1);
+    if (found == NULL) return no_memory(error);
+    *found = (struct found_resource){opening->offset, resource};
+    return true;
+}
+
 static bool read_thread(struct opening *opening, struct unpack *unpack, struct error *error) {
     struct found_thread *found = LIST_ADD(&opening->threads, struct found_thread, 1);
     if (found == NULL) return no_memory(error);
@@ -547,6 +566,7 @@ static const struct block_kind {
     {"classes", 2, read_classes},
     {"pool", 7, read_pool},
     {"thread", 3, read_thread},
+    {"resource", 6, read_resource},
     {"pool_rules", 4, read_pool_rules},
     {"running", 1, read_running},
     {"clock", 2, read_clock},
@@ -736,6 +756,38 @@ static bool build_streams(struct opening *opening, struct error *error) {
     return true;
 }
 
+static int compare_resources(const void *left_, const void *right_) {
+    const struct found_resource *left = left_, *right = right_;
+    if (left->resource.id != right->resource.id) return left->resource.id < right->resource.id ? -1 : 1;
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}
+
+// Of one id the last counts.
+static bool build_resources(struct opening *opening, struct error *error) {
+    const size_t count = opening->resources.count;
+    sort(&opening->resources, sizeof(struct found_resource), compare_resources);
+    const struct found_resource *found = opening->resources.items;
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 < count && found[i + 1].resource.id == found[i].resource.id) continue;
+        struct trace_resource *resource = LIST_ADD(&opening->file->resources, struct trace_resource, 1);
+        if (resource == NULL) return no_memory(error);
+        *resource = found[i].resource;
+    }
+    return true;
+}
+
+const struct trace_resource *trace_resource(const struct trace *trace, uint64_t id) {
+    size_t from = 0, to = trace->resource_count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (trace->resources[middle].id < id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < trace->resource_count && trace->resources[from].id == id ? &trace->resources[from] : NULL;
+}
+
 static void set_scale(struct tick_scale *scale, uint64_t numerator, uint64_t denominator) {
     uint128 quotient = ((uint128)numerator << 64) / denominator;
     *scale = (struct tick_scale){numerator, denominator, (uint64_t)(quotient >> 64), (uint64_t)quotient};
@@ -777,6 +829,7 @@ static void set_operand_rules(struct trace_file *file) {
     file->highest_operand[EVENT_SPAWN_END][1] = SPAWN_REJECTED;
     file->highest_operand[EVENT_TASK_END][2] = TASK_CANCELLED;
     file->highest_operand[EVENT_BLOCK_BEGIN][2] = trace->class_count - 1;
+    file->highest_operand[EVENT_GIVEN_UP][2] = GIVEN_UP_OTHER;
     for (unsigned kind = EVENT_WORKER_BEGIN; kind <= EVENT_POOL_SHUTDOWN; kind++) {
         file->highest_operand[kind][0] = trace->pool_count - 1;
     }
@@ -803,6 +856,8 @@ static void publish_tables(struct trace_file *file) {
     trace->class_count = (uint32_t)file->classes.count;
     trace->pools = file->pools.items;
     trace->pool_count = (uint32_t)file->pools.count;
+    trace->resources = file->resources.items;
+    trace->resource_count = file->resources.count;
     sort(&file->running, sizeof(uint64_t), compare_tasks);
     trace->running = file->running.items;
     trace->running_count = file->running.count;
@@ -828,7 +883,9 @@ static bool begin_tables(struct trace_file *file, struct error *error) {
 
 static bool read_all(struct opening *opening, struct error *error) {
     if (!begin_tables(opening->file, error) || !read_header(opening, error)) return false;
-    if (!read_blocks(opening, error) || !build_streams(opening, error) || !set_clock(opening, error)) return false;
+    if (!read_blocks(opening, error) || !build_streams(opening, error) || !build_resources(opening, error))
+        return false;
+    if (!set_clock(opening, error)) return false;
     publish_tables(opening->file);
     set_operand_rules(opening->file);
     return true;
@@ -841,6 +898,7 @@ static struct trace *open_file(struct trace_file *file, bool lenient, struct err
     bool good = read_all(&opening, error);
     free(opening.blocks.items);
     free(opening.threads.items);
+    free(opening.resources.items);
     if (good) return &file->trace;
     error_wrap(error, "%s", file->trace.path);
     trace_close(&file->trace);
@@ -899,9 +957,10 @@ void trace_close(struct trace *trace) {
     if (trace == NULL) return;
     struct trace_file *file = (struct trace_file *)trace;
     if (file->mapped) munmap((void *)file->bytes, trace->bytes);
-    struct list *lists[] = {
-        &file->damage,  &file->methods, &file->sites,  &file->classes,          &file->pools,          &file->skips,
-        &file->running, &file->streams, &file->frames, &file->calling_contexts, &file->calling_samples};
+    struct list *lists[] = {&file->damage,           &file->methods,         &file->sites,
+                            &file->classes,          &file->pools,           &file->skips,
+                            &file->running,          &file->streams,         &file->frames,
+                            &file->calling_contexts, &file->calling_samples, &file->resources};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

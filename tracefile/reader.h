@@ -61,6 +61,9 @@ struct trace {
     const uint64_t *running; // tasks that had begun before recording did, in rising order
     size_t running_count;
 
+    const struct trace_resource *resources; // in rising order of id
+    size_t resource_count;
+
     bool tells_costs; // the tracer said what recording cost; else `costs` is all 0
     struct event_cost costs[EVENT_KINDS];
 
@@ -80,9 +83,12 @@ void trace_close(struct trace *trace);
 // The same from memory, which stays the caller's and must outlive the trace. `name` stands for the path in messages.
 struct trace *trace_open_memory(const char *name, const void *bytes, size_t size, bool lenient, struct error *error);
 
+// What the trace says of a resource; NULL if nothing. Cost: some 20 steps of a million resources' array.
+const struct trace_resource *trace_resource(const struct trace *trace, uint64_t id);
+
 // Walks one stream in order. Times are ns since the trace's first event, strictly rising; operands that name a method,
-// site, class or pool are in range (others were damage). A block that turns out malformed ends the walk with *error
-// set.
+// site, class or pool are in range (others were damage), those that name a resource need not. A block that turns out
+// malformed ends the walk with *error set.
 struct trace_cursor {
     const struct trace *trace;
     const struct trace_stream *stream;

@@ -40,6 +40,30 @@ struct trace_pool {
     uint32_t flags;
 };
 
+enum resource_kind {
+    RESOURCE_MONITOR = 0,
+    RESOURCE_LOCK = 1,
+    RESOURCE_READ_WRITE_LOCK = 2,
+    RESOURCE_PERMITS = 3,
+    RESOURCE_PLACES = 4, // of a bounded queue
+    RESOURCE_POOL = 5,   // objects that go round: connections
+    RESOURCE_QUEUE = 6,  // of which it is not known whether its elements go round
+    RESOURCE_RATE = 7,
+    RESOURCE_KINDS
+};
+
+enum { RESOURCE_FAIR = 1 };
+
+// What threads hold and wait for. Its id is of the series of the tasks'.
+struct trace_resource {
+    uint64_t id;
+    const char *name; // as a user would call it ("HikariPool-1", Class.field), or NULL
+    int64_t capacity; // permits, places, connections; 1 of a lock; -1 unknown
+    uint32_t kind;    // enum resource_kind
+    uint32_t class;   // of the object, 0 unknown
+    uint32_t flags;
+};
+
 // A calling context: a stack, as its innermost frame and the context that called it. Ids of contexts are their own,
 // and a context's callers have lower ones.
 struct trace_calling_context {

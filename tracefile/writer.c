@@ -448,6 +448,18 @@ bool trace_write_thread(struct trace_writer *writer, uint32_t id, const struct t
     return block_end(writer);
 }
 
+bool trace_write_resource(struct trace_writer *writer, const struct trace_resource *resource) {
+    if (stopped(writer)) return false;
+    msgpack_packer *pk = block_begin(writer, "resource", 6);
+    msgpack_pack_uint64(pk, resource->id);
+    msgpack_pack_uint32(pk, resource->kind);
+    msgpack_pack_uint32(pk, resource->class);
+    pack_text(pk, resource->name);
+    msgpack_pack_int64(pk, resource->capacity);
+    msgpack_pack_uint32(pk, resource->flags);
+    return block_end(writer);
+}
+
 bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, size_t count) {
     const size_t MOST = 65536; // a block's
     while (count > 0 && !stopped(writer)) {

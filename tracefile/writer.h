@@ -12,8 +12,9 @@
 
 #include <stddef.h>
 
-// 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES.
-#define TRACE_VERSION 4
+// 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES, 5 those from
+// EVENT_ACQUIRE_BEGIN on.
+#define TRACE_VERSION 5
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {
@@ -62,7 +63,7 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
                                        bool *exists, struct error *error);
 
 // `count` new entries, the first of which has id `first`. Ids of a table are written in rising order without a gap,
-// except pools and threads, whose later entry for the same id replaces the earlier one.
+// except pools, threads and resources, whose later entry for the same id replaces the earlier one.
 bool trace_write_methods(struct trace_writer *, uint32_t first, const struct trace_method *, size_t count);
 bool trace_write_sites(struct trace_writer *, uint32_t first, const struct trace_site *, size_t count);
 bool trace_write_classes(struct trace_writer *, uint32_t first, const struct trace_class *, size_t count);
@@ -71,6 +72,7 @@ bool trace_write_calling_contexts(struct trace_writer *, uint32_t first, const s
                                   size_t count);
 bool trace_write_pool(struct trace_writer *, uint32_t id, const struct trace_pool *);
 bool trace_write_thread(struct trace_writer *, uint32_t id, const struct trace_thread *);
+bool trace_write_resource(struct trace_writer *, const struct trace_resource *);
 
 // More of them; `left_out` more than these had no room in the tracer.
 bool trace_write_calling_samples(struct trace_writer *, const struct trace_calling_sample *, size_t count,

@@ -62,7 +62,12 @@ static uint64_t operand_c(const struct story *story, unsigned kind, uint8_t byte
     case EVENT_BLOCK_BEGIN:
         return story->class;
     case EVENT_TASK_END:
+    case EVENT_GIVEN_UP:
         return byte % 3;
+    case EVENT_ACQUIRE_BEGIN:
+        return want_operand(1 + (byte >> 1 & 1), byte & 1, 1 + (byte >> 3) % SITES);
+    case EVENT_DUE:
+        return (uint64_t)(int64_t)(int8_t)byte;
     case EVENT_WAIT_BEGIN:
         return wait_operand((enum wait_for)(byte & 3), byte & 4 ? story->class : 0, 1 + (byte >> 3) % SITES);
     default:
@@ -74,6 +79,8 @@ static uint64_t operand_b(struct story *story, unsigned thread, unsigned kind, c
     if (event_has_cpu(kind)) return story->cpu_ns[thread] += record[1] * (uint64_t)(record[2] >> 4) / 15;
     if (kind == EVENT_TASK_CREATED) return story->class;
     if (kind == EVENT_SPAWN_BEGIN) return 1 + (record[3] >> 4) % SITES;
+    if (kind == EVENT_HELD || kind == EVENT_RELEASED)
+        return want_operand(1 + (record[3] & 1), record[3] >> 1 & 1, 1 + (record[3] >> 4) % SITES);
     return record[3] >> 4;
 }
 
@@ -86,9 +93,16 @@ static uint64_t operand_a(const struct story *story, unsigned kind, const uint8_
     return id;
 }
 
+// Kinds from EVENT_ACQUIRE_BEGIN on share one number of the five bits.
+static unsigned kind_of(const uint8_t record[RECORD]) {
+    const unsigned code = record[0] & 31;
+    return code == 31 ? (unsigned)EVENT_ACQUIRE_BEGIN + (record[3] >> 2) % (EVENT_KINDS - EVENT_ACQUIRE_BEGIN)
+                      : 1 + code % EVENT_BYTECODES;
+}
+
 // Thread and kind, ns since the thread's event before, ids, the rest.
 static void add(struct story *story, const uint8_t record[RECORD]) {
-    const unsigned kind = 1 + (record[0] & 31) % (EVENT_KINDS - 1);
+    const unsigned kind = kind_of(record);
     const bool of_jvm = kind == EVENT_GC_BEGIN || kind == EVENT_GC_END || kind == EVENT_SAMPLE;
     const unsigned thread = of_jvm ? 0 : 1 + (record[0] >> 5) % THREADS;
     const uint64_t a = operand_a(story, kind, record), b = operand_b(story, thread, kind, record);

@@ -68,6 +68,15 @@ static void print_tables(const struct trace *trace) {
     }
 }
 
+static void print_resources(const struct trace *trace) {
+    for (size_t i = 0; i < trace->resource_count; i++) {
+        const struct trace_resource *resource = &trace->resources[i];
+        printf("resource\t%" PRIu64 "\t%" PRIu32 "\t%s\t%s\t%" PRId64 "\t%s\n", resource->id, resource->kind,
+               text(trace->classes[resource->class].name), text(resource->name), resource->capacity,
+               resource->flags & RESOURCE_FAIR ? "f" : "-");
+    }
+}
+
 // A line a sample: kind, task, how many it stands for, and the stack, innermost first.
 static void print_callings(const struct trace *trace) {
     static const char *const kinds[CALLING_KINDS] = {"created", "submitted", "executed"};
@@ -81,6 +90,14 @@ static void print_callings(const struct trace *trace) {
         }
         putchar('\n');
     }
+}
+
+// Units, whether as a reader, and the site; the resource's name.
+static void print_want(const struct trace *trace, const struct event *event, uint64_t want) {
+    const struct trace_site *site = &trace->sites[want_site(want)];
+    const struct trace_resource *resource = trace_resource(trace, event->operand[0]);
+    printf("\t%" PRIu32 "%s\t%s.%s:%" PRIu32 "\t%s", want_units(want), want_shared(want) ? "s" : "",
+           text(site->class_name), text(site->method), site->line, resource ? text(resource->name) : "?");
 }
 
 // What the event's first names mean: the function, the payload's class, the site.
@@ -107,6 +124,13 @@ static void print_meaning(const struct trace *trace, const struct event *event) 
     }
     case EVENT_BLOCK_BEGIN:
         printf("\t%s", text(trace->classes[operand[2]].name));
+        break;
+    case EVENT_ACQUIRE_BEGIN:
+        print_want(trace, event, operand[2]);
+        break;
+    case EVENT_HELD:
+    case EVENT_RELEASED:
+        print_want(trace, event, operand[1]);
         break;
     default:
         break;
@@ -149,6 +173,7 @@ int main(int argc, char **argv) {
         printf("calling_left_out\t%" PRIu64 "\n", trace->calling_left_out);
     } else {
         print_tables(trace);
+        print_resources(trace);
         print_callings(trace);
     }
     bool good = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v4.msgpack, calling-contexts.msgpack, and
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v5.msgpack, calling-contexts.msgpack, and
 // out of the good-v1.msgpack that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old
 // versions must keep opening; this is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -114,6 +114,33 @@ static void write_tables(struct trace_writer *writer) {
     trace_write_pool(writer, 1, &resized);
 }
 
+// A thread that gets a connection at once, waits for another one and gets it, and for a third one in vain.
+static void write_acquisitions(struct trace_writer *writer) {
+    enum { CONNECTIONS = 20, LOCK = 21 };
+    const uint64_t one = want_operand(1, false, 1), reader = want_operand(1, true, 1);
+    const struct event events[] = {
+        {.time = 1002000, .kind = EVENT_HELD, .operand = {CONNECTIONS, one}},
+        {.time = 1002100, .kind = EVENT_LIMIT, .operand = {5000000000}},
+        {.time = 1002101, .kind = EVENT_ACQUIRE_BEGIN, .operand = {CONNECTIONS, 100, one}},
+        {.time = 1003000, .kind = EVENT_ACQUIRED, .operand = {CONNECTIONS, 150}},
+        {.time = 1003100, .kind = EVENT_ACQUIRE_BEGIN, .operand = {LOCK, 200, reader}},
+        {.time = 1003500, .kind = EVENT_ACQUIRED, .operand = {LOCK, 220}},
+        {.time = 1003600, .kind = EVENT_RELEASED, .operand = {LOCK, reader}},
+        {.time = 1003700, .kind = EVENT_LIMIT, .operand = {200}},
+        {.time = 1003701, .kind = EVENT_ACQUIRE_BEGIN, .operand = {CONNECTIONS, 260, one}},
+        {.time = 1004300, .kind = EVENT_GIVEN_UP, .operand = {CONNECTIONS, 300, GIVEN_UP_TIME}},
+        {.time = 1004400, .kind = EVENT_RELEASED, .operand = {CONNECTIONS, want_operand(2, false, 1)}},
+        {.time = 1004500, .kind = EVENT_DUE, .operand = {22, (uint64_t)-30, (uint64_t)-1000}},
+        {.time = 1004600, .kind = EVENT_LIMIT, .operand = {80}},
+        {.time = 1004601, .kind = EVENT_WAIT_BEGIN, .operand = {2, 340, (uint64_t)WAIT_FOR_TASK << 32 | 1}},
+        {.time = 1004900, .kind = EVENT_TIMED_OUT, .operand = {2}},
+        {.time = 1004901, .kind = EVENT_WAIT_END, .operand = {2, 350}}};
+    trace_write_resource(writer, &(struct trace_resource){LOCK, NULL, 1, RESOURCE_READ_WRITE_LOCK, 2, RESOURCE_FAIR});
+    trace_write_resource(writer, &(struct trace_resource){CONNECTIONS, NULL, -1, RESOURCE_QUEUE, 0, 0});
+    trace_write_events(writer, 4, events, sizeof events / sizeof events[0]);
+    trace_write_resource(writer, &(struct trace_resource){CONNECTIONS, "Db.connections", 2, RESOURCE_POOL, 0, 0});
+}
+
 static void write_good(const char *name) {
     static const struct event main_events[] = {
         {.time = 1000100, .kind = EVENT_THREAD_START, .operand = {1, 1000}},
@@ -167,6 +194,7 @@ static void write_good(const char *name) {
     trace_write_events(writer, 2, late_worker_events, sizeof late_worker_events / sizeof late_worker_events[0]);
     trace_write_thread(writer, 3, &(struct trace_thread){"", THREAD_DAEMON | THREAD_VIRTUAL});
     trace_write_events(writer, 3, virtual_events, sizeof virtual_events / sizeof virtual_events[0]);
+    write_acquisitions(writer);
     trace_write_events(writer, 0, gc_events, sizeof gc_events / sizeof gc_events[0]);
     trace_write_thread(writer, 1, &(struct trace_thread){"main", THREAD_DAEMON});
     trace_write_clock(writer, 1010000, 4500);
@@ -219,6 +247,14 @@ static void write_operand_beyond(const char *name, uint8_t kind, unsigned operan
     struct trace_writer *writer = begin(name);
     write_tables(writer);
     trace_write_events(writer, 1, &event, 1);
+    end(writer);
+}
+
+// Its kind is one that there is none of.
+static void write_resource_beyond(const char *name) {
+    struct trace_writer *writer = begin(name);
+    write_tables(writer);
+    trace_write_resource(writer, &(struct trace_resource){7, "Main.lock", 1, RESOURCE_KINDS, 0, 0});
     end(writer);
 }
 
@@ -326,6 +362,8 @@ static void make_bad(const struct bytes *good) {
     write_operand_beyond("bad/wait-site-beyond", EVENT_WAIT_BEGIN, 2, (uint64_t)WAIT_FOR_TASK << 32 | 2);
     write_operand_beyond("bad/wait-class-beyond", EVENT_WAIT_BEGIN, 2, wait_operand(WAIT_FOR_RELEASE, 2, 0));
     write_operand_beyond("bad/lock-class-beyond", EVENT_BLOCK_BEGIN, 2, 2);
+    write_operand_beyond("bad/resource-site-beyond", EVENT_HELD, 1, want_operand(1, false, 2));
+    write_resource_beyond("bad/resource-kind-beyond");
     write_gap("bad/ids-with-gap");
 }
 
@@ -336,7 +374,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v4");
+    write_good("good-v5");
     write_calling_contexts("calling-contexts");
     struct bytes good = load("good-v1");
     make_bad(&good);

@@ -152,6 +152,11 @@ static struct event random_event(uint64_t *seed, uint64_t time) {
     if (event.kind == EVENT_LOST) event.operand[0] = random_below(seed, 1000);
     if (event.kind == EVENT_BLOCK_BEGIN) event.operand[2] = random_below(seed, 3);
     if (names_pool) event.operand[0] = random_below(seed, 2);
+    if (event.kind == EVENT_GIVEN_UP) event.operand[2] = random_below(seed, 3);
+    if (event.kind == EVENT_ACQUIRE_BEGIN || event.kind == EVENT_HELD || event.kind == EVENT_RELEASED) {
+        const uint32_t units = (uint32_t)(random_next(seed) >> 33), site = (uint32_t)random_below(seed, 3);
+        event.operand[event.kind == EVENT_ACQUIRE_BEGIN ? 2 : 1] = want_operand(units, random_below(seed, 2), site);
+    }
     if (event.kind == EVENT_WAIT_BEGIN) {
         uint64_t wait_for = random_below(seed, 4);
         uint32_t class = (uint32_t)random_below(seed, 3), site = (uint32_t)random_below(seed, 3);
@@ -412,6 +417,40 @@ static void test_pools_may_come_in_any_order(void **state) {
     trace_close(trace);
 }
 
+static void test_resources_come_back_by_id(void **state) {
+    const uint64_t large = UINT64_MAX - 1;
+    struct trace_writer *writer = begin(&ns_header);
+    write_some_tables(writer);
+    trace_write_resource(writer, &(struct trace_resource){large, "Bank.lock", 1, RESOURCE_LOCK, 2, RESOURCE_FAIR});
+    trace_write_resource(writer, &(struct trace_resource){7, NULL, -1, RESOURCE_QUEUE, 0, 0});
+    trace_write_resource(writer, &(struct trace_resource){9, "HikariPool-1", 10, RESOURCE_POOL, 1, 0});
+    trace_write_resource(writer, &(struct trace_resource){7, "Main.jobs", 6, RESOURCE_POOL, 1, 0});
+    end(writer);
+    struct trace *trace = open_good();
+    assert_int_equal(trace->resource_count, 3);
+    assert_int_equal(trace->resources[0].id, 7);
+    assert_string_equal(trace_resource(trace, 7)->name, "Main.jobs");
+    assert_int_equal(trace_resource(trace, 7)->capacity, 6);
+    assert_int_equal(trace_resource(trace, 7)->kind, RESOURCE_POOL);
+    assert_string_equal(trace_resource(trace, 9)->name, "HikariPool-1");
+    assert_int_equal(trace_resource(trace, large)->flags, RESOURCE_FAIR);
+    assert_int_equal(trace_resource(trace, large)->class, 2);
+    assert_null(trace_resource(trace, 8));
+    assert_null(trace_resource(trace, 0));
+    assert_null(trace_resource(trace, UINT64_MAX));
+    trace_close(trace);
+}
+
+static void test_wants_are_packed(void **state) {
+    const uint64_t want = want_operand(INT32_MAX, true, UINT32_MAX);
+    assert_int_equal(want, UINT64_MAX);
+    assert_int_equal(want_units(want), INT32_MAX);
+    assert_true(want_shared(want));
+    assert_int_equal(want_site(want), UINT32_MAX);
+    assert_int_equal(want_operand(3, false, 5), UINT64_C(3) << 33 | 5);
+    assert_false(want_shared(want_operand(3, false, 5)));
+}
+
 static void test_running_tasks_come_back_in_order(void **state) {
     struct trace_writer *writer = begin(&ns_header);
     assert_true(trace_write_running(writer, (const uint64_t[]){7000000000, 3}, 2));
@@ -476,6 +515,13 @@ static void print_tables(FILE *out, const struct trace *trace) {
         if (pool->flags) fprintf(out, " flags=%u", pool->flags);
         putc('\n', out);
     }
+    for (size_t i = 0; i < trace->resource_count; i++) {
+        const struct trace_resource *resource = &trace->resources[i];
+        fprintf(out, "resource %llu kind=%u class=%u capacity=%lld flags=%u", (unsigned long long)resource->id,
+                resource->kind, resource->class, (long long)resource->capacity, resource->flags);
+        print_text(out, "name", resource->name);
+        putc('\n', out);
+    }
 }
 
 static void print_stream(FILE *out, const struct trace *trace, const struct trace_stream *stream) {
@@ -532,6 +578,7 @@ static void test_kept_versions_open(void **state) {
     check_kept(TRACES "good-v2.msgpack", TRACES "good-v2.txt");
     check_kept(TRACES "good-v3.msgpack", TRACES "good-v3.txt");
     check_kept(TRACES "good-v4.msgpack", TRACES "good-v4.txt");
+    check_kept(TRACES "good-v5.msgpack", TRACES "good-v5.txt");
 }
 
 // ---- damage
@@ -556,7 +603,7 @@ static const struct bad_file {
     {"huge-header", 0, OPENS, "not a rehype trace"},
     {"ids-with-gap", 289, OPENS, "ids begin with 3 where 1 was expected"},
     {"longer-array", 313, OPENS, "the file was changed after it was written"},
-    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (4): use a newer rehype"},
+    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (5): use a newer rehype"},
     {"no-schema", 0, OPENS, "not a rehype trace: expected a msgpack map with \"schema\""},
     {"not-a-block", 313, OPENS, "not a block of a trace"},
     {"not-utf8", 516, OPENS, "a classes block is not as the format says"},
@@ -569,6 +616,8 @@ static const struct bad_file {
     {"lock-class-beyond", OPENS, 783, "names what the trace does not have"},
     {"method-beyond", OPENS, 783, "names what the trace does not have"},
     {"pool-beyond", OPENS, 783, "names what the trace does not have"},
+    {"resource-kind-beyond", 783, OPENS, "a resource block is not as the format says"},
+    {"resource-site-beyond", OPENS, 783, "names what the trace does not have"},
     {"site-beyond", OPENS, 783, "names what the trace does not have"},
     {"wait-for-beyond", OPENS, 783, "names what the trace does not have"}, // of version 1, which has no fourth value
     {"wait-class-beyond", OPENS, 783, "names what the trace does not have"},
@@ -1181,6 +1230,8 @@ int main(void) {
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
         cmocka_unit_test(test_large_tables_are_split),
         cmocka_unit_test(test_pools_may_come_in_any_order),
+        cmocka_unit_test(test_resources_come_back_by_id),
+        cmocka_unit_test(test_wants_are_packed),
         cmocka_unit_test(test_running_tasks_come_back_in_order),
         cmocka_unit_test(test_pool_rules_follow_their_pool),
         cmocka_unit_test(test_calling_contexts_come_back),
