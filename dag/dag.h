@@ -37,9 +37,12 @@ enum vertex_kind {
     VERTEX_SHUTDOWN,     // of a pool: cause of its workers' retiring
     VERTEX_THREAD_START, // of a worker, or of a thread whose run() is no task
     VERTEX_THREAD_END,
-    VERTEX_BARRIER,     // on a thread of the DAG's own
-    VERTEX_BLOCK_BEGIN, // asleep for a contended lock
-    VERTEX_BLOCK_END,   // has it; its cause is the acquisition before, where that is known
+    VERTEX_BARRIER,  // on a thread of the DAG's own
+    VERTEX_ACQUIRE,  // asks for a resource that is not to be had, and sleeps until it is
+    VERTEX_ACQUIRED, // has it; its cause is what made it free, where that is known
+    VERTEX_GIVEN_UP, // or goes on without it: its time was up
+    VERTEX_HELD,     // asks for a resource and has it at once
+    VERTEX_RELEASED, // gives one back
 };
 
 // How a vertex's time follows from its predecessor p on the thread, its cause c (if any), and recorded times t:
@@ -50,8 +53,8 @@ enum vertex_rule {
                 // wake-up
     RULE_BEGIN, // of a thread's start: T(c) + t(v) - t(c), or t(v) without a cause
     RULE_MAX,   // max(T(p), T(c)): barriers
-    RULE_LOCK,  // as RULE_RUN in model `dag`; in the others settled anew, in order of time: who holds the lock keeps it
-                // as long as recorded, and who comes first has it first (dag/simulate/simulate.h, Locks)
+    RULE_GRANT, // as RULE_RUN in model `dag`; in the others settled anew, in order of time, by what the resource has
+                // left (dag/simulate/simulate.h, Resources)
 };
 // The first vertex of a thread that has another rule counts as its own predecessor at its recorded time.
 
@@ -148,9 +151,34 @@ struct dag_path {            // SPEC section 2: the set of traced functions that
     uint64_t hash; // ID in plans, as 16 hex digits
 };
 
-struct dag_lock {
+// What threads hold and wait for beside results, workers and cores. A resource is a number of units, of which each
+// holder has some: a lock has one, a semaphore its permits, a connection pool its connections, a queue its elements.
+struct dag_resource {
     uint64_t id;
-    uint32_t lock_class; // trace class id
+    enum resource_kind kind;
+    uint32_t resource_class; // trace class id
+    const char *name;        // as a user would call it, NULL unknown
+    int64_t capacity;        // units in all; -1 unknown
+    int64_t initial;         // units that nobody had at the beginning of the recording
+    bool fair;               // who waits longest comes first; else whoever comes
+    bool tells_holds;        // the trace tells who has it; else only who had to wait
+    bool goes_round;         // what is taken is given back by whoever took it
+};
+
+// One acquisition of a resource, or what gives a resource back that the thread did not take. All vertices are of one
+// thread, or DAG_NONE.
+struct dag_ask {
+    uint32_t resource;
+    uint32_t site;     // trace site of the place that asks, 0 unknown
+    uint32_t asked;    // ACQUIRE; DAG_NONE where it did not have to wait
+    uint32_t got;      // ACQUIRED, GIVEN_UP or HELD; DAG_NONE: it waits still, or only gives back
+    uint32_t released; // RELEASED; DAG_NONE: never, or the trace does not tell
+    int32_t units;     // 0: a lock that the thread has already
+    bool shared;       // a reader of a read-write lock
+    bool given_up;
+    int64_t limit_ns;   // it does not wait for longer; INT64_MAX: it does
+    int64_t held_ns;    // where no release is told: so long it had it at the least; 0 unknown
+    int64_t unknown_ns; // so long of its wait the resource was held by nobody that is known
 };
 
 struct dag_pause { // of the whole JVM (GC)
@@ -217,8 +245,10 @@ struct dag {
     uint32_t context_count;
     struct dag_path *paths; // [0] is the empty one
     uint32_t path_count;
-    struct dag_lock *locks;
-    uint32_t lock_count;
+    struct dag_resource *resources;
+    uint32_t resource_count;
+    struct dag_ask *asks; // in the order of their first vertices
+    uint32_t ask_count;
     struct dag_pause *pauses; // rising
     uint32_t pause_count;
     struct dag_sample *samples; // rising
@@ -246,15 +276,19 @@ static inline bool dag_task_stands(const struct dag_task *task) {
     return task->pool != 0 && task->spawn_begin == DAG_NONE;
 }
 
-// The task that a vertex names, or DAG_NONE: those that name locks have none.
-static inline uint32_t dag_task_of(const struct dag_vertices *vertices, uint32_t vertex) {
-    unsigned kind = vertices->kind[vertex];
-    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END ? DAG_NONE : vertices->task[vertex];
+// Whether it names an ask.
+static inline bool vertex_is_of_resource(unsigned kind) {
+    return kind >= VERTEX_ACQUIRE && kind <= VERTEX_RELEASED;
 }
 
-// What a vertex had to await, or DAG_NONE: who has a lock next is not settled by who had it before.
+// The task that a vertex names, or DAG_NONE: those that name resources have none.
+static inline uint32_t dag_task_of(const struct dag_vertices *vertices, uint32_t vertex) {
+    return vertex_is_of_resource(vertices->kind[vertex]) ? DAG_NONE : vertices->task[vertex];
+}
+
+// What a vertex had to await, or DAG_NONE: who has a resource next is not settled by who had it before.
 static inline uint32_t dag_awaited_by(const struct dag_vertices *vertices, uint32_t vertex) {
-    return vertices->rule[vertex] == RULE_LOCK ? DAG_NONE : vertices->cause[vertex];
+    return vertices->rule[vertex] == RULE_GRANT ? DAG_NONE : vertices->cause[vertex];
 }
 
 // Builds the graph from the trace's streams. The trace must outlive it. Sound on any readable trace: half brackets,

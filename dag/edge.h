@@ -8,7 +8,7 @@
 
 // Asleep for most of it, if it is long at all: in a wait, for a lock, for a task.
 static inline bool edge_sleeps(const struct dag *dag, uint32_t vertex) {
-    const uint32_t after = 1u << VERTEX_IDLE | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_BLOCK_BEGIN;
+    const uint32_t after = 1u << VERTEX_IDLE | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_ACQUIRE;
     const uint32_t before = 1u << VERTEX_BUSY | 1u << VERTEX_RETIRE;
     return (after >> dag->vertices.kind[vertex - 1] | before >> dag->vertices.kind[vertex]) & 1;
 }

@@ -22,8 +22,11 @@ static const char *const vertex_kind_names[] = {
     [VERTEX_THREAD_START] = "thread_start",
     [VERTEX_THREAD_END] = "thread_end",
     [VERTEX_BARRIER] = "barrier",
-    [VERTEX_BLOCK_BEGIN] = "block_begin",
-    [VERTEX_BLOCK_END] = "block_end",
+    [VERTEX_ACQUIRE] = "acquire",
+    [VERTEX_ACQUIRED] = "acquired",
+    [VERTEX_GIVEN_UP] = "given_up",
+    [VERTEX_HELD] = "held",
+    [VERTEX_RELEASED] = "released",
 };
 
 struct edge {

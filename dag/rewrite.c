@@ -267,7 +267,40 @@ static uint64_t id_of(const struct rewrite *rewrite, uint32_t task) {
     return task < recorded ? rewrite->recorded->tasks[task].id : rewrite->part_ids[task - recorded];
 }
 
+static uint64_t want_of(const struct dag_ask *ask, const struct dag_resource *resource) {
+    bool writes = resource->kind == RESOURCE_READ_WRITE_LOCK && !ask->shared;
+    return want_operand(writes ? 1 : (uint32_t)ask->units, ask->shared, ask->site);
+}
+
+static struct event event_of_ask(const struct rewrite *rewrite, unsigned kind, uint32_t index) {
+    const struct dag_ask *ask = &rewrite->recorded->asks[index];
+    const struct dag_resource *resource = &rewrite->recorded->resources[ask->resource];
+    uint64_t want = want_of(ask, resource);
+    switch (kind) {
+    case VERTEX_ACQUIRE:
+        return (struct event){.kind = EVENT_ACQUIRE_BEGIN, .operand = {resource->id, 0, want}};
+    case VERTEX_ACQUIRED:
+        return (struct event){.kind = EVENT_ACQUIRED, .operand = {resource->id}};
+    case VERTEX_GIVEN_UP:
+        return (struct event){.kind = EVENT_GIVEN_UP, .operand = {resource->id, 0, GIVEN_UP_TIME}};
+    case VERTEX_HELD:
+        return (struct event){.kind = EVENT_HELD, .operand = {resource->id, want}};
+    default:
+        return (struct event){.kind = EVENT_RELEASED, .operand = {resource->id, want}};
+    }
+}
+
+// Where a wait for a resource came out otherwise, its vertex is of another kind than recorded.
+static bool comes_otherwise(const struct rewrite *rewrite, const struct step *step) {
+    if (step->vertex == DAG_NONE) return false;
+    unsigned kind = rewrite->run->vertices.kind[step->vertex];
+    return vertex_is_of_resource(kind) && kind != rewrite->recorded->vertices.kind[step->source];
+}
+
 static void emit_recorded(struct rewrite *rewrite, const struct step *step, struct event event) {
+    if (comes_otherwise(rewrite, step))
+        event =
+            event_of_ask(rewrite, rewrite->run->vertices.kind[step->vertex], rewrite->run->vertices.task[step->vertex]);
     uint32_t task = dag_task_of(&rewrite->recorded->vertices, step->source);
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
@@ -372,7 +405,13 @@ static struct event event_of_new(const struct rewrite *rewrite, uint32_t vertex)
         return event_of_worker(rewrite, EVENT_BUSY);
     case VERTEX_RETIRE:
         return event_of_worker(rewrite, EVENT_RETIRE);
+    case VERTEX_WAIT_BEGIN:
+        return (struct event){.kind = EVENT_WAIT_BEGIN, .operand = {0, 0, wait_operand(WAIT_FOR_UNKNOWN, 0, 0)}};
+    case VERTEX_WAIT_END:
+        return (struct event){.kind = EVENT_WAIT_END};
     default:
+        if (vertex_is_of_resource(vertices->kind[vertex]))
+            return event_of_ask(rewrite, vertices->kind[vertex], vertices->task[vertex]);
         return event_of_task(rewrite, vertices->kind[vertex], vertices->task[vertex]);
     }
 }

@@ -24,6 +24,21 @@ static struct trace_pool pool_of_run(const struct dag *run, uint32_t pool) {
     return written;
 }
 
+// What got another capacity comes once more behind, which replaces what was said before.
+static bool write_resources(const struct dag *run, struct trace_writer *writer) {
+    const struct trace *trace = run->trace;
+    bool ok = true;
+    for (size_t i = 0; ok && i < trace->resource_count; i++) ok = trace_write_resource(writer, &trace->resources[i]);
+    for (uint32_t r = 0; ok && run->origin && r < run->resource_count; r++) {
+        const struct trace_resource *known = trace_resource(trace, run->resources[r].id);
+        if (!known || run->resources[r].capacity == run->origin->resources[r].capacity) continue;
+        struct trace_resource resource = *known;
+        resource.capacity = run->resources[r].capacity;
+        ok = trace_write_resource(writer, &resource);
+    }
+    return ok;
+}
+
 static bool write_tables(const struct dag *run, struct trace_writer *writer) {
     const struct trace *trace = run->trace;
     bool ok =
@@ -34,7 +49,7 @@ static bool write_tables(const struct dag *run, struct trace_writer *writer) {
         struct trace_pool pool = pool_of_run(run, p);
         ok = trace_write_pool(writer, p, &pool);
     }
-    for (size_t r = 0; ok && r < trace->resource_count; r++) ok = trace_write_resource(writer, &trace->resources[r]);
+    ok = ok && write_resources(run, writer);
     const struct dag *recorded = run->origin ? run->origin : run;
     if (ok && trace->tells_costs && !recorded->tracer.recorded_ns) ok = trace_write_event_costs(writer, trace->costs);
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) {

@@ -122,7 +122,7 @@ static bool follow_cores(const struct batches *batches, uint32_t count) {
 // Granularity
 
 static bool sleeps(unsigned kind) {
-    return kind == VERTEX_WAIT_END || kind == VERTEX_BLOCK_END;
+    return kind == VERTEX_WAIT_END || kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP;
 }
 
 static double grain_of(const struct dag *dag, const struct dag_task *task) {

@@ -43,9 +43,11 @@ static uint32_t awaited_by(const struct dag *dag, uint32_t vertex) {
 static struct wait wait_begun(const struct dag *dag, uint32_t vertex, const struct event *event) {
     struct wait wait = {.ns = -dag->vertices.time_ns[vertex], .spawned = DAG_NONE};
     wait.slept = event->kind != EVENT_TAKEN;
-    if (dag->vertices.kind[vertex] == VERTEX_BLOCK_BEGIN) {
+    if (dag->vertices.kind[vertex] == VERTEX_ACQUIRE) {
         wait.blocked = true;
-        wait.class = (uint32_t)event->operand[2];
+        const struct dag_ask *ask = &dag->asks[dag->vertices.task[vertex]];
+        wait.class = dag->resources[ask->resource].resource_class;
+        wait.site = ask->site;
         return wait;
     }
     uint32_t task = awaited_by(dag, vertex);
@@ -92,11 +94,11 @@ static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const st
     see_sleep(list, vertex);
     see_body(list, vertex);
     unsigned kind = vertices->kind[vertex];
-    if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_BLOCK_BEGIN) {
+    if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_ACQUIRE) {
         list->waits[list->count] = wait_begun(list->dag, vertex, event);
         if (goes_on(list, thread, vertex)) list->waits[list->count].ns += list->dag->last_ns;
         list->open[list->depth++] = (uint32_t)list->count++;
-    } else if ((kind == VERTEX_WAIT_END || kind == VERTEX_BLOCK_END) && list->depth > 0) {
+    } else if ((kind == VERTEX_WAIT_END || kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) && list->depth > 0) {
         list->waits[list->open[--list->depth]].ns += vertices->time_ns[vertex];
         if (!is_within(list, vertex)) list->waits[list->open[list->depth]].ns = -1;
     }

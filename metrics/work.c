@@ -47,7 +47,7 @@ static enum action sleep_action(const struct pairing *pairing, uint32_t begin, b
 }
 
 static void pair_wait_end(struct pairing *pairing, uint32_t vertex) {
-    while (pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_BLOCK_BEGIN)) {
+    while (pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_ACQUIRE)) {
         pairing->action[pairing->open[--pairing->depth]] = ACTION_NONE;
     }
     if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_WAIT_BEGIN)) return;
@@ -64,7 +64,7 @@ static void pair_block_begin(struct pairing *pairing, uint32_t vertex) {
 }
 
 static void pair_block_end(struct pairing *pairing, uint32_t vertex) {
-    if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_BLOCK_BEGIN)) return;
+    if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_ACQUIRE)) return;
     uint32_t begin = pairing->open[--pairing->depth];
     pairing->action[vertex] = pairing->action[begin] == ACTION_BLOCK ? ACTION_WAKE : ACTION_NONE;
 }
@@ -112,10 +112,11 @@ static void pair_thread(struct pairing *pairing, const struct dag_thread *thread
             pairing->action[v] = (uint8_t)sleep_action(pairing, v, false);
             pair_open(pairing, v);
             break;
-        case VERTEX_BLOCK_BEGIN:
+        case VERTEX_ACQUIRE:
             pair_block_begin(pairing, v);
             break;
-        case VERTEX_BLOCK_END:
+        case VERTEX_ACQUIRED:
+        case VERTEX_GIVEN_UP:
             pair_block_end(pairing, v);
             break;
         case VERTEX_END:

@@ -100,7 +100,7 @@ static uint32_t threads_in_tasks(const struct dag *dag, uint32_t *asleep) {
         const uint32_t end = dag_thread_end(dag, thread);
         if (thread->system || end == thread->first + thread->count || end == thread->first) continue;
         const uint8_t last = dag->vertices.kind[end - 1];
-        *asleep += last == VERTEX_WAIT_BEGIN || last == VERTEX_BLOCK_BEGIN;
+        *asleep += last == VERTEX_WAIT_BEGIN || last == VERTEX_ACQUIRE;
         count++;
     }
     return count;
@@ -429,9 +429,9 @@ static void look_into_body(const struct dag *dag, const struct dag_task *task, s
     for (uint32_t v = task->start + 1; v < task->end; v++) {
         if (vertices->kind[v] == VERTEX_START && dag->tasks[vertices->task[v]].end != DAG_NONE) {
             v = dag->tasks[vertices->task[v]].end; // another task's
-        } else if (vertices->kind[v] == VERTEX_BLOCK_BEGIN) {
+        } else if (vertices->kind[v] == VERTEX_ACQUIRE) {
             locked = true;
-            findings->lock_class = dag->locks[vertices->task[v]].lock_class;
+            findings->lock_class = dag->resources[dag->asks[vertices->task[v]].resource].resource_class;
         } else {
             timed_out |= gave_up(dag, v);
         }

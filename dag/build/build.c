@@ -31,7 +31,8 @@ static void builder_destroy(struct builder *builder) {
     free(builder->folded);
     free(builder->site_of);
     paths_destroy(builder);
-    idmap_destroy(&builder->lock_of_id);
+    idmap_destroy(&builder->resource_of_id);
+    free(builder->holds);
     free(builder->other_waits);
     free(builder->shutdowns);
     free(builder->unmeasured);
@@ -85,7 +86,7 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
     }
     dag->trace = trace;
     bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
-              repair_skew(&builder) && find_lock_causes(&builder) && finish(&builder);
+              repair_skew(&builder) && find_grants(&builder) && finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);
@@ -109,7 +110,8 @@ void dag_free(struct dag *dag) {
     free(dag->threads);
     free(dag->contexts);
     free(dag->paths);
-    free(dag->locks);
+    free(dag->resources);
+    free(dag->asks);
     free(dag->pauses);
     free(dag->samples);
     arena_destroy(&dag->arena);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
 // workers; lay.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths;
-// cause.c finds each vertex's cause and rule; skew.c makes times agree with them; locks.c adds whom lock holders
-// followed; machine.c reads the JVM's own stream; compute.c shares out what was measured; dispatch.c and pools.c say
-// how tasks and pools met. Of large traces two threads do what can be done by pieces, or side by side (base/hands.h).
+// cause.c finds each vertex's cause and rule; skew.c makes times agree with them; resources.c says who had what, and
+// what a wait for it waited for; machine.c reads the JVM's own stream; compute.c shares out what was measured;
+// dispatch.c and pools.c say how tasks and pools met. Of large traces two threads do what can be done by pieces, or
+// side by side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -144,8 +145,10 @@ struct builder {
     struct idmap contexts, sites;               // by hash
     uint32_t context_capacity, *site_of;        // site_of: dag site of a trace site
     struct path_stack paths;
-    struct idmap path_of_numbers, lock_of_id;
-    uint32_t path_capacity, lock_capacity;
+    struct idmap path_of_numbers, resource_of_id;
+    uint32_t path_capacity, resource_capacity, ask_capacity;
+    uint32_t *holds; // asks by which the thread in hand has what it has, in order
+    uint32_t hold_count, hold_capacity;
     struct other_wait *other_waits;
     uint32_t other_wait_count, other_wait_capacity;
     struct shutdown *shutdowns;
@@ -186,6 +189,11 @@ uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32
 bool site_intern(struct builder *builder, uint32_t trace_site, uint32_t *site);
 bool sites_take_classes(struct builder *builder);
 
+struct dag_ask ask_of_event(const struct event *event); // but for its resource and vertices
+// Of an event that names a resource, by its id or, of what came before version 5, with its class.
+bool resource_intern(struct builder *builder, const struct event *event, uint32_t *resource);
+bool ask_add(struct builder *builder, struct dag_ask ask, uint32_t vertex); // which then names it
+
 bool paths_prepare(struct builder *builder);
 void paths_destroy(struct builder *builder);
 struct path_mark path_begin(struct builder *builder);    // returns what path_end needs
@@ -197,8 +205,8 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
 
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
-void measure_wakeup(struct dag *dag); // by its times
-bool find_lock_causes(struct builder *builder);
+void measure_wakeup(struct dag *dag);            // by its times
+bool find_grants(struct builder *builder);       // what resources had left, and what waits for them waited for
 bool read_machine(struct builder *builder);      // pauses, samples
 bool prepare_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
 void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself

@@ -6,9 +6,7 @@
 // Whether all that the worker did before was to begin, and to get at the queue's lock.
 static bool is_first_of_thread(const struct dag *dag, const struct dag_task *task) {
     uint32_t first = dag->threads[task->thread].first, v = task->pickup;
-    while (v > first &&
-           (dag->vertices.kind[v - 1] == VERTEX_BLOCK_BEGIN || dag->vertices.kind[v - 1] == VERTEX_BLOCK_END))
-        v--;
+    while (v > first && vertex_is_of_resource(dag->vertices.kind[v - 1])) v--;
     return v == first || (v == first + 1 && dag->vertices.kind[first] == VERTEX_THREAD_START);
 }
 

@@ -3,6 +3,7 @@
 // contexts.
 #include "base/pages.h"
 #include "dag/build/builder.h"
+#include "dag/propagate/rules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ struct lay {
     uint64_t ordinal;          // of the event in hand
     uint32_t sighting;         // of the task that it names, or IDMAP_NONE
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
+    int64_t limit_ns;          // of the wait that begins next
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
     bool bytecodes_lost;       // what was told of them last is not the last that there was to tell
@@ -190,20 +192,19 @@ static bool begin_body(struct lay *lay, const struct sighting *sighting) {
     return true;
 }
 
-static bool is_block(const struct dag *dag, uint32_t vertex) {
-    unsigned kind = dag->vertices.kind[vertex];
-    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END;
+static bool is_of_resource(const struct dag *dag, uint32_t vertex) {
+    return vertex_is_of_resource(dag->vertices.kind[vertex]);
 }
 
-// The vertex before, but for those of locks, if it is of a kind; else `vertex` itself.
+// The vertex before, but for those of resources, if it is of a kind; else `vertex` itself.
 static uint32_t back_to(const struct lay *lay, uint32_t vertex, enum vertex_kind kind) {
     const struct dag *dag = lay->builder->dag;
     uint32_t first = current_thread(lay)->first, before = vertex;
-    while (before > first && is_block(dag, before - 1)) before--;
+    while (before > first && is_of_resource(dag, before - 1)) before--;
     return before > first && dag->vertices.kind[before - 1] == kind ? before - 1 : vertex;
 }
 
-// [IDLE, BUSY, START]: what a worker does to get a task belongs to that task, locks of the queue included.
+// [IDLE, BUSY, START]: what a worker does to get a task belongs to that task, the queue's locks included.
 static void take_pickup(struct lay *lay, uint32_t index) {
     struct dag *dag = lay->builder->dag;
     struct dag_task *task = &dag->tasks[index];
@@ -211,7 +212,7 @@ static void take_pickup(struct lay *lay, uint32_t index) {
     if (busy == task->start) return;
     task->pickup = back_to(lay, busy, VERTEX_IDLE);
     for (uint32_t v = task->pickup; v < task->start; v++) {
-        if (!is_block(dag, v)) dag->vertices.task[v] = index;
+        if (!is_of_resource(dag, v)) dag->vertices.task[v] = index;
     }
 }
 
@@ -408,30 +409,84 @@ static bool lay_shutdown(struct lay *lay, const struct event *event) {
     return true;
 }
 
-static bool lock_intern(struct builder *builder, const struct event *event, uint32_t *lock) {
-    struct dag *dag = builder->dag;
-    *lock = idmap_get(&builder->lock_of_id, event->operand[0]);
-    if (*lock != IDMAP_NONE) return true;
-    if (!GROW(dag->locks, dag->lock_count, builder->lock_capacity)) return no_memory(builder);
-    *lock = dag->lock_count++;
-    dag->locks[*lock] = (struct dag_lock){event->operand[0], (uint32_t)event->operand[2]};
-    return idmap_add(&builder->lock_of_id, event->operand[0], *lock) || no_memory(builder);
+// What the thread has of a resource already, or DAG_NONE: the ask by which it got it last.
+static uint32_t open_hold(const struct lay *lay, uint32_t resource) {
+    const struct builder *builder = lay->builder;
+    for (uint32_t i = builder->hold_count; i-- > 0;) {
+        if (builder->dag->asks[builder->holds[i]].resource == resource) return i;
+    }
+    return DAG_NONE;
 }
 
-static bool lay_block_begin(struct lay *lay, const struct event *event) {
-    uint32_t lock;
-    return lock_intern(lay->builder, event, &lock) && put(lay, VERTEX_BLOCK_BEGIN, lock);
+static bool push_hold(struct builder *builder, uint32_t ask) {
+    if (!GROW(builder->holds, builder->hold_count, builder->hold_capacity)) return no_memory(builder);
+    builder->holds[builder->hold_count++] = ask;
+    return true;
+}
+
+// A lock that its thread has already is had once more for nothing.
+static bool is_had(const struct lay *lay, uint32_t resource) {
+    unsigned kind = lay->builder->dag->resources[resource].kind;
+    bool reenters = kind == RESOURCE_MONITOR || kind == RESOURCE_LOCK || kind == RESOURCE_READ_WRITE_LOCK;
+    return reenters && open_hold(lay, resource) != DAG_NONE;
+}
+
+static bool lay_acquire(struct lay *lay, const struct event *event) {
+    struct dag_ask ask = ask_of_event(event);
+    if (!resource_intern(lay->builder, event, &ask.resource) || !put(lay, VERTEX_ACQUIRE, DAG_NONE)) return false;
+    ask.asked = last_vertex(lay);
+    ask.limit_ns = lay->limit_ns;
+    lay->limit_ns = INT64_MAX;
+    return ask_add(lay->builder, ask, ask.asked);
 }
 
 // Without its begin, or with other vertices in between, it says nothing.
-static bool lay_block_end(struct lay *lay, const struct event *event) {
-    const struct dag *dag = lay->builder->dag;
+static bool lay_acquired(struct lay *lay, const struct event *event) {
+    struct dag *dag = lay->builder->dag;
     if (lay->builder->thread_of_stream[lay->stream] == DAG_NONE) return true;
     uint32_t begin = last_vertex(lay);
-    bool paired = dag->vertices.kind[begin] == VERTEX_BLOCK_BEGIN &&
-                  dag->locks[dag->vertices.task[begin]].id == event->operand[0];
-    if (!paired) return true;
-    return put(lay, VERTEX_BLOCK_END, dag->vertices.task[begin]);
+    if (dag->vertices.kind[begin] != VERTEX_ACQUIRE) return true;
+    uint32_t index = dag->vertices.task[begin];
+    if (dag->resources[dag->asks[index].resource].id != event->operand[0]) return true;
+    bool given_up = event->kind == EVENT_GIVEN_UP;
+    if (!put(lay, given_up ? VERTEX_GIVEN_UP : VERTEX_ACQUIRED, index)) return false;
+    struct dag_ask *ask = &dag->asks[index];
+    ask->got = last_vertex(lay);
+    ask->given_up = given_up;
+    if (given_up) ask->limit_ns = min_ns(ask->limit_ns, lay->time_ns - dag->vertices.time_ns[begin]);
+    return given_up || event->kind == EVENT_BLOCK_END || push_hold(lay->builder, index);
+}
+
+static bool lay_held(struct lay *lay, const struct event *event) {
+    struct dag_ask ask = ask_of_event(event);
+    if (!resource_intern(lay->builder, event, &ask.resource)) return false;
+    lay->builder->dag->resources[ask.resource].tells_holds = true;
+    if (is_had(lay, ask.resource)) ask.units = 0;
+    if (!put(lay, VERTEX_HELD, DAG_NONE)) return false;
+    ask.got = last_vertex(lay);
+    uint32_t index = lay->builder->dag->ask_count;
+    return ask_add(lay->builder, ask, ask.got) && push_hold(lay->builder, index);
+}
+
+// What the thread did not take it gives to whoever waits for it.
+static bool lay_released(struct lay *lay, const struct event *event) {
+    struct builder *builder = lay->builder;
+    struct dag_ask ask = ask_of_event(event);
+    if (!resource_intern(builder, event, &ask.resource)) return false;
+    builder->dag->resources[ask.resource].tells_holds = true;
+    uint32_t open = open_hold(lay, ask.resource);
+    if (!put(lay, VERTEX_RELEASED, DAG_NONE)) return false;
+    uint32_t vertex = last_vertex(lay);
+    if (open == DAG_NONE) {
+        ask.released = vertex;
+        return ask_add(builder, ask, vertex);
+    }
+    uint32_t index = builder->holds[open];
+    builder->hold_count--;
+    for (uint32_t i = open; i < builder->hold_count; i++) builder->holds[i] = builder->holds[i + 1];
+    builder->dag->asks[index].released = vertex;
+    builder->dag->vertices.task[vertex] = index;
+    return true;
 }
 
 static bool lay_task_event(struct lay *lay, const struct event *event) {
@@ -502,9 +557,19 @@ static bool lay_event(struct lay *lay, const struct event *event) {
         lose_bytecodes(lay);
         return true;
     case EVENT_BLOCK_BEGIN:
-        return lay_block_begin(lay, event);
+    case EVENT_ACQUIRE_BEGIN:
+        return lay_acquire(lay, event);
     case EVENT_BLOCK_END:
-        return lay_block_end(lay, event);
+    case EVENT_ACQUIRED:
+    case EVENT_GIVEN_UP:
+        return lay_acquired(lay, event);
+    case EVENT_HELD:
+        return lay_held(lay, event);
+    case EVENT_RELEASED:
+        return lay_released(lay, event);
+    case EVENT_LIMIT:
+        lay->limit_ns = (int64_t)(event->operand[0] & INT64_MAX);
+        return true;
     default:
         return true;
     }
@@ -544,11 +609,11 @@ static void extend_window(struct dag *dag, const struct event_batch *batch) {
 }
 
 static bool lay_stream(struct builder *builder, uint32_t stream) {
-    struct lay lay = {.builder = builder, .stream = stream};
+    struct lay lay = {.builder = builder, .stream = stream, .limit_ns = INT64_MAX};
     bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
     struct event_reader reader;
     reader_begin(builder, &reader, stream);
-    builder->open.depth = builder->functions.depth = builder->paths.depth = 0;
+    builder->open.depth = builder->functions.depth = builder->paths.depth = builder->hold_count = 0;
     uint64_t first = 0;
     for (const struct event_batch *batch; (batch = reader_next(builder, &reader)) != NULL; first += batch->count) {
         for (uint32_t i = 0; i < batch->count; i++) {

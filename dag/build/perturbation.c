@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The walk is the one of skew.c: each thread goes on until its next vertex has a cause without a time yet, and waits on
 // that, or on the turn before at a pool's queues. The graph as recorded has no cycle, but turns and causes of locks
-// (RULE_LOCK) are none of its edges, and waits may precede what they wait for by a moment: where nobody can go on, the
+// (RULE_GRANT) are none of its edges, and waits may precede what they wait for by a moment: where nobody can go on, the
 // earliest vertex that has its cause does without its turn, or else the earliest without its cause.
 #include "dag/build/perturbation.h"
 
@@ -65,7 +65,7 @@ static int64_t time_of(struct taking *taking, const struct dag_thread *thread, u
     const int64_t *recorded_ns = taking->recorded_ns, before_ns = taking->time_ns[v - 1];
     const unsigned rule = taking->dag->vertices.rule[v];
     const int64_t edge_ns = recorded_ns[v] - recorded_ns[v - 1];
-    if (cause != DAG_NONE && rule != RULE_LOCK && recorded_ns[cause] > recorded_ns[v - 1]) {
+    if (cause != DAG_NONE && rule != RULE_GRANT && recorded_ns[cause] > recorded_ns[v - 1]) {
         int64_t delay_ns = delay_without(taking, cause, v);
         taking->taken_ns[v] = recorded_ns[v] - recorded_ns[cause] - delay_ns;
         return max_ns(before_ns + min_ns(edge_ns, least_edge(taking, v)), taking->time_ns[cause] + delay_ns);

@@ -11,6 +11,8 @@ static void forget_edits(struct dag_edit *edit, const struct dag *dag) {
     memset(edit->parts, 0, dag->task_count * sizeof *edit->parts);
     memset(edit->staged, 0, dag->task_count);
     memset(edit->pool_threads, 0, dag->trace->pool_count * sizeof *edit->pool_threads);
+    memset(edit->resource_units, 0, dag->resource_count * sizeof *edit->resource_units);
+    memset(edit->unlocked, 0, dag->resource_count);
     for (uint32_t t = 0; t < dag->task_count; t++) edit->merged_next[t] = DAG_NONE;
     edit->inlined_count = edit->merged_count = edit->parts_count = edit->staged_count = edit->resized_count = 0;
 }
@@ -22,8 +24,11 @@ bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *e
     edit->parts = malloc(tasks * sizeof *edit->parts);
     edit->staged = malloc(tasks);
     edit->pool_threads = malloc(((size_t)dag->trace->pool_count + 1) * sizeof *edit->pool_threads);
+    edit->resource_units = malloc(((size_t)dag->resource_count + 1) * sizeof *edit->resource_units);
+    edit->unlocked = malloc((size_t)dag->resource_count + 1);
     edit->order = malloc(tasks * sizeof *edit->order);
-    if (edit->inlined && edit->merged_next && edit->parts && edit->staged && edit->pool_threads && edit->order) {
+    if (edit->inlined && edit->merged_next && edit->parts && edit->staged && edit->pool_threads &&
+        edit->resource_units && edit->unlocked && edit->order) {
         forget_edits(edit, dag);
         return true;
     }
@@ -46,6 +51,8 @@ void dag_edit_destroy(struct dag_edit *edit) {
     free(edit->parts);
     free(edit->staged);
     free(edit->pool_threads);
+    free(edit->resource_units);
+    free(edit->unlocked);
     free(edit->order);
     *edit = (struct dag_edit){0};
 }

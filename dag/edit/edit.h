@@ -16,13 +16,15 @@
 struct dag_edit {
     uint8_t *inlined; // a flag a task
     // What needs the simulation (dag/simulate/simulate.h):
-    uint32_t *merged_next; // a task each: the member of its group that runs after it, itself for the last; DAG_NONE
-                           // for tasks that are in none
-    uint32_t *parts;       // a task each: how many it is split into; 0: whole
-    uint8_t *staged;       // a flag a task: a coordinator whose waits become stages
-    int32_t *pool_threads; // by pool id: its size; 0: as recorded
+    uint32_t *merged_next;   // a task each: the member of its group that runs after it, itself for the last; DAG_NONE
+                             // for tasks that are in none
+    uint32_t *parts;         // a task each: how many it is split into; 0: whole
+    uint8_t *staged;         // a flag a task: a coordinator whose waits become stages
+    int32_t *pool_threads;   // by pool id: its size; 0: as recorded
+    int64_t *resource_units; // a resource each: its capacity; 0: as recorded
+    uint8_t *unlocked;       // a flag a resource: it is never contended
     uint32_t inlined_count, merged_count, parts_count, staged_count; // tasks; merged ones are members of all groups
-    uint32_t resized_count;                                          // pools
+    uint32_t resized_count;                                          // pools and resources
     uint32_t *order;                                                 // scratch of dag_edit_merge, a task each
 };
 
@@ -84,6 +86,15 @@ void dag_edit_combine(struct dag_edit *edit, uint32_t task);
 // queue, so that a fixed size would reject tasks instead of letting them wait.
 const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
 void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
+
+// Another capacity of a resource: refused where nothing goes round in it, so that it has none, and where it is not
+// known who has it. Where it can't be told how many there are, as many as were in use at once.
+const char *dag_resize_resource_refusal(const struct dag *dag, uint32_t resource);
+void dag_edit_resize_resource(struct dag_edit *edit, uint32_t resource, int64_t units);
+
+// No contention for a lock: whoever asks for it has it. Refused of what is no lock.
+const char *dag_unlock_refusal(const struct dag *dag, uint32_t resource);
+void dag_edit_unlock(struct dag_edit *edit, uint32_t resource);
 
 // The first of a worker's own tasks that the edit leaves on it (bodies that lie in other bodies go where those go), or
 // DAG_NONE. Cost: up to that task.

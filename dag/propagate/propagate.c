@@ -156,7 +156,7 @@ static bool only_waits_before(const struct dag *dag, const struct dag_thread *th
         unsigned kind = dag->vertices.kind[v];
         if (kind == VERTEX_START)
             v = dag->tasks[dag->vertices.task[v]].end;
-        else if (kind != VERTEX_IDLE && kind != VERTEX_BUSY && kind != VERTEX_BLOCK_BEGIN && kind != VERTEX_BLOCK_END)
+        else if (kind != VERTEX_IDLE && kind != VERTEX_BUSY && !vertex_is_of_resource(kind))
             return false;
     }
     return true;

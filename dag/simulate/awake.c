@@ -55,7 +55,7 @@ uint8_t *awake_played_new(const struct dag *dag) {
 static bool is_wakeup(const struct dag *dag, uint32_t v) {
     unsigned before = dag->vertices.kind[v - 1], kind = dag->vertices.kind[v];
     return before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY ||
-           dag->vertices.rule[v] == RULE_LOCK;
+           dag->vertices.rule[v] == RULE_GRANT;
 }
 
 // When a wait that slept had its result, or whoever had the lock last had got it; DAG_ABSENT where that is not known.
@@ -63,7 +63,7 @@ static bool is_wakeup(const struct dag *dag, uint32_t v) {
 static int64_t woken_ns(const struct dag *dag, uint32_t v) {
     const struct dag_vertices *vertices = &dag->vertices;
     uint32_t cause = vertices->cause[v], rule = vertices->rule[v];
-    if (cause == DAG_NONE || (rule != RULE_WAIT && rule != RULE_LOCK)) return DAG_ABSENT;
+    if (cause == DAG_NONE || (rule != RULE_WAIT && rule != RULE_GRANT)) return DAG_ABSENT;
     bool slept = vertices->time_ns[cause] > vertices->time_ns[v - 1];
     return slept ? min_ns(vertices->time_ns[cause], vertices->time_ns[v]) : DAG_ABSENT;
 }

@@ -85,7 +85,8 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     uint32_t v = strand->vertex;
     struct cores_luck luck = strand->luck;
     if (v >= STEP_LEAST) return begin_edge(strand, strand->now_ns, strand->lead_ns, strand->compute_ns, luck);
-    if (strand_is_blocked(sim, strand)) return begin_waking(sim, strand, contention_look_ns(strand), time_ns);
+    if (strand->wait == ASK_GRANTED_AT_ONCE) return false;
+    if (strand->wait != ASK_NOT) return begin_waking(sim, strand, strand->called_ns, time_ns);
     luck.crowding = sim->luck[v].crowding;
     if (has_come(sim, strand)) return begin_edge(strand, *time_ns, 0, 0, luck); // and waits for a core
     int64_t cause_ns = cause_time(sim, strand);

@@ -47,6 +47,7 @@ struct derive_work {
     uint32_t *caused_count; // a thread each: of vertices in `caused`
     uint32_t thread_capacity;
     struct dag_pool *pools;
+    struct dag_resource *resources;
     struct dag_task *tasks;
     struct place *places; // a task each
     uint32_t task_capacity;
@@ -61,7 +62,9 @@ bool derive_new(struct simulation *sim) {
     struct derive_work *work = sim->derive = calloc(1, sizeof *work);
     if (!work) return false;
     work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
-    return work->pools && pages_resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
+    work->resources = malloc(((size_t)sim->dag->resource_count + 1) * sizeof *work->resources);
+    return work->pools && work->resources &&
+           pages_resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
 }
 
 void derive_free(struct simulation *sim) {
@@ -80,6 +83,7 @@ void derive_free(struct simulation *sim) {
     free(work->first_aside);
     free(work->caused_count);
     free(work->pools);
+    free(work->resources);
     free(work->tasks);
     free(work->places);
     free(work->now);
@@ -479,7 +483,7 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
     } else if (vertices->kind[v] == VERTEX_BARRIER && pool_governs(sim, sim->pool_of_barrier[thread - work->threads])) {
         set_cause(vertices, v, RULE_MAX, last_awaited(sim, work->source[v], vertices->time_ns[v]));
     } else {
-        bool came_first = rule == RULE_LOCK && cause != DAG_NONE && vertices->time_ns[cause] > vertices->time_ns[v];
+        bool came_first = rule == RULE_GRANT && cause != DAG_NONE && vertices->time_ns[cause] > vertices->time_ns[v];
         set_cause(vertices, v, rule, came_first ? DAG_NONE : cause);
     }
 }
@@ -563,7 +567,11 @@ static void find_window(struct dag *dag) {
     dag->last_ns = first_ns <= last_ns ? last_ns : 0;
 }
 
-static void lay_pools(struct simulation *sim) {
+static void lay_pools_and_resources(struct simulation *sim) {
+    for (uint32_t r = 0; r < sim->dag->resource_count; r++) {
+        sim->derive->resources[r] = sim->dag->resources[r];
+        if (sim->edit->resource_units[r]) sim->derive->resources[r].capacity = sim->edit->resource_units[r];
+    }
     for (uint32_t p = 0; p < sim->dag->pool_count; p++) {
         struct dag_pool *pool = &sim->derive->pools[p];
         *pool = sim->dag->pools[p];
@@ -603,11 +611,12 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     run_all(sim, prepare, FIRST_STRAND + sim->strand_count);
     if (!arrange_threads(sim)) return false;
     run_all(sim, lay_strand, sim->strand_count);
-    lay_pools(sim);
+    lay_pools_and_resources(sim);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
     sim->derived.tasks = work->tasks;
     sim->derived.pools = work->pools;
+    sim->derived.resources = work->resources;
     sim->derived.origin = sim->dag;
     sim->derived.redispatched = sim->model != MODEL_DAG;
     sim->derived.source = work->source;

@@ -45,7 +45,7 @@ static void pop(struct simulation *sim, uint32_t strand) {
         strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns, true);
     } else if (frame.kind == FRAME_MEMBER) {
         group_go_on(sim, strand, frame.task);
-    } else if (frame.kind != FRAME_THREAD && frame.kind < FRAME_PART && ends_group(sim, frame.task)) {
+    } else if (frame.kind != FRAME_THREAD && frame.kind < FRAME_DONOR && ends_group(sim, frame.task)) {
         group_end(sim, strand, frame.task);
     }
 }

@@ -71,7 +71,7 @@ static bool reserve_jobs(struct simulation *sim, uint32_t count) {
 
 static bool is_plain_kind(enum vertex_kind kind) {
     return 1u << kind & (1u << VERTEX_SPAWN_END | 1u << VERTEX_END | 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN |
-                         1u << VERTEX_WAIT_END | 1u << VERTEX_THREAD_END | 1u << VERTEX_BLOCK_BEGIN);
+                         1u << VERTEX_WAIT_END | 1u << VERTEX_THREAD_END);
 }
 
 static bool find_traits(struct simulation *sim) {
@@ -149,8 +149,8 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
     if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
-        !find_what_is_in_all_runs(sim) || !sunk_new(sim) || !standing_new(sim) || !regroup_new(sim) ||
-        !savings_new(sim) || !derive_new(sim)) {
+        !find_what_is_in_all_runs(sim) || !resources_new(sim) || !sunk_new(sim) || !standing_new(sim) ||
+        !regroup_new(sim) || !savings_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -170,6 +170,7 @@ struct simulation *simulation_new_beside(const struct simulation *other, struct 
 void simulation_free(struct simulation *sim) {
     if (!sim) return;
     pools_free(sim);
+    resources_free(sim);
     sunk_free(sim);
     standing_free(sim);
     regroup_free(sim);
@@ -361,6 +362,12 @@ void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64
     vertex_set(sim, strand, vertex, time_ns);
 }
 
+void strand_pass_kind(struct simulation *sim, uint32_t strand, uint32_t vertex, enum vertex_kind kind,
+                      int64_t time_ns) {
+    pass(sim, strand, vertex, sim->dag->vertices.task[vertex], kind, time_ns, false);
+    vertex_set(sim, strand, vertex, time_ns);
+}
+
 void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t job, int64_t time_ns) {
     pass(sim, strand, DAG_NONE, job, kind, time_ns, false);
 }
@@ -435,13 +442,13 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
     case VERTEX_END:
         return sim->edit->staged_count > 0;
     default:
-        return false;
+        return sim->grants && vertex_is_of_resource(vertices->kind[v]);
     }
 }
 
 static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
     return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
-           agenda_precedes(&sim->agenda, strand, time_ns);
+           time_ns <= agenda_next_ns(&sim->releases) && agenda_precedes(&sim->agenda, strand, time_ns);
 }
 
 bool bracket_is_own(const struct dag *dag, uint32_t index) {
@@ -601,6 +608,55 @@ static void skim(struct simulation *sim, uint32_t index) {
     strand->now_ns = frame->since_ns + shift_ns;
 }
 
+static bool does_as_donor(const struct simulation *sim, uint32_t index) {
+    return sim->frames[sim->strands[index].frame].kind == FRAME_DONOR;
+}
+
+// A vertex of a resource, recorded so, comes as `kind` now.
+static void pass_ask(struct simulation *sim, uint32_t index, uint32_t v, enum vertex_kind kind, int64_t time_ns) {
+    if (does_as_donor(sim, index))
+        donor_pass(sim, index, v, kind, time_ns);
+    else
+        strand_pass_kind(sim, index, v, kind, time_ns);
+}
+
+// The end of a wait for a resource: it has it, or goes on without; or waits on, and comes to the same vertex again.
+static void visit_end_of_wait(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
+    struct strand *strand = &sim->strands[index];
+    struct frame *frame = &sim->frames[strand->frame];
+    uint32_t ask = strand->ask;
+    if (!resource_settle(sim, index, time_ns)) {
+        frame->next = v;
+        return;
+    }
+    bool given_up = strand->wait == ASK_GIVEN_UP || strand->wait == ASK_AS_RECORDED;
+    strand->wait = ASK_NOT;
+    pass_ask(sim, index, v, given_up ? VERTEX_GIVEN_UP : VERTEX_ACQUIRED, time_ns);
+    if (given_up != sim->dag->asks[ask].given_up) donor_go_on(sim, index, ask);
+}
+
+static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    struct strand *strand = &sim->strands[index];
+    uint32_t ask = vertices->task[v];
+    if (strand->wait != ASK_NOT) {
+        visit_end_of_wait(sim, index, v, time_ns);
+    } else if (vertices->kind[v] == VERTEX_RELEASED) {
+        pass_ask(sim, index, v, VERTEX_RELEASED, time_ns);
+        resource_release(sim, index, ask, time_ns);
+    } else if (vertices->kind[v] == VERTEX_ACQUIRE) {
+        pass_ask(sim, index, v, VERTEX_ACQUIRE, time_ns);
+        resource_ask(sim, index, ask, time_ns);
+    } else if (vertices->kind[v] == VERTEX_HELD && resource_ask(sim, index, ask, time_ns)) {
+        pass_ask(sim, index, v, VERTEX_HELD, time_ns);
+    } else if (vertices->kind[v] == VERTEX_HELD) {
+        strand_pass_new(sim, index, VERTEX_ACQUIRE, ask, time_ns);
+        sim->frames[strand->frame].next = v;
+    } else {
+        pass_ask(sim, index, v, vertices->kind[v], time_ns); // the beginning of its wait was lost
+    }
+}
+
 static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     struct frame *frame = &sim->frames[sim->strands[index].frame];
@@ -608,6 +664,14 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
     frame->held_ns = 0;
+    if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
+        visit_ask(sim, index, v, time_ns);
+        return;
+    }
+    if (frame->kind == FRAME_DONOR) {
+        donor_pass(sim, index, v, vertices->kind[v], time_ns);
+        return;
+    }
     if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && is_moved(sim, task)) {
         strand_pass_by(sim, index, v, time_ns, true);
         pass_bracket(sim, index, task);
@@ -730,12 +794,9 @@ static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int
         stage_wait(sim, index, strand->vertex, *time_ns);
         return REACH_AGAIN;
     }
-    bool blocked = strand_is_blocked(sim, strand);
-    if (blocked && !has_turn(sim, index, contention_look_ns(strand)))
-        return wait_for_turn(sim, index, contention_look_ns(strand));
-    bool known = blocked ? contention_find_time(sim, index, time_ns) : find_time(sim, index, time_ns);
-    if (blocked && !known && strand->awaits == DAG_NONE) return REACH_AGAIN;
-    if (sim->steals && waits(sim, strand) && stealing_may_help(sim, index)) {
+    if (strand->wait != ASK_NOT && !resource_has_wait_of(sim, strand, time_ns)) return REACH_LATER;
+    bool known = strand->wait != ASK_NOT || find_time(sim, index, time_ns);
+    if (sim->steals && strand->wait == ASK_NOT && waits(sim, strand) && stealing_may_help(sim, index)) {
         int64_t reached_ns = strand->now_ns + strand->lead_ns;
         if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
         stealing_help(sim, index);
@@ -752,6 +813,7 @@ static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int
 
 // Takes a strand as far as it goes.
 static void advance(struct simulation *sim, uint32_t index) {
+    sim->advancing = index;
     while (!sim->no_memory) {
         struct strand *strand = &sim->strands[index];
         int64_t time_ns;
@@ -801,6 +863,12 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
         (stealing_governs(sim, sim->strands[index].pool) ? stealing_arrive : pool_arrive)(sim, index, now_ns);
         break;
     default:
+        sim->advancing = DAG_NONE;
+        if (sim->strands[index].wait == ASK_LISTED) {
+            resource_limit(sim, index, now_ns);
+            return;
+        }
+        sim->advancing = index;
         if (sim->strands[index].timed) step(sim, index, now_ns);
         advance(sim, index);
     }
@@ -819,7 +887,12 @@ static void end_computing(struct simulation *sim) {
 
 // What happens next. false: nothing does.
 static bool take_next(struct simulation *sim) {
-    int64_t now_ns;
+    int64_t now_ns, released_ns = agenda_next_ns(&sim->releases);
+    if (released_ns != INT64_MAX && released_ns <= agenda_next_ns(&sim->agenda) && released_ns <= sim->cores.next_ns) {
+        sim->advancing = DAG_NONE;
+        resource_times_out(sim);
+        return true;
+    }
     if (sim->cores.next_ns < agenda_next_ns(&sim->agenda)) {
         end_computing(sim);
         return true;
@@ -864,6 +937,7 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
                                           .stages = DAG_NONE,
                                           .looked = DAG_NONE,
                                           .kept_from = DAG_NONE,
+                                          .holds = DAG_NONE,
                                           .life = absent ? LIFE_OVER : LIFE_RUNS};
     if (absent) return;
     struct frame frame = {.task = DAG_NONE,
@@ -916,6 +990,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->sunk_count == 0;
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
+    resources_begin_run(sim);
     pools_begin_run(sim);
     sim->moves = false;
     for (uint32_t t = 0; t < dag->task_count; t++) {

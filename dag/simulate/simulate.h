@@ -90,7 +90,7 @@
 //     less than a quarter of the time until then, or that was shorter than the mean wake-up, and so was not woken.
 //     Where the wait for a pool's end is recorded, it ends when the pool has been shut down and has no task left, plus
 //     the recorded rest.
-//   Locks. RULE_LOCK, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
+//   Locks. RULE_GRANT, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
 //     wait is slept, but for the wait for a core since whoever had it last had got it. Where the recorded holder only
 //     came once the strand had, and isn't there now, the strand waits for whoever had the lock before that one (if that
 //     is not known, as long as it was recorded to), and then gets it unless the holder has come by then.

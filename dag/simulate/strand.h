@@ -2,8 +2,8 @@
 // The simulation's own state, shared by its parts: simulate.c (the run: what strands do next, and when), frames.c (what
 // a strand runs), regroup.c (groups, parts and stages), savings.c (what merging saves beside hand-overs), sunk.c
 // (helped bodies that moved), workers.c (pools' rules), queue.c (their queues), shifts.c (when workers slept),
-// contention.c (locks), computing.c and service.c (what edges compute, and how they fared when recorded), derive.c (the
-// run as a DAG), stuck.c (why it came to a halt).
+// resources.c, donors.c, starvation.c (what processes hold and wait for), computing.c and service.c (what edges
+// compute, and how they fared when recorded), derive.c (the run as a DAG), stuck.c (why it came to a halt).
 //
 // Strands go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the strand
 // and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a worker that
@@ -49,6 +49,7 @@ enum frame_kind {
     FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the strand where it would wait
     FRAME_MEMBER,  // a body in a group
     FRAME_GROUP,   // on a recorded thread, the body that ends a group
+    FRAME_DONOR,   // what another task, `link`, did behind its wait, for `task`
     FRAME_PART,    // of a body: no vertices but START (next is 0) and END (1)
     FRAME_PARTS,   // the spawns of a task's parts; `next` is the part's number
 };
@@ -96,6 +97,18 @@ enum life {
     LIFE_OVER,
 };
 
+// Where a process stands with the resource that it asked for last.
+enum ask_state {
+    ASK_NOT, // it waits for none
+    ASK_LISTED,
+    ASK_CALLED,          // it was woken, and looks whether it is still there
+    ASK_GRANTED,         // it was handed over to it, and it wakes up
+    ASK_GRANTED_AT_ONCE, // it has it without the wait that was recorded
+    ASK_UNKNOWN,         // something unknown has it until called_ns
+    ASK_GIVEN_UP,        // its time was up at called_ns
+    ASK_AS_RECORDED,     // it gives up, as it did, and none tells what it would do otherwise
+};
+
 struct deque { // tasks in the order in which they came
     uint32_t oldest, newest, count;
 };
@@ -108,7 +121,11 @@ struct strand {
     uint32_t frame;                // innermost, DAG_NONE
     uint32_t vertex;               // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
     uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
-    int64_t looks_ns;              // when it looks, or looked last, who has the lock that it asks for
+    uint32_t ask, ask_next;        // what it asked for last; the waiter called behind it, DAG_NONE
+    int64_t ask_key;               // its place among waiters: the least first
+    int64_t called_ns, limit_ns;   // since when it need not wait any more; when it gives up, INT64_MAX: never
+    uint32_t holds;                // what it has, the latest first; DAG_NONE
+    uint8_t wait;                  // enum ask_state
     uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
     bool has_edge;                 // as in struct passage
@@ -189,6 +206,7 @@ struct pool_state {
     struct deque shared;            // of others: what queues; of a stealing pool what others than its workers spawned
     uint32_t workers;               // of a stealing pool: strand made last
     uint32_t blocked;               // of a stealing pool's workers
+    uint32_t asking;                // workers that wait for a resource
     uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
     uint32_t shutdown;              // vertex, DAG_NONE before
     int64_t gone_ns;                // when its last worker retired
@@ -206,6 +224,26 @@ struct worker_shift {
 struct sunk { // a body that sinks (dag/edit/edit.h)
     uint32_t wait, task;
     bool begun;
+};
+
+struct resource {      // a resource of the DAG in this run
+    int64_t available; // units that are to be had; less than 0 where there are fewer than some hold
+    int64_t promised;  // units of waiters that were called and have not come
+    uint32_t first;    // waiter that is called next, DAG_NONE
+    uint32_t unknown;  // waiters that something unknown keeps from it
+    uint32_t holder;   // process that took it last
+    uint32_t held;     // where no release is told: by which ask
+    bool unlocked;     // it is never contended
+};
+
+struct hold { // what a process has
+    uint32_t ask, next;
+};
+
+// Workers of a pool that all wait for what they hold themselves.
+struct starvation {
+    uint32_t pool, resource; // 0: none
+    uint32_t times, ask;     // how often; by which ask the first time
 };
 
 struct arrivals {         // spawns, by a thread in nobody's name or main's, of what comes at another rate
@@ -263,12 +301,22 @@ struct simulation {
     uint32_t *shift_after; // a task each, of those that were spawned to a pool: the first shift later than that
     int64_t *drained_ns;   // a task each, of those that lay in a queue: when that had run empty
 
+    struct resource *resources; // of the DAG
+    bool grants;                // this run settles anew who has them
+    struct hold *holds;
+    uint32_t hold_count, hold_capacity, unused_hold;
+    struct agenda releases; // of resources whose releases are not told
+    struct donors *donors;
+    uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
+    struct starvation starvation;
+
     // Where the run would come to a halt otherwise:
     bool *sinks;       // a flag a task
     struct sunk *sunk; // by wait, then by where they were recorded
     uint32_t sunk_count;
 
-    uint32_t running; // strands that are neither idle nor over
+    uint32_t running;   // strands that are neither idle nor over
+    uint32_t advancing; // the strand that goes on now
 
     uint8_t *traits;        // a vertex each: enum trait, in all runs the same
     uint32_t *spawned_next; // a task each: the one that the same thread spawns next, DAG_NONE
@@ -389,6 +437,8 @@ void vertex_set(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_
 void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped);
 // The same of a bracket's end that is another job's now.
 void strand_pass_as(struct simulation *sim, uint32_t strand, uint32_t vertex, uint32_t job, int64_t time_ns);
+// The same of a vertex that comes as another kind now.
+void strand_pass_kind(struct simulation *sim, uint32_t strand, uint32_t vertex, enum vertex_kind kind, int64_t time_ns);
 void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t job, int64_t time_ns);
 // What follows on the strand comes so much later, since something takes that long: on a core, if it computes.
 void strand_lead(struct simulation *sim, uint32_t strand, int64_t lead_ns, bool computes);
@@ -525,16 +575,29 @@ struct pickup_service {
 };
 struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t task);
 
-// contention.c
-// Whether what the strand does next is to get a lock that it was blocked for.
-static inline bool strand_is_blocked(const struct simulation *sim, const struct strand *strand) {
-    return strand->vertex < STEP_LEAST && sim->dag->vertices.rule[strand->vertex] == RULE_LOCK &&
-           sim->model != MODEL_DAG;
-}
-int64_t contention_look_ns(const struct strand *strand); // when it looks who has the lock
-// At that time, all that happens until then having happened: when it gets the lock. false: not known yet; it waits for
-// strand->awaits or, if that is DAG_NONE, looks again, later.
-bool contention_find_time(struct simulation *sim, uint32_t strand, int64_t *time_ns);
+// resources.c
+bool resources_new(struct simulation *sim);
+void resources_free(struct simulation *sim);
+void resources_begin_run(struct simulation *sim);
+// In order of time. A process asks: whether it goes on at once. If not, or if strand->wait is set, it has to settle it.
+bool resource_ask(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
+// Whether it is known when the process looks for what it waits for, gets it, or goes on without it.
+bool resource_has_wait_of(const struct simulation *sim, const struct strand *strand, int64_t *time_ns);
+// At that time: whether its wait is over. If not, it waits anew.
+bool resource_settle(struct simulation *sim, uint32_t strand, int64_t now_ns);
+void resource_limit(struct simulation *sim, uint32_t strand, int64_t now_ns); // its time is up
+void resource_release(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
+void resource_times_out(struct simulation *sim); // the next of sim->releases
+
+// donors.c
+bool donors_new(struct simulation *sim);
+void donors_free(struct simulation *sim);
+uint32_t donor_of(struct simulation *sim, uint32_t ask);                 // an ask with the other outcome, DAG_NONE
+void donor_go_on(struct simulation *sim, uint32_t strand, uint32_t ask); // behind its wait
+void donor_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, enum vertex_kind kind, int64_t time_ns);
+
+// starvation.c: a worker begins to wait for a resource
+void starvation_look(struct simulation *sim, uint32_t strand);
 
 // derive.c
 bool derive_new(struct simulation *sim);

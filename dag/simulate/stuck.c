@@ -62,7 +62,7 @@ static uint32_t stage_ahead_of(const struct simulation *sim, uint32_t vertex) {
 static struct waiter who_is_before(const struct simulation *sim, uint32_t vertex) {
     for (uint32_t i = 0; i < sim->strand_count; i++) {
         for (uint32_t f = sim->strands[i].frame; f != DAG_NONE; f = sim->frames[f].outer) {
-            bool has_vertices = sim->frames[f].kind < FRAME_PART;
+            bool has_vertices = sim->frames[f].kind < FRAME_DONOR;
             if (has_vertices && is_ahead(&sim->frames[f], vertex)) return (struct waiter){i, DAG_NONE};
         }
     }

@@ -23,7 +23,7 @@ static uint32_t find_retirement(const struct dag *dag, uint32_t thread) {
 // The last vertex at which a worker had not begun to leave: it may have to wait for the pool's lock first.
 static uint32_t last_before_leaving(const struct dag *dag, uint32_t retirement) {
     uint32_t v = retirement - 1;
-    while (v > 0 && (dag->vertices.kind[v] == VERTEX_BLOCK_BEGIN || dag->vertices.kind[v] == VERTEX_BLOCK_END)) v--;
+    while (v > 0 && vertex_is_of_resource(dag->vertices.kind[v])) v--;
     return v;
 }
 
@@ -156,7 +156,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
     pool->gone_ns = DAG_ABSENT;
     pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
     pool->workers = DAG_NONE;
-    pool->blocked = 0;
+    pool->blocked = pool->asking = 0;
 }
 
 void pools_begin_run(struct simulation *sim) {
@@ -327,6 +327,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
                                            .stages = DAG_NONE,
                                            .looked = DAG_NONE,
                                            .kept_from = DAG_NONE,
+                                           .holds = DAG_NONE,
                                            .pool = index,
                                            .model = recorded ? worker : like,
                                            .maker = maker,
@@ -470,7 +471,7 @@ static void end_pool(struct simulation *sim, uint32_t index) {
 
 // Whether it comes of the worker's end, as who leaves may have to wait for the pool's lock.
 static bool is_death(enum vertex_kind kind) {
-    return kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END || kind == VERTEX_THREAD_END;
+    return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END;
 }
 
 // What a thread still does once it is no worker any more.

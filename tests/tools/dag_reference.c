@@ -88,7 +88,7 @@ static void remove_idle_workers(struct graph *graph, const bool *had_body) {
 }
 
 static bool is_before_work(unsigned kind) {
-    return kind == VERTEX_IDLE || kind == VERTEX_BUSY || kind == VERTEX_BLOCK_BEGIN || kind == VERTEX_BLOCK_END;
+    return kind == VERTEX_IDLE || kind == VERTEX_BUSY || vertex_is_of_resource(kind);
 }
 
 // What a worker's start follows when its creation is gone: the spawn of the first body, if nothing else comes before
@@ -135,7 +135,7 @@ static int64_t time_of(const struct graph *graph, uint32_t v) {
     if (rule == RULE_BEGIN) return begin_time(graph, v);
     if (before_ns == UNKNOWN) return UNKNOWN;
     uint32_t cause = vertices->cause[v];
-    if (rule == RULE_RUN || rule == RULE_LOCK || cause == DAG_NONE) return before_ns + delay(graph, v);
+    if (rule == RULE_RUN || rule == RULE_GRANT || cause == DAG_NONE) return before_ns + delay(graph, v);
     int64_t cause_ns = graph->present[cause] ? graph->time_ns[cause] : DAG_ABSENT;
     if (cause_ns == UNKNOWN) return UNKNOWN;
     if (rule == RULE_WAIT) return wait_time(graph, v, before_ns, cause_ns);

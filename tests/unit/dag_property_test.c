@@ -29,11 +29,11 @@ static void check_facts(const struct dag *dag, uint64_t seed, unsigned *locked) 
             if (compute_ns < 0 || queued_ns < 0 || compute_ns + queued_ns > edge_ns)
                 fail_msg("seed %lu: %ld + %ld of %ld at %u", (unsigned long)seed, (long)compute_ns, (long)queued_ns,
                          (long)edge_ns, v);
-            if (vertices->rule[v] != RULE_LOCK) continue;
+            if (vertices->rule[v] != RULE_GRANT) continue;
             uint32_t cause = vertices->cause[v];
             assert_true(cause < thread->first || cause >= thread->first + thread->count);
-            assert_int_equal(vertices->kind[cause], VERTEX_BLOCK_END);
-            assert_int_equal(vertices->task[cause], vertices->task[v]);
+            assert_int_equal(vertices->kind[cause], VERTEX_ACQUIRED);
+            assert_int_equal(dag->asks[vertices->task[cause]].resource, dag->asks[vertices->task[v]].resource);
             assert_true(vertices->time_ns[cause] <= vertices->time_ns[v]);
             ++*locked;
         }

@@ -614,13 +614,13 @@ static void block(struct by_hand *f, uint32_t thread, uint64_t begin_ns, uint64_
 }
 
 static void assert_had_before(const struct by_hand *f, int64_t end_ns, int64_t before_ns) {
-    uint32_t v = vertex_at(f, end_ns, VERTEX_BLOCK_END), cause = f->fixture.dag->vertices.cause[v];
+    uint32_t v = vertex_at(f, end_ns, VERTEX_ACQUIRED), cause = f->fixture.dag->vertices.cause[v];
     if (before_ns < 0) {
         assert_int_equal(cause, DAG_NONE);
         assert_int_equal(f->fixture.dag->vertices.rule[v], RULE_RUN);
     } else {
-        assert_int_equal(cause, vertex_at(f, before_ns, VERTEX_BLOCK_END));
-        assert_int_equal(f->fixture.dag->vertices.rule[v], RULE_LOCK);
+        assert_int_equal(cause, vertex_at(f, before_ns, VERTEX_ACQUIRED));
+        assert_int_equal(f->fixture.dag->vertices.rule[v], RULE_GRANT);
     }
 }
 
@@ -648,7 +648,7 @@ static void test_locks(void **state) {
     block(&f, OTHER, 360, 370, 900);
     block(&f, OTHER, 425, 440, 901);
     simulate_fixture_open(&f.fixture, f.tb);
-    assert_int_equal(f.fixture.dag->lock_count, 2);
+    assert_int_equal(f.fixture.dag->resource_count, 2);
     assert_had_before(&f, 260, -1);
     assert_had_before(&f, 280, 260);
     assert_had_before(&f, 310, 280);
@@ -675,7 +675,7 @@ static void test_locks_of_a_queue(void **state) {
     simulate_fixture_open(&f.fixture, f.tb);
     assert_int_equal(time_at(&f, task(&f, 1)->pickup), 160);
     assert_int_equal(f.fixture.dag->vertices.cause[vertex_at(&f, 190, VERTEX_BUSY)], task(&f, 1)->spawn_begin);
-    assert_int_equal(f.fixture.dag->vertices.task[vertex_at(&f, 180, VERTEX_BLOCK_END)], 0);
+    assert_int_equal(f.fixture.dag->vertices.task[vertex_at(&f, 180, VERTEX_ACQUIRED)], 0);
     assert_int_equal(task(&f, 1)->dispatch, DISPATCH_NEW);
     simulate_fixture_close(&f.fixture);
 }

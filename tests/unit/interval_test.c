@@ -229,7 +229,7 @@ static bool check_replicate(void *context, const struct dag *replicate, struct m
         for (uint32_t v = dag->threads[t].first; v < dag->threads[t].first + dag->threads[t].count; v++) {
             uint32_t cause = dag->vertices.cause[v];
             if (v > dag->threads[t].first) assert_true(now[v] >= now[v - 1]);
-            if (cause != DAG_NONE && then[cause] <= then[v] && dag->vertices.rule[v] != RULE_LOCK &&
+            if (cause != DAG_NONE && then[cause] <= then[v] && dag->vertices.rule[v] != RULE_GRANT &&
                 dag->vertices.rule[v] != RULE_RUN) {
                 assert_true(now[cause] <= now[v]);
             }

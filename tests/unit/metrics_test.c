@@ -491,8 +491,8 @@ static void put_wait(struct random_run *r, int64_t *now, int depth) {
 }
 
 static void put_block(struct random_run *r, int64_t *now) {
-    put(r, VERTEX_BLOCK_BEGIN, 0, now);
-    put(r, VERTEX_BLOCK_END, 0, now);
+    put(r, VERTEX_ACQUIRE, 0, now);
+    put(r, VERTEX_ACQUIRED, 0, now);
 }
 
 static void put_body(struct random_run *r, int64_t *now, int depth) {
@@ -606,7 +606,7 @@ static int64_t slept_before(const struct reference *r, uint32_t v) {
     for (uint32_t t = 0; t < r->dag->thread_count; t++) {
         if (r->dag->threads[t].first == v) return 0;
     }
-    if (is_one_of(vertices->kind[v - 1], VERTEX_IDLE, VERTEX_WAIT_BEGIN, VERTEX_BLOCK_BEGIN)) return 0;
+    if (is_one_of(vertices->kind[v - 1], VERTEX_IDLE, VERTEX_WAIT_BEGIN, VERTEX_ACQUIRE)) return 0;
     if (is_one_of(vertices->kind[v], VERTEX_BUSY, VERTEX_RETIRE, VERTEX_RETIRE)) return 0;
     int64_t rest_ns = vertices->time_ns[v] - vertices->time_ns[v - 1] - vertices->compute_ns[v];
     rest_ns -= vertices->queued_ns[v];
@@ -633,7 +633,7 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
         case VERTEX_WAIT_BEGIN:
             open[depth++] = r->dag->vertices.task[v] != DAG_NONE ? STATE_WAITING : STATE_BLOCKED;
             break;
-        case VERTEX_BLOCK_BEGIN: // within a wait that goes on
+        case VERTEX_ACQUIRE: // within a wait that goes on
             open[depth] = depth > 0 && open[depth - 1] != STATE_ACTIVE ? open[depth - 1] : STATE_BLOCKED;
             depth++;
             break;
@@ -643,7 +643,7 @@ static int state_at(const struct reference *r, uint32_t thread, int64_t time) {
             depth--;
             break;
         case VERTEX_WAIT_END:
-        case VERTEX_BLOCK_END:
+        case VERTEX_ACQUIRED:
             depth--;
             break;
         default:

@@ -55,7 +55,7 @@ static void check_derived(const struct dag *run, uint64_t seed) {
     assert_int_equal(next, run->vertex_count);
     for (uint32_t v = 0; v < run->vertex_count; v++) {
         uint32_t cause = run->vertices.cause[v];
-        if (cause == DAG_NONE || run->vertices.rule[v] == RULE_WAIT || run->vertices.rule[v] == RULE_LOCK) continue;
+        if (cause == DAG_NONE || run->vertices.rule[v] == RULE_WAIT || run->vertices.rule[v] == RULE_GRANT) continue;
         if (run->vertices.time_ns[cause] > run->vertices.time_ns[v])
             fail_msg("seed %lu: vertex %u (kind %u, source %u) at %ld before its cause %u (kind %u) at %ld",
                      (unsigned long)seed, v, run->vertices.kind[v], run->source[v], (long)run->vertices.time_ns[v],
@@ -158,7 +158,7 @@ static void test_locks_replay_as_recorded(void **state) {
         simulation_free(fixture.simulation);
         for (uint32_t p = 0; p < fixture.dag->pool_count; p++) fixture.dag->pools[p].discipline = DISCIPLINE_UNKNOWN;
         must((fixture.simulation = simulation_new(fixture.dag, fixture.costs, &fixture.error)) != NULL, &fixture.error);
-        for (uint32_t v = 0; v < fixture.dag->vertex_count; v++) settled += fixture.dag->vertices.rule[v] == RULE_LOCK;
+        for (uint32_t v = 0; v < fixture.dag->vertex_count; v++) settled += fixture.dag->vertices.rule[v] == RULE_GRANT;
         assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
         assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
         check_same_times(&fixture, seed);

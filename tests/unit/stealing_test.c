@@ -399,7 +399,7 @@ static void check_all_ran(const struct simulate_fixture *fixture, uint64_t seed)
     }
     for (uint32_t v = 0; v < run->vertex_count; v++) {
         uint32_t cause = run->vertices.cause[v];
-        if (cause == DAG_NONE || run->vertices.rule[v] == RULE_WAIT || run->vertices.rule[v] == RULE_LOCK) continue;
+        if (cause == DAG_NONE || run->vertices.rule[v] == RULE_WAIT || run->vertices.rule[v] == RULE_GRANT) continue;
         if (run->vertices.time_ns[cause] > run->vertices.time_ns[v])
             fail_msg("seed %lu: vertex %u before its cause", (unsigned long)seed, v);
     }

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What threads held and waited for beside tasks' results: how much of each resource there was, what made it free for
+// each that waited for it, and for how much of its wait nothing that is known had it. Found once times are repaired; no
+// constraint of the recorded graph.
+//
+// A resource whose holds are told is replayed as a count of units. Of a lock whose releases are not told (a trace
+// before version 5, or a monitor of the JDK's own) only acquisitions that had to wait are known: there a holder is taken
+// to have kept it until the next one got it, where that can be.
+#include "dag/build/builder.h"
+#include "dag/order.h"
+#include "dag/propagate/rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A writer has all of it, a reader one.
+#define READ_WRITE_UNITS (1 << 30)
+
+struct dag_ask ask_of_event(const struct event *event) {
+    bool wants = event->kind == EVENT_ACQUIRE_BEGIN;
+    uint64_t want = event->kind == EVENT_BLOCK_BEGIN ? want_operand(1, false, 0) : event->operand[wants ? 2 : 1];
+    return (struct dag_ask){.asked = DAG_NONE,
+                            .got = DAG_NONE,
+                            .released = DAG_NONE,
+                            .site = want_site(want),
+                            .units = (int32_t)(want_units(want) & (READ_WRITE_UNITS - 1)),
+                            .shared = want_shared(want),
+                            .limit_ns = INT64_MAX};
+}
+
+bool ask_add(struct builder *builder, struct dag_ask ask, uint32_t vertex) {
+    struct dag *dag = builder->dag;
+    if (!GROW(dag->asks, dag->ask_count, builder->ask_capacity)) return no_memory(builder);
+    if (dag->resources[ask.resource].kind == RESOURCE_READ_WRITE_LOCK && !ask.shared && ask.units)
+        ask.units = READ_WRITE_UNITS;
+    dag->vertices.task[vertex] = dag->ask_count;
+    dag->asks[dag->ask_count++] = ask;
+    return true;
+}
+
+static struct dag_resource describe(const struct trace *trace, const struct event *event) {
+    struct dag_resource resource = {
+        .id = event->operand[0], .kind = RESOURCE_LOCK, .capacity = 1, .initial = 1};
+    const struct trace_resource *known = trace_resource(trace, event->operand[0]);
+    if (event->kind == EVENT_BLOCK_BEGIN) resource.resource_class = (uint32_t)event->operand[2];
+    if (!known) return resource;
+    resource.kind = (enum resource_kind)known->kind;
+    resource.resource_class = known->class;
+    resource.name = known->name;
+    resource.capacity = known->capacity;
+    resource.fair = known->flags & RESOURCE_FAIR;
+    return resource;
+}
+
+bool resource_intern(struct builder *builder, const struct event *event, uint32_t *resource) {
+    struct dag *dag = builder->dag;
+    *resource = idmap_get(&builder->resource_of_id, event->operand[0]);
+    if (*resource != IDMAP_NONE) return true;
+    if (!GROW(dag->resources, dag->resource_count, builder->resource_capacity)) return no_memory(builder);
+    *resource = dag->resource_count++;
+    dag->resources[*resource] = describe(builder->trace, event);
+    return idmap_add(&builder->resource_of_id, event->operand[0], *resource) || no_memory(builder);
+}
+
+// ---- in order of time
+
+enum turn { TURN_FREES, TURN_GETS, TURN_ASKS, TURNS };
+
+struct count { // of a resource, as the replay goes on
+    int64_t available;
+    uint32_t freed;     // latest RELEASED, DAG_NONE
+    uint32_t uncovered; // asks that wait though there was enough, by `next`; DAG_NONE
+    uint32_t before;    // where no release is told: the latest ask that got it, DAG_NONE
+    uint32_t waiting, waited; // asks that wait; that did when `before` got it
+    uint32_t takes, returns, given;
+};
+
+struct replay {
+    struct dag *dag;
+    struct order_key *turns;
+    uint32_t turn_count;
+    struct count *counts;          // a resource each
+    uint32_t *next;                // an ask each
+    uint32_t *body_end, *next_ask; // an ask each that waited where no release is told: end of the body in which it got
+                                   // the lock; its thread's next such ask; DAG_NONE
+};
+
+static void add_turn(struct replay *replay, uint32_t vertex, enum turn turn, uint32_t ask) {
+    if (vertex == DAG_NONE) return;
+    replay->turns[replay->turn_count++] = (struct order_key){
+        replay->dag->vertices.time_ns[vertex], (uint64_t)turn << 32 | ask, ask * TURNS + (uint32_t)turn};
+}
+
+static bool sort_turns(struct replay *replay) {
+    struct dag *dag = replay->dag;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        add_turn(replay, ask->asked, TURN_ASKS, i);
+        if (!ask->given_up) add_turn(replay, ask->got, TURN_GETS, i);
+        add_turn(replay, ask->released, TURN_FREES, i);
+    }
+    return order_sort(replay->turns, replay->turn_count);
+}
+
+static bool is_exclusive(const struct dag_resource *resource) {
+    return resource->kind == RESOURCE_MONITOR || resource->kind == RESOURCE_LOCK ||
+           resource->kind == RESOURCE_READ_WRITE_LOCK;
+}
+
+static int64_t whole_of(const struct dag_resource *resource) {
+    return resource->kind == RESOURCE_READ_WRITE_LOCK ? READ_WRITE_UNITS : 1;
+}
+
+// ---- how much there was
+
+static void begin_counts(struct replay *replay) {
+    for (uint32_t r = 0; r < replay->dag->resource_count; r++) {
+        struct dag_resource *resource = &replay->dag->resources[r];
+        resource->initial = is_exclusive(resource) ? whole_of(resource) : 0;
+        if (resource->kind == RESOURCE_PERMITS && resource->capacity > 0) resource->initial = resource->capacity;
+        replay->counts[r] =
+            (struct count){.available = resource->initial, .freed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
+    }
+}
+
+// What is had though nothing is left was there from the beginning; if it had to be waited for, it came from where
+// nothing is recorded of.
+static void count_got(struct replay *replay, struct dag_ask *ask) {
+    struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    struct count *count = &replay->counts[ask->resource];
+    count->takes++;
+    count->returns += ask->released != DAG_NONE;
+    if (count->available < ask->units && !is_exclusive(resource)) {
+        if (ask->asked != DAG_NONE) {
+            ask->units = 0;
+        } else {
+            resource->initial += ask->units - count->available;
+            count->available = ask->units;
+        }
+    }
+    count->available -= ask->units;
+}
+
+static void find_initial(struct replay *replay) {
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        struct dag_ask *ask = &replay->dag->asks[replay->turns[i].item / TURNS];
+        struct count *count = &replay->counts[ask->resource];
+        switch (replay->turns[i].item % TURNS) {
+        case TURN_GETS:
+            count_got(replay, ask);
+            break;
+        case TURN_FREES:
+            count->available += ask->units;
+            count->given += ask->got == DAG_NONE;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+// Elements that their takers put back are a pool of objects, others are messages.
+static void find_what_goes_round(struct replay *replay) {
+    for (uint32_t r = 0; r < replay->dag->resource_count; r++) {
+        struct dag_resource *resource = &replay->dag->resources[r];
+        const struct count *count = &replay->counts[r];
+        bool returned = count->returns > 0 && count->returns * 10ull >= count->takes * 9ull;
+        resource->goes_round = is_exclusive(resource) || resource->kind == RESOURCE_POOL || returned;
+        if (resource->kind != RESOURCE_QUEUE || !returned) continue;
+        resource->kind = RESOURCE_POOL;
+        resource->capacity = resource->initial + count->given;
+    }
+}
+
+// ---- what was waited for
+
+static void cover(struct replay *replay, struct count *count, int64_t time_ns) {
+    uint32_t *link = &count->uncovered;
+    while (*link != DAG_NONE) {
+        struct dag_ask *ask = &replay->dag->asks[*link];
+        if (count->available >= ask->units) {
+            link = &replay->next[*link];
+            continue;
+        }
+        ask->unknown_ns = time_ns - replay->dag->vertices.time_ns[ask->asked];
+        *link = replay->next[*link];
+    }
+}
+
+static void begin_wait(struct replay *replay, uint32_t index) {
+    struct dag_ask *ask = &replay->dag->asks[index];
+    struct count *count = &replay->counts[ask->resource];
+    if (ask->got == DAG_NONE || (count->available < ask->units && ask->units)) return;
+    ask->unknown_ns = replay->dag->vertices.time_ns[ask->got] - replay->dag->vertices.time_ns[ask->asked];
+    replay->next[index] = count->uncovered;
+    count->uncovered = index;
+}
+
+static void leave_uncovered(struct replay *replay, struct count *count, uint32_t index) {
+    uint32_t *link = &count->uncovered;
+    while (*link != DAG_NONE && *link != index) link = &replay->next[*link];
+    if (*link == index) *link = replay->next[index];
+}
+
+static void end_wait(struct replay *replay, uint32_t index) {
+    struct dag *dag = replay->dag;
+    struct dag_ask *ask = &dag->asks[index];
+    struct count *count = &replay->counts[ask->resource];
+    const int64_t *time_ns = dag->vertices.time_ns;
+    leave_uncovered(replay, count, index);
+    bool freed = count->freed != DAG_NONE && time_ns[count->freed] > time_ns[ask->asked];
+    if (!freed || !ask->units) return;
+    dag->vertices.rule[ask->got] = RULE_GRANT;
+    dag->vertices.cause[ask->got] = count->freed;
+}
+
+static void find_causes_of_told(struct replay *replay) {
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        uint32_t index = replay->turns[i].item / TURNS;
+        struct dag_ask *ask = &replay->dag->asks[index];
+        struct count *count = &replay->counts[ask->resource];
+        if (!replay->dag->resources[ask->resource].tells_holds) continue;
+        switch (replay->turns[i].item % TURNS) {
+        case TURN_ASKS:
+            begin_wait(replay, index);
+            break;
+        case TURN_GETS:
+            if (ask->asked != DAG_NONE) end_wait(replay, index);
+            count->available -= ask->units;
+            cover(replay, count, replay->turns[i].time_ns);
+            break;
+        default:
+            count->available += ask->units;
+            count->freed = ask->released;
+        }
+    }
+}
+
+// ---- where no release is told
+
+// The innermost body around each acquisition, and its thread's next acquisition.
+static void look_around(struct replay *replay) {
+    const struct dag *dag = replay->dag;
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        uint32_t body = DAG_NONE, before = DAG_NONE, last = dag->threads[i].first + dag->threads[i].count - 1;
+        for (uint32_t v = dag->threads[i].first; v <= last; v++) {
+            if (vertices->kind[v] == VERTEX_START) body = vertices->task[v];
+            if (vertices->kind[v] == VERTEX_END) body = dag->tasks[vertices->task[v]].enclosing;
+            if (vertices->kind[v] != VERTEX_ACQUIRED) continue;
+            uint32_t ask = vertices->task[v];
+            replay->body_end[ask] = body == DAG_NONE ? DAG_NONE : dag->tasks[body].end;
+            replay->next_ask[ask] = DAG_NONE;
+            if (before != DAG_NONE) replay->next_ask[before] = ask;
+            before = ask;
+        }
+    }
+}
+
+// Whether the thread that got the lock can have kept it until another got it: it did not have to get it anew, and the
+// body in which it got it went on.
+static bool may_have_kept(const struct replay *replay, uint32_t holder, int64_t until_ns) {
+    const struct dag *dag = replay->dag;
+    const int64_t *time_ns = dag->vertices.time_ns;
+    uint32_t end = replay->body_end[holder], again = replay->next_ask[holder];
+    if (end == DAG_NONE || time_ns[end] < until_ns) return false;
+    bool same = again != DAG_NONE && dag->asks[again].resource == dag->asks[holder].resource;
+    return !same || time_ns[dag->asks[again].asked] >= until_ns;
+}
+
+// The lock goes over from one that waited for it to the next. As long as others waited as well it was not free, be it
+// that something unknown had it in between.
+static void hand_on(struct replay *replay, uint32_t before, uint32_t index) {
+    struct dag *dag = replay->dag;
+    const int64_t *time_ns = dag->vertices.time_ns;
+    struct dag_ask *holder = &dag->asks[before], *ask = &dag->asks[index];
+    bool meanwhile = time_ns[holder->got] >= time_ns[ask->asked];
+    bool same = dag_thread_of(dag, holder->got) == dag_thread_of(dag, ask->got);
+    bool goes_over = !same && (meanwhile || may_have_kept(replay, before, time_ns[ask->got]));
+    bool busy = goes_over || (replay->counts[ask->resource].waited > 0 && !same);
+    if (busy) holder->held_ns = time_ns[ask->got] - time_ns[holder->got];
+    if (!goes_over) return;
+    dag->vertices.cause[ask->got] = holder->got;
+    dag->vertices.rule[ask->got] = RULE_GRANT;
+}
+
+static void find_untold_holds(struct replay *replay) {
+    struct dag *dag = replay->dag;
+    look_around(replay);
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        uint32_t index = replay->turns[i].item / TURNS;
+        const struct dag_ask *ask = &dag->asks[index];
+        struct count *count = &replay->counts[ask->resource];
+        enum turn turn = (enum turn)(replay->turns[i].item % TURNS);
+        if (dag->resources[ask->resource].tells_holds || ask->given_up) continue;
+        if (turn == TURN_ASKS) count->waiting++;
+        if (turn != TURN_GETS) continue;
+        count->waiting -= count->waiting > 0;
+        if (count->before != DAG_NONE) hand_on(replay, count->before, index);
+        count->before = index;
+        count->waited = count->waiting;
+    }
+}
+
+// Every acquisition that is known, until it is handed on.
+static bool sort_untold_turns(struct replay *replay) {
+    const struct dag *dag = replay->dag;
+    replay->turn_count = 0;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        if (dag->resources[ask->resource].tells_holds || ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
+        add_turn(replay, ask->asked, TURN_ASKS, i);
+        add_turn(replay, ask->got, TURN_GETS, i);
+        add_turn(replay, ask->got, TURN_FREES, i);
+        replay->turns[replay->turn_count - 1].time_ns += ask->held_ns;
+    }
+    return order_sort(replay->turns, replay->turn_count);
+}
+
+static bool find_untold_causes(struct replay *replay) {
+    find_untold_holds(replay);
+    if (!sort_untold_turns(replay)) return false;
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        uint32_t index = replay->turns[i].item / TURNS;
+        struct dag_ask *ask = &replay->dag->asks[index];
+        struct count *count = &replay->counts[ask->resource];
+        switch (replay->turns[i].item % TURNS) {
+        case TURN_ASKS:
+            begin_wait(replay, index);
+            break;
+        case TURN_GETS:
+            leave_uncovered(replay, count, index);
+            count->available--;
+            cover(replay, count, replay->turns[i].time_ns);
+            break;
+        default:
+            count->available++;
+        }
+    }
+    return true;
+}
+
+// ---- limits
+
+static uint64_t place_of(const struct dag_ask *ask) {
+    return (uint64_t)ask->resource << 32 | ask->site;
+}
+
+// What was had at once tells no limit; at its place others that had to wait may have told it.
+static bool find_limits(const struct dag *dag) {
+    struct idmap limited = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        bool tells = ask->asked != DAG_NONE && ask->limit_ns != INT64_MAX && ask->site;
+        if (tells && idmap_get(&limited, place_of(ask)) == IDMAP_NONE) ok = idmap_add(&limited, place_of(ask), i);
+    }
+    for (uint32_t i = 0; ok && i < dag->ask_count; i++) {
+        struct dag_ask *ask = &dag->asks[i];
+        uint32_t known = ask->asked == DAG_NONE ? idmap_get(&limited, place_of(ask)) : IDMAP_NONE;
+        if (known != IDMAP_NONE) ask->limit_ns = dag->asks[known].limit_ns;
+    }
+    idmap_destroy(&limited);
+    return ok;
+}
+
+static bool find_all(struct replay *replay) {
+    begin_counts(replay);
+    find_initial(replay);
+    find_what_goes_round(replay);
+    for (uint32_t r = 0; r < replay->dag->resource_count; r++)
+        replay->counts[r].available = replay->dag->resources[r].initial;
+    find_causes_of_told(replay);
+    return find_untold_causes(replay) && find_limits(replay->dag);
+}
+
+bool find_grants(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    size_t asks = (size_t)dag->ask_count + 1;
+    if (!dag->ask_count) return true;
+    struct replay replay = {.dag = dag};
+    replay.turns = malloc(TURNS * asks * sizeof *replay.turns);
+    replay.counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts);
+    replay.next = malloc(asks * sizeof *replay.next);
+    replay.body_end = malloc(asks * sizeof *replay.body_end);
+    replay.next_ask = malloc(asks * sizeof *replay.next_ask);
+    bool ok = replay.turns && replay.counts && replay.next && replay.body_end && replay.next_ask;
+    ok = ok && dag->ask_count <= UINT32_MAX / TURNS && sort_turns(&replay);
+    ok = ok && find_all(&replay);
+    free(replay.turns);
+    free(replay.counts);
+    free(replay.next);
+    free(replay.body_end);
+    free(replay.next_ask);
+    return ok || no_memory(builder);
+}

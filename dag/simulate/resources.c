@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Resources: what processes hold and wait for beside results, workers and cores. A resource is a count of units; a lock
+// has one, a semaphore its permits, a pool its connections, a queue its elements. So an acquisition takes units, a
+// release gives them back, and both happen in order of time.
+//
+// Order. A fair resource is handed over to the process that has waited longest. Any other is had by whichever process
+// comes while there is enough: a release calls the next waiter, which needs its wake-up latency to come, and finds that
+// another was there first, or not. Waiters are called in the order in which they got it when recorded, which is what is
+// known of how the lock chooses.
+//
+// A wait that was recorded, and of which nothing known was the cause, keeps its length; meanwhile something unknown has
+// the resource. A time limit is an event that races the grant: where both come at one time, the grant counts. Where the
+// outcome is another than recorded, the task goes on as another of its site did that had this outcome (donors.c).
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+#include <stdlib.h>
+
+bool resources_new(struct simulation *sim) {
+    sim->resources = calloc((size_t)sim->dag->resource_count + 1, sizeof *sim->resources);
+    return sim->resources && agenda_reserve(&sim->releases, sim->dag->resource_count + 1) && donors_new(sim);
+}
+
+void resources_free(struct simulation *sim) {
+    free(sim->resources);
+    free(sim->holds);
+    agenda_destroy(&sim->releases);
+    donors_free(sim);
+}
+
+static int64_t units_at_beginning(const struct simulation *sim, uint32_t index) {
+    const struct dag_resource *resource = &sim->dag->resources[index];
+    int64_t capacity = sim->edit->resource_units[index];
+    return capacity ? resource->initial + capacity - resource->capacity : resource->initial;
+}
+
+void resources_begin_run(struct simulation *sim) {
+    sim->grants = sim->model != MODEL_DAG && sim->dag->resource_count > 0;
+    sim->hold_count = 0;
+    sim->unused_hold = DAG_NONE;
+    sim->outcomes_kept = sim->outcomes_changed = 0;
+    agenda_clear(&sim->releases);
+    for (uint32_t r = 0; r < sim->dag->resource_count; r++) {
+        sim->resources[r] = (struct resource){.available = units_at_beginning(sim, r),
+                                              .first = DAG_NONE,
+                                              .holder = DAG_NONE,
+                                              .unlocked = sim->edit->unlocked[r]};
+    }
+}
+
+static struct resource *resource_of(struct simulation *sim, uint32_t ask) {
+    return &sim->resources[sim->dag->asks[ask].resource];
+}
+
+static bool is_fair(const struct simulation *sim, uint32_t ask) {
+    return sim->dag->resources[sim->dag->asks[ask].resource].fair;
+}
+
+// ---- who holds what
+
+static void hold(struct simulation *sim, uint32_t index, uint32_t ask) {
+    uint32_t at = sim->unused_hold;
+    if (at != DAG_NONE) {
+        sim->unused_hold = sim->holds[at].next;
+    } else {
+        if (sim->hold_count == sim->hold_capacity) {
+            uint32_t larger = sim->hold_capacity ? 2 * sim->hold_capacity : 64;
+            struct hold *moved = realloc(sim->holds, larger * sizeof *moved);
+            sim->no_memory |= !moved;
+            if (!moved) return;
+            sim->holds = moved;
+            sim->hold_capacity = larger;
+        }
+        at = sim->hold_count++;
+    }
+    sim->holds[at] = (struct hold){.ask = ask, .next = sim->strands[index].holds};
+    sim->strands[index].holds = at;
+}
+
+// Whether the process had it.
+static bool let_go(struct simulation *sim, uint32_t index, uint32_t ask) {
+    for (uint32_t *link = &sim->strands[index].holds; *link != DAG_NONE; link = &sim->holds[*link].next) {
+        uint32_t at = *link;
+        if (sim->holds[at].ask != ask) continue;
+        *link = sim->holds[at].next;
+        sim->holds[at].next = sim->unused_hold;
+        sim->unused_hold = at;
+        return true;
+    }
+    return false;
+}
+
+// ---- who waits, the next to be called first
+
+static int64_t key_of(const struct simulation *sim, uint32_t ask, int64_t now_ns) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    return is_fair(sim, ask) || of->got == DAG_NONE ? now_ns : sim->dag->vertices.time_ns[of->got];
+}
+
+static void list(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    struct resource *resource = resource_of(sim, strand->ask);
+    strand->ask_key = key_of(sim, strand->ask, now_ns);
+    uint32_t *link = &resource->first;
+    while (*link != DAG_NONE && sim->strands[*link].ask_key <= strand->ask_key) link = &sim->strands[*link].ask_next;
+    strand->ask_next = *link;
+    *link = index;
+    strand->wait = ASK_LISTED;
+    if (strand->pool) sim->pools[strand->pool].asking++;
+}
+
+static void unlist(struct simulation *sim, uint32_t index) {
+    uint32_t *link = &resource_of(sim, sim->strands[index].ask)->first;
+    while (*link != index) link = &sim->strands[*link].ask_next;
+    *link = sim->strands[index].ask_next;
+    if (sim->strands[index].pool) sim->pools[sim->strands[index].pool].asking--;
+}
+
+// ---- taking
+
+// A writer that waits keeps readers out that come after it.
+static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    const struct resource *resource = &sim->resources[of->resource];
+    if (of->units == 0 || resource->unlocked) return true;
+    if (resource->unknown > 0 || resource->available < of->units) return false;
+    uint32_t first = resource->first;
+    if (first == DAG_NONE || first == index) return true;
+    bool queues = is_fair(sim, ask) || (of->shared && !sim->dag->asks[sim->strands[first].ask].shared);
+    return !queues;
+}
+
+static void take(struct simulation *sim, uint32_t index, uint32_t ask) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    struct resource *resource = &sim->resources[of->resource];
+    if (of->units == 0 || resource->unlocked) return;
+    resource->available -= of->units;
+    resource->holder = index;
+    hold(sim, index, ask);
+}
+
+// Whatever the process that runs now does to itself, it goes on with anyway.
+static void go_on(struct simulation *sim, uint32_t index) {
+    if (index != sim->advancing) strand_make_ready(sim, index);
+}
+
+// The waiter goes on from then: with the resource where that is handed over, else to see whether it is still there.
+static void call(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    struct resource *resource = resource_of(sim, strand->ask);
+    agenda_remove(&sim->agenda, index);
+    if (is_fair(sim, strand->ask)) {
+        unlist(sim, index);
+        take(sim, index, strand->ask);
+        strand->wait = ASK_GRANTED;
+    } else {
+        resource->promised += sim->dag->asks[strand->ask].units;
+        strand->wait = ASK_CALLED;
+    }
+    strand->called_ns = now_ns;
+    go_on(sim, index);
+}
+
+static void serve(struct simulation *sim, struct resource *resource, int64_t now_ns) {
+    uint32_t index = resource->first;
+    while (index != DAG_NONE && resource->unknown == 0) {
+        const struct strand *strand = &sim->strands[index];
+        uint32_t next = strand->ask_next;
+        int32_t units = sim->dag->asks[strand->ask].units;
+        if (resource->available - resource->promised < units) return;
+        if (strand->wait == ASK_LISTED) call(sim, index, now_ns);
+        index = next;
+    }
+}
+
+static void give_back(struct simulation *sim, uint32_t ask, int64_t now_ns) {
+    struct resource *resource = resource_of(sim, ask);
+    resource->available += sim->dag->asks[ask].units;
+    serve(sim, resource, now_ns);
+}
+
+// ---- what a process goes through
+
+// Of a lock whose releases are not told: as long as it had it.
+static void give_back_in_time(struct simulation *sim, uint32_t ask, int64_t now_ns) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    if (sim->dag->resources[of->resource].tells_holds || of->units == 0 || sim->resources[of->resource].unlocked) return;
+    sim->resources[of->resource].held = ask;
+    agenda_put(&sim->releases, of->resource, now_ns + of->held_ns);
+}
+
+void resource_times_out(struct simulation *sim) {
+    int64_t now_ns;
+    uint32_t resource = agenda_take(&sim->releases, &now_ns), ask = sim->resources[resource].held;
+    if (let_go(sim, sim->resources[resource].holder, ask)) give_back(sim, ask, now_ns);
+}
+
+static void begin_wait(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    const struct dag_ask *ask = &sim->dag->asks[strand->ask];
+    list(sim, index, now_ns);
+    bool limited = ask->limit_ns != INT64_MAX && (ask->given_up || donor_of(sim, strand->ask) != DAG_NONE);
+    strand->limit_ns = limited ? now_ns + ask->limit_ns : INT64_MAX;
+    if (limited) agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+    starvation_look(sim, index);
+}
+
+bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    strand->ask = ask;
+    if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
+    if (of->given_up && donor_of(sim, ask) == DAG_NONE) {
+        sim->outcomes_kept += fits(sim, index, ask);
+        strand->wait = ASK_AS_RECORDED;
+    } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked) {
+        strand->wait = ASK_UNKNOWN;
+        strand->called_ns = now_ns + of->unknown_ns;
+        resource_of(sim, ask)->unknown++;
+    } else if (fits(sim, index, ask)) {
+        take(sim, index, ask);
+        strand->wait = of->asked != DAG_NONE ? ASK_GRANTED_AT_ONCE : ASK_NOT;
+        if (strand->wait == ASK_NOT) give_back_in_time(sim, ask, now_ns);
+        return true;
+    } else {
+        begin_wait(sim, index, now_ns);
+    }
+    return false;
+}
+
+// A process that was called looks for the resource.
+static bool arrive(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    struct resource *resource = resource_of(sim, strand->ask);
+    const struct dag_ask *ask = &sim->dag->asks[strand->ask];
+    unlist(sim, index);
+    resource->promised -= ask->units;
+    if (fits(sim, index, strand->ask)) {
+        take(sim, index, strand->ask);
+        return true;
+    }
+    bool late = strand->limit_ns <= now_ns;
+    list(sim, index, now_ns);
+    if (late)
+        resource_limit(sim, index, now_ns);
+    else if (strand->limit_ns != INT64_MAX)
+        agenda_put(&sim->agenda, index, strand->limit_ns);
+    return false;
+}
+
+// Whatever is not known has given the resource up.
+static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    struct resource *resource = resource_of(sim, strand->ask);
+    uint32_t first = resource->first;
+    resource->unknown--;
+    bool precedes = first == DAG_NONE || key_of(sim, strand->ask, now_ns) <= sim->strands[first].ask_key;
+    bool gets = precedes && fits(sim, index, strand->ask);
+    if (gets)
+        take(sim, index, strand->ask);
+    else
+        begin_wait(sim, index, now_ns);
+    serve(sim, resource, now_ns);
+    return gets;
+}
+
+void resource_limit(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    unlist(sim, index);
+    strand->wait = ASK_GIVEN_UP;
+    strand->called_ns = now_ns;
+    go_on(sim, index);
+}
+
+bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    if (strand->wait == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
+    if (strand->wait == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
+    if (strand->wait != ASK_GIVEN_UP && strand->wait != ASK_AS_RECORDED)
+        give_back_in_time(sim, strand->ask, now_ns);
+    return true;
+}
+
+bool resource_has_wait_of(const struct simulation *sim, const struct strand *strand, int64_t *time_ns) {
+    const struct dag_ask *ask = &sim->dag->asks[strand->ask];
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    const int64_t *then_ns = vertices->time_ns;
+    int64_t reached_ns = strand->now_ns + strand->lead_ns, residual_ns = sim->dag->wakeup_ns;
+    bool waited = ask->asked != DAG_NONE, told = sim->dag->resources[ask->resource].tells_holds;
+    switch (strand->wait) {
+    case ASK_LISTED:
+        return false;
+    case ASK_GRANTED_AT_ONCE:
+        *time_ns = reached_ns;
+        return true;
+    case ASK_AS_RECORDED:
+        *time_ns = reached_ns + then_ns[ask->got] - then_ns[ask->asked];
+        return true;
+    case ASK_UNKNOWN:
+        *time_ns = max_ns(reached_ns, strand->called_ns);
+        return true;
+    case ASK_GIVEN_UP:
+        if (ask->given_up) residual_ns = then_ns[ask->got] - then_ns[ask->asked] - ask->limit_ns;
+        break;
+    default:
+        if (waited && !told) residual_ns = 0;
+        if (waited && told && !ask->given_up) {
+            uint32_t cause = vertices->cause[ask->got];
+            int64_t freed_ns = cause == DAG_NONE ? then_ns[ask->got] : then_ns[cause];
+            residual_ns = then_ns[ask->got] - max_ns(then_ns[ask->asked], freed_ns);
+        }
+    }
+    *time_ns = max_ns(reached_ns, strand->called_ns) + max_ns(residual_ns, 0);
+    return true;
+}
+
+void resource_release(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    if (resource_of(sim, ask)->unlocked || of->units == 0) return;
+    bool gives = of->got == DAG_NONE; // what it never took
+    if (gives || let_go(sim, index, ask)) give_back(sim, ask, now_ns);
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// All workers of a pool wait for a resource, all of which they hold themselves: until one of them gives up, nothing can
+// go on in that pool, whatever its size is.
+#include "dag/simulate/strand.h"
+
+static int64_t units_held(const struct simulation *sim, const struct strand *strand, uint32_t resource) {
+    int64_t units = 0;
+    for (uint32_t h = strand->holds; h != DAG_NONE; h = sim->holds[h].next) {
+        const struct dag_ask *ask = &sim->dag->asks[sim->holds[h].ask];
+        if (ask->resource == resource) units += ask->units;
+    }
+    return units;
+}
+
+void starvation_look(struct simulation *sim, uint32_t index) {
+    const struct strand *asking = &sim->strands[index];
+    const struct pool_state *pool = &sim->pools[asking->pool];
+    if (!asking->pool || pool->asking < pool->alive || (int64_t)pool->alive < pool->maximum) return;
+    uint32_t resource = sim->dag->asks[asking->ask].resource;
+    int64_t held = 0;
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->strands[i].next_of_pool) {
+        const struct strand *strand = &sim->strands[i];
+        if (strand->life == LIFE_OVER) continue;
+        if (sim->dag->asks[strand->ask].resource != resource) return;
+        held += units_held(sim, strand, resource);
+    }
+    if (held == 0 || sim->resources[resource].available > 0) return;
+    struct starvation *starvation = &sim->starvation;
+    if (starvation->times++ == 0) *starvation = (struct starvation){asking->pool, resource, 1, asking->ask};
+}
