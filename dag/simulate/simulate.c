@@ -612,6 +612,15 @@ static bool does_as_donor(const struct simulation *sim, uint32_t index) {
     return sim->frames[sim->strands[index].frame].kind == FRAME_DONOR;
 }
 
+// What is passed in the place of a recorded vertex, or before it, brings along what the edge to that computed.
+static void carry_edge(const struct simulation *sim, struct strand *strand, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (!strand->has_edge) return;
+    strand->has_edge = false;
+    if (vertices->compute_ns) strand->compute_ns += vertices->compute_ns[v];
+    if (vertices->queued_ns) strand->queued_ns += vertices->queued_ns[v];
+}
+
 // A vertex of a resource, recorded so, comes as `kind` now.
 static void pass_ask(struct simulation *sim, uint32_t index, uint32_t v, enum vertex_kind kind, int64_t time_ns) {
     if (does_as_donor(sim, index))
@@ -650,6 +659,7 @@ static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_
     } else if (vertices->kind[v] == VERTEX_HELD && resource_ask(sim, index, ask, time_ns)) {
         pass_ask(sim, index, v, VERTEX_HELD, time_ns);
     } else if (vertices->kind[v] == VERTEX_HELD) {
+        carry_edge(sim, strand, v);
         strand_pass_new(sim, index, VERTEX_ACQUIRE, ask, time_ns);
         sim->frames[strand->frame].next = v;
     } else {
@@ -664,6 +674,7 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
     frame->held_ns = 0;
+    if (frame->kind == FRAME_DONOR) carry_edge(sim, &sim->strands[index], v);
     if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
         visit_ask(sim, index, v, time_ns);
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// libFuzzer: bytes as events of a few threads, tasks, pools and locks, four bytes an event, so that what is tried is
-// what stands behind the reader. The first bytes choose the pools' rules, the cores and the edit.
+// libFuzzer: bytes as events of a few threads, tasks, pools and resources, four bytes an event, so that what is tried
+// is what stands behind the reader. The first bytes choose the pools' and resources' rules, the cores and the edit.
 #include "tests/fuzz/replay.h"
 #include "trace_builder.h"
 
@@ -10,7 +10,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { THREADS = 6, VIRTUAL_FROM = 5, SETTINGS = 6, RECORD = 4, EVENTS_MOST = 120, POOLS = 2, SITES = 2 };
+enum {
+    THREADS = 6,
+    VIRTUAL_FROM = 5,
+    SETTINGS = 6,
+    RECORD = 4,
+    EVENTS_MOST = 120,
+    POOLS = 2,
+    SITES = 2,
+    RESOURCES = 8
+};
 
 struct story {
     struct trace_builder *tb;
@@ -38,6 +47,14 @@ static void name_pool(struct trace_builder *tb, const char *name, uint8_t rules)
                                          .rejection = rejections[rules >> 7]});
 }
 
+// Kinds and capacities that one byte can say; without it the trace says nothing of resources.
+static void name_resources(struct trace_builder *tb, uint8_t rules) {
+    for (uint32_t id = 1; rules && id <= RESOURCES; id++) {
+        const enum resource_kind kind = (enum resource_kind)((rules + id) % RESOURCE_KINDS);
+        tb_resource(tb, id, kind, (rules >> 3 & 3) - 1, rules >> 5 & 1 ? RESOURCE_FAIR : 0);
+    }
+}
+
 static struct story begin(const uint8_t settings[SETTINGS]) {
     struct story story = {.tb = tb_new()};
     story.method = tb_method(story.tb, "Noise", "make");
@@ -50,7 +67,8 @@ static struct story begin(const uint8_t settings[SETTINGS]) {
     for (uint32_t t = 1; t <= THREADS; t++) {
         tb_thread(story.tb, t, "thread", t >= VIRTUAL_FROM && settings[2] & 16 ? THREAD_VIRTUAL : 0);
     }
-    if (settings[4]) tb_running(story.tb, settings[4] & 15);
+    name_resources(story.tb, (uint8_t)(settings[2] >> 5 | settings[4] >> 4 << 3));
+    if (settings[4] & 15) tb_running(story.tb, settings[4] & 15);
     tb_event(story.tb, 1, 0, EVENT_ENTER, story.method);
     return story;
 }
@@ -86,6 +104,7 @@ static uint64_t operand_b(struct story *story, unsigned thread, unsigned kind, c
 
 static uint64_t operand_a(const struct story *story, unsigned kind, const uint8_t record[RECORD]) {
     const uint64_t id = record[2] & 15;
+    if (kind == EVENT_LIMIT) return record[2] * UINT64_C(4);
     if (kind <= EVENT_EXIT_THROW) return story->method;
     if (kind >= EVENT_WORKER_BEGIN && kind <= EVENT_POOL_SHUTDOWN) return 1 + id % POOLS;
     if (kind == EVENT_WAIT_BEGIN && (record[3] & 3) == WAIT_FOR_POOL) return 1 + id % POOLS;

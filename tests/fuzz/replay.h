@@ -93,9 +93,17 @@ static void merge_site(struct replay *replay, uint32_t site, uint32_t factor) {
     free(tasks);
 }
 
+static void edit_resources(struct replay *replay, uint8_t others) {
+    const int64_t size = others >> 4 & 3;
+    for (uint32_t r = 0; r < replay->dag->resource_count; r++) {
+        if (size && !dag_resize_resource_refusal(replay->dag, r)) dag_edit_resize_resource(&replay->edit, r, size);
+        if (others >> 6 & 1 && !dag_unlock_refusal(replay->dag, r)) dag_edit_unlock(&replay->edit, r);
+    }
+}
+
 // `tasks` has two bits for a task, by its index modulo 4: as it is, inline, split or combinator. Of `others` the low
 // bits say whether and how many of each site's remaining tasks are merged, the next whether and to what size pools are
-// resized.
+// resized, the same of resources, and the last but one whether locks are never contended.
 static void edit_all(struct replay *replay, uint8_t tasks, uint8_t others) {
     const uint32_t factor = others & 3, size = others >> 2 & 3;
     for (uint32_t t = 0; t < replay->dag->task_count; t++) edit_task(replay, t, tasks >> t % 4 * 2 & 3);
@@ -103,6 +111,7 @@ static void edit_all(struct replay *replay, uint8_t tasks, uint8_t others) {
     for (uint32_t p = 1; size && p < replay->dag->pool_count; p++) {
         if (!dag_resize_refusal(replay->dag, p)) dag_edit_resize(&replay->edit, p, (int32_t)size);
     }
+    edit_resources(replay, others);
 }
 
 // As recorded, and edited as edit_all says.

@@ -29,6 +29,8 @@ struct trace_builder {
     uint32_t frame_count, context_count, sample_count;
     uint64_t running[8];
     uint32_t running_count;
+    struct trace_resource *resources;
+    uint32_t resource_count;
     struct arena strings;
 };
 
@@ -72,6 +74,7 @@ void tb_free(struct trace_builder *tb) {
     free(tb->classes);
     free(tb->pools);
     free(tb->threads);
+    free(tb->resources);
     arena_destroy(&tb->strings);
     free(tb);
 }
@@ -187,6 +190,7 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
     for (uint32_t t = 0; t < tb->thread_count; t++) {
         trace_write_thread(writer, tb->threads[t].id, &tb->threads[t].thread);
     }
+    for (uint32_t r = 0; r < tb->resource_count; r++) trace_write_resource(writer, &tb->resources[r]);
     trace_write_running(writer, tb->running, tb->running_count);
     if (tb->frame_count) trace_write_frames(writer, 1, tb->frames, tb->frame_count);
     if (tb->context_count) trace_write_calling_contexts(writer, 1, tb->contexts, tb->context_count);
@@ -196,6 +200,12 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
 void tb_running(struct trace_builder *tb, uint64_t task) {
     must(tb->running_count < sizeof tb->running / sizeof *tb->running, "too many tasks that run");
     tb->running[tb->running_count++] = task;
+}
+
+void tb_resource(struct trace_builder *tb, uint64_t id, enum resource_kind kind, int64_t capacity, uint32_t flags) {
+    tb->resources = one_more(tb->resources, tb->resource_count, sizeof *tb->resources);
+    tb->resources[tb->resource_count++] =
+        (struct trace_resource){.id = id, .kind = kind, .capacity = capacity, .flags = flags};
 }
 
 void tb_write(const struct trace_builder *tb, const char *path) {

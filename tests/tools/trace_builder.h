@@ -38,6 +38,9 @@ void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint
 
 void tb_running(struct trace_builder *tb, uint64_t task); // had begun before recording did; at most 8
 
+// What threads hold and wait for, without name and class; its id is the caller's. `flags`: RESOURCE_FAIR or 0.
+void tb_resource(struct trace_builder *tb, uint64_t id, enum resource_kind kind, int64_t capacity, uint32_t flags);
+
 // tb_event(tb, thread, time_ns, EVENT_X[, a[, b[, c]]])
 #define tb_event(tb, thread, time_ns, ...)                                                                             \
     tb_add((tb), (thread), (time_ns), (const uint64_t[1 + EVENT_OPERANDS]){__VA_ARGS__})
