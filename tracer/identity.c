@@ -3,6 +3,7 @@
 
 #include "tracer/bytecodes.h"
 #include "tracer/executors.h"
+#include "tracer/generated.h"
 #include "tracer/identity_tags.h"
 #include "tracer/kept.h"
 #include "tracer/lambda.h"
@@ -176,7 +177,10 @@ char *identity_class_name(jclass class, char *text, size_t size) {
     if (!lambda_body_name(class, signature, text, size)) {
         size_t length = strlen(signature);
         bool plain = length > 2 && signature[0] == 'L'; // Lcom/acme/Main; and not an array
-        dotted_name(plain ? signature + 1 : signature, plain ? length - 2 : length, text, size);
+        if (plain)
+            dotted_name(signature + 1, generated_stable_length(signature + 1, length - 2), text, size);
+        else
+            dotted_name(signature, length, text, size);
     }
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
     return text;

@@ -14,8 +14,8 @@ struct seen_frame {
     const void *method; // a jmethodID; never NULL
     int64_t bci;
     uint32_t id;
-    bool is_library; // of a class that spawns for others
-    bool used;       // the map's own
+    bool is_fallback; // it counts where no frame further out does
+    bool used;        // the map's own
 };
 
 struct seen_frames {

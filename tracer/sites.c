@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/sites.h"
 
+#include "tracer/generated.h"
+#include "tracer/lambda.h"
 #include "tracer/registry.h"
 #include "tracer/seen_frames.h"
 
@@ -136,7 +138,8 @@ static uint32_t describe(jclass declaring, jmethodID method, jlocation bci, regi
         size_t length = strlen(signature) - 2; // Lcom/acme/Main;
         char class_name[NAME_BYTES], key[3 * NAME_BYTES];
         snprintf(key, sizeof key, "%.*s.%s%s", (int)length, signature + 1, name, descriptor);
-        struct trace_site site = {dotted_name(signature + 1, length, class_name, sizeof class_name),
+        size_t stable = generated_stable_length(signature + 1, length);
+        struct trace_site site = {dotted_name(signature + 1, stable, class_name, sizeof class_name),
                                   name,
                                   descriptor,
                                   file,
@@ -169,9 +172,41 @@ static bool is_application(JNIEnv *jni, jclass declaring) {
     return !library;
 }
 
+// "CompletableFuture::join" of "java.util.concurrent.CompletableFuture.join".
+static void name_reference(const char *body, char *text, size_t size) {
+    const char *method = strrchr(body, '.'), *class = method ? memrchr(body, '.', (size_t)(method - body)) : NULL;
+    if (method)
+        snprintf(text, size, "%.*s::%s", (int)(method - (class ? class + 1 : body)), class ? class + 1 : body,
+                 method + 1);
+    else
+        snprintf(text, size, "%s", body);
+}
+
+// Of a lambda's class what it calls, in the class that has the lambda; 0: it is none.
+static uint32_t describe_lambda(jclass declaring) {
+    char *signature, body[NAME_BYTES], host[NAME_BYTES], reference[NAME_BYTES];
+    uint32_t id = 0;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE) return 0;
+    if (lambda_body_name(declaring, signature, body, sizeof body)) {
+        dotted_name(signature + 1, generated_host_length(signature + 1, strlen(signature) - 2), host, sizeof host);
+        name_reference(body, reference, sizeof reference);
+        id = registry_site(&(struct trace_site){.class_name = host, .method = reference, .bci = -1});
+    }
+    release(signature);
+    return id;
+}
+
+static bool is_of_generated(jclass declaring) {
+    char *signature;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    bool generated = is_generated(signature + 1, strlen(signature) - 2); // Lcom/acme/Main;
+    release(signature);
+    return generated;
+}
+
 struct frame_site {
-    uint32_t id;     // NOT_APPLICATION: the frame is one of the JDK's
-    bool is_library; // it is one of a library's
+    uint32_t id;      // NOT_APPLICATION: the frame is one of the JDK's
+    bool is_fallback; // it is one of a library's, or of a generated class
 };
 
 static bool spawns_for_others(jclass declaring) {
@@ -188,8 +223,10 @@ static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
         return site;
     if (is_application(jni, declaring)) {
-        site = (struct frame_site){describe(declaring, frame->method, frame->location, registry_site),
-                                   spawns_for_others(declaring)};
+        bool generated = is_of_generated(declaring);
+        site.id = generated ? describe_lambda(declaring) : 0;
+        if (!site.id) site.id = describe(declaring, frame->method, frame->location, registry_site);
+        site.is_fallback = generated || spawns_for_others(declaring);
     }
     (*jni)->DeleteLocalRef(jni, declaring);
     return site;
@@ -205,7 +242,7 @@ static bool know_frame(const jvmtiFrameInfo *frame, struct frame_site *site) {
     pthread_mutex_lock(&lock);
     const struct seen_frame *known = seen_frames_find(&sites_seen, frame->method, frame->location);
     if (!known) known = seen_frames_find(&sites_seen, frame->method, EVERYWHERE);
-    if (known) *site = (struct frame_site){known->id, known->is_library};
+    if (known) *site = (struct frame_site){known->id, known->is_fallback};
     pthread_mutex_unlock(&lock);
     return known;
 }
@@ -216,7 +253,8 @@ static struct frame_site site_of_frame(JNIEnv *jni, const jvmtiFrameInfo *frame)
     if (know_frame(frame, &site)) return site;
     site = resolve(jni, frame); // outside the lock: two threads may both come here, and then one site has two ids
     jlocation bci = site.id == NOT_APPLICATION ? EVERYWHERE : frame->location;
-    const struct seen_frame seen = {.method = frame->method, .bci = bci, .id = site.id, .is_library = site.is_library};
+    const struct seen_frame seen = {
+        .method = frame->method, .bci = bci, .id = site.id, .is_fallback = site.is_fallback};
     remember(&sites_seen, &seen);
     return site;
 }
@@ -260,22 +298,23 @@ void sites_restart(void) {
     pthread_mutex_unlock(&lock);
 }
 
-// The innermost frame of the application's; where a library spawns by itself, that library's.
+// The innermost frame of the application's; where there is none, that of a library that spawns by itself, or of what a
+// method reference calls.
 static uint32_t walk_to_site(JNIEnv *jni) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint asked = AT_FIRST, count = asked;
-    uint32_t of_library = 0;
+    uint32_t fallback = 0;
     for (jint depth = 1; depth < DEEPEST && count == asked; depth += count) { // 0 is the probe
         asked = depth == 1 ? AT_FIRST : AT_A_TIME;
         if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, asked, stack, &count) != JVMTI_ERROR_NONE) break;
         for (jint i = 0; i < count; i++) {
             struct frame_site site = site_of_frame(jni, &stack[i]);
             if (site.id == NOT_APPLICATION) continue;
-            if (!site.is_library) return site.id;
-            if (!of_library) of_library = site.id;
+            if (!site.is_fallback) return site.id;
+            if (!fallback) fallback = site.id;
         }
     }
-    return of_library;
+    return fallback;
 }
 
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {

@@ -3,6 +3,7 @@
 
 #include "tracer/bytecodes.h"
 #include "tracer/executors.h"
+#include "tracer/generated.h"
 #include "tracer/hooks.h"
 #include "tracer/makers.h"
 #include "tracer/names.h"
@@ -373,7 +374,8 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
     }
     if (loader) executors_weave(tracer.options.executors, subject->weaver);
     if (!library && is_application(jni, loader)) {
-        bool own = !options_is_library(&tracer.options, subject->dotted);
+        bool generated = is_generated(subject->internal, strlen(subject->internal));
+        bool own = !generated && !options_is_library(&tracer.options, subject->dotted);
         if (own) subject->refers = weaver_refers_to(subject->weaver, what_refers);
         if (own) weave_call_sites(subject);
         bool is_task = weave_task_type(jni, loader, subject, own);

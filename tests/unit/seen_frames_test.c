@@ -11,7 +11,7 @@
 static char methods[100000];
 
 static void add(struct seen_frames *map, unsigned method, int64_t bci, uint32_t id) {
-    seen_frames_add(map, &(struct seen_frame){.method = &methods[method], .bci = bci, .id = id, .is_library = id % 2});
+    seen_frames_add(map, &(struct seen_frame){.method = &methods[method], .bci = bci, .id = id, .is_fallback = id % 2});
 }
 
 static uint32_t id_of(struct seen_frames *map, unsigned method, int64_t bci) {
@@ -30,8 +30,8 @@ static void test_by_method_and_bytecode(void **state) {
     assert_int_equal(id_of(&map, 1, 8), 12);
     assert_int_equal(id_of(&map, 2, -1), 13);
     assert_int_equal(id_of(&map, 2, 7), 0);
-    assert_true(seen_frames_find(&map, &methods[1], 7)->is_library);
-    assert_false(seen_frames_find(&map, &methods[1], 8)->is_library);
+    assert_true(seen_frames_find(&map, &methods[1], 7)->is_fallback);
+    assert_false(seen_frames_find(&map, &methods[1], 8)->is_fallback);
     seen_frames_clear(&map);
     assert_int_equal(id_of(&map, 1, 7), 0);
 }
