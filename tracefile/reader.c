@@ -484,6 +484,23 @@ static bool read_running(struct opening *opening, struct unpack *unpack, struct 
     return true;
 }
 
+static bool read_queued(struct opening *opening, struct unpack *unpack, struct error *error) {
+    uint32_t pool = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    if (unpack->state != UNPACK_GOOD) return false;
+    if (pool == 0 || pool >= opening->file->pools.count)
+        return error_set_at(error, opening->offset, "a queued block of pool %u, which has no pool block yet", pool);
+    struct trace_queued *queued = LIST_ADD(&opening->file->queued, struct trace_queued, count);
+    if (queued == NULL) return no_memory(error);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++) {
+        expect_elements(unpack, 2);
+        queued[i].task = unpack_unsigned(unpack, UINT64_MAX);
+        queued[i].class = (uint32_t)unpack_unsigned(unpack, opening->file->classes.count - 1);
+        queued[i].pool = pool;
+    }
+    return true;
+}
+
 static bool read_clock(struct opening *opening, struct unpack *unpack, struct error *error) {
     struct clock_pair pair;
     pair.ticks = unpack_unsigned(unpack, UINT64_MAX);
@@ -567,6 +584,7 @@ static const struct block_kind {
     {"pool", 7, read_pool},
     {"thread", 3, read_thread},
     {"resource", 6, read_resource},
+    {"queued", 2, read_queued},
     {"pool_rules", 4, read_pool_rules},
     {"running", 1, read_running},
     {"clock", 2, read_clock},
@@ -856,6 +874,8 @@ static void publish_tables(struct trace_file *file) {
     trace->class_count = (uint32_t)file->classes.count;
     trace->pools = file->pools.items;
     trace->pool_count = (uint32_t)file->pools.count;
+    trace->queued = file->queued.items;
+    trace->queued_count = file->queued.count;
     trace->resources = file->resources.items;
     trace->resource_count = file->resources.count;
     sort(&file->running, sizeof(uint64_t), compare_tasks);
@@ -957,10 +977,10 @@ void trace_close(struct trace *trace) {
     if (trace == NULL) return;
     struct trace_file *file = (struct trace_file *)trace;
     if (file->mapped) munmap((void *)file->bytes, trace->bytes);
-    struct list *lists[] = {&file->damage,           &file->methods,         &file->sites,
-                            &file->classes,          &file->pools,           &file->skips,
-                            &file->running,          &file->streams,         &file->frames,
-                            &file->calling_contexts, &file->calling_samples, &file->resources};
+    struct list *lists[] = {
+        &file->damage,          &file->methods,   &file->sites,   &file->classes, &file->pools,
+        &file->skips,           &file->running,   &file->streams, &file->frames,  &file->calling_contexts,
+        &file->calling_samples, &file->resources, &file->queued};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

@@ -61,6 +61,9 @@ struct trace {
     const uint64_t *running; // tasks that had begun before recording did, in rising order
     size_t running_count;
 
+    const struct trace_queued *queued; // as they lie in the file
+    size_t queued_count;
+
     const struct trace_resource *resources; // in rising order of id
     size_t resource_count;
 

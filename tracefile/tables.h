@@ -64,6 +64,13 @@ struct trace_resource {
     uint32_t flags;
 };
 
+// A task that lay in a pool's queue when recording began.
+struct trace_queued {
+    uint64_t task;
+    uint32_t class; // of its payload, 0 unknown
+    uint32_t pool;
+};
+
 // A calling context: a stack, as its innermost frame and the context that called it. Ids of contexts are their own,
 // and a context's callers have lower ones.
 struct trace_calling_context {

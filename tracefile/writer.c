@@ -460,6 +460,25 @@ bool trace_write_resource(struct trace_writer *writer, const struct trace_resour
     return block_end(writer);
 }
 
+bool trace_write_queued(struct trace_writer *writer, const struct trace_queued *tasks, size_t count) {
+    const size_t MOST = 65536; // a block's
+    while (count > 0 && !stopped(writer)) {
+        size_t part = count < MOST ? count : MOST;
+        msgpack_packer *pk = block_begin(writer, "queued", 2);
+        msgpack_pack_uint32(pk, tasks->pool);
+        msgpack_pack_array(pk, part);
+        for (size_t i = 0; i < part; i++) {
+            msgpack_pack_array(pk, 2);
+            msgpack_pack_uint64(pk, tasks[i].task);
+            msgpack_pack_uint32(pk, tasks[i].class);
+        }
+        block_end(writer);
+        tasks += part;
+        count -= part;
+    }
+    return !stopped(writer);
+}
+
 bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, size_t count) {
     const size_t MOST = 65536; // a block's
     while (count > 0 && !stopped(writer)) {

@@ -81,6 +81,10 @@ bool trace_write_calling_samples(struct trace_writer *, const struct trace_calli
 // Tasks that had begun before recording did: their start in the trace is no start.
 bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t count);
 
+// Tasks that lay in the pool's queue when recording began, first those that it gives away first, as far as that is
+// known. All are the pool's. More of the same pool come behind those before.
+bool trace_write_queued(struct trace_writer *, const struct trace_queued *tasks, size_t count);
+
 // Before all events, and after them: this file is one of several, and the name of the one that goes on.
 bool trace_write_part(struct trace_writer *, const struct trace_part *);
 bool trace_write_next(struct trace_writer *, const char *name);

@@ -36,6 +36,7 @@ static void write_tables(struct trace_writer *writer) {
     trace_write_resource(writer, &(struct trace_resource){1, "p.Main.lock", 1, RESOURCE_LOCK, 1, RESOURCE_FAIR});
     trace_write_resource(writer, &(struct trace_resource){2, NULL, -1, RESOURCE_QUEUE, 0, 0});
     trace_write_resource(writer, &(struct trace_resource){2, "p.Main.free", 3, RESOURCE_POOL, 1, 0});
+    trace_write_queued(writer, (const struct trace_queued[]){{7, 1, 1}, {6, 0, 1}}, 2);
     trace_write_running(writer, (const uint64_t[]){9, 8}, 2);
 }
 

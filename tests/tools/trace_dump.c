@@ -58,6 +58,11 @@ static void print_tables(const struct trace *trace) {
                stream->thread.flags & THREAD_DAEMON ? "d" : "-", stream->thread.flags & THREAD_SYSTEM ? "s" : "-",
                stream->thread.flags & THREAD_VIRTUAL ? "v" : "-", stream->event_count, stream->lost_events);
     }
+    for (size_t i = 0; i < trace->queued_count; i++) {
+        const struct trace_queued *queued = &trace->queued[i];
+        printf("queued\t%" PRIu64 "\t%" PRIu32 "\t%s\n", queued->task, queued->pool,
+               text(trace->classes[queued->class].name));
+    }
     for (size_t i = 0; i < trace->running_count; i++) printf("running\t%" PRIu64 "\n", trace->running[i]);
     for (uint32_t id = 1; id < trace->pool_count; id++) {
         const struct trace_pool *pool = &trace->pools[id];

@@ -464,6 +464,34 @@ static void test_running_tasks_come_back_in_order(void **state) {
     trace_close(trace);
 }
 
+static void test_queued_tasks_come_back_in_order(void **state) {
+    struct trace_writer *writer = begin(&ns_header);
+    assert_true(trace_write_classes(writer, 1, (const struct trace_class[]){{"p.Query"}}, 1));
+    assert_true(trace_write_pool(writer, 1, &(struct trace_pool){.kind = "p.Pool"}));
+    assert_true(trace_write_queued(writer, (const struct trace_queued[]){{7000000000, 1, 1}, {3, 0, 1}}, 2));
+    assert_true(trace_write_queued(writer, (const struct trace_queued[]){{5, 1, 1}}, 1));
+    end(writer);
+    struct trace *trace = open_good();
+    assert_int_equal(trace->queued_count, 3);
+    assert_int_equal(trace->queued[0].task, 7000000000);
+    assert_int_equal(trace->queued[0].class, 1);
+    assert_int_equal(trace->queued[1].task, 3);
+    assert_int_equal(trace->queued[1].class, 0);
+    assert_int_equal(trace->queued[2].task, 5);
+    for (size_t i = 0; i < 3; i++) assert_int_equal(trace->queued[i].pool, 1);
+    trace_close(trace);
+}
+
+static void test_queued_tasks_of_no_pool_are_refused(void **state) {
+    struct trace_writer *writer = begin(&ns_header);
+    assert_true(trace_write_queued(writer, (const struct trace_queued[]){{1, 0, 4}}, 1));
+    end(writer);
+    struct error error = ERROR_INIT;
+    assert_null(trace_open(temporary_trace, false, &error));
+    assert_int_equal(error.status, STATUS_BAD_INPUT);
+    assert_non_null(strstr(error.cause[0], "a queued block of pool 4"));
+}
+
 // ---- the kept file
 
 static void print_text(FILE *out, const char *name, const char *text) {
@@ -1233,6 +1261,8 @@ int main(void) {
         cmocka_unit_test(test_resources_come_back_by_id),
         cmocka_unit_test(test_wants_are_packed),
         cmocka_unit_test(test_running_tasks_come_back_in_order),
+        cmocka_unit_test(test_queued_tasks_come_back_in_order),
+        cmocka_unit_test(test_queued_tasks_of_no_pool_are_refused),
         cmocka_unit_test(test_pool_rules_follow_their_pool),
         cmocka_unit_test(test_calling_contexts_come_back),
         cmocka_unit_test(test_bad_calling_contexts_are_refused),
