@@ -437,6 +437,13 @@ static const struct hook hooks[] = {
     {"sun/launcher/LauncherHelper", "checkAndLoadMain", NULL, AT_RETURN, "call mainBegin ()V", NULL},
 };
 
+// Where the tracer comes to a running JVM: in threads that park as it comes nothing else is woven (running.h).
+static const struct hook attached_hooks[] = {
+    {JUC "locks/LockSupport", "setBlocker", NULL, AT_ENTRY, "aload 1; call blocksOn (Ljava/lang/Object;)V", NULL},
+    {JUC "locks/LockSupport", "setCurrentBlocker", NULL, AT_ENTRY, "aload 0; call blocksOn (Ljava/lang/Object;)V",
+     NULL}, // 14 and later
+};
+
 const char *const hooks_early_classes[HOOKS_EARLY_CLASSES] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport",
                                                               AQS};
 
@@ -583,5 +590,8 @@ void hooks_weave(struct weaver *weaver, jclass redefined) {
     if (!tracer.attached && !add_fields(weaver, redefined)) return;
     for (size_t i = 0; i < HOOKS; i++) {
         if (utf8_is(weaver_class(weaver)->name, hooks[i].class_name)) weave_hook(weaver, &hooks[i]);
+    }
+    for (size_t i = 0; tracer.attached && i < sizeof attached_hooks / sizeof *attached_hooks; i++) {
+        if (utf8_is(weaver_class(weaver)->name, attached_hooks[i].class_name)) weave_hook(weaver, &attached_hooks[i]);
     }
 }

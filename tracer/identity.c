@@ -233,13 +233,10 @@ bool identity_runs_inline(JNIEnv *jni, jobject executor) {
 static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
     static const struct {
         const char *name, *descriptor;
-    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},
-                  {"callable", "Ljava/util/concurrent/Callable;"},
-                  {"task", "Ljava/util/concurrent/Callable;"},
-                  {"fn", "Ljava/util/function/Function;"},
-                  {"fn", "Ljava/util/function/BiFunction;"},
-                  {"fn", "Ljava/util/function/Consumer;"},
-                  {"fn", "Ljava/lang/Runnable;"},
+    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},        {"callable", "Ljava/util/concurrent/Callable;"},
+                  {"task", "Ljava/util/concurrent/Callable;"}, {"fn", "Ljava/util/function/Supplier;"},
+                  {"fn", "Ljava/util/function/Function;"},     {"fn", "Ljava/util/function/BiFunction;"},
+                  {"fn", "Ljava/util/function/Consumer;"},     {"fn", "Ljava/lang/Runnable;"},
                   {"fn", "Ljava/util/function/BiConsumer;"}};
     jfieldID field = NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !field; i++) {
@@ -486,6 +483,10 @@ bool identity_is_worker(JNIEnv *jni, jobject thread) {
     return worker_class && (*jni)->IsInstanceOf(jni, thread, worker_class);
 }
 
+jobject identity_pool_of_worker(JNIEnv *jni, jobject worker) {
+    return worker_pool ? (*jni)->GetObjectField(jni, worker, worker_pool) : NULL;
+}
+
 uint32_t identity_worker_pool(JNIEnv *jni, struct thread_state *state, jobject worker) {
-    return worker_pool ? identity_executor(jni, state, (*jni)->GetObjectField(jni, worker, worker_pool)) : 0;
+    return worker_pool ? identity_executor(jni, state, identity_pool_of_worker(jni, worker)) : 0;
 }

@@ -28,6 +28,7 @@ jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char 
 #define CARRIED_SITE_MAX (((uint64_t)1 << 21) - 1)
 #define CARRIED_RESERVED ((uint64_t)1 << 61)
 #define CARRIED_BEGUN    ((uint64_t)1 << 62)
+#define CARRIED_STANDS   ((uint64_t)1 << 63) // it got its id since it was awaited when recording began (under_way.h)
 
 // What of these an object is.
 enum carrier identity_carrier(JNIEnv *jni, jobject object);
@@ -153,5 +154,6 @@ bool identity_runs_inline(JNIEnv *jni, jobject executor);
 // Whether the thread is a ForkJoinPool's worker, and then the id of its pool.
 bool identity_is_worker(JNIEnv *jni, jobject thread);
 uint32_t identity_worker_pool(JNIEnv *jni, struct thread_state *state, jobject worker);
+jobject identity_pool_of_worker(JNIEnv *jni, jobject worker);
 
 #endif

@@ -2,6 +2,7 @@
 #include "tracer/locks.h"
 
 #include "tracer/identity.h"
+#include "tracer/running.h"
 #include "tracer/sleeps.h"
 #include "tracer/tracer.h"
 
@@ -40,13 +41,18 @@ static void end_block(void) {
     state->blocked_on = 0;
 }
 
+// A thread that slept when recording began, and whose first event this is, wakes as its state is made.
+static bool wakes_before(void) {
+    return !thread_state_here() && running_any_asleep() && thread_state_get();
+}
+
 static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
     PROBED struct thread_state *state = probe_begin();
     if (may_begin(state)) begin_block(state, monitor, identity_class(jni, state, monitor));
 }
 
 static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
-    end_block();
+    if (!wakes_before()) end_block();
 }
 
 // What is built on AbstractQueuedSynchronizer is a lock if some thread owns it: a latch and a semaphore have no owner.
@@ -79,6 +85,20 @@ void locks_park_end(void) {
     end_sleep();
 }
 
+void locks_found_asleep(JNIEnv *jni, const struct found_asleep *found) {
+    struct thread_state *state = found->state;
+    struct blocker_class class = identity_blocker_class(jni, state, found->on);
+    if (!env || (!found->parked && !found->on)) return;
+    if (found->enters || (found->on && found->parked && is_held_lock(jni, found->on, class))) {
+        state->blocked_on = id_of(state, found->on);
+        ring_put3(&state->channel->ring, clock_ticks(), EVENT_BLOCK_BEGIN, state->blocked_on, found->cpu, class.id);
+        return;
+    }
+    bool shared = !found->parked || class.latch;
+    uint64_t number = shared ? id_of(state, found->on) | (found->parked ? 0 : SLEEPS_MONITOR) : 0;
+    sleeps_found(jni, found->thread, state, class.id, number, found->site, found->cpu);
+}
+
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
     if (sleeps_may_begin(state))
@@ -86,7 +106,7 @@ static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobjec
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {
-    end_sleep();
+    if (!wakes_before()) end_sleep();
 }
 
 void locks_notify(jobject monitor, bool all) {

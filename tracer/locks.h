@@ -9,6 +9,9 @@
 
 #include <jvmti.h>
 #include <stdbool.h>
+#include <stdint.h>
+
+struct thread_state;
 
 // In Agent_OnLoad. Where the JVM refuses, locks are not recorded.
 void locks_ask(JavaVM *vm);
@@ -23,6 +26,18 @@ void locks_listen(jvmtiEventMode mode);
 // else for a release (sleeps.h).
 void locks_park_begin(JNIEnv *jni, jobject blocker);
 void locks_park_end(void);
+
+// A thread that slept when recording began, whose state is no thread's yet: on a lock or a monitor that it asks for, or
+// for a release. `on` may be NULL: unknown.
+struct found_asleep {
+    jthread thread;
+    struct thread_state *state;
+    jobject on;
+    bool parked, enters; // else it waits to be notified
+    uint32_t site;
+    uint64_t cpu;
+};
+void locks_found_asleep(JNIEnv *jni, const struct found_asleep *found);
 
 // By a thread that is about to notify those who wait for the monitor.
 void locks_notify(jobject monitor, bool all);

@@ -163,6 +163,10 @@ void pools_set_id(jobject executor, uint32_t id) {
     kept_set(executor, (uint64_t)id << 1 | KNOWN);
 }
 
+uint32_t pools_known_id(jobject executor) {
+    return (uint32_t)(kept_get(executor) >> 1);
+}
+
 // The pool is described outside the lock, because that may run the queue's code: of two that come here together one has
 // described it in vain.
 uint32_t pools_id(JNIEnv *jni, jobject executor) {

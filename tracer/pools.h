@@ -22,6 +22,7 @@ void pools_changed(JNIEnv *jni, uint32_t pool, jint core, jint maximum, jlong ke
 // Of pools that have no field for their id (kept.h): whether it is a pool at all; its id, registered at first sight;
 // the id as its constructor had it.
 bool pools_is_pool(JNIEnv *jni, jobject executor);
+uint32_t pools_known_id(jobject executor); // 0 before that; runs nothing of the program's
 uint32_t pools_id(JNIEnv *jni, jobject executor);
 void pools_set_id(jobject executor, uint32_t id);
 

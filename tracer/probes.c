@@ -14,6 +14,7 @@
 #include "tracer/pools.h"
 #include "tracer/queue_ids.h"
 #include "tracer/registry.h"
+#include "tracer/running.h"
 #include "tracer/scala.h"
 #include "tracer/sites.h"
 #include "tracer/sleeps.h"
@@ -662,6 +663,11 @@ PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
 
 PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
     locks_park_end();
+}
+
+// What parked before the tracer came runs on in code that tells nothing, but for this.
+PROBE(void, blocksOn)(JNIEnv *jni, jclass helper, jobject blocker) {
+    if (!blocker && running_any_asleep()) thread_state_get();
 }
 
 PROBE(void, unparks)(JNIEnv *jni, jclass helper, jobject thread) {

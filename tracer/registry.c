@@ -62,6 +62,7 @@ static struct known_pools pools;
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table running = {.lets_go = true, .entry_size = sizeof(uint64_t)};
+static struct table queued = {.lets_go = true, .entry_size = sizeof(struct trace_queued)};
 static struct table skips = {.content = sizeof(struct trace_skip),
                              .entry_size = sizeof(struct trace_skip),
                              .string = {AT(trace_skip, method), AT(trace_skip, why)},
@@ -216,6 +217,10 @@ void registry_running(uint64_t task) {
     append(&running, &task);
 }
 
+void registry_queued(const struct trace_queued *task) {
+    append(&queued, task);
+}
+
 void registry_calling_left_out(void) {
     pthread_mutex_lock(&lock);
     calling_left_out++;
@@ -255,6 +260,7 @@ void registry_restart(void) {
     write_again();
     pass_over(&threads);
     pass_over(&running);
+    pass_over(&queued);
     pass_over(&calling_samples);
     calling_left_out = 0;
     skips.count = 0;
@@ -404,6 +410,18 @@ static bool write_running(struct trace_writer *writer, uint32_t first, const voi
     return trace_write_running(writer, entries, count);
 }
 
+// In one block what follows one another of the same pool.
+static bool write_queued(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    const struct trace_queued *task = entries;
+    bool good = true;
+    for (size_t i = 0, end; good && i < count; i = end) {
+        for (end = i + 1; end < count && task[end].pool == task[i].pool; end++) {
+        }
+        good = trace_write_queued(writer, task + i, end - i);
+    }
+    return good;
+}
+
 static const struct {
     struct table *table;
     write_entries *write;
@@ -412,6 +430,7 @@ static const struct {
            {&classes, write_classes},
            {&threads, write_threads},
            {&running, write_running},
+           {&queued, write_queued},
            {&frames, write_frames},
            {&calling_contexts, write_calling_contexts},
            {&calling_samples, write_calling_samples}};

@@ -41,6 +41,9 @@ void registry_repeat(void);
 // A task that had begun before recording did.
 void registry_running(uint64_t task);
 
+// A task that lay in a pool's queue when recording began.
+void registry_queued(const struct trace_queued *task);
+
 // Where a task was created, handed over, or begun; and that of one more there was no room for that. What waits to be
 // written is bounded: what is too much is left out, too.
 void registry_calling_sample(const struct trace_calling_sample *sample);

@@ -4,8 +4,11 @@
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/pools.h"
+#include "tracer/queued.h"
 #include "tracer/registry.h"
+#include "tracer/sleeps.h"
 #include "tracer/tracer.h"
+#include "tracer/under_way.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,6 +22,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct thread_state **waiting;
 static uint32_t waiting_count;
 static _Atomic(bool) expecting; // that any thread may be one that ran before: until running_begin has seen all of them
+
+static _Atomic(uint32_t) asleep; // of the states that wait: found asleep, and not known to be awake
 
 enum { TAKEN = 1 }; // in a number's place: the thread has a state already
 
@@ -95,14 +100,16 @@ static bool is_of_class(JNIEnv *jni, jmethodID method, const char *wanted) {
     return same;
 }
 
+static bool is_obsolete(jmethodID method) {
+    jboolean obsolete = JNI_FALSE;
+    return (*tracer.jvmti)->IsMethodObsolete(tracer.jvmti, method, &obsolete) == JVMTI_ERROR_NONE && obsolete;
+}
+
 // A loop that has run since before an earlier recording is a version that retransforming made obsolete, with an id of
 // its own.
 static bool is_method(JNIEnv *jni, jmethodID method, const struct known_method *known) {
-    jboolean obsolete = JNI_FALSE;
     if (method == known->method) return method != NULL;
-    if ((*tracer.jvmti)->IsMethodObsolete(tracer.jvmti, method, &obsolete) != JVMTI_ERROR_NONE || !obsolete)
-        return false;
-    return is_named(method, known->name) && is_of_class(jni, method, known->class_name);
+    return is_obsolete(method) && is_named(method, known->name) && is_of_class(jni, method, known->class_name);
 }
 
 static struct at_work look_at(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames, jint most) {
@@ -139,8 +146,9 @@ static void begin_body(struct thread_state *state, uint64_t task) {
     if (frame) frame->begun_before = true;
 }
 
-static void begin_task(struct thread_state *state, uint64_t cpu) {
-    uint64_t task = task_id_new(state);
+// `task`: its id where that is known; else 0.
+static void begin_task(struct thread_state *state, uint64_t task, uint64_t cpu) {
+    if (!task) task = task_id_new(state);
     registry_running(task);
     begin_body(state, task);
     tell(state, EVENT_TASK_START, task, cpu);
@@ -153,20 +161,27 @@ static void name_pool(jthread thread, uint32_t pool) {
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)info.name);
 }
 
+// What a worker is at: a task, whose id is 0 where it is not known, or nothing.
+struct at_task {
+    bool has_task;
+    uint64_t task;
+};
+
 // A worker is told of where its pool is known; else its first look into the pool's queue will tell.
-static void begin_worker(jthread thread, struct thread_state *state, uint32_t pool, bool has_task, uint64_t cpu) {
+static void begin_worker(jthread thread, struct thread_state *state, uint32_t pool, struct at_task at, uint64_t cpu) {
     state->worker = true;
-    state->was_idle = !has_task;
+    state->was_idle = !at.has_task;
     state->idle_pool = pool;
     name_pool(thread, pool);
     ring_put1(&state->channel->ring, clock_ticks(), EVENT_WORKER_BEGIN, pool);
-    if (has_task)
-        begin_task(state, cpu);
+    if (at.has_task)
+        begin_task(state, at.task, cpu);
     else
         ring_put1(&state->channel->ring, clock_ticks(), EVENT_IDLE, pool);
 }
 
-static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, const struct at_work *work) {
+static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, const struct at_work *work,
+                     uint64_t task) {
     uint64_t cpu = computed_by(thread);
     state->run_task = task_id_new(state);
     identity_set_thread(thread, state->run_task);
@@ -174,10 +189,10 @@ static void describe(JNIEnv *jni, jthread thread, struct thread_state *state, co
     jobject pool = work->loop ? pools_of_worker(jni, identity_thread_target(jni, thread)) : NULL;
     if (identity_is_worker(jni, thread)) {
         state->worker_pool = identity_worker_pool(jni, state, thread);
-        begin_worker(thread, state, state->worker_pool, work->forks, cpu);
+        begin_worker(thread, state, state->worker_pool, (struct at_task){work->forks, task}, cpu);
     } else if (pool) {
         state->loop_unseen = true;
-        begin_worker(thread, state, pools_id(jni, pool), !work->asks, cpu);
+        begin_worker(thread, state, pools_id(jni, pool), (struct at_task){!work->asks, task}, cpu);
     } else if (!work->loop) {
         registry_running(state->run_task);
         begin_body(state, state->run_task);
@@ -196,7 +211,7 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     struct thread_state *state = is_new ? make(jni, thread) : NULL;
     if (!state) return;
     struct at_work work = look_at(jni, thread, frames, DEEPEST);
-    describe(jni, thread, state, &work);
+    describe(jni, thread, state, &work, under_way_task(jni, &(struct stack){thread, frames, work.frames}));
     pthread_mutex_lock(&lock);
     if (is_of_this_session(kept_get(thread))) { // it told of itself meanwhile
         thread_state_free(state);
@@ -207,26 +222,94 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     pthread_mutex_unlock(&lock);
 }
 
-// A worker whose thread has told of nothing yet may have ended its task, or taken one up, while its classes were woven.
-static void correct(struct thread_state *state, bool has_task, uint64_t cpu) {
-    if (!state->worker || has_task == (state->tasks > 0)) return;
-    state->was_idle = !has_task;
-    if (has_task) {
-        ring_put1(&state->channel->ring, clock_ticks(), EVENT_BUSY, state->idle_pool);
-        begin_task(state, cpu);
-    } else {
-        tell(state, EVENT_TASK_END, state->task[0].task, cpu);
-        thread_state_leave(state);
-        ring_put1(&state->channel->ring, clock_ticks(), EVENT_IDLE, state->idle_pool);
+static bool is_asleep(const struct thread_state *state) {
+    return state->wait_depth > 0 || state->blocked_on || state->sleep;
+}
+
+static void leave_sleep(struct thread_state *state, uint64_t cpu) {
+    if (!is_asleep(state)) return;
+    under_way_leave(state, cpu);
+    atomic_fetch_sub(&asleep, 1);
+}
+
+// A thread that sleeps when the tracer comes begins with what it sleeps for, once all threads' tasks have ids.
+static void see_sleep(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
+    struct at_work work = look_at(jni, thread, frames, DEEPEST);
+    const struct stack stack = {thread, frames, work.frames};
+    uint64_t cpu = computed_by(thread);
+    pthread_mutex_lock(&lock);
+    struct thread_state **state = place_of(thread);
+    if (state && *state && !is_asleep(*state)) {
+        under_way_wait(jni, &stack, *state, cpu);
+        if (is_asleep(*state)) atomic_fetch_add(&asleep, 1);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+static void leave_task(struct thread_state *state, uint64_t cpu) {
+    leave_sleep(state, cpu);
+    tell(state, EVENT_TASK_END, state->task[0].task, cpu);
+    thread_state_leave(state);
+    ring_put1(&state->channel->ring, clock_ticks(), EVENT_IDLE, state->idle_pool);
+}
+
+// A worker whose thread has told of nothing yet may have ended its task, or taken one up, while its classes were woven.
+static void correct(struct thread_state *state, struct at_task at, uint64_t cpu) {
+    if (!state->worker) return;
+    bool same = at.has_task && state->tasks > 0 && (!at.task || at.task == state->task[0].task);
+    if (same || (!at.has_task && state->tasks == 0)) return;
+    if (state->tasks > 0) leave_task(state, cpu);
+    state->was_idle = !at.has_task;
+    if (!at.has_task) return;
+    ring_put1(&state->channel->ring, clock_ticks(), EVENT_BUSY, state->idle_pool);
+    begin_task(state, at.task, cpu);
+}
+
+// Pools that were seen to have workers, once each.
+struct pool_seen {
+    jobject pool; // a global reference
+    uint32_t id;
+};
+enum { POOLS_MOST = 1024 };
+static struct pool_seen pools_seen[POOLS_MOST];
+static size_t pools_seen_count;
+
+static void see_pool(JNIEnv *jni, jobject pool, uint32_t id) {
+    for (size_t i = 0; i < pools_seen_count; i++) {
+        if (pools_seen[i].id == id) return;
+    }
+    if (pool && id && pools_seen_count < POOLS_MOST)
+        pools_seen[pools_seen_count++] = (struct pool_seen){(*jni)->NewGlobalRef(jni, pool), id};
+}
+
+static void see_pool_of(JNIEnv *jni, jthread thread, const struct at_work *work) {
+    bool forks = identity_is_worker(jni, thread);
+    jobject pool = forks        ? identity_pool_of_worker(jni, thread)
+                   : work->loop ? pools_of_worker(jni, identity_thread_target(jni, thread))
+                                : NULL;
+    if (pool) see_pool(jni, pool, pools_known_id(pool));
+}
+
+static void tell_queued(JNIEnv *jni) {
+    queued_restart(jni);
+    for (size_t i = 0; i < pools_seen_count; i++) {
+        queued_tell(jni, pools_seen[i].pool, pools_seen[i].id);
+        (*jni)->DeleteGlobalRef(jni, pools_seen[i].pool);
+    }
+    pools_seen_count = 0;
 }
 
 static void look_again(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
     struct at_work work = look_at(jni, thread, frames, DEEPEST);
-    uint64_t cpu = computed_by(thread);
+    const struct stack stack = {thread, frames, work.frames};
+    uint64_t cpu = computed_by(thread), task = under_way_task(jni, &stack);
+    see_pool_of(jni, thread, &work);
     pthread_mutex_lock(&lock);
     struct thread_state **state = place_of(thread);
-    if (state && *state) correct(*state, (*state)->loop_unseen ? !work.asks : work.forks, cpu);
+    if (state && *state) {
+        correct(*state, (struct at_task){(*state)->loop_unseen ? !work.asks : work.forks, task}, cpu);
+        if (!under_way_sleeps(&stack)) leave_sleep(*state, cpu);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -262,7 +345,7 @@ static void see_what_it_left(JNIEnv *jni, jthread thread, struct thread_state *s
     jvmtiFrameInfo frames[NEAR];
     struct at_work work = look_at(jni, thread, frames, NEAR);
     if (!work.asks && !is_beginning(jni, frames, work.frames, NEAR)) return;
-    correct(state, false, computed_by(thread));
+    correct(state, (struct at_task){0}, computed_by(thread));
     if (work.asks) state->was_idle = false;
 }
 
@@ -281,7 +364,7 @@ static struct thread_state *begin_own(JNIEnv *jni, jthread thread) {
         bool begins = old && is_beginning(jni, frames, work.frames, DEEPEST);
         work.asks |= begins;
         work.forks &= !begins;
-        if (old && (state = make(jni, thread))) describe(jni, thread, state, &work);
+        if (old && (state = make(jni, thread))) describe(jni, thread, state, &work, 0);
         (*jni)->PopLocalFrame(jni, NULL);
     }
     free(frames);
@@ -312,7 +395,7 @@ struct thread_state *running_take(JNIEnv *jni) {
 
 typedef void look(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames);
 
-static void look_at_all(JNIEnv *jni, look *look_at_one, bool first) {
+static void look_at_all(JNIEnv *jni, look *look_at_one) {
     jint count;
     jthread *threads, self = NULL;
     jvmtiFrameInfo *frames = malloc(DEEPEST * sizeof *frames);
@@ -322,10 +405,10 @@ static void look_at_all(JNIEnv *jni, look *look_at_one, bool first) {
     }
     (*jni)->EnsureLocalCapacity(jni, 2 * count + MORE_REFERENCES); // threads, and groups of those that are looked at
     (*tracer.jvmti)->GetCurrentThread(tracer.jvmti, &self);
-    if (first) waiting = calloc((size_t)count, sizeof(struct thread_state *));
+    if (look_at_one == begin) waiting = calloc((size_t)count, sizeof(struct thread_state *));
     for (jint i = 0; i < count; i++) {
         bool own = (*jni)->IsSameObject(jni, threads[i], self);
-        if (waiting && !own && (*jni)->PushLocalFrame(jni, 16) == 0) {
+        if ((waiting || look_at_one != begin) && !own && (*jni)->PushLocalFrame(jni, 16) == 0) {
             look_at_one(jni, threads[i], frames);
             (*jni)->PopLocalFrame(jni, NULL);
         }
@@ -336,19 +419,56 @@ static void look_at_all(JNIEnv *jni, look *look_at_one, bool first) {
     free(frames);
 }
 
+// What an earlier recording made obsolete may stand on stacks still.
+static void know_obsolete(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
+    struct at_work work = look_at(jni, thread, frames, DEEPEST);
+    for (jint i = 0; i < work.frames; i++) {
+        if (is_obsolete(frames[i].method)) under_way_know_obsolete(jni, frames[i].method);
+    }
+}
+
 void running_expect(JNIEnv *jni) {
     waiting_count = 0;
+    atomic_store(&asleep, 0);
     know_methods(jni);
+    under_way_restart(jni);
     atomic_store(&expecting, true);
 }
 
 void running_begin(JNIEnv *jni) {
-    look_at_all(jni, begin, true);
+    static bool again;
+    if (again) look_at_all(jni, know_obsolete);
+    again = true;
+    under_way_look(jni);
+    look_at_all(jni, begin);
+    look_at_all(jni, see_sleep);
+    under_way_forget(jni);
     atomic_store(&expecting, false);
 }
 
 void running_look_again(JNIEnv *jni) {
-    look_at_all(jni, look_again, false);
+    under_way_look(jni);
+    look_at_all(jni, look_again);
+    look_at_all(jni, see_sleep);
+    under_way_forget(jni);
+    tell_queued(jni);
+}
+
+bool running_any_asleep(void) {
+    return atomic_load_explicit(&asleep, memory_order_relaxed) > 0;
+}
+
+void running_wake(struct thread_state *state) {
+    if (!is_asleep(state)) return;
+    atomic_fetch_sub(&asleep, 1);
+    if (state->wait_depth > 0) {
+        record_boundary(state, EVENT_WAIT_END, state->awaiting, 0);
+        state->waited = state->awaiting;
+        state->wait_depth = 0;
+    }
+    if (state->blocked_on) record_boundary(state, EVENT_BLOCK_END, state->blocked_on, 0);
+    state->blocked_on = 0;
+    if (state->sleep) sleeps_end(state);
 }
 
 void running_end(void) {

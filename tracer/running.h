@@ -4,7 +4,8 @@
 // its run() or main included, are listed as begun before (registry_running).
 //
 // What a thread was at ends unseen, because the frames on its stack run on as they were: a worker's task ends where the
-// worker next asks for one. A wait that was under way is not told at all. While classes are woven nobody tells what
+// worker next asks for one. A thread that sleeps begins with what it sleeps for (under_way.h), till its first event:
+// when it unparks, for one, it says so. While classes are woven nobody tells what
 // workers take up and end: so they are looked at once more. What is missed even so is seen where a worker first spawns,
 // waits or sets a result outside of any task, which is then listed as begun before, too; or where it first begins a
 // task that its loop runs, and not its task: then that has ended by now.
@@ -12,6 +13,7 @@
 #define REHYPE_TRACER_RUNNING_H
 
 #include <jni.h>
+#include <stdbool.h>
 
 struct thread_state;
 
@@ -20,15 +22,22 @@ struct thread_state;
 void running_expect(JNIEnv *jni);
 
 // By the starting thread, which must be refused itself (thread_state_refuse), after new threads have begun to tell of
-// themselves and before any class is retransformed. Some 20 us a thread.
+// themselves and before any class is retransformed. Some 40 us a thread.
 void running_begin(JNIEnv *jni);
 
-// By the same thread, when all classes are woven. Some 20 us a thread.
+// By the same thread, when all classes are woven; tells as well what lies in the pools' queues (queued.h). Some 40 us a
+// thread.
 void running_look_again(JNIEnv *jni);
 
 // By a thread at its first event: what running_begin made for it, or, where it has not come to it yet, the same made
 // here; NULL for a new one. The thread's own from here on.
 struct thread_state *running_take(JNIEnv *jni);
+
+// Whether any thread that was found asleep has not told of anything since: it is to do so as it wakes up.
+bool running_any_asleep(void);
+
+// By a thread whose state was just taken: what it slept for is over.
+void running_wake(struct thread_state *state);
 
 // When the recording has ended: gives back what no thread took.
 void running_end(void);

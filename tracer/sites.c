@@ -299,7 +299,22 @@ void sites_restart(void) {
 }
 
 // The innermost frame of the application's; where there is none, that of a library that spawns by itself, or of what a
-// method reference calls.
+// method reference calls: the innermost of these is *fallback.
+static uint32_t look_for_site(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count, uint32_t *fallback) {
+    for (jint i = 0; i < count; i++) {
+        struct frame_site site = site_of_frame(jni, &frames[i]);
+        if (site.id == NOT_APPLICATION) continue;
+        if (!site.is_fallback) return site.id;
+        if (!*fallback) *fallback = site.id;
+    }
+    return 0;
+}
+
+uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
+    uint32_t fallback = 0, site = look_for_site(jni, frames, count, &fallback);
+    return site ? site : fallback;
+}
+
 static uint32_t walk_to_site(JNIEnv *jni) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint asked = AT_FIRST, count = asked;
@@ -307,12 +322,8 @@ static uint32_t walk_to_site(JNIEnv *jni) {
     for (jint depth = 1; depth < DEEPEST && count == asked; depth += count) { // 0 is the probe
         asked = depth == 1 ? AT_FIRST : AT_A_TIME;
         if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, asked, stack, &count) != JVMTI_ERROR_NONE) break;
-        for (jint i = 0; i < count; i++) {
-            struct frame_site site = site_of_frame(jni, &stack[i]);
-            if (site.id == NOT_APPLICATION) continue;
-            if (!site.is_fallback) return site.id;
-            if (!fallback) fallback = site.id;
-        }
+        uint32_t site = look_for_site(jni, stack, count, &fallback);
+        if (site) return site;
     }
     return fallback;
 }

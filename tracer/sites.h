@@ -20,6 +20,9 @@ uint32_t site_of_sleep(JNIEnv *jni, struct thread_state *state, uint32_t class);
 // walk.
 uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_t class);
 
+// The same of a thread that sleeps, by its stack, innermost frame first.
+uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count);
+
 // The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
 // false: there is no room for one.
 bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);

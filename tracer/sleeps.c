@@ -93,10 +93,10 @@ static void give_back(struct slot *slot) {
     atomic_store_explicit(&slot->taken, false, memory_order_release);
 }
 
-void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared) {
-    uint64_t number = number_of(jni, state);
+// Gives the state a sleep, in the table under the thread's number.
+static bool lie_down(struct thread_state *state, uint64_t number, uint64_t shared) {
     struct slot *slot = number ? take_slot(number) : NULL;
-    if (!slot) return;
+    if (!slot) return false;
     state->sleep = task_id_new(state);
     state->slot = slot;
     state->sleeps_shared = shared != 0;
@@ -106,8 +106,20 @@ void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint6
     atomic_store_explicit(&slot->shared, shared, memory_order_relaxed);
     atomic_store_explicit(&slot->since, clock_ticks(), memory_order_relaxed);
     atomic_store_explicit(&slot->id, state->sleep, memory_order_release); // pairs with the load in find
+    return true;
+}
+
+void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared) {
+    if (!lie_down(state, number_of(jni, state), shared)) return;
     uint32_t site = site_of_sleep(jni, state, class);
     record_boundary(state, EVENT_WAIT_BEGIN, state->sleep, wait_operand(WAIT_FOR_RELEASE, class, site));
+}
+
+void sleeps_found(JNIEnv *jni, jthread thread, struct thread_state *state, uint32_t class, uint64_t shared,
+                  uint32_t site, uint64_t cpu) {
+    if (!thread_number || !lie_down(state, (uint64_t)(*jni)->GetLongField(jni, thread, thread_number), shared)) return;
+    ring_put3(&state->channel->ring, clock_ticks(), EVENT_WAIT_BEGIN, state->sleep, cpu,
+              wait_operand(WAIT_FOR_RELEASE, class, site));
 }
 
 // Takes a sleep off the table; only one can.
@@ -117,15 +129,21 @@ static bool claim(struct slot *slot, uint64_t id) {
 
 void sleeps_end(struct thread_state *state) {
     record_boundary(state, EVENT_WAIT_END, state->sleep, 0);
+    sleeps_forget(state);
+}
+
+void sleeps_forget(struct thread_state *state) {
     claim(state->slot, state->sleep);
     give_back(state->slot);
     if (state->sleeps_shared) atomic_fetch_sub_explicit(&shared_sleeper, 1, memory_order_relaxed);
     state->sleep = 0;
 }
 
-// Whoever wakes somebody must be in a task, to be known as the releaser.
+// Whoever wakes somebody must be in a task, to be known as the releaser. A thread that was there before the tracer may
+// not have told of any event yet.
 static bool is_known(void) {
-    return thread_state_here() && thread_state_here()->tasks > 0;
+    const struct thread_state *state = tracer.attached ? thread_state_get() : thread_state_here();
+    return state && state->tasks > 0;
 }
 
 static void release(struct thread_state *state, struct slot *slot, uint64_t id) {

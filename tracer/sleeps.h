@@ -31,6 +31,12 @@ void sleeps_restart(void);
 void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared);
 void sleeps_end(struct thread_state *state);
 
+// The same of another thread that slept when recording began, whose state is no thread's yet; `cpu` is what it had
+// computed. Its end is told as the thread's own, or by who forgets the sleep.
+void sleeps_found(JNIEnv *jni, jthread thread, struct thread_state *state, uint32_t class, uint64_t shared,
+                  uint32_t site, uint64_t cpu);
+void sleeps_forget(struct thread_state *state);
+
 // Whether the thread is in a task and awake, as far as is recorded: only then may it begin to sleep.
 static inline bool sleeps_may_begin(const struct thread_state *state) {
     return state && state->tasks > 0 && state->wait_depth == 0 && !state->blocked_on && !state->sleep;

@@ -233,6 +233,7 @@ static void make_own(void) {
     join_all(state->native);
     thread_ring = &state->channel->ring;
     thread_state = state;
+    if (tracer.attached) running_wake(state);
 }
 
 struct thread_state *thread_state_make(void) {

@@ -114,6 +114,9 @@ public final class Rehype {
     public static native void terminationBegin(int pool);
     public static native void parkBegin(Object blocker);
     public static native void parkEnd();
+
+    // In a JVM that was attached to: a thread says what it parks on, or, when it has parked, null.
+    public static native void blocksOn(Object blocker);
     public static native void unparks(Object thread);
     public static native void notifies(Object monitor);
     public static native void notifiesAll(Object monitor);
