@@ -224,7 +224,7 @@ static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited
     if (!frame->left) {
         strand_pass_by(sim, index, sim->dag->tasks[frame->task].spawn_end, strand->now_ns, true);
     }
-    frame->left = true;
+    frame->left = frame->parked = true;
     frame->link = sim->first_stage[awaited];
     sim->first_stage[awaited] = stage;
     sim->stages_left++;
@@ -253,6 +253,7 @@ void stages_resume(struct simulation *sim, uint32_t index) {
     for (uint32_t stage = strand->stages, next; stage != DAG_NONE; stage = next) {
         next = sim->frames[stage].link;
         sim->frames[stage].link = DAG_NONE;
+        sim->frames[stage].parked = false;
         sim->frames[stage].outer = strand->frame;
         strand->frame = stage;
         sim->stages_left--;

@@ -200,7 +200,10 @@ const struct dag *simulation_dag(const struct simulation *sim) {
     return &sim->derived;
 }
 
-const struct stuck *simulation_stuck(const struct simulation *sim) {
+// Looked for when asked: a search needs no more than a yes or no of most plans.
+const struct stuck *simulation_stuck(struct simulation *sim) {
+    if (!sim->stuck_known) stuck_find(sim);
+    sim->stuck_known = true;
     return &sim->stuck;
 }
 
@@ -1029,8 +1032,9 @@ static void forget_waiting(struct simulation *sim) {
     for (uint32_t i = 0; i < sim->strand_count; i++) {
         if (sim->strands[i].awaits != DAG_NONE) sim->parking.first[sim->strands[i].awaits] = DAG_NONE;
     }
-    if (!sim->stages_left) return;
-    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) sim->first_stage[v] = DAG_NONE;
+    for (uint32_t f = 0; sim->stages_left && f < sim->frame_count; f++) {
+        if (sim->frames[f].parked) sim->first_stage[sim->dag->vertices.cause[sim->frames[f].next - 1]] = DAG_NONE;
+    }
 }
 
 static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
@@ -1039,7 +1043,7 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
         for (uint32_t strand; (strand = parking_take_ready(&sim->parking)) != DAG_NONE;) advance(sim, strand);
     } while (take_next(sim) && !sim->no_memory);
     bool stuck = !sim->no_memory && is_stuck(sim);
-    if (stuck) stuck_find(sim);
+    sim->stuck_known = !stuck;
     forget_waiting(sim);
     if (sim->no_memory) return DAG_NO_MEMORY;
     return stuck ? DAG_DEADLOCK : DAG_OK;

@@ -164,11 +164,12 @@ const struct dag *simulation_dag(const struct simulation *simulation);
 // for (starvation), as a chain. Coordinators that became stages wait in it like others.
 struct stuck {
     uint32_t tasks[DAG_DEADLOCK_TASKS];
+    uint32_t asks[DAG_DEADLOCK_TASKS]; // by which each waits for what the next holds; DAG_NONE: for its result
     uint32_t length;
     uint32_t pool; // whose workers all wait, trace pool id, or (no chain) run what went on when recording ended; 0: a
                    // deadlock
 };
-const struct stuck *simulation_stuck(const struct simulation *simulation);
+const struct stuck *simulation_stuck(struct simulation *simulation); // until the next run
 
 // "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages.
 char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);

@@ -130,12 +130,6 @@ uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
 
 // ---- who comes
 
-static uint32_t idle_count(const struct simulation *sim, const struct pool_state *pool) {
-    uint32_t count = 0;
-    for (uint32_t i = pool->idle_first; i != DAG_NONE; i = sim->strands[i].idle_next) count++;
-    return count;
-}
-
 // How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
 // made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
 static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
@@ -149,8 +143,8 @@ static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint
     return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
 }
 
-static int64_t running(const struct simulation *sim, const struct pool_state *pool) {
-    return (int64_t)pool->alive - pool->blocked - idle_count(sim, pool);
+static int64_t running(const struct pool_state *pool) {
+    return (int64_t)pool->alive - pool->blocked - pool->idle;
 }
 
 // How long an idle worker needs that a task's spawn calls: if another than the recorded one finds it, as long as then
@@ -171,7 +165,7 @@ static enum dispatch dispatch_to_idle(const struct simulation *sim, uint32_t ind
 // A task was spawned: returns whether that made a worker.
 static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(sim, pool);
+    int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(pool);
     if (run >= parallelism) return false;
     enum dispatch dispatch = DISPATCH_NEW;
     uint32_t worker = worker_wake(sim, index, now_ns);
@@ -199,7 +193,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     if (worker != DAG_NONE) {
         worker_send(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
         sim->strands[worker].takes_before_ns = 0;
-    } else if (wanted && (!full || running(sim, pool) == 0)) {
+    } else if (wanted && (!full || running(pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
         if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
     }

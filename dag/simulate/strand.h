@@ -66,6 +66,7 @@ struct frame {
                            // when recorded, and that it has not helped with yet
     uint8_t kind;
     bool left;   // of a stage: it has been left once
+    bool parked; // of a stage: it awaits a result, of a wait that ends right before `next`
     bool begun;  // of FRAME_PARTS: in a bracket
     bool stolen; // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
     uint32_t stolen_from; // what it was
@@ -201,6 +202,8 @@ struct pool_state {
     int64_t capacity;
     uint32_t made, alive;
     uint32_t idle_first, idle_last; // strands
+    uint32_t idle;                  // how many
+    uint32_t barriers;              // thread of the DAG's own that gathers its end, DAG_NONE; the same in all runs
     uint32_t queue_length;          // in deques too
     uint32_t heap;                  // of a pool that goes by priority: task that comes first, DAG_NONE
     struct deque shared;            // of others: what queues; of a stealing pool what others than its workers spawned
@@ -290,6 +293,7 @@ struct simulation {
     uint32_t pool_count;
     uint32_t *recorded_workers; // what pool_state.recorded points into
     uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
+    uint32_t *next_barrier;     // a thread each: the pool's next one, DAG_NONE
     uint32_t *pool_of_shutdown; // a vertex each, 0: none
     uint32_t *standing;         // tasks that pools had when recording began, in order of their start
     uint32_t standing_count;
@@ -331,6 +335,7 @@ struct simulation {
     struct dag derived;
     struct derive_work *derive;
     struct stuck stuck;
+    bool stuck_known;
 };
 
 // Whether the run dispatches a pool's tasks.
@@ -605,7 +610,7 @@ bool derive_run(struct simulation *sim);                      // of large runs b
 bool derive_run_by(struct simulation *sim, uint32_t threads); // 1 or 2
 void derive_free(struct simulation *sim);
 
-// stuck.c
+// stuck.c: of the run, which came to a halt
 void stuck_find(struct simulation *sim);
 
 #endif

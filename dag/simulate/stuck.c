@@ -31,6 +31,29 @@ static bool is_same(struct waiter a, struct waiter b) {
     return a.strand == b.strand && a.stage == b.stage;
 }
 
+static bool waits_for_resource(const struct simulation *sim, struct waiter waiter) {
+    return waiter.strand != DAG_NONE && sim->strands[waiter.strand].wait == ASK_LISTED;
+}
+
+static bool has_some(const struct simulation *sim, const struct strand *strand, uint32_t resource) {
+    for (uint32_t h = strand->holds; h != DAG_NONE; h = sim->holds[h].next) {
+        if (sim->dag->asks[sim->holds[h].ask].resource == resource) return true;
+    }
+    return false;
+}
+
+// A process that holds what the waiter waits for: the one that took some of it last, or else the first.
+static struct waiter holder_for(const struct simulation *sim, struct waiter waiter) {
+    uint32_t resource = sim->dag->asks[sim->strands[waiter.strand].ask].resource;
+    uint32_t holder = sim->resources[resource].holder;
+    bool holds = holder != DAG_NONE && has_some(sim, &sim->strands[holder], resource);
+    for (uint32_t i = 0; !holds && i < sim->strand_count; i++) {
+        holds = has_some(sim, &sim->strands[i], resource);
+        holder = i;
+    }
+    return (struct waiter){holds ? holder : DAG_NONE, DAG_NONE};
+}
+
 // What a waiter waits for, DAG_NONE if it is at no wait.
 static uint32_t awaited_by(const struct simulation *sim, struct waiter waiter) {
     if (waiter.stage != DAG_NONE) return sim->dag->vertices.cause[sim->frames[waiter.stage].next - 1];
@@ -50,10 +73,9 @@ static bool is_ahead(const struct frame *frame, uint32_t vertex) {
 
 // A stage that waits and has the vertex ahead, or any for DAG_NONE.
 static uint32_t stage_ahead_of(const struct simulation *sim, uint32_t vertex) {
-    for (uint32_t v = 0; sim->stages_left && v < sim->dag->vertex_count; v++) {
-        for (uint32_t f = sim->first_stage[v]; f != DAG_NONE; f = sim->frames[f].link) {
-            if (vertex == DAG_NONE || is_ahead(&sim->frames[f], vertex)) return f;
-        }
+    for (uint32_t f = 0; sim->stages_left && f < sim->frame_count; f++) {
+        const struct frame *frame = &sim->frames[f];
+        if (frame->parked && (vertex == DAG_NONE || is_ahead(frame, vertex))) return f;
     }
     return DAG_NONE;
 }
@@ -88,12 +110,19 @@ static struct waiter who_brings(const struct simulation *sim, uint32_t vertex) {
     return (struct waiter){DAG_NONE, DAG_NONE};
 }
 
-static bool list_task(struct stuck *stuck, uint32_t task) {
+static bool list_task(struct stuck *stuck, uint32_t task, uint32_t ask) {
     if (task == DAG_NONE) return true;
-    if (stuck->length && stuck->tasks[stuck->length - 1] == task) return true;
-    if (stuck->length == DAG_DEADLOCK_TASKS) return false;
-    stuck->tasks[stuck->length++] = task;
+    bool again = stuck->length && stuck->tasks[stuck->length - 1] == task;
+    if (!again && stuck->length == DAG_DEADLOCK_TASKS) return false;
+    if (!again) stuck->tasks[stuck->length++] = task;
+    stuck->asks[stuck->length - 1] = ask;
     return true;
+}
+
+// false: there is no room for more.
+static bool list_waiter(struct simulation *sim, struct waiter waiter) {
+    uint32_t ask = waits_for_resource(sim, waiter) ? sim->strands[waiter.strand].ask : DAG_NONE;
+    return list_task(&sim->stuck, task_of(sim, waiter), ask);
 }
 
 // Of a task in parts: one of them is.
@@ -110,17 +139,26 @@ static struct waiter first_waiter(const struct simulation *sim) {
     for (uint32_t i = 0; i < sim->strand_count; i++) {
         const struct strand *strand = &sim->strands[i];
         bool waits = strand->life == LIFE_RUNS && strand->vertex != DAG_NONE && strand->awaits != DAG_NONE;
+        if (strand->wait == ASK_LISTED) return (struct waiter){i, DAG_NONE};
         if (waits && sim->dag->vertices.kind[strand->vertex] != VERTEX_BARRIER) return (struct waiter){i, DAG_NONE};
     }
     return (struct waiter){DAG_NONE, stage_ahead_of(sim, DAG_NONE)};
+}
+
+static bool is_waiting(const struct simulation *sim, struct waiter waiter) {
+    return waits_for_resource(sim, waiter) || awaited_by(sim, waiter) != DAG_NONE;
+}
+
+static struct waiter next_of(const struct simulation *sim, struct waiter waiter) {
+    return waits_for_resource(sim, waiter) ? holder_for(sim, waiter) : who_brings(sim, awaited_by(sim, waiter));
 }
 
 // After as many steps as there are waiters one is on the ring, if there is a ring.
 static struct waiter on_ring(const struct simulation *sim, struct waiter first) {
     struct waiter waiter = first;
     for (uint32_t i = 0; i < sim->strand_count + sim->stages_left; i++) {
-        struct waiter next = who_brings(sim, awaited_by(sim, waiter));
-        if (is_nobody(next) || awaited_by(sim, next) == DAG_NONE) return first;
+        struct waiter next = next_of(sim, waiter);
+        if (is_nobody(next) || !is_waiting(sim, next)) return first;
         waiter = next;
     }
     return waiter;
@@ -142,15 +180,15 @@ void stuck_find(struct simulation *sim) {
     else
         first = on_ring(sim, first);
     for (struct waiter waiter = first; !is_nobody(waiter);) {
-        uint32_t awaited = awaited_by(sim, waiter);
-        if (awaited == DAG_NONE || !list_task(stuck, task_of(sim, waiter))) return;
-        uint32_t task = dag_task_of(&sim->dag->vertices, awaited);
-        if (!list_task(stuck, task)) return;
-        if (is_queued(sim, task)) {
+        if (!is_waiting(sim, waiter) || !list_waiter(sim, waiter)) return;
+        uint32_t awaited = waits_for_resource(sim, waiter) ? DAG_NONE : awaited_by(sim, waiter);
+        uint32_t task = awaited == DAG_NONE ? DAG_NONE : dag_task_of(&sim->dag->vertices, awaited);
+        if (!list_task(stuck, task, DAG_NONE)) return;
+        if (task != DAG_NONE && is_queued(sim, task)) {
             stuck->pool = sim->dag->tasks[task].pool;
             return;
         }
-        waiter = who_brings(sim, awaited);
+        waiter = next_of(sim, waiter);
         if (is_same(waiter, first)) {
             if (stuck->length > 1 && stuck->tasks[0] == stuck->tasks[stuck->length - 1]) stuck->length--;
             return;

@@ -99,6 +99,9 @@ static void find_barrier(struct simulation *sim, uint32_t thread) {
         else if (dag->threads[dag_thread_of(dag, cause)].worker)
             sim->pool_of_barrier[thread] = dag->threads[dag_thread_of(dag, cause)].pool;
     }
+    struct pool_state *pool = &sim->pools[sim->pool_of_barrier[thread]];
+    sim->next_barrier[thread] = pool->barriers;
+    if (sim->pool_of_barrier[thread]) pool->barriers = thread;
     if (shutdown != DAG_NONE && sim->pool_of_barrier[thread]) {
         sim->pool_of_shutdown[shutdown] = sim->pool_of_barrier[thread];
     }
@@ -110,10 +113,13 @@ bool pools_new(struct simulation *sim) {
     sim->pools = calloc((size_t)dag->pool_count + 1, sizeof *sim->pools);
     sim->recorded_workers = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->recorded_workers);
     sim->pool_of_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->pool_of_barrier);
+    sim->next_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->next_barrier);
     sim->pool_of_shutdown = calloc((size_t)dag->vertex_count + 1, sizeof *sim->pool_of_shutdown);
-    if (!sim->pools || !sim->recorded_workers || !sim->pool_of_barrier || !sim->pool_of_shutdown) {
+    if (!sim->pools || !sim->recorded_workers || !sim->pool_of_barrier || !sim->next_barrier ||
+        !sim->pool_of_shutdown) {
         return false;
     }
+    for (uint32_t p = 0; p < sim->pool_count; p++) sim->pools[p].barriers = DAG_NONE;
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         enum discipline discipline = dag->pools[p].discipline;
         sim->pools[p].governed = discipline != DISCIPLINE_UNKNOWN;
@@ -130,6 +136,7 @@ void pools_free(struct simulation *sim) {
     free(sim->pools);
     free(sim->recorded_workers);
     free(sim->pool_of_barrier);
+    free(sim->next_barrier);
     free(sim->pool_of_shutdown);
     shifts_free(sim);
     stealing_free(sim);
@@ -150,7 +157,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
         pool->capacity = INT64_MAX;
     }
     pool->made = pool->alive = pool->queue_length = 0;
-    pool->coming = 0;
+    pool->coming = pool->idle = 0;
     pool->coming_first = DAG_NONE;
     pool->idle_first = pool->idle_last = pool->heap = pool->shutdown = DAG_NONE;
     pool->gone_ns = DAG_ABSENT;
@@ -196,6 +203,7 @@ static void idle_add(struct simulation *sim, struct pool_state *pool, uint32_t w
     else
         pool->idle_first = worker;
     pool->idle_last = worker;
+    pool->idle++;
 }
 
 static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
@@ -208,6 +216,7 @@ static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_
         sim->strands[strand->idle_next].idle_before = strand->idle_before;
     else
         pool->idle_last = strand->idle_before;
+    pool->idle--;
     agenda_remove(&sim->agenda, worker);
 }
 
@@ -462,10 +471,9 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
 static void end_pool(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
     int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
-    for (uint32_t i = 0; i < sim->dag->thread_count; i++) {
+    for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->next_barrier[i]) {
         uint32_t barrier = last_vertex(sim->dag, i);
-        if (sim->pool_of_barrier[i] == index && sim->time_ns[barrier] == DAG_PENDING)
-            strand_pass(sim, i, barrier, end_ns);
+        if (sim->time_ns[barrier] == DAG_PENDING) strand_pass(sim, i, barrier, end_ns);
     }
 }
 
