@@ -239,6 +239,11 @@ struct dag {
     uint32_t task_count;
     int64_t *bytecodes; // a task each, executed by its body but in other tasks' bodies inside it; -1 unknown. NULL
                         // where the trace does not count them, and of a simulated run
+    // Delayed and periodic tasks; arrays of a task each, all NULL where the trace has none. A due time moves with the
+    // vertex behind which it was set.
+    int64_t *due_ns;    // INT64_MIN: none
+    int64_t *period_ns; // > 0 fixed rate, < 0 fixed delay, 0 once
+    uint32_t *due_set;  // on the thread that set it; DAG_NONE: before all vertices, or none
     struct dag_site *sites;
     uint32_t site_count;
     struct dag_context *contexts; // [0] is the empty one

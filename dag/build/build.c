@@ -62,6 +62,7 @@ static void do_rest(void *of, uint32_t hand, uint32_t item) {
 static bool finish(struct builder *builder) {
     struct rest rest = {.builder = builder};
     if (!prepare_computing(builder) || !read_machine(builder)) return false;
+    settle_due(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);
     return rest.pools_described;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
-// workers; lay.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths;
+// workers; lay.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths, and
+// due.c for due times;
 // cause.c finds each vertex's cause and rule; skew.c makes times agree with them; resources.c says who had what, and
 // what a wait for it waited for; machine.c reads the JVM's own stream; compute.c shares out what was measured;
 // dispatch.c and pools.c say how tasks and pools met. Of large traces two threads do what can be done by pieces, or
@@ -176,6 +177,10 @@ bool scan_trace(struct builder *builder);
 void reader_begin(struct builder *builder, struct event_reader *reader, uint32_t stream);
 // Valid until the next call; NULL: none is left, or it is damaged, as builder->error says.
 const struct event_batch *reader_next(struct builder *builder, struct event_reader *reader);
+
+bool prepare_due(struct builder *builder);
+void note_due(struct dag *dag, uint32_t task, const struct event *event, uint32_t vertex); // set behind that vertex
+void settle_due(struct dag *dag);                                                          // once times stand
 
 bool lay_vertices(struct builder *builder);
 bool add_thread(struct builder *builder, uint32_t stream); // that following vertices belong to

@@ -489,6 +489,15 @@ static bool lay_released(struct lay *lay, const struct event *event) {
     return true;
 }
 
+// Of a task that the trace does not mention otherwise nothing else is known.
+static void lay_due(const struct lay *lay, const struct event *event) {
+    const struct builder *builder = lay->builder;
+    const struct sighting *sighting = named(lay);
+    bool has_vertices = builder->thread_of_stream[lay->stream] != DAG_NONE;
+    if (sighting && sighting->task != DAG_NONE)
+        note_due(builder->dag, sighting->task, event, has_vertices ? last_vertex(lay) : DAG_NONE);
+}
+
 static bool lay_task_event(struct lay *lay, const struct event *event) {
     struct sighting *sighting = named(lay);
     if (event->kind == EVENT_THREAD_START) return lay_thread_start(lay, sighting);
@@ -567,6 +576,9 @@ static bool lay_event(struct lay *lay, const struct event *event) {
         return lay_held(lay, event);
     case EVENT_RELEASED:
         return lay_released(lay, event);
+    case EVENT_DUE:
+        lay_due(lay, event);
+        return true;
     case EVENT_LIMIT:
         lay->limit_ns = (int64_t)(event->operand[0] & INT64_MAX);
         return true;
@@ -701,7 +713,7 @@ static bool lay_all(struct builder *builder) {
 
 bool lay_vertices(struct builder *builder) {
     const struct trace *trace = builder->trace;
-    if (!prepare_bytecodes(builder)) return false;
+    if (!prepare_bytecodes(builder) || !prepare_due(builder)) return false;
     builder->has_costs = trace->tells_costs;
     builder->has_cpu = trace->header.cycle_unit != NULL;
     builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];

@@ -366,6 +366,16 @@ static void adopt_times(struct taking *taking) {
     dag->vertices.time_ns = taking->time_ns;
 }
 
+// A due time moves with the vertex behind which it was set.
+static void move_due(struct dag *dag) {
+    for (uint32_t t = 0; dag->due_ns && t < dag->task_count; t++) {
+        uint32_t set = dag->due_set[t];
+        if (set == DAG_NONE) continue;
+        int64_t moved_ns = dag->vertices.time_ns[set] - dag->tracer.recorded_ns[set];
+        if (__builtin_add_overflow(dag->due_ns[t], moved_ns, &dag->due_ns[t])) dag->due_ns[t] = INT64_MAX;
+    }
+}
+
 static bool take_out(struct taking *taking) {
     struct dag *dag = taking->dag;
     walk(taking);
@@ -375,6 +385,7 @@ static bool take_out(struct taking *taking) {
         dag->tracer.recorded_ns = NULL;
         return false;
     }
+    move_due(dag);
     shorten_computing(taking);
     sum_up(taking);
     move_window(taking);

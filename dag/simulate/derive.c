@@ -49,6 +49,8 @@ struct derive_work {
     struct dag_pool *pools;
     struct dag_resource *resources;
     struct dag_task *tasks;
+    int64_t *due_ns, *period_ns; // a task each, as in struct dag
+    uint32_t *due_set;
     struct place *places; // a task each
     uint32_t task_capacity;
     uint32_t *now;    // a vertex of the recording each: where it is in this run, DAG_NONE
@@ -85,6 +87,9 @@ void derive_free(struct simulation *sim) {
     free(work->pools);
     free(work->resources);
     free(work->tasks);
+    free(work->due_ns);
+    free(work->period_ns);
+    free(work->due_set);
     free(work->places);
     free(work->now);
     free(work->caused);
@@ -105,6 +110,12 @@ static bool reserve_vertices(struct derive_work *work, const struct dag_vertices
            pages_resize(&work->caused, count, sizeof *work->caused);
 }
 
+static bool reserve_due(struct derive_work *work, size_t tasks) {
+    return pages_resize(&work->due_ns, tasks, sizeof *work->due_ns) &&
+           pages_resize(&work->period_ns, tasks, sizeof *work->period_ns) &&
+           pages_resize(&work->due_set, tasks, sizeof *work->due_set);
+}
+
 static bool reserve(struct simulation *sim) {
     struct derive_work *work = sim->derive;
     size_t threads = sim->strand_capacity;
@@ -120,7 +131,8 @@ static bool reserve(struct simulation *sim) {
         size_t tasks = (size_t)sim->job_capacity + 1;
         if (!pages_resize(&work->tasks, tasks, sizeof *work->tasks) ||
             !pages_resize(&work->open, HANDS * tasks, sizeof *work->open) ||
-            !pages_resize(&work->places, tasks, sizeof *work->places)) {
+            !pages_resize(&work->places, tasks, sizeof *work->places) ||
+            (sim->dag->due_ns && !reserve_due(work, tasks))) {
             return false;
         }
         work->task_capacity = (uint32_t)tasks;
@@ -553,6 +565,21 @@ static void lay_task(struct simulation *sim, uint32_t job) {
         task->flags |= TASK_REJECTED; // nobody was there to take it up
 }
 
+// A part of a task has none: what is delayed is never split.
+static void lay_due(struct simulation *sim, uint32_t job) {
+    struct derive_work *work = sim->derive;
+    const struct dag *recorded = sim->dag;
+    bool known = !job_is_part(sim, job) && recorded->due_ns[job] != INT64_MIN;
+    work->due_ns[job] = known ? recorded->due_ns[job] : INT64_MIN;
+    work->period_ns[job] = known ? recorded->period_ns[job] : 0;
+    work->due_set[job] = DAG_NONE;
+    uint32_t set = known ? recorded->due_set[job] : DAG_NONE, now = now_at(work, set);
+    if (now == DAG_NONE) return;
+    int64_t moved_ns = work->vertices.time_ns[now] - recorded->vertices.time_ns[set];
+    if (__builtin_add_overflow(work->due_ns[job], moved_ns, &work->due_ns[job])) work->due_ns[job] = INT64_MAX;
+    work->due_set[job] = now;
+}
+
 static void find_window(struct dag *dag) {
     int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
@@ -586,7 +613,10 @@ static void lay_pools_and_resources(struct simulation *sim) {
 // ---- all of it
 
 static void lay_tasks(struct simulation *sim, uint32_t first) {
-    for (uint32_t job = first; job < sim->job_count && job - first < PIECE; job++) lay_task(sim, job);
+    for (uint32_t job = first; job < sim->job_count && job - first < PIECE; job++) {
+        lay_task(sim, job);
+        if (sim->dag->due_ns) lay_due(sim, job);
+    }
 }
 
 // Items: strands, and then pieces of all tasks.
@@ -617,6 +647,11 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.tasks = work->tasks;
     sim->derived.pools = work->pools;
     sim->derived.resources = work->resources;
+    if (sim->dag->due_ns) {
+        sim->derived.due_ns = work->due_ns;
+        sim->derived.period_ns = work->period_ns;
+        sim->derived.due_set = work->due_set;
+    }
     sim->derived.origin = sim->dag;
     sim->derived.redispatched = sim->model != MODEL_DAG;
     sim->derived.source = work->source;

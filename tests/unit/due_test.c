@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// When delayed and periodic tasks are due, on traces by hand. All times are ns.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dag/build/perturbation.h"
+#include "simulate_fixture.h"
+
+enum { MAIN = 1, WORKER = 2, M = 100, ONCE = 7, FIRST = 8, SECOND = 9, UNSEEN = 10 };
+
+struct fixture {
+    struct trace_builder *tb;
+    struct trace *trace;
+    struct dag *dag;
+};
+
+// main hands over a task at 100 that is due at 1,110 and comes at 1,150, and at 200 a periodic one that is due at 260;
+// its second repetition, due 1,000 after that, is told of by the worker at 400.
+static struct fixture begin(uint64_t delay_ns) {
+    struct fixture f = {.tb = tb_new()};
+    uint32_t pool = tb_pool(f.tb, "timer", 1), site = tb_site(f.tb, "Main", "run", 12);
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_thread(f.tb, WORKER, "timer-1", 0);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    tb_event(f.tb, MAIN, 100, EVENT_SPAWN_BEGIN, ONCE, site, pool);
+    tb_event(f.tb, MAIN, 110, EVENT_DUE, ONCE, delay_ns, 0);
+    tb_event(f.tb, MAIN, 120, EVENT_SPAWN_END, ONCE);
+    tb_event(f.tb, MAIN, 200, EVENT_SPAWN_BEGIN, FIRST, site, pool);
+    tb_event(f.tb, MAIN, 210, EVENT_DUE, FIRST, 50, 1000);
+    tb_event(f.tb, MAIN, 220, EVENT_SPAWN_END, FIRST);
+    tb_event(f.tb, MAIN, 2000, EVENT_THREAD_END, M, 500);
+    tb_event(f.tb, WORKER, 250, EVENT_THREAD_START, 50, 1);
+    tb_event(f.tb, WORKER, 255, EVENT_WORKER_BEGIN, pool);
+    tb_event(f.tb, WORKER, 300, EVENT_TASK_START, FIRST, 10);
+    tb_event(f.tb, WORKER, 390, EVENT_TASK_END, FIRST, 100);
+    tb_event(f.tb, WORKER, 400, EVENT_DUE, SECOND, (uint64_t)-40, (uint64_t)-1000);
+    tb_event(f.tb, WORKER, 405, EVENT_DUE, UNSEEN, 5, 5);
+    tb_event(f.tb, WORKER, 1150, EVENT_TASK_START, ONCE, 110);
+    tb_event(f.tb, WORKER, 1160, EVENT_TASK_END, ONCE, 120);
+    tb_event(f.tb, WORKER, 1300, EVENT_TASK_START, SECOND, 130);
+    tb_event(f.tb, WORKER, 1310, EVENT_TASK_END, SECOND, 140);
+    f.trace = tb_open(f.tb);
+    return f;
+}
+
+static void build(struct fixture *f) {
+    struct error error = ERROR_INIT;
+    f->dag = dag_build(f->trace, &error);
+    if (!f->dag) fail_msg("%s", error.cause[0]);
+}
+
+static void end(struct fixture *f) {
+    dag_free(f->dag);
+    trace_close(f->trace);
+    tb_free(f->tb);
+}
+
+static uint32_t task_of(const struct dag *dag, uint64_t id) {
+    uint32_t t = 0;
+    while (t < dag->task_count && dag->tasks[t].id != id) t++;
+    return t;
+}
+
+static int64_t due_of(const struct dag *dag, uint64_t id) {
+    return dag->due_ns[task_of(dag, id)];
+}
+
+static void test_due_times(void **state) {
+    (void)state;
+    struct fixture f = begin(1000);
+    build(&f);
+    assert_int_equal(due_of(f.dag, ONCE), 1110);
+    assert_int_equal(due_of(f.dag, FIRST), 260);
+    assert_int_equal(due_of(f.dag, SECOND), 360);
+    assert_int_equal(due_of(f.dag, M), INT64_MIN);
+    assert_int_equal(f.dag->period_ns[task_of(f.dag, ONCE)], 0);
+    assert_int_equal(f.dag->period_ns[task_of(f.dag, FIRST)], 1000);
+    assert_int_equal(f.dag->period_ns[task_of(f.dag, SECOND)], -1000);
+    assert_int_equal(task_of(f.dag, UNSEEN), f.dag->task_count); // it is not known what task that is
+    end(&f);
+}
+
+static void test_due_times_are_bounded(void **state) {
+    (void)state;
+    const int64_t delays_ns[] = {INT64_MAX, INT64_MIN, INT64_MIN + 5};
+    for (int i = 0; i < 3; i++) {
+        struct fixture f = begin((uint64_t)delays_ns[i]);
+        build(&f);
+        if (i == 0) assert_int_equal(due_of(f.dag, ONCE), INT64_MAX);
+        if (i > 0) assert_in_range(due_of(f.dag, ONCE) - INT64_MIN, 1, 200); // none is INT64_MIN
+        end(&f);
+    }
+}
+
+static void test_none(void **state) {
+    (void)state;
+    struct trace_builder *tb = tb_new();
+    tb_thread(tb, MAIN, "main", 0);
+    tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    struct fixture f = {.tb = tb, .trace = tb_open(tb)};
+    build(&f);
+    assert_null(f.dag->due_ns);
+    assert_null(f.dag->period_ns);
+    end(&f);
+}
+
+// Its spawn comes 8 + 2 earlier without what the first spawn and its own cost.
+static void test_due_times_move_with_what_set_them(void **state) {
+    (void)state;
+    struct fixture f = begin(1000);
+    f.trace->tells_costs = true;
+    f.trace->costs[EVENT_SPAWN_END] = (struct event_cost){1, 2000, 6000};
+    f.trace->costs[EVENT_SPAWN_BEGIN] = (struct event_cost){1, 1000, 1000};
+    build(&f);
+    struct error error = ERROR_INIT;
+    assert_true(dag_take_out_tracer_cost(f.dag, &error));
+    assert_int_equal(due_of(f.dag, ONCE), 1110 - 1);
+    assert_int_equal(due_of(f.dag, FIRST), 260 - 11);
+    end(&f);
+}
+
+// main comes to its second spawn the sooner the rate is higher; what it hands over is due that much earlier.
+static void test_due_times_of_a_simulated_run(void **state) {
+    (void)state;
+    struct fixture f = begin(1000);
+    struct simulate_fixture fixture;
+    trace_close(f.trace);
+    simulate_fixture_open(&fixture, f.tb);
+    const uint32_t site = fixture.dag->tasks[task_of(fixture.dag, ONCE)].site;
+    const struct model model = {.kind = MODEL_POOL, .rate_site = site, .rate = 2};
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    const struct dag *run = simulation_dag(fixture.simulation);
+    int64_t moved_ns = run->vertices.time_ns[run->tasks[task_of(run, FIRST)].spawn_begin] - 200;
+    assert_true(moved_ns < 0);
+    assert_int_equal(due_of(run, FIRST), 260 + moved_ns);
+    assert_int_equal(run->period_ns[task_of(run, FIRST)], 1000);
+    assert_int_equal(due_of(run, M), INT64_MIN);
+    simulate_fixture_close(&fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_due_times),
+        cmocka_unit_test(test_due_times_are_bounded),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_due_times_move_with_what_set_them),
+        cmocka_unit_test(test_due_times_of_a_simulated_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
