@@ -88,6 +88,7 @@ enum {
     TASK_PERMIT = 64, // and of a sleep: whoever ended it, another could have done as well (a semaphore). It waits for
                       // him, but is not caused by him, and lasts as long as recorded
     TASK_BEGUN_BEFORE = 128, // under way when recording began: its start is no beginning, its length not its own
+    TASK_DELAYED = 256,      // scheduled for a time of its own, once or again and again (dag/build/pools.c)
 };
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.
@@ -117,9 +118,10 @@ struct dag_task {
     uint32_t tail;                   // last vertex of what its worker did for it after the body (its result); else end
     uint32_t result;                 // vertex that sets its result: RESULT, else end; DAG_NONE if it never came
     uint32_t path;                   // index into paths
-    uint8_t flags, outcome; // enum task_outcome; TASK_CANCELLED also of one that never started, but has a result
-    uint8_t dispatch;       // enum dispatch, as recorded
-    uint32_t awaited;       // how many waits (taken included) name it
+    uint16_t flags;
+    uint8_t outcome;  // enum task_outcome; TASK_CANCELLED also of one that never started, but has a result
+    uint8_t dispatch; // enum dispatch, as recorded
+    uint32_t awaited; // how many waits (taken included) name it
 };
 
 struct dag_thread {

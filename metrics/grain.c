@@ -31,8 +31,9 @@ struct search {
     uint32_t span_count;
 };
 
-static bool counts(const struct dag_task *task) {
-    return task->site != DAG_NONE && !(task->flags & TASK_NESTED);
+static bool counts(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    return task->site != DAG_NONE && !(task->flags & TASK_NESTED) && dag_left_out(dag, index) == LEFT_OUT_NOT;
 }
 
 // Tasks site by site, each site's rising.
@@ -40,7 +41,7 @@ static void sort_by_site(struct search *search) {
     const struct dag *dag = search->dag;
     uint32_t next = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (counts(&dag->tasks[t])) search->sites[dag->tasks[t].site].count++;
+        if (counts(dag, t)) search->sites[dag->tasks[t].site].count++;
     }
     for (uint32_t s = 0; s < dag->site_count; s++) {
         search->sites[s].first = next;
@@ -48,7 +49,7 @@ static void sort_by_site(struct search *search) {
         search->sites[s].count = 0;
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        if (!counts(&dag->tasks[t])) continue;
+        if (!counts(dag, t)) continue;
         struct site_tasks *site = &search->sites[dag->tasks[t].site];
         search->by_site[site->first + site->count++] = t;
     }
@@ -150,8 +151,7 @@ static bool all_run_whole(const struct dag *dag, const uint32_t *tasks, uint32_t
     bool whole = true;
     for (uint32_t i = 0; i < count && whole; i++) {
         const struct dag_task *task = &dag->tasks[tasks[i]];
-        whole = task->start != DAG_NONE && !(task->flags & (TASK_UNFINISHED | TASK_REJECTED | TASK_HANDED_OVER)) &&
-                !waits(dag, task);
+        whole = task->start != DAG_NONE && !(task->flags & (TASK_HANDED_OVER | TASK_DELAYED)) && !waits(dag, task);
     }
     return whole;
 }

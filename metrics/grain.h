@@ -2,9 +2,9 @@
 // Groups of tasks that are too fine or too coarse (T Sec. 5.1): by what they compute, and by how the machine fares
 // while they run. A property of the recorded run; no edit changes it.
 //
-// A group is a site's tasks. It counts only if each has a start and an end and none waits: what waits for others, or
-// for a barrier, is as large as it is for their sake. Granularity is what a body computes, where the trace measures
-// that; else how long it runs.
+// A group is a site's tasks, but for those that no edit concerns (dag_left_out). It counts only if none waits, or is
+// delayed: what waits for others, or for a barrier, is as large as it is for their sake. Granularity is what a body
+// computes, where the trace measures that; else how long it runs.
 //
 // Fine: large batches (tasks that a spawner hands over without waiting for any of them) of similar small tasks, whose
 // hand-over costs or during which context switches rise. Large: at least eight times as many as cores and as threads of

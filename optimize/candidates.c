@@ -24,14 +24,29 @@ static const char *refusal_of(const struct improvement *improvement, uint32_t ta
     }
 }
 
+// Of an improvement that leaves out all tasks there are.
+static const char *none_left(const struct improvement *improvement) {
+    static const char *const reasons[LEFT_OUT_KINDS] = {
+        [LEFT_OUT_CANCELLED] = "all of its tasks were cancelled",
+        [LEFT_OUT_REJECTED] = "its pool rejected all of its tasks",
+        [LEFT_OUT_UNENDED] = "none of its tasks ended before recording did",
+        [LEFT_OUT_LOST_END] = "the end of none of its tasks was recorded",
+        [LEFT_OUT_OUT_OF_ORDER] = "all of its tasks were recorded as starting before their spawn",
+    };
+    for (unsigned kind = LEFT_OUT_NOT + 1; kind < LEFT_OUT_KINDS; kind++) {
+        if (improvement->left_out[kind] == improvement_left_out(improvement)) return reasons[kind];
+    }
+    return "each of its tasks was cancelled or rejected, or has no end that was recorded";
+}
+
 static void set_refusal(struct improvement *improvement) {
     improvement->refusal = NULL;
     if (improvement->kind == KIND_RESIZE_POOL) {
         improvement->refusal = dag_resize_refusal(improvement->dag, improvement->pool);
         return;
     }
-    if (improvement->task_count == 0 && improvement->left_out > 0)
-        improvement->refusal = "none of its tasks ended before recording did";
+    if (improvement->task_count == 0 && improvement_left_out(improvement) > 0)
+        improvement->refusal = none_left(improvement);
     else if (improvement->task_count == 0 && improvement->kind == KIND_COMBINATOR)
         improvement->refusal = "none of its tasks awaits one that it spawned";
     for (uint32_t i = 0; i < improvement->task_count && !improvement->refusal; i++) {
@@ -56,16 +71,15 @@ static bool is_concerned(const struct improvement *improvement, const struct dag
     return task->site == improvement->site && of_context && !(task->flags & TASK_NESTED);
 }
 
-static bool is_left_out(const struct improvement *improvement, uint32_t index) {
-    const struct dag_task *task = &improvement->dag->tasks[index];
-    bool of_site = improvement->kind != KIND_RESIZE_POOL && is_concerned(improvement, task);
-    return of_site && dag_task_outlasts(improvement->dag, task);
+static enum dag_left_out left_out(const struct improvement *improvement, uint32_t index) {
+    bool of_site = improvement->kind != KIND_RESIZE_POOL && is_concerned(improvement, &improvement->dag->tasks[index]);
+    return of_site ? dag_left_out(improvement->dag, index) : LEFT_OUT_NOT;
 }
 
 static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
     if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool && !(task->flags & TASK_NESTED);
-    if (!is_concerned(improvement, task) || dag_task_outlasts(improvement->dag, task)) return false;
+    if (!is_concerned(improvement, task) || dag_left_out(improvement->dag, index)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
         return task->path == improvement->path && task->start != DAG_NONE;
     }
@@ -75,10 +89,10 @@ static bool is_changed(const struct improvement *improvement, uint32_t index) {
 // Keeps those of the tasks, which rise, that the improvement changes.
 static bool take_tasks(struct improvement *improvement, const uint32_t *tasks, uint32_t count, struct arena *arena) {
     uint32_t changed = 0;
-    improvement->left_out = 0;
+    memset(improvement->left_out, 0, sizeof improvement->left_out);
     for (uint32_t i = 0; i < count; i++) {
         changed += is_changed(improvement, tasks[i]);
-        improvement->left_out += is_left_out(improvement, tasks[i]);
+        improvement->left_out[left_out(improvement, tasks[i])]++;
     }
     uint32_t *kept = ARENA_NEW(arena, uint32_t, (size_t)changed + 1);
     if (!kept) return false;
@@ -116,9 +130,9 @@ struct listing {
     size_t group_count;
 };
 
-// Unless it changes nothing.
+// Unless it changes nothing, or concerns tasks whose place is a time.
 static bool list(struct listing *listing, const struct improvement *improvement) {
-    if (improvement->task_count == 0) return true;
+    if (improvement->task_count == 0 || improvement->refusal == dag_delayed_refusal) return true;
     if (listing->count == listing->capacity) {
         size_t capacity = listing->capacity ? 2 * listing->capacity : 64;
         struct improvement *larger = realloc(listing->items, capacity * sizeof *larger);
@@ -526,7 +540,8 @@ static bool translate(const struct improvement *offered, const struct dag *dag, 
     if (!candidates_fill(improvement, arena)) return false;
     if (improvement->task_count) return true;
     improvement->site = DAG_NONE; // it has none of the tasks: nothing to change, and nothing to refuse
-    improvement->pool = improvement->left_out = 0;
+    improvement->pool = 0;
+    memset(improvement->left_out, 0, sizeof improvement->left_out);
     improvement->refusal = NULL;
     return true;
 }

@@ -15,7 +15,8 @@
 //   split        each site of coarse grain, into 2, 4, 8, ... up to four times the cores
 //   resize-pool  each pool whose rules are known, to half, three quarters, one and a half and twice its size, to the
 //                most workers that were busy at once, and to the number of cores
-// Nothing where none of the tasks ended before recording did.
+// Tasks that dag_left_out names are left out; nothing where that leaves none. Nothing but the size of their pool where
+// tasks are periodic or delayed.
 // Of tasks that the JDK makes behind what a program calls there are none, of a stream's only their inlining.
 // Improvements that differ in a number only are a family (candidates_same_family) and conflict. In the arena.
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,

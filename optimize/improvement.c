@@ -104,6 +104,12 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
 
 // Use
 
+uint32_t improvement_left_out(const struct improvement *improvement) {
+    uint32_t count = 0;
+    for (unsigned kind = LEFT_OUT_NOT + 1; kind < LEFT_OUT_KINDS; kind++) count += improvement->left_out[kind];
+    return count;
+}
+
 bool improvement_is_open(const struct improvement *improvement) {
     switch (improvement->kind) {
     case KIND_HOIST_BRANCH:

@@ -33,11 +33,15 @@ struct improvement {
     int32_t threads;       // of resize-pool: 1 or more
     const uint32_t *tasks; // that it changes, rising; of combinator the coordinators, of resize-pool the pool's
     uint32_t task_count;
-    uint32_t left_out;    // further tasks of its site and context that recording ended before: they stay as they are
-    struct stages stages; // of combinator
-    bool follows_cores;   // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
-    const char *refusal;  // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
+    uint32_t left_out[LEFT_OUT_KINDS]; // by enum dag_left_out: further tasks of its site and context, which stay as
+                                       // they are
+    struct stages stages;              // of combinator
+    bool follows_cores;  // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
+    const char *refusal; // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
 };
+
+// All tasks that it leaves out.
+uint32_t improvement_left_out(const struct improvement *improvement);
 
 // Whether its path or factor is still to be chosen, and so it can't be applied (candidates_variants).
 bool improvement_is_open(const struct improvement *improvement);

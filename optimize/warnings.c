@@ -409,7 +409,6 @@ struct findings {
     uint32_t locked;          // tasks that slept for a lock that another held
     uint32_t lock_class;      // of one of them; trace class id
     uint32_t timed_out;       // tasks that gave up waiting, or whom another gave up
-    uint32_t cancelled;       // tasks
     const char *by_thread;    // a name that speaks of state kept by thread, or NULL
     const char *by_thread_in; // class of the function that has it, or NULL
 };
@@ -468,7 +467,6 @@ static struct findings look_at(const struct improvement *improvement) {
     uint32_t last_path = DAG_NONE;
     for (uint32_t i = 0; i < improvement->task_count; i++) {
         const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
-        findings.cancelled += task->outcome == TASK_CANCELLED;
         if (task->start == DAG_NONE || task->end == DAG_NONE) continue;
         look_into_body(dag, task, &findings);
         if (task->path != last_path && task->path < dag->path_count) look_at_path(dag, task->path, &findings);
@@ -493,18 +491,11 @@ static bool warn_of_locks(struct warnings *warnings, const struct trace *trace, 
 
 static bool warn_of_time(struct warnings *warnings, const struct findings *findings, struct error *error) {
     char text[TEXT_BYTES];
-    if (findings->timed_out) {
-        struct sentence sentence = sentence_begin(text, sizeof text);
-        say_counted(&sentence, findings->timed_out, "task");
-        say(&sentence,
-            " gave up a wait before the result came: the timeout is kept as recorded, and may come out otherwise");
-        if (!warnings_add(warnings, text, error)) return false;
-    }
-    if (findings->cancelled == 0) return true;
+    if (findings->timed_out == 0) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, findings->cancelled, "task");
-    say(&sentence, findings->cancelled == 1 ? " was" : " were");
-    say(&sentence, " cancelled: what is not a task of its own can't be");
+    say_counted(&sentence, findings->timed_out, "task");
+    say(&sentence,
+        " gave up a wait before the result came: the timeout is kept as recorded, and may come out otherwise");
     return warnings_add(warnings, text, error);
 }
 
@@ -546,14 +537,32 @@ static bool warn_of_kind(struct warnings *warnings, const struct improvement *im
     }
 }
 
+// "3 of 240 tasks are left as they are: 2 were cancelled, 1 had not ended when recording did"
 static bool warn_of_left_out(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    static const char *const reasons[LEFT_OUT_KINDS][2] = {
+        [LEFT_OUT_CANCELLED] = {"was cancelled", "were cancelled"},
+        [LEFT_OUT_REJECTED] = {"was rejected by its pool", "were rejected by their pool"},
+        [LEFT_OUT_UNENDED] = {"had not ended when recording did", "had not ended when recording did"},
+        [LEFT_OUT_LOST_END] = {"has no end that was recorded", "have no end that was recorded"},
+        [LEFT_OUT_OUT_OF_ORDER] = {"was recorded as starting before its spawn",
+                                   "were recorded as starting before their spawn"},
+    };
     char text[TEXT_BYTES];
-    const uint32_t count = improvement->left_out;
+    const uint32_t count = improvement_left_out(improvement);
     if (count == 0) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, count, "task");
-    say(&sentence, count == 1 ? " more had not ended when recording did, and is left as it is"
-                              : " more had not ended when recording did, and are left as they are");
+    const char *separator = ": ";
+    say_count(&sentence, count);
+    say(&sentence, " of ");
+    say_counted(&sentence, count + improvement->task_count, "task");
+    say(&sentence, count == 1 ? " is left as it is" : " are left as they are");
+    for (unsigned kind = LEFT_OUT_NOT + 1; kind < LEFT_OUT_KINDS; kind++) {
+        if (improvement->left_out[kind] == 0) continue;
+        say(&sentence, "%s", separator);
+        say_count(&sentence, improvement->left_out[kind]);
+        say(&sentence, " %s", reasons[kind][improvement->left_out[kind] > 1]);
+        separator = ", ";
+    }
     return warnings_add(warnings, text, error);
 }
 

@@ -7,8 +7,8 @@
 //   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve
 //   of a model     its null-replay error; pools whose rules it does not know; pool sizes and numbers of tasks that may
 //                  follow the cores, where those change; arrivals that wait for replies, where they are to come faster
-//   of a change    locks, timeouts and cancellations among the tasks that it changes; state that is kept by thread;
-//                  work that may not divide; tasks that recording ended before
+//   of a change    locks and timeouts among the tasks that it changes; state that is kept by thread; work that may
+//                  not divide; tasks that it leaves out (dag_left_out)
 #ifndef REHYPE_OPTIMIZE_WARNINGS_H
 #define REHYPE_OPTIMIZE_WARNINGS_H
 

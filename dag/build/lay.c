@@ -648,7 +648,7 @@ static void finish_tasks(struct dag *dag) {
         struct dag_task *task = &dag->tasks[t];
         if (task->flags & TASK_NESTED) continue;
         if (task->start != DAG_NONE) {
-            task->flags &= (uint8_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
+            task->flags &= (uint16_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
         } else if (!(task->flags & TASK_REJECTED)) {
             task->flags |= TASK_UNFINISHED;
             if (task->result != DAG_NONE) task->outcome = TASK_CANCELLED;

@@ -16,12 +16,16 @@ static bool has(const char *text, const char *part) {
     return text && strstr(text, part);
 }
 
+// Whether the pool runs tasks at times of their own.
+static bool delays(const struct trace_pool *pool) {
+    return has(pool->kind, "Scheduled") || has(pool->queue, "Delay") || has(pool->kind, "java.util.Timer");
+}
+
 // Exact for what java.util.concurrent has; a queue of the program's own is known by its name, or in order of arrival.
 static enum discipline discipline_by_name(const struct trace_pool *pool) {
     bool steals = has(pool->kind, "ForkJoinPool") || has(pool->queue, "ForkJoinPool$WorkQueue");
     if (steals) return has(pool->queue, " async") ? DISCIPLINE_FIFO : DISCIPLINE_STEALING;
-    bool delays = has(pool->kind, "Scheduled") || has(pool->queue, "Delay");
-    if (delays || !pool->queue || pool->core < 0 || pool->maximum < 0) return DISCIPLINE_UNKNOWN;
+    if (delays(pool) || !pool->queue || pool->core < 0 || pool->maximum < 0) return DISCIPLINE_UNKNOWN;
     if (has(pool->queue, "SynchronousQueue")) return DISCIPLINE_HAND_OFF;
     if (has(pool->queue, "Priority")) return DISCIPLINE_PRIORITY;
     return has(pool->queue, "LIFO") || has(pool->queue, "Lifo") || has(pool->queue, "Stack") ? DISCIPLINE_LIFO
@@ -243,6 +247,16 @@ static bool count_workers(struct builder *builder) {
     return true;
 }
 
+// The trace does not tell a task that its pool was to run at once from one that it was to run later: all of them may
+// have been.
+static void mark_delayed(struct dag *dag) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_task *task = &dag->tasks[t];
+        if (task->pool && task->pool < dag->pool_count && delays(&dag->trace->pools[task->pool]))
+            task->flags |= TASK_DELAYED;
+    }
+}
+
 bool describe_pools(struct builder *builder) {
     struct dag *dag = builder->dag;
     dag->pool_count = builder->trace->pool_count ? builder->trace->pool_count : 1;
@@ -250,6 +264,7 @@ bool describe_pools(struct builder *builder) {
     if (!dag->pools) return no_memory(builder);
     for (uint32_t p = 1; p < dag->pool_count; p++) describe(&builder->trace->pools[p], &dag->pools[p]);
     if (!look_behind_facades(builder)) return false;
+    mark_delayed(dag);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (!dag->threads[i].worker) continue;
         if (dag->threads[i].pinned && spawns_for_nobody(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);

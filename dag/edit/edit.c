@@ -6,6 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const dag_delayed_refusal = "it is periodic, or was scheduled for a later time";
+
+// The order is that of what says most: a cancelled task may lack its end, too.
+enum dag_left_out dag_left_out(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    const int64_t *time_ns = dag->vertices.time_ns;
+    if (task->flags & (TASK_MAIN | TASK_NESTED | TASK_HANDED_OVER)) return LEFT_OUT_NOT;
+    if (task->flags & TASK_REJECTED) return LEFT_OUT_REJECTED;
+    if (task->outcome == TASK_CANCELLED) return LEFT_OUT_CANCELLED;
+    if (dag_task_outlasts(dag, task)) return LEFT_OUT_UNENDED;
+    if (task->flags & TASK_UNFINISHED) return LEFT_OUT_LOST_END;
+    if (task->spawn_begin == DAG_NONE) return LEFT_OUT_NOT;
+    return time_ns[task->start] < time_ns[task->spawn_begin] ? LEFT_OUT_OUT_OF_ORDER : LEFT_OUT_NOT;
+}
+
 static void forget_edits(struct dag_edit *edit, const struct dag *dag) {
     memset(edit->inlined, 0, dag->task_count);
     memset(edit->parts, 0, dag->task_count * sizeof *edit->parts);

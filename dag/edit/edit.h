@@ -40,8 +40,25 @@ bool dag_edit_only_inlines(const struct dag_edit *edit);
 // only what was not refused, and are idempotent. One task takes part in one edit at most; improvements_conflict
 // (optimize/plan.h) sees to that.
 
+// Tasks that no edit but another pool size concerns, since the run does not show what they would have done:
+// improvements leave them out (optimize/candidates.h), and they stay as they are.
+enum dag_left_out {
+    LEFT_OUT_NOT,
+    LEFT_OUT_CANCELLED,
+    LEFT_OUT_REJECTED,     // by their pool
+    LEFT_OUT_UNENDED,      // recording ended before they did
+    LEFT_OUT_LOST_END,     // it was not recorded
+    LEFT_OUT_OUT_OF_ORDER, // recorded as starting before their spawn
+    LEFT_OUT_KINDS
+};
+enum dag_left_out dag_left_out(const struct dag *dag, uint32_t task);
+
+// Of a task whose place is a time, not its spawn (TASK_DELAYED).
+extern const char *const dag_delayed_refusal;
+
 // Whether a body can leave its place and its bracket go: it is main, no task of its own, rejected, unfinished, never
-// spawned, handed over without a spawn, recorded as starting before its spawn, or its hand-over does other tasks' work.
+// spawned, delayed, handed over without a spawn, recorded as starting before its spawn, or its hand-over does other
+// tasks' work.
 // What inline, merge and combinator have in common. Cost: the vertices in its spawn bracket.
 const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_inline(struct dag_edit *edit, uint32_t task);
@@ -72,8 +89,8 @@ uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint
 // group, or are alone, that begin with order[first].
 uint32_t dag_edit_group(const struct dag_edit *edit, uint32_t first);
 
-// Split (T 5.2): refused for what was not spawned or has no end, and for bodies that spawn or wait. Factor: 2 or more.
-// Cost of the refusal: the vertices of its body.
+// Split (T 5.2): refused for what was not spawned, has no end or is delayed, and for bodies that spawn or wait. Factor:
+// 2 or more. Cost of the refusal: the vertices of its body.
 const char *dag_split_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_split(struct dag_edit *edit, uint32_t task, uint32_t factor);
 

@@ -813,7 +813,7 @@ static void test_what_recording_ended_before_is_left_out(void **state) {
     assert_null(f.all[0].refusal);
     assert_int_equal(f.all[0].task_count, 3);
     for (uint32_t i = 0; i < 3; i++) assert_int_equal(f.all[0].tasks[i], steps_task(&f.steps, i + 1));
-    assert_int_equal(f.all[0].left_out, 2);
+    assert_int_equal(f.all[0].left_out[LEFT_OUT_UNENDED], 2);
     struct improvement of_other = f.all[0];
     of_other.site = f.steps.dag->tasks[steps_task(&f.steps, 4)].site;
     assert_true(candidates_fill(&of_other, &f.arena));
@@ -822,8 +822,9 @@ static void test_what_recording_ended_before_is_left_out(void **state) {
     end(&f);
 }
 
-// What is lost is not what goes on: a body that another follows had an end, and what never started may have.
-static void test_what_lost_its_end_is_refused(void **state) {
+// What is lost is not what goes on: a body that another follows had an end, and what never started may have. The other
+// task is changed all the same.
+static void test_what_lost_its_end_is_left_out(void **state) {
     struct fixture f = begin();
     step_spawn(&f.steps, MAIN, 1);
     step_spawn(&f.steps, MAIN, 2);
@@ -833,9 +834,74 @@ static void test_what_lost_its_end_is_refused(void **state) {
     step_finish(&f.steps, 2);
     find(&f, KIND_BIT(KIND_INLINE));
     assert_int_equal(f.count, 1);
-    assert_int_equal(f.all[0].task_count, 2);
-    assert_string_equal(f.all[0].refusal, "its end was not recorded");
+    assert_null(f.all[0].refusal);
+    assert_int_equal(f.all[0].task_count, 1);
+    assert_int_equal(f.all[0].tasks[0], steps_task(&f.steps, 2));
+    assert_int_equal(f.all[0].left_out[LEFT_OUT_LOST_END], 1);
     end(&f);
+}
+
+// Of 40 short tasks one is cancelled in the queue, one while it runs, and one is rejected: every kind is offered for
+// the others.
+static void test_cancelled_and_rejected_are_left_out(void **state) {
+    struct fixture f = begin();
+    for (uint64_t task = 1; task <= 40; task++) step_spawn(&f.steps, MAIN, task);
+    step(&f.steps, MAIN, EVENT_RESULT, 1);
+    step(&f.steps, MAIN, EVENT_SPAWN_BEGIN, 41, f.steps.site, f.steps.pool);
+    step(&f.steps, MAIN, EVENT_SPAWN_END, 41, SPAWN_REJECTED);
+    for (uint64_t task = 2; task <= 40; task++) {
+        step_start(&f.steps, task);
+        if (task == 2) step(&f.steps, MAIN, EVENT_RESULT, 2);
+        step(&f.steps, WORKER, EVENT_TASK_END, task, 0, task == 2 ? TASK_CANCELLED : TASK_RETURNED);
+    }
+    find(&f, KIND_BIT(KIND_INLINE) | KIND_BIT(KIND_MERGE));
+    assert_true(f.count > 1);
+    for (size_t i = 0; i < f.count; i++) {
+        assert_null(f.all[i].refusal);
+        assert_int_equal(f.all[i].task_count, 38);
+        assert_int_equal(f.all[i].left_out[LEFT_OUT_CANCELLED], 2);
+        assert_int_equal(f.all[i].left_out[LEFT_OUT_REJECTED], 1);
+        assert_int_equal(improvement_left_out(&f.all[i]), 3);
+    }
+    for (enum improvement_kind kind = KIND_INLINE; kind < KIND_RESIZE_POOL; kind++) {
+        struct improvement asked = {.kind = kind, .dag = f.steps.dag, .site = f.all[0].site, .context = DAG_NONE};
+        asked.path = DAG_NONE;
+        assert_true(candidates_fill(&asked, &f.arena));
+        assert_int_equal(asked.task_count, kind == KIND_COMBINATOR ? 0 : 38);
+        assert_true(kind == KIND_COMBINATOR || !asked.refusal);
+    }
+    end(&f);
+}
+
+// A task that a timer runs has a time, and no other place: only its pool's size could change. What was handed over by
+// plain submit to such a pool can't be told apart.
+static void test_delayed_tasks_are_never_offered(void **state) {
+    static const struct trace_pool timers[] = {
+        {.kind = "java.util.concurrent.ScheduledThreadPoolExecutor",
+         .queue = "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue"},
+        {.kind = "com.acme.Timers", .queue = "java.util.concurrent.DelayQueue"},
+        {.kind = "java.util.Timer"},
+    };
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
+        struct fixture f = begin();
+        struct trace_pool timer = timers[i];
+        timer.core = timer.maximum = 1;
+        timer.capacity = timer.keep_alive_ns = -1;
+        f.steps.pool = tb_pool_like(f.steps.tb, timer);
+        for (uint64_t task = 1; task <= 40; task++) step_spawn(&f.steps, MAIN, task);
+        for (uint64_t task = 1; task <= 40; task++) step_body(&f.steps, task);
+        find(&f, KINDS_ALL);
+        for (size_t c = 0; c < f.count; c++) assert_int_equal(f.all[c].kind, KIND_RESIZE_POOL);
+        struct improvement asked = {.kind = KIND_INLINE, .dag = f.steps.dag, .context = DAG_NONE, .path = DAG_NONE};
+        asked.site = f.steps.dag->tasks[steps_task(&f.steps, 1)].site;
+        for (; asked.kind < KIND_RESIZE_POOL; asked.kind++) {
+            if (asked.kind == KIND_COMBINATOR) continue; // none of them waits
+            asked.factor = 2;
+            assert_true(candidates_fill(&asked, &f.arena));
+            assert_string_equal(asked.refusal, "it is periodic, or was scheduled for a later time");
+        }
+        end(&f);
+    }
 }
 
 // A path without the functions that it would be made of.
@@ -885,7 +951,9 @@ int main(void) {
         cmocka_unit_test(test_properties),
         cmocka_unit_test(test_join_of_any),
         cmocka_unit_test(test_what_recording_ended_before_is_left_out),
-        cmocka_unit_test(test_what_lost_its_end_is_refused),
+        cmocka_unit_test(test_what_lost_its_end_is_left_out),
+        cmocka_unit_test(test_cancelled_and_rejected_are_left_out),
+        cmocka_unit_test(test_delayed_tasks_are_never_offered),
         cmocka_unit_test(test_path_without_functions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

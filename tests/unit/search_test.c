@@ -501,7 +501,7 @@ static void test_refused_in_second_only(void **state) {
     add_loads(&f, loads, 2);
     for (uint32_t t = 0; t < f.dag[1]->task_count; t++) {
         struct dag_task *task = &f.dag[1]->tasks[t];
-        if (task->site != DAG_NONE && f.dag[1]->sites[task->site].site.line == 6) task->flags |= TASK_UNFINISHED;
+        if (task->site != DAG_NONE && f.dag[1]->sites[task->site].site.line == 6) task->flags |= TASK_HANDED_OVER;
     }
     run(&f, "composite");
     const struct candidate *candidate = candidate_at(&f, 6);

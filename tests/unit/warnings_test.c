@@ -193,7 +193,7 @@ static void test_tasks_that_recording_ended_before(void **state) {
     tb_event(f.tb, 2, 52, EVENT_TASK_START, 2);
     open_run(&f, 60);
     warn_of_site(&f, 10);
-    expect(&f, "2 tasks more had not ended when recording did, and are left as they are");
+    expect(&f, "2 of 3 tasks are left as they are: 2 had not ended when recording did");
     close_run(&f);
 }
 
@@ -241,10 +241,13 @@ static void test_timeouts(void **state) {
 static void test_cancelled(void **state) {
     struct fixture f;
     begin_one(&f);
+    spawn(&f, 1, 30, 2, f.outer);
     end_with(&f, 2, 60, 1, TASK_CANCELLED);
+    tb_event(f.tb, 2, 62, EVENT_TASK_START, 2);
+    end(&f, 2, 70, 2);
     open_run(&f, 100);
     warn_of_site(&f, 10);
-    expect(&f, "1 task was cancelled: what is not a task of its own can't be");
+    expect(&f, "1 of 2 tasks is left as it is: 1 was cancelled");
     close_run(&f);
 }
 
