@@ -104,7 +104,7 @@ static bool warn(struct estimate *e, const struct plan *plan, struct error *erro
 #define FILTERED 1e6
 
 // How good the plan is, for choosing what it leaves open as suggest would.
-static bool judge(void *context, const struct plan *plan, double *value, struct error *error) {
+static bool judge(void *context, const struct plan *plan, bool wall, double *value, struct error *error) {
     struct estimate *e = context;
     struct estimator *estimator = &e->analysis.estimator;
     struct error refusal = ERROR_INIT;
@@ -116,7 +116,8 @@ static bool judge(void *context, const struct plan *plan, double *value, struct 
     if (!estimator_run(estimator, &stuck, error)) return false;
     if (stuck) return true;
     if (!estimator_measure(estimator, &e->baseline.recorded, false, &metrics, error)) return false;
-    if (isnan(metrics.balanced)) return true;
+    if (wall) *value = (double)metrics.wall_ns;
+    if (wall || isnan(metrics.balanced)) return true;
     bool passes = !filter_failed(&metrics, &e->baseline.recorded, e->baseline.noise);
     *value = metrics.balanced + (passes ? 0 : FILTERED);
     return true;

@@ -14,11 +14,13 @@
 #include "report/table.h"
 #include "report/text.h"
 
+#include <stdlib.h>
+
 static struct {
     const char *output, *objective, *model, *window;
     uint64_t top, seed;
     struct text_list require;
-    bool json, csv, keep_tracer_cost;
+    bool all, json, csv, keep_tracer_cost;
 } options = {.output = "plan.json", .objective = "balanced", .top = 10, .seed = 1};
 
 static const struct option_spec specs[] = {
@@ -33,6 +35,7 @@ static const struct option_spec specs[] = {
     {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
+    {"--all", 0, OPTION_FLAG, &options.all, NULL, "every change that was tried, those too that make no difference"},
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "a line an improvement, with all its estimated metrics"},
     {0},
@@ -212,22 +215,8 @@ static bool is_planned(const struct search_result *result, size_t index) {
     return false;
 }
 
-// What is left out of the table, unless a plan holds it.
-enum omission { SHOWN, NEGLIGIBLE, DIFFERS_IN_NUMBER };
-
-// Of a family the best is shown; where that changes nothing, one that would bring all to a halt.
-static enum omission omission_of(const struct search_result *result, size_t index) {
-    const struct candidate *candidate = &result->candidates[index];
-    bool has_better = false, halts = candidate->standing == STANDS_STUCK;
-    if (is_planned(result, index)) return SHOWN;
-    if (candidate->negligible) return NEGLIGIBLE;
-    for (size_t i = 0; i < index; i++) {
-        const struct candidate *better = &result->candidates[i];
-        if (!candidates_same_family(better->named, candidate->named)) continue;
-        halts &= better->standing != STANDS_STUCK && (has_better || better->negligible);
-        has_better = true;
-    }
-    return has_better && !halts ? DIFFERS_IN_NUMBER : SHOWN;
+static bool is_shown(const struct search_result *result, size_t index) {
+    return options.all || result->candidates[index].shown || is_planned(result, index);
 }
 
 // Where the model alone moves these figures by more than 0.5 %, what it makes of the run without any change stands
@@ -242,15 +231,10 @@ static void add_replay(struct table *table, const struct suggestion *s) {
     table_add(table, "");
 }
 
-static void write_omissions(const size_t *counts) {
-    const size_t negligible = counts[NEGLIGIBLE], alike = counts[DIFFERS_IN_NUMBER];
-    if (negligible) {
-        printf("  and %s that would better none of wall, peak, mean and %s by more than %s %%, and worsen them little",
-               text_count(negligible).s, options.objective, text_fixed(LEAST_NOISE * 100, 1).s);
-    }
-    if (alike)
-        printf("%s %s that differ from a better one in a number", negligible ? ";" : "  and", text_count(alike).s);
-    if (negligible || alike) puts(": --json lists them");
+static void write_omissions(size_t count) {
+    if (count == 0) return;
+    printf("  %s more change%s no difference or %s of one above (--all)\n", text_count(count).s,
+           count == 1 ? " makes" : "s make", count == 1 ? "is a variant" : "are variants");
 }
 
 static bool write_candidates(const struct suggestion *s, struct error *error) {
@@ -259,16 +243,17 @@ static bool write_candidates(const struct suggestion *s, struct error *error) {
         {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"fails", TABLE_LEFT},
     };
     struct table table = TABLE_INIT(columns);
-    size_t counts[DIFFERS_IN_NUMBER + 1] = {0};
+    size_t omitted = 0;
     add_replay(&table, s);
     for (size_t i = 0; i < s->result.candidate_count; i++) {
-        enum omission omission = omission_of(&s->result, i);
-        counts[omission]++;
-        if (omission == SHOWN) add_candidate(&table, s, i);
+        if (is_shown(&s->result, i))
+            add_candidate(&table, s, i);
+        else
+            omitted++;
     }
     bool ok = table_write(&table, stdout, terminal_utf8(), error);
     table_destroy(&table);
-    write_omissions(counts);
+    write_omissions(omitted);
     return ok;
 }
 
@@ -307,7 +292,7 @@ static void write_reasons(const struct suggestion *s, bool failing) {
     uint64_t left = options.top;
     for (size_t i = 0; i < s->result.candidate_count && left > 0; i++) {
         const struct candidate *candidate = &s->result.candidates[i];
-        if ((candidate->fails != NULL) != failing || omission_of(&s->result, i) != SHOWN) continue;
+        if ((candidate->fails != NULL) != failing || !is_shown(&s->result, i)) continue;
         if (left-- == options.top) puts(failing ? "\nWhy not" : "\nWhy");
         printf("  %zu: %s\n", i + 1, candidate->why);
     }
@@ -348,6 +333,101 @@ static void write_next(const struct search_result *result) {
         puts("No one trace has all of its sites.");
 }
 
+// ---- The answer
+
+// "wall 1.95 s -> 290 ms (-85.1 %), occupied threads 9.0 -> 104.2 at peak, 8.76 -> 57.55 on average"
+static void write_change(const struct metrics *base, const struct metrics *estimate) {
+    const struct usage *before = &base->threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
+    const double share = base->wall_ns ? (double)estimate->wall_ns / (double)base->wall_ns - 1 : 0;
+    printf("wall %s -> %s (%s%s %%), ", text_duration((double)base->wall_ns).s,
+           text_duration((double)estimate->wall_ns).s, share > 0 ? "+" : "", text_fixed(100 * share, 1).s);
+    printf("occupied threads %s -> %s at peak, %s -> %s on average\n", text_fixed(before->peak, 1).s,
+           text_fixed(after->peak, 1).s, text_fixed(before->mean, 2).s, text_fixed(after->mean, 2).s);
+}
+
+enum { NAMED_MEMBERS = 3 };
+
+static void write_best(const struct search_result *result) {
+    const struct ranked_plan *best = &result->plans[0];
+    char text[1024];
+    fputs("Best: ", stdout);
+    for (uint32_t i = 0; i < best->count && i < NAMED_MEMBERS; i++)
+        printf("%s%s", i ? "; " : "",
+               improvement_text(result->candidates[best->candidates[i]].named, text, sizeof text));
+    if (best->count > NAMED_MEMBERS) printf("; and %u more", best->count - NAMED_MEMBERS);
+    fputs(": ", stdout);
+    write_change(&result->base, &best->estimate);
+}
+
+// Of changes that are shown and can be estimated the one with the least wall time, or the fewest occupied threads, if
+// that is less than the run's by more than the model's noise; NULL: none.
+static const struct candidate *best_trade(const struct search_result *result, bool threads) {
+    const struct metrics *base = &result->replayed;
+    const double then = threads ? base->threads[STATE_OCCUPIED].mean : (double)base->wall_ns;
+    const struct candidate *best = NULL;
+    double least = then - result->noise * then;
+    for (size_t i = 0; i < result->candidate_count; i++) {
+        const struct candidate *candidate = &result->candidates[i];
+        if (!candidate->shown || !candidate_is_estimated(candidate)) continue;
+        const struct metrics *now = &candidate->estimate;
+        const double here = threads ? now->threads[STATE_OCCUPIED].mean : (double)now->wall_ns;
+        if (here >= least) continue;
+        least = here;
+        best = candidate;
+    }
+    return best;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    const struct candidate *left = *(const struct candidate *const *)a, *right = *(const struct candidate *const *)b;
+    return (left->named->threads > right->named->threads) - (left->named->threads < right->named->threads);
+}
+
+enum { MOST_STEPS = 4, MOST_DOUBLINGS = 32 };
+
+// The doublings of the present size on the way to this one, with what they bring: "16 threads 1.07 s, 32 600 ms".
+static void write_steps(const struct search_result *result, const struct candidate *end) {
+    const struct candidate *steps[MOST_DOUBLINGS];
+    const struct improvement *named = end->named;
+    size_t count = 0;
+    if (named->kind != KIND_RESIZE_POOL) return;
+    const uint64_t now = improvement_pool_size(named->dag, named->pool);
+    for (size_t i = 0; i < result->candidate_count && count < MOST_DOUBLINGS; i++) {
+        const struct candidate *step = &result->candidates[i];
+        const uint64_t threads = (uint64_t)step->named->threads;
+        bool doubles = now && candidates_same_family(step->named, named) && threads > now &&
+                       threads < (uint64_t)named->threads && threads % now == 0;
+        if (doubles && !(threads / now & (threads / now - 1)) && candidate_is_estimated(step)) steps[count++] = step;
+    }
+    if (count == 0) return;
+    qsort(steps, count, sizeof *steps, compare_numbers);
+    for (size_t i = 0; i < count && i < MOST_STEPS; i++)
+        printf("%s%d threads %s", i ? ", " : "  On the way: ", steps[i]->named->threads,
+               text_duration((double)steps[i]->estimate.wall_ns).s);
+    putchar('\n');
+}
+
+static void write_trade(const struct search_result *result, const char *what, const struct candidate *candidate) {
+    char text[1024];
+    printf("%s: %s: ", what, improvement_text(candidate->named, text, sizeof text));
+    write_change(&result->base, &candidate->estimate);
+}
+
+// In three lines or fewer: the best plan; or where none meets what is asked, the best trades and what they cost.
+static void write_answer(const struct search_result *result) {
+    const struct candidate *fastest = best_trade(result, false), *fewest = best_trade(result, true);
+    if (result->plan_count) {
+        write_best(result);
+    } else if (!fastest && !fewest) {
+        puts("Nothing that was tried makes the run faster, or lets it do with fewer threads.");
+    } else {
+        if (fastest) write_trade(result, "Fastest", fastest);
+        if (fastest) write_steps(result, fastest);
+        if (fewest && fewest != fastest) write_trade(result, "Fewest threads", fewest);
+    }
+    putchar('\n');
+}
+
 static void write_heading(const struct suggestion *s) {
     if (s->trace_count == 1)
         puts("Each change alone (threads are occupied ones: computing or waiting)");
@@ -375,18 +455,22 @@ static void write_plans_heading(const struct suggestion *s) {
 static bool write_text(const struct suggestion *s, struct error *error) {
     const struct search_result *result = &s->result;
     if (result->candidate_count == 0) {
-        printf("%s%s has no task whose spawn was seen: nothing to suggest.\n", s->analyses[0].trace->path,
-               s->trace_count > 1 ? ", like the other traces," : "");
+        printf("%s%s has no task that could be changed (its spawn was seen, and it is neither periodic nor delayed): "
+               "nothing to suggest.\n",
+               s->analyses[0].trace->path, s->trace_count > 1 ? ", like the other traces," : "");
         return true;
     }
+    write_answer(result);
     write_heading(s);
     if (!write_candidates(s, error)) return false;
     write_reasons(s, false);
     write_reasons(s, true);
     write_limits(result);
     if (result->plan_count == 0) {
-        printf("\nNo plan is better than the run%s as recorded; %s holds the empty one.\n",
-               s->trace_count > 1 ? "s" : "", options.output);
+        printf("\nNone of these meets what a plan must (%s), and %s holds the empty plan: --require asks for less.\n",
+               options.require.count ? "--require"
+                                     : "wall time, and peak and mean of occupied threads, not above the run's",
+               options.output);
         return true;
     }
     write_plans_heading(s);
@@ -447,7 +531,7 @@ const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
     .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
-             "                      [--window FROM..TO] [--keep-tracer-cost] [--json | --csv]",
+             "                      [--window FROM..TO] [--keep-tracer-cost] [--all] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Without --require a plan may not be worse than the run in wall time, peak or mean occupied threads\n"

@@ -259,6 +259,7 @@ static bool is_gone(const struct rewrite *rewrite, const struct step *step) {
     if (step->vertex != DAG_NONE) return false;
     if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_WAIT_END) return true;
     if (kind == VERTEX_RESULT) return rewrite->run->tasks[vertices->task[step->source]].result != DAG_NONE;
+    if (kind == VERTEX_END && !is_folded(rewrite, vertices->task[step->source])) return true; // it ended earlier
     return (kind == VERTEX_SPAWN_BEGIN || kind == VERTEX_SPAWN_END) && is_folded(rewrite, vertices->task[step->source]);
 }
 
@@ -297,6 +298,14 @@ static bool comes_otherwise(const struct rewrite *rewrite, const struct step *st
     return vertex_is_of_resource(kind) && kind != rewrite->recorded->vertices.kind[step->source];
 }
 
+// Whether the end of a coordinator's last stage is but its result: its task ended with the first
+// (dag/edit/combinator.c).
+static bool ended_earlier(const struct rewrite *rewrite, const struct step *step) {
+    uint32_t task = dag_task_of(&rewrite->recorded->vertices, step->source);
+    return step->vertex != DAG_NONE && rewrite->recorded->vertices.kind[step->source] == VERTEX_END &&
+           rewrite->run->vertices.kind[step->vertex] == VERTEX_RESULT && !is_folded(rewrite, task);
+}
+
 static void emit_recorded(struct rewrite *rewrite, const struct step *step, struct event event) {
     if (comes_otherwise(rewrite, step))
         event =
@@ -305,6 +314,7 @@ static void emit_recorded(struct rewrite *rewrite, const struct step *step, stru
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_START) event.kind = EVENT_TASK_START;
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
     uint32_t now = step->vertex == DAG_NONE ? DAG_NONE : dag_task_of(&rewrite->run->vertices, step->vertex);
+    if (ended_earlier(rewrite, step)) event = (struct event){.kind = EVENT_RESULT, .operand = {event.operand[0]}};
     if (now != DAG_NONE && now >= rewrite->recorded->task_count) event.operand[0] = id_of(rewrite, now);
     if (event.kind == EVENT_SPAWN_END && task != DAG_NONE && rewrite->run->tasks[task].flags & TASK_REJECTED) {
         event.operand[1] = SPAWN_REJECTED;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { HARDLY = 20 }; // who computes for less than that part of the time hardly does
+
 static const double sample_ns = 1e8; // what switches are given per
 
 struct span {
@@ -309,15 +311,19 @@ static bool is_fine(struct search *search, const uint32_t *tasks, const struct b
 static bool is_bound_by_nothing(const struct grain_group *group, double cores) {
     bool computes = group->mean_ns >= 0.75 * group->took_ns;
     double most = computes ? 32 * cores : 16 * cores;
-    return (computes || group->mean_ns * 20 < group->took_ns) && (!group->sampled || group->switches_with <= most);
+    return (computes || group->mean_ns * HARDLY < group->took_ns) && (!group->sampled || group->switches_with <= most);
+}
+
+static bool are_few_and_large(double cores, const struct batches *batches, const struct grain_group *group) {
+    if (batches->largest > 8 * cores || group->task_count > 16 * cores) return false;
+    return group->handover_ns * 100 < group->took_ns;
 }
 
 static bool is_coarse(struct search *search, const uint32_t *tasks, const struct batches *batches,
                       struct grain_group *group) {
     const struct dag *dag = search->dag;
     const double cores = dag->trace->header.cores, wall_ns = (double)(dag->last_ns - dag->first_ns);
-    if (batches->largest > 8 * cores || group->task_count > 16 * cores) return false;
-    if (group->handover_ns * 100 >= group->took_ns) return false;
+    if (!are_few_and_large(cores, batches, group)) return false;
     find_spans(search, tasks, group->task_count);
     double length_ns = length_of_spans(search);
     if (length_ns <= 0 || length_ns * 10 < wall_ns) return false;
@@ -338,11 +344,27 @@ static bool judge(struct search *search, uint32_t site, struct grain_group *grou
                                   .largest_batch = batches.largest,
                                   .follows_cores = follow_cores(&batches, count)};
     measure_grain(search, tasks, group);
-    return is_fine(search, tasks, &batches, group) || is_coarse(search, tasks, &batches, group);
+    const bool computes = !dag->vertices.compute_ns || group->mean_ns * HARDLY >= group->took_ns;
+    if (is_fine(search, tasks, &batches, group)) return true;
+    const bool coarse = is_coarse(search, tasks, &batches, group);
+    group->divides = computes && are_few_and_large(dag->trace->header.cores, &batches, group);
+    if (!coarse) group->grain = GRAIN_LARGE;
+    return coarse || group->divides;
 }
 
 bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
                 struct error *error) {
+    size_t surveyed;
+    *count = 0;
+    if (!grain_survey(dag, arena, groups, &surveyed, error)) return false;
+    for (size_t g = 0; g < surveyed; g++) {
+        if ((*groups)[g].grain != GRAIN_LARGE) (*groups)[(*count)++] = (*groups)[g];
+    }
+    return true;
+}
+
+bool grain_survey(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
+                  struct error *error) {
     struct search search;
     *count = 0;
     *groups = ARENA_NEW(arena, struct grain_group, (size_t)dag->site_count + 1);

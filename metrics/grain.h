@@ -28,7 +28,11 @@
 #include "base/arena.h"
 #include "dag/dag.h"
 
-enum grain { GRAIN_FINE, GRAIN_COARSE };
+enum grain {
+    GRAIN_FINE,
+    GRAIN_COARSE,
+    GRAIN_LARGE, // few and large, and they compute, though nothing says that smaller ones would fare better
+};
 
 struct grain_group {
     enum grain grain;
@@ -42,15 +46,21 @@ struct grain_group {
     double switches_with, switches_without; // context switches in 100 ms while tasks of it run, and while none does;
                                             // NAN where no sample tells
     double cores_idle;                      // mean while tasks of it run; NAN of fine ones
+    bool divides;                           // few and large, as coarse ones are, and they compute for at least a
+                                            // twentieth of their time, as far as that is measured
     bool sampled;                           // false: no samples, tasks and costs alone have decided
     bool follows_cores; // nine in ten tasks stand in batches of a size that is up to four times that of the cores or of
                         // the pool (T Sec. 5.3.1)
 };
 
-// By site. In the arena; false and *error only when there is no memory. Cost: a pass over all bodies, and 100 ns a
-// task.
+// Those that are fine or coarse, by site. In the arena; false and *error only when there is no memory. Cost: a pass
+// over all bodies, and 100 ns a task.
 bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
                 struct error *error);
+
+// With GRAIN_LARGE: what is worth trying to split, or to merge.
+bool grain_survey(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
+                  struct error *error);
 
 // Of every site, be its grain as it may, whether its number of tasks follows the cores. follows: a flag a site.
 bool grain_follows_cores(const struct dag *dag, bool *follows, struct error *error);

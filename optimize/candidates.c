@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PATHS = 8 };
+enum { MOST_PATHS = 8, MOST_SIZES = 40 };
 
 // Tasks of an improvement
 
@@ -39,6 +39,13 @@ static const char *none_left(const struct improvement *improvement) {
     return "each of its tasks was cancelled or rejected, or has no end that was recorded";
 }
 
+static bool can_keep_pool(const struct improvement *improvement) {
+    bool can = true;
+    for (uint32_t i = 0; i < improvement->task_count && can; i++)
+        can = dag_combinator_keeps_pool(improvement->dag, improvement->tasks[i]);
+    return can;
+}
+
 static void set_refusal(struct improvement *improvement) {
     improvement->refusal = NULL;
     if (improvement->kind == KIND_RESIZE_POOL) {
@@ -52,6 +59,8 @@ static void set_refusal(struct improvement *improvement) {
     for (uint32_t i = 0; i < improvement->task_count && !improvement->refusal; i++) {
         improvement->refusal = refusal_of(improvement, improvement->tasks[i]);
     }
+    if (!improvement->refusal && improvement->first == FIRST_STAGE_ON_POOL && !can_keep_pool(improvement))
+        improvement->refusal = "its first stage can't stay on its pool, by whose rules nothing can be dispatched";
 }
 
 // What follows from the tasks.
@@ -61,8 +70,8 @@ static bool set_facts(struct improvement *improvement, struct arena *arena) {
                                improvement_shares_line(dag, &dag->sites[improvement->site].site, improvement->site);
     set_refusal(improvement);
     improvement->stages = (struct stages){0};
-    return improvement->kind != KIND_COMBINATOR ||
-           stages_find(dag, improvement->tasks, improvement->task_count, arena, &improvement->stages);
+    return improvement->kind != KIND_COMBINATOR || stages_find(dag, improvement->tasks, improvement->task_count,
+                                                               improvement->first, arena, &improvement->stages);
 }
 
 // Whether it is of the site and context.
@@ -166,7 +175,7 @@ static bool list_grain(struct listing *listing, unsigned kinds, const uint32_t *
     for (size_t g = 0; g < listing->group_count; g++) {
         const struct grain_group *group = &listing->groups[g];
         enum improvement_kind kind = group->grain == GRAIN_FINE ? KIND_MERGE : KIND_SPLIT;
-        if (group->site != site || !(kinds & KIND_BIT(kind))) continue;
+        if (group->site != site || !(kinds & KIND_BIT(kind)) || (kind == KIND_SPLIT && !group->divides)) continue;
         struct improvement improvement = of_site(listing->dag, kind, site, DAG_NONE);
         improvement.follows_cores = group->follows_cores;
         uint64_t most = kind == KIND_MERGE ? group->largest_batch : most_parts(listing->dag);
@@ -278,9 +287,19 @@ static bool list_inline(struct listing *listing, const struct spawned *spawned, 
     return true;
 }
 
+// Both ways to begin, where both can be.
+static bool list_first_stages(struct listing *listing, struct improvement *improvement, const uint32_t *tasks,
+                              uint32_t count) {
+    improvement->first = FIRST_STAGE_ON_SPAWNER;
+    if (!take_tasks(improvement, tasks, count, listing->arena) || !list(listing, improvement)) return false;
+    if (!(listing->kinds & KINDS_ON_POOL) || improvement->refusal || !can_keep_pool(improvement)) return true;
+    improvement->first = FIRST_STAGE_ON_POOL;
+    return take_tasks(improvement, tasks, count, listing->arena) && list(listing, improvement);
+}
+
 static bool list_combinator(struct listing *listing, const uint32_t *tasks, uint32_t count, uint32_t site) {
     struct improvement improvement = of_site(listing->dag, KIND_COMBINATOR, site, DAG_NONE);
-    return take_tasks(&improvement, tasks, count, listing->arena) && list(listing, &improvement);
+    return list_first_stages(listing, &improvement, tasks, count);
 }
 
 static bool begins_with(const char *name, const char *prefix) {
@@ -375,15 +394,13 @@ static bool list_pool(struct listing *listing, uint32_t pool) {
     improvement.pool = pool;
     if (!candidates_fill(&improvement, listing->arena)) return false;
     if (improvement.refusal || !improvement.task_count) return true;
-    const struct dag_pool *rules = &dag->pools[pool];
     const uint32_t busy = most_busy(dag, pool, improvement.tasks, improvement.task_count);
-    const uint32_t size = rules->maximum < INT32_MAX ? (uint32_t)rules->maximum : busy;
-    uint32_t sizes[] = {size / 2, size * 3 / 4, size + size / 2, size * 2, busy, dag->trace->header.cores};
-    const size_t count = sizeof sizes / sizeof *sizes;
+    const uint32_t bound = improvement_pool_size(dag, pool), size = bound ? bound : busy;
+    uint32_t sizes[MOST_SIZES] = {size * 3 / 4, size + size / 2, size * 2, busy, dag->trace->header.cores}, count = 5;
+    for (uint32_t smaller = size / 2; smaller > 0; smaller /= 2) sizes[count++] = smaller;
     qsort(sizes, count, sizeof *sizes, compare_numbers);
-    for (size_t i = 0; i < count; i++) {
-        bool as_recorded = (int64_t)sizes[i] == rules->maximum && rules->core == rules->maximum;
-        if (sizes[i] == 0 || (i && sizes[i] == sizes[i - 1]) || as_recorded) continue;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sizes[i] == 0 || sizes[i] == bound || sizes[i] > INT32_MAX || (i && sizes[i] == sizes[i - 1])) continue;
         improvement.threads = (int32_t)sizes[i];
         if (!list(listing, &improvement)) return false;
     }
@@ -414,7 +431,7 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
     struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena};
     struct grain_group *groups;
     if (kinds & (KIND_BIT(KIND_MERGE) | KIND_BIT(KIND_SPLIT))) {
-        if (!grain_find(dag, arena, &groups, &listing.group_count, error)) return false;
+        if (!grain_survey(dag, arena, &groups, &listing.group_count, error)) return false;
         listing.groups = groups;
     }
     bool done = list_sites(&listing) && list_pools(&listing);
@@ -449,6 +466,8 @@ bool candidates_variants(const struct improvement *open, struct arena *arena, st
     if (open->kind == KIND_MERGE && !open->refusal && !largest_batch(open, &batch, error)) return false;
     if (open->kind == KIND_HOIST_BRANCH)
         done = list_paths(&listing, open->tasks, open->task_count, &improvement, UINT32_MAX, true);
+    else if (open->kind == KIND_COMBINATOR)
+        done = list_first_stages(&listing, &improvement, open->tasks, open->task_count);
     else if (!open->refusal)
         done = list_factors(&listing, &improvement, open->kind == KIND_MERGE ? batch : most_parts(open->dag));
     return (hand_over(&listing, variants, count) && done) ||
@@ -534,6 +553,7 @@ static bool translate(const struct improvement *offered, const struct dag *dag, 
                       struct improvement *improvement) {
     *improvement = of_site(dag, offered->kind, DAG_NONE, DAG_NONE);
     improvement->factor = offered->factor;
+    improvement->first = offered->first;
     improvement->threads = offered->threads;
     improvement->follows_cores = offered->follows_cores;
     if (!find_place(offered, dag, improvement)) return true;
@@ -567,7 +587,7 @@ static bool is_known(const struct joining *joining, const struct improvement *of
     for (size_t c = 0; c < joining->count; c++) {
         const struct improvement *known = &joining->improvements[c * joining->dag_count + dag];
         if (candidates_same_family(known, offered) && known->factor == offered->factor &&
-            known->threads == offered->threads) {
+            known->first == offered->first && known->threads == offered->threads) {
             return true;
         }
     }

@@ -9,12 +9,16 @@
 //   inline       each site; where it has several contexts, each of them as well
 //   hoist-branch each of a site's commonest paths (eight at most), where its tasks take two or more and those of one
 //                cost twice as much as those of another
-//   combinator   each site with tasks that await one that they spawned: those tasks. What of the site awaits nothing
-//                stays a task, since it holds no thread for nothing
+//   combinator   each site with tasks that await one that they spawned: those tasks, with the first stage on the
+//                spawner, and (KINDS_ON_POOL) on their pool if that has rules. What of the site awaits nothing stays a
+//                task, since it holds no thread for nothing
 //   merge        each site of fine grain (metrics/grain.h), by 2, 4, 8, ... up to its largest batch
-//   split        each site of coarse grain, into 2, 4, 8, ... up to four times the cores
-//   resize-pool  each pool whose rules are known, to half, three quarters, one and a half and twice its size, to the
-//                most workers that were busy at once, and to the number of cores
+//   split        each site of few and large tasks that compute (metrics/grain.h), whether cores idle or not, into 2, 4,
+//                8, ... up to four times the cores
+//   resize-pool  each pool whose rules are known, to its size halved again and again down to 1, to three quarters, one
+//                and a half and twice of it, to the most workers that were busy at once, and to the number of cores;
+//                not to the size that it has (improvement_pool_size). What gains there is searched on
+//                (optimize/judge.c)
 // Tasks that dag_left_out names are left out; nothing where that leaves none. Nothing but the size of their pool where
 // tasks are periodic or delayed.
 // Of tasks that the JDK makes behind what a program calls there are none, of a stream's only their inlining.
@@ -24,7 +28,8 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
 
 bool candidates_same_family(const struct improvement *a, const struct improvement *b);
 
-// What an open improvement could become: each path of its tasks, or the factors named above for any site. None is
+// What an open improvement could become: each path of its tasks, either first stage, or the factors named above for any
+// site. None is
 // refused or open; there may be none. In the arena.
 bool candidates_variants(const struct improvement *open, struct arena *arena, struct improvement **variants,
                          size_t *count, struct error *error);

@@ -99,10 +99,18 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
     if (improvement->factor)
         say(&sentence, improvement->kind == KIND_MERGE ? " by %u" : " into %u", improvement->factor);
     say_context(&sentence, improvement);
+    if (improvement->first)
+        say(&sentence, ", first stage on %s", improvement->first == FIRST_STAGE_ON_POOL ? "its pool" : "the spawner");
     return text;
 }
 
 // Use
+
+uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool) {
+    const struct dag_pool *rules = &dag->pools[pool];
+    const int32_t most = rules->capacity == INT64_MAX ? rules->core : rules->maximum;
+    return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
+}
 
 uint32_t improvement_left_out(const struct improvement *improvement) {
     uint32_t count = 0;
@@ -114,6 +122,8 @@ bool improvement_is_open(const struct improvement *improvement) {
     switch (improvement->kind) {
     case KIND_HOIST_BRANCH:
         return improvement->path == DAG_NONE;
+    case KIND_COMBINATOR:
+        return improvement->first == FIRST_STAGE_NONE;
     case KIND_MERGE:
     case KIND_SPLIT:
         return improvement->factor == 0;
@@ -137,7 +147,7 @@ const char *improvement_apply(const struct improvement *improvement, struct dag_
         if (improvement->kind == KIND_SPLIT)
             dag_edit_split(edit, improvement->tasks[i], improvement->factor);
         else if (improvement->kind == KIND_COMBINATOR)
-            dag_edit_combine(edit, improvement->tasks[i]);
+            dag_edit_combine(edit, improvement->tasks[i], improvement->first);
         else
             dag_edit_inline(edit, improvement->tasks[i]);
     }
@@ -176,7 +186,7 @@ static uint64_t mix(uint64_t x) { // splitmix64, of Steele, Lea and Flood
 
 uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
     enum improvement_kind effect = improvement->kind == KIND_HOIST_BRANCH ? KIND_INLINE : improvement->kind;
-    uint64_t change = mix(salt << 32 | (uint64_t)effect << 28) ^ improvement->factor, key = 0;
+    uint64_t change = mix(salt << 32 | (uint64_t)effect << 28) ^ improvement->factor ^ improvement->first, key = 0;
     if (effect == KIND_RESIZE_POOL) {
         if (!improvement->pool) return 0;
         return mix(mix(change) ^ (uint64_t)improvement->pool << 32 ^ (uint32_t)improvement->threads);
@@ -188,10 +198,13 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
 // Models
 
 unsigned model_kinds(enum model_kind model) {
-    return model == MODEL_DAG ? KINDS_ALL & ~(KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_RESIZE_POOL)) : KINDS_ALL;
+    const unsigned dispatched = KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_RESIZE_POOL) | KINDS_ON_POOL;
+    return model == MODEL_DAG ? KINDS_ALL & ~dispatched : KINDS_ALL;
 }
 
-const char *model_refusal(enum model_kind model, enum improvement_kind kind) {
-    if (model_kinds(model) & KIND_BIT(kind)) return NULL;
+const char *model_refusal(enum model_kind model, const struct improvement *improvement) {
+    const unsigned needed =
+        KIND_BIT(improvement->kind) | (improvement->first == FIRST_STAGE_ON_POOL ? KINDS_ON_POOL : 0);
+    if ((model_kinds(model) & needed) == needed) return NULL;
     return "the model dag keeps threads as recorded and dispatches no task anew: use --model pool or --model cpu";
 }

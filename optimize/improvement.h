@@ -17,9 +17,10 @@ enum improvement_kind {
 };
 extern const char *const improvement_kind_names[KIND_COUNT];
 
-// Sets of kinds, a bit each.
+// Sets of kinds, a bit each. KINDS_ON_POOL: with combinator, those too whose first stage stays on its pool.
 #define KIND_BIT(kind) (1u << (kind))
-#define KINDS_ALL      (KIND_BIT(KIND_COUNT) - 1)
+#define KINDS_ON_POOL  KIND_BIT(KIND_COUNT)
+#define KINDS_ALL      (KIND_BIT(KIND_COUNT + 1) - 1)
 
 struct improvement {
     enum improvement_kind kind;
@@ -36,14 +37,19 @@ struct improvement {
     uint32_t left_out[LEFT_OUT_KINDS]; // by enum dag_left_out: further tasks of its site and context, which stay as
                                        // they are
     struct stages stages;              // of combinator
+    enum dag_first_stage first;        // of combinator; FIRST_STAGE_NONE: still to be chosen
     bool follows_cores;  // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
     const char *refusal; // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
 };
 
+// The most threads that a pool has as it is: its maximum, or its core where a queue without bound keeps it from making
+// more. 0: there is no bound.
+uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool);
+
 // All tasks that it leaves out.
 uint32_t improvement_left_out(const struct improvement *improvement);
 
-// Whether its path or factor is still to be chosen, and so it can't be applied (candidates_variants).
+// Whether its path, factor or first stage is still to be chosen, and so it can't be applied (candidates_variants).
 bool improvement_is_open(const struct improvement *improvement);
 
 // Adds it to an edit. Returns NULL, or why it can't be: its refusal, or that it leaves all as it is. It must not be
@@ -58,17 +64,17 @@ bool improvements_conflict(const struct improvement *a, const struct improvement
 // salt tells traces apart.
 uint64_t improvement_key(const struct improvement *improvement, uint64_t salt);
 
-// The kinds that a model can tell the effect of, and if one is not among them, why (else NULL).
+// The kinds that a model can tell the effect of; and why not of one (else NULL).
 unsigned model_kinds(enum model_kind model);
-const char *model_refusal(enum model_kind model, enum improvement_kind kind);
+const char *model_refusal(enum model_kind model, const struct improvement *improvement);
 
 // Whether the DAG has a site on that line of that method other than the one of index `itself` (DAG_NONE: any).
 bool improvement_shares_line(const struct dag *dag, const struct trace_site *site, uint32_t itself);
 
 // Names as plans have them. All return text.
 // "inline AgeQuery.queryAge:41", with the context where there is one ("... in Main.main > Server.handle") and what else
-// tells it apart ("merge Main.run:3 by 4", "split ... into 4", "hoist-branch ... on path 00c0ffee00c0ffee",
-// "resize-pool pool-1 to 8 threads").
+// tells it apart ("merge Main.run:3 by 4", "split ... into 4", "hoist-branch ... on path 00c0ffee00c0ffee", "combinator
+// ..., first stage on its pool", "resize-pool pool-1 to 8 threads").
 char *improvement_text(const struct improvement *improvement, char *text, size_t size);
 char *site_plan_text(const struct dag *dag, uint32_t site, bool with_bci, char *text, size_t size);
 char *site_own_text(const struct dag *dag, uint32_t site, char *text, size_t size); // with_bci where it needs to be

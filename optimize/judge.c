@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Candidates: each is tried alone, and told what comes of it, or what keeps it from a plan.
+// Candidates: each is tried alone, and told what comes of it, or what keeps it from a plan. Factors and sizes of pools
+// that gain are searched on: doubled as long as that gains, and then halved into the interval in which the smallest
+// lies that brings WORTH_SHARE of the best one's gain, by the objective and by wall time.
 #include "optimize/candidates.h"
 #include "optimize/search_internal.h"
 #include "optimize/warnings.h"
 #include "optimize/why.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { USABLE_ALL = 12 };
+enum { USABLE_ALL = 12, MOST_PARTS = 1024, MOST_ROUNDS = 48, FINENESS = 16 };
 static const double USABLE_WORSE = 0.1;
 
 bool candidate_is_estimated(const struct candidate *candidate) {
@@ -42,12 +45,14 @@ static bool is_negligible(const struct search *search, const struct panel *panel
 struct judged {
     struct candidate candidate;
     struct combination alone; // what evaluate would say of it
-    double value;
+    double value, wall;       // of the objective; of the replay's wall time, the mean over traces
     const char *name;
+    uint32_t family; // index of its first member
 };
 
 static int compare_judged(const void *a, const void *b) {
     const struct judged *left = a, *right = b;
+    if (left->candidate.probe != right->candidate.probe) return left->candidate.probe ? 1 : -1;
     if (left->candidate.standing != right->candidate.standing) {
         return left->candidate.standing < right->candidate.standing ? -1 : 1;
     }
@@ -114,6 +119,9 @@ static bool rate(const struct search *search, const struct panel *panel, struct 
     size_t trace;
     candidate->estimate = panel->estimates[0];
     judged->value = search_value(search, panel, 1);
+    for (size_t t = 0; t < search->trace_count; t++)
+        judged->wall +=
+            (double)panel->estimates[t].wall_ns / (double)search->replayed[t].wall_ns / (double)search->trace_count;
     candidate->negligible = is_negligible(search, panel);
     search_score(search, panel, &judged->alone);
     if (isnan(judged->value)) judged->value = INFINITY;
@@ -225,6 +233,7 @@ static uint32_t count_usable(const struct search *search, const struct judged *j
         objective_value(search->options->objective, search->replayed, search->recorded, search->trace_count, 0);
     uint32_t usable = 0;
     for (; usable < count && candidate_is_estimated(&judged[usable].candidate); usable++) {
+        if (judged[usable].candidate.probe) break;
         bool near = judged[usable].value <= base + USABLE_WORSE * fabs(base);
         if (judged[usable].candidate.standing == STANDS_FAILING && usable >= USABLE_ALL && !near) break;
     }
@@ -233,8 +242,7 @@ static uint32_t count_usable(const struct search *search, const struct judged *j
 
 struct judging {
     struct search *search;
-    const struct improvement *improvements; // a row each, of one a trace
-    const struct promise *promises;
+    const struct improvement *const *rows; // of one a trace each
     struct judged *judged;
     struct arena *arena;
 };
@@ -243,39 +251,327 @@ static void judge_one(void *context, uint32_t hand, uint32_t item) {
     const struct judging *judging = context;
     struct search *search = judging->search;
     struct error error = ERROR_INIT;
-    const struct improvement *row = &judging->improvements[judging->promises[item].index * search->trace_count];
     struct panel *panel = search_panel(search, hand);
-    if (panel)
-        search_item_ended(search, judge(search, panel, row, judging->arena, &judging->judged[item], &error), &error);
+    if (!panel) return;
+    bool done = judge(search, panel, judging->rows[item], judging->arena, &judging->judged[item], &error);
+    search_item_ended(search, done, &error);
+}
+
+// ---- what was judged so far
+
+struct judgements {
+    struct judged *items;
+    size_t count;
+    uint32_t *order;                 // indices, family by family, and by number in each
+    const struct improvement **rows; // of the next round
+    struct arena *arena;
+};
+
+static void judgements_free(struct judgements *judgements) {
+    free(judgements->items);
+    free(judgements->order);
+    free(judgements->rows);
+}
+
+static uint32_t number_of(const struct judged *judged) {
+    const struct improvement *named = judged->candidate.named;
+    return named->kind == KIND_RESIZE_POOL ? (uint32_t)named->threads : named->factor;
+}
+
+static int compare_members(const void *a, const void *b, void *context) {
+    const struct judged *items = context;
+    const struct judged *left = &items[*(const uint32_t *)a], *right = &items[*(const uint32_t *)b];
+    if (left->family != right->family) return left->family < right->family ? -1 : 1;
+    const uint32_t x = number_of(left), y = number_of(right);
+    if (x != y) return x < y ? -1 : 1;
+    return left < right ? -1 : 1;
+}
+
+static bool reserve(struct judgements *judgements, size_t more, struct error *error) {
+    const size_t count = judgements->count + more + 1;
+    struct judged *items = realloc(judgements->items, count * sizeof *items);
+    if (items) judgements->items = items;
+    uint32_t *order = realloc(judgements->order, count * sizeof *order);
+    if (order) judgements->order = order;
+    const struct improvement **rows = realloc(judgements->rows, count * sizeof *rows);
+    if (rows) judgements->rows = rows;
+    return (items && order && rows) || error_set(error, STATUS_FAILED, "no memory for candidates");
+}
+
+// The family of one that was judged is looked for among those before it: of each, the first member.
+static void find_family(struct judgements *judgements, uint32_t index) {
+    struct judged *judged = &judgements->items[index];
+    uint32_t family = 0;
+    while (family < index &&
+           !candidates_same_family(judgements->items[family].candidate.named, judged->candidate.named))
+        family++;
+    judged->family = family;
+}
+
+// Judges `count` of judgements->rows.
+static bool judge_rows(struct search *search, struct judgements *judgements, size_t count, bool probes,
+                       struct error *error) {
+    struct judging judging = {search, judgements->rows, &judgements->items[judgements->count], judgements->arena};
+    if (!search_do_all(search, judge_one, &judging, (uint32_t)count, error)) return false;
+    for (size_t i = 0; i < count; i++) {
+        judging.judged[i].candidate.probe = probes;
+        find_family(judgements, (uint32_t)judgements->count++);
+    }
+    for (uint32_t i = 0; i < judgements->count; i++) judgements->order[i] = i;
+    if (judgements->count)
+        qsort_r(judgements->order, judgements->count, sizeof *judgements->order, compare_members, judgements->items);
+    return true;
+}
+
+// ---- families
+
+struct family {
+    const uint32_t *order; // rising by number
+    size_t count;
+    struct judged *items;
+};
+
+enum criterion { BY_VALUE, BY_WALL, CRITERIA };
+
+static struct judged *member(const struct family *family, size_t place) {
+    return &family->items[family->order[place]];
+}
+
+static struct family family_at(const struct judgements *judgements, size_t first) {
+    struct family family = {&judgements->order[first], 0, judgements->items};
+    while (first + family.count < judgements->count &&
+           member(&family, family.count)->family == member(&family, 0)->family)
+        family.count++;
+    return family;
+}
+
+static double figure(const struct judged *judged, enum criterion criterion) {
+    if (!candidate_is_estimated(&judged->candidate)) return INFINITY;
+    return criterion == BY_WALL ? judged->wall : judged->value;
+}
+
+static double figure_of_replay(const struct search *search, enum criterion criterion) {
+    if (criterion == BY_WALL) return 1;
+    return objective_value(search->options->objective, search->replayed, search->recorded, search->trace_count, 0);
+}
+
+static bool counts(const struct judged *judged, bool passing) {
+    return !judged->candidate.negligible && (!passing || judged->candidate.standing == STANDS_PASSING);
+}
+
+// The place of the smallest that brings WORTH_SHARE of the best one's gain; the family's count where none gains.
+static size_t smallest_worth(const struct search *search, const struct family *family, enum criterion criterion,
+                             bool passing) {
+    const double base = figure_of_replay(search, criterion);
+    double best = base - search->noise * fabs(base);
+    bool gains = false;
+    for (size_t i = 0; i < family->count; i++) {
+        const double here = counts(member(family, i), passing) ? figure(member(family, i), criterion) : INFINITY;
+        if (here >= best) continue;
+        best = here;
+        gains = true;
+    }
+    for (size_t i = 0; gains && i < family->count; i++) {
+        const double here = counts(member(family, i), passing) ? figure(member(family, i), criterion) : INFINITY;
+        if (base - here >= WORTH_SHARE * (base - best)) return i;
+    }
+    return family->count;
+}
+
+// ---- numbers that are worth a try
+
+static const struct judged *member_of(const struct family *family, uint32_t number) {
+    const struct judged *found = NULL;
+    for (size_t i = 0; i < family->count && !found; i++) {
+        if (number_of(member(family, i)) == number) found = member(family, i);
+    }
+    return found;
+}
+
+// What a family's doublings begin with: one part, or the size that the pool has; 0: there is none.
+static uint32_t number_now(const struct improvement *named) {
+    if (named->kind == KIND_SPLIT) return 1;
+    return named->kind == KIND_RESIZE_POOL ? improvement_pool_size(named->dag, named->pool) : 0;
+}
+
+// The next doubling of what there is, as long as the one before it gained; 0: it didn't, or no larger one can differ.
+static uint32_t next_doubling(const struct search *search, const struct family *family, enum criterion criterion) {
+    const struct improvement *named = member(family, 0)->candidate.named;
+    const uint64_t most = named->kind == KIND_SPLIT ? MOST_PARTS : named->task_count, now = number_now(named);
+    const double base = figure_of_replay(search, criterion);
+    double before = base;
+    for (uint64_t last = now; now && last < most; last *= 2) {
+        const uint32_t next = (uint32_t)(2 * last < most ? 2 * last : most);
+        const struct judged *tried = member_of(family, next);
+        if (!tried) return next;
+        if (!(before - figure(tried, criterion) > LEAST_NOISE * fabs(base))) break;
+        before = figure(tried, criterion);
+    }
+    return 0;
+}
+
+// Between the smallest that is worth it and the next smaller one that was tried; 0: they are near enough.
+static uint32_t number_between(const struct search *search, const struct family *family, enum criterion criterion) {
+    const struct improvement *named = member(family, 0)->candidate.named;
+    const size_t place = smallest_worth(search, family, criterion, false);
+    if (place == family->count) return 0;
+    const uint32_t high = number_of(member(family, place));
+    uint32_t low = place ? number_of(member(family, place - 1)) : named->kind == KIND_RESIZE_POOL ? 0 : 1;
+    const uint32_t now = number_now(named);
+    if (low < now && now < high) low = now;
+    return high - low > 1 + high / FINENESS ? low + (high - low) / 2 : 0;
+}
+
+static uint32_t next_number(const struct search *search, const struct family *family) {
+    uint32_t number = 0;
+    if (number_of(member(family, 0)) == 0) return 0;
+    for (enum criterion c = 0; c < CRITERIA && !number; c++) number = next_doubling(search, family, c);
+    for (enum criterion c = 0; c < CRITERIA && !number; c++) number = number_between(search, family, c);
+    return number;
+}
+
+static const struct improvement *with_number(const struct search *search, const struct judged *like, uint32_t number,
+                                             struct arena *arena) {
+    struct improvement *row = ARENA_NEW(arena, struct improvement, search->trace_count);
+    for (size_t t = 0; row && t < search->trace_count; t++) {
+        row[t] = like->candidate.improvements[t];
+        if (row[t].kind == KIND_RESIZE_POOL)
+            row[t].threads = (int32_t)number;
+        else
+            row[t].factor = number;
+    }
+    return row;
+}
+
+static size_t affordable_candidates(const struct search *search) {
+    const uint64_t budget_ns = search->options->budget_ns * 6 / 10;
+    return search->spent_ns < budget_ns ? (budget_ns - search->spent_ns) / search->cost_ns : 0;
+}
+
+// The next round's rows: of each family at most one. Returns how many; SIZE_MAX: no memory.
+static size_t propose(const struct search *search, struct judgements *judgements) {
+    const size_t most = affordable_candidates(search);
+    size_t count = 0;
+    for (size_t first = 0; first < judgements->count && count < most;) {
+        const struct family family = family_at(judgements, first);
+        const uint32_t number = next_number(search, &family);
+        first += family.count;
+        if (number == 0 || member_of(&family, number)) continue;
+        judgements->rows[count] = with_number(search, member(&family, 0), number, judgements->arena);
+        if (!judgements->rows[count++]) return SIZE_MAX;
+    }
+    return count;
+}
+
+static bool search_numbers(struct search *search, struct judgements *judgements, struct error *error) {
+    bool done = true;
+    for (unsigned round = 0; done && round < MOST_ROUNDS; round++) {
+        const size_t count = propose(search, judgements);
+        if (count == 0) break;
+        done = (count != SIZE_MAX || error_set(error, STATUS_FAILED, "no memory for candidates")) &&
+               reserve(judgements, 2 * count, error) && judge_rows(search, judgements, count, true, error);
+    }
+    return done;
+}
+
+// ---- what is shown
+
+static void show(struct family *family, size_t place) {
+    if (place == family->count) return;
+    member(family, place)->candidate.shown = true;
+    member(family, place)->candidate.probe = false;
+}
+
+// Of two first stages the faster; on the spawner, if that is as fast.
+static size_t faster_first_stage(const struct family *family) {
+    size_t best = family->count;
+    for (size_t i = 0; i < family->count; i++) {
+        const double least =
+            best < family->count ? (1 - LEAST_NOISE) * figure(member(family, best), BY_WALL) : INFINITY;
+        if (!member(family, i)->candidate.negligible && figure(member(family, i), BY_WALL) < least) best = i;
+    }
+    return best;
+}
+
+// The best of those that change something; where none can be estimated one that can't; else none.
+static size_t best_member(const struct family *family) {
+    size_t best = family->count;
+    for (size_t i = 0; i < family->count; i++) {
+        const struct judged *here = member(family, i);
+        if (here->candidate.negligible) continue;
+        if (best == family->count || compare_judged(here, member(family, best)) < 0) best = i;
+    }
+    return best;
+}
+
+// The largest size of a pool under which the run comes to a halt.
+static size_t largest_stuck(const struct family *family) {
+    size_t place = family->count;
+    while (place > 0 && member(family, place - 1)->candidate.standing != STANDS_STUCK) place--;
+    return place ? place - 1 : family->count;
+}
+
+static void choose_shown(const struct search *search, struct judgements *judgements) {
+    for (size_t first = 0; first < judgements->count;) {
+        struct family family = family_at(judgements, first);
+        const bool stages = member(&family, 0)->candidate.named->kind == KIND_COMBINATOR;
+        first += family.count;
+        size_t places[] = {smallest_worth(search, &family, BY_VALUE, true),
+                           smallest_worth(search, &family, BY_VALUE, false),
+                           smallest_worth(search, &family, BY_WALL, false)};
+        if (stages) places[0] = places[1] = places[2] = faster_first_stage(&family);
+        bool any = false;
+        for (unsigned p = 0; p < sizeof places / sizeof *places; p++) {
+            show(&family, places[p]);
+            any |= places[p] < family.count;
+        }
+        if (!any) show(&family, best_member(&family));
+        if (member(&family, 0)->candidate.named->kind == KIND_RESIZE_POOL) show(&family, largest_stuck(&family));
+    }
+}
+
+static bool hand_over(struct search *search, struct judgements *judgements, struct arena *arena, struct error *error) {
+    struct search_result *result = search->result;
+    const size_t count = judgements->count;
+    result->candidates = ARENA_NEW(arena, struct candidate, count + 1);
+    search->alone = ARENA_NEW(arena, struct combination, count + 1);
+    search->value_alone = ARENA_NEW(arena, double, count + 1);
+    if (!result->candidates || !search->alone || !search->value_alone)
+        return error_set(error, STATUS_FAILED, "no memory for candidates");
+    for (size_t i = 0; i < count; i++) {
+        result->candidates[i] = judgements->items[i].candidate;
+        search->alone[i] = judgements->items[i].alone;
+        search->value_alone[i] = judgements->items[i].value;
+    }
+    result->candidate_count = count;
+    return true;
+}
+
+// The first round: what is listed, as far as that can be afforded.
+static bool judge_listed(struct search *search, struct judgements *judgements, struct error *error) {
+    struct improvement *improvements;
+    size_t found;
+    if (!find_candidates(search, judgements->arena, &improvements, &found, error)) return false;
+    struct promise *promises = malloc((found + 1) * sizeof *promises);
+    bool done = (promises || error_set(error, STATUS_FAILED, "no memory for candidates")) &&
+                reserve(judgements, 2 * found, error);
+    const size_t count = done ? choose(search, improvements, found, promises) : 0;
+    for (size_t i = 0; i < count; i++) judgements->rows[i] = &improvements[promises[i].index * search->trace_count];
+    done = done && judge_rows(search, judgements, count, false, error);
+    search->result->untried = found - count;
+    free(promises);
+    return done;
 }
 
 bool search_judge(struct search *search, struct arena *arena, uint32_t *usable, struct error *error) {
-    struct improvement *improvements;
-    size_t found, count = 0;
-    struct search_result *result = search->result;
-    if (!find_candidates(search, arena, &improvements, &found, error)) return false;
-    struct judged *judged = malloc((found + 1) * sizeof *judged);
-    struct promise *promises = malloc((found + 1) * sizeof *promises);
-    result->candidates = ARENA_NEW(arena, struct candidate, found + 1);
-    search->alone = ARENA_NEW(arena, struct combination, found + 1);
-    search->value_alone = ARENA_NEW(arena, double, found + 1);
-    bool done = (judged && promises && result->candidates && search->alone && search->value_alone) ||
-                error_set(error, STATUS_FAILED, "no memory for candidates");
+    struct judgements judgements = {.arena = arena};
+    bool done = judge_listed(search, &judgements, error) && search_numbers(search, &judgements, error);
     if (done) {
-        struct judging judging = {search, improvements, promises, judged, arena};
-        count = choose(search, improvements, found, promises);
-        done = search_do_all(search, judge_one, &judging, (uint32_t)count, error);
+        choose_shown(search, &judgements);
+        if (judgements.count) qsort(judgements.items, judgements.count, sizeof *judgements.items, compare_judged);
+        *usable = count_usable(search, judgements.items, judgements.count);
+        done = hand_over(search, &judgements, arena, error);
     }
-    if (done) qsort(judged, count, sizeof *judged, compare_judged);
-    *usable = done ? count_usable(search, judged, count) : 0;
-    for (size_t i = 0; done && i < count; i++) {
-        result->candidates[i] = judged[i].candidate;
-        search->alone[i] = judged[i].alone;
-        search->value_alone[i] = judged[i].value;
-    }
-    result->candidate_count = done ? count : 0;
-    result->untried = found - count;
-    free(promises);
-    free(judged);
+    judgements_free(&judgements);
     return done;
 }

@@ -24,11 +24,14 @@ bool plan_find_site(const struct dag *dag, const char *name, struct arena *arena
 // What plan_read reads, made with mode 0600; the trace is named relative to the plan.
 bool plan_write(const char *path, const char *trace_path, const struct plan *plan, struct error *error);
 
-// Gives every open improvement the path or factor under which `judge` finds the plan best, one after the other, the
-// first tried without those that are still open. judge tells how good a plan without open ones is: less is better,
-// INFINITY where it can't be estimated (but still returns true). Errors: judge's; STATUS_FAILED where an improvement
-// has nothing to choose from, or nothing that can be estimated. Without open improvements it does nothing.
-typedef bool plan_judge(void *context, const struct plan *plan, double *value, struct error *error);
+// Gives every open improvement the path, factor or first stage under which `judge` finds the plan best, one after the
+// other, the first tried without those that are still open; of factors the smallest that brings WORTH_SHARE of the best
+// one's gain, of first stages the faster, on the spawner if that is as fast. judge tells how good a plan without open
+// ones is, or its wall time: less is better, INFINITY where it can't be estimated (but still returns true). Errors:
+// judge's; STATUS_FAILED where an improvement has nothing to choose from, or nothing that can be estimated. Without
+// open improvements it does nothing.
+#define WORTH_SHARE 0.95 // a factor or size is shown that brings so much of what the best one does
+typedef bool plan_judge(void *context, const struct plan *plan, bool wall, double *value, struct error *error);
 bool plan_resolve(struct plan *plan, plan_judge *judge, void *context, struct arena *arena, struct error *error);
 
 // Applies to an edit, for an estimate by that model. false and *error (STATUS_FAILED) when an improvement is refused,

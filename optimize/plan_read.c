@@ -250,6 +250,20 @@ static bool read_factor(const struct reading *reading, const cJSON *params, stru
     return true;
 }
 
+static const char *const first_stages[] = {[FIRST_STAGE_ON_SPAWNER] = "spawner", [FIRST_STAGE_ON_POOL] = "pool"};
+
+static bool read_first(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(params, "first");
+    improvement->first = FIRST_STAGE_NONE;
+    if (!item) return true;
+    for (enum dag_first_stage first = FIRST_STAGE_ON_SPAWNER; first <= FIRST_STAGE_ON_POOL && cJSON_IsString(item);
+         first++) {
+        if (strcmp(item->valuestring, first_stages[first]) == 0) improvement->first = first;
+    }
+    return improvement->first ||
+           error_set(reading->error, STATUS_BAD_INPUT, "\"first\" is neither \"spawner\" nor \"pool\"");
+}
+
 static uint32_t count_on_path(const struct improvement *improvement, uint32_t path) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < improvement->task_count; i++) {
@@ -350,6 +364,7 @@ static const struct {
     bool (*read)(const struct reading *reading, const cJSON *params, struct improvement *improvement);
 } grammar[KIND_COUNT] = {
     [KIND_HOIST_BRANCH] = {{"path"}, read_path},
+    [KIND_COMBINATOR] = {{"first"}, read_first},
     [KIND_MERGE] = {{"factor"}, read_factor},
     [KIND_SPLIT] = {{"factor"}, read_factor},
     [KIND_RESIZE_POOL] = {{"pool", "threads"}, read_pool},

@@ -44,6 +44,8 @@ static bool fill_params(cJSON *params, const struct improvement *improvement) {
         path_plan_text(improvement->dag, improvement->path, name, sizeof name);
         return cJSON_AddStringToObject(params, "path", name);
     }
+    if (improvement->first)
+        return cJSON_AddStringToObject(params, "first", improvement->first == FIRST_STAGE_ON_POOL ? "pool" : "spawner");
     if (improvement->kind != KIND_RESIZE_POOL) return true;
     pool_plan_text(improvement->dag, improvement->pool, name, sizeof name);
     return cJSON_AddStringToObject(params, "pool", name) &&
@@ -101,7 +103,7 @@ static bool add_place(cJSON *object, const struct improvement *improvement) {
 }
 
 static bool has_params(const struct improvement *improvement) {
-    return improvement->factor || improvement->kind == KIND_RESIZE_POOL ||
+    return improvement->factor || improvement->first || improvement->kind == KIND_RESIZE_POOL ||
            (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE);
 }
 

@@ -16,7 +16,11 @@ struct candidate {
     const struct improvement *named; // the first of them that has tasks: its site and context are the candidate's name
     struct metrics estimate;         // of this candidate alone, in the first trace
     enum standing standing;
-    bool negligible;   // see SEARCH_LITTLE_LOSS
+    bool negligible; // see SEARCH_LITTLE_LOSS
+    bool shown; // stands for its family (candidates_same_family): the smallest number that brings WORTH_SHARE of the
+                // best one's gain by the objective, or by wall time; the largest under which a
+                // run halts; or else the best that changes anything
+    bool probe; // not listed, but tried on the way to such a number, and part of no plan
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
                        // "in TRACE" if that isn't the first; NULL: nothing
     char why[1024];    // one sentence with numbers of the first trace that has it; why not, where it fails
@@ -59,7 +63,7 @@ struct search_result {
     struct metrics base, replayed;
     double noise;
     struct replay_error null_replay_error; // of the worst
-    struct candidate *candidates;          // best alone first, failing ones after
+    struct candidate *candidates;          // best alone first, failing ones after, probes last
     size_t candidate_count;
     size_t untried;            // candidates that the size of the traces left no time for: those of the least time
     uint32_t limit;            // of plans, by options and by the size of the traces

@@ -22,6 +22,7 @@ struct drafting {
     struct draft *drafts;
     uint32_t input_count, count;
     uint32_t coordinator;
+    bool follows;     // the first stage that waits follows a task of a pool
     uint32_t since;   // vertex where the stage before began
     uint32_t awaited; // vertex of the last wait's end, DAG_NONE before the first
     int64_t no_work_ns;
@@ -41,8 +42,9 @@ bool stages_coordinates(const struct dag *dag, uint32_t index) {
 
 static void choose_method(struct drafting *drafting) {
     struct draft *draft = &drafting->drafts[drafting->count - 1];
-    uint32_t inputs = draft->tasks + (drafting->count > 1);
-    if (drafting->count > 1 && draft->composes)
+    bool follows = drafting->follows || drafting->count > 1;
+    uint32_t inputs = draft->tasks + follows;
+    if (follows && draft->composes)
         draft->method = THEN_COMPOSE;
     else
         draft->method = inputs == 1 ? THEN_APPLY : inputs == 2 ? THEN_COMBINE : ALL_OF;
@@ -68,7 +70,7 @@ static void close_stage(struct drafting *drafting) {
 
 static void open_stage(struct drafting *drafting) {
     close_stage(drafting);
-    drafting->since = drafting->awaited;
+    if (drafting->awaited != DAG_NONE) drafting->since = drafting->awaited;
     drafting->drafts[drafting->count++] = (struct draft){.first_input = drafting->input_count, .composes = true};
 }
 
@@ -93,7 +95,8 @@ static void draft_stages(struct drafting *drafting, uint32_t index) {
     uint32_t before = task->start;
     drafting->coordinator = index;
     drafting->input_count = drafting->count = 0;
-    drafting->since = drafting->awaited = DAG_NONE;
+    drafting->since = drafting->follows ? task->start : DAG_NONE;
+    drafting->awaited = DAG_NONE;
     drafting->no_work_ns =
         dag->wakeup_ns ? dag->wakeup_ns : (vertices->time_ns[task->end] - vertices->time_ns[before]) / 10;
     for (uint32_t v = body_next(dag, task->start); v < task->end; before = v, v = body_next(dag, v)) {
@@ -181,12 +184,13 @@ static bool keep_stages(const struct drafting *drafting, struct arena *arena, st
     return true;
 }
 
-bool stages_find(const struct dag *dag, const uint32_t *tasks, uint32_t count, struct arena *arena,
-                 struct stages *stages) {
+bool stages_find(const struct dag *dag, const uint32_t *tasks, uint32_t count, enum dag_first_stage first,
+                 struct arena *arena, struct stages *stages) {
     *stages = (struct stages){0};
     if (count == 0) return true;
     const size_t waits = (size_t)most_waits(dag, tasks, count) + 1;
     struct drafting drafting = {.dag = dag,
+                                .follows = first == FIRST_STAGE_ON_POOL,
                                 .inputs = malloc(waits * sizeof *drafting.inputs),
                                 .drafts = malloc(waits * sizeof *drafting.drafts)};
     struct shape *shapes = malloc(count * sizeof *shapes);

@@ -147,10 +147,10 @@ static int compare_nested_waits(const void *a, const void *b) {
 }
 
 // How many workers the pool can have. 0: there is no end to them, or it isn't known.
-static uint32_t most_workers(const struct dag_pool *pool) {
-    int32_t most = pool->capacity == INT64_MAX ? pool->core : pool->maximum;
-    if (pool->discipline == DISCIPLINE_UNKNOWN || pool->discipline == DISCIPLINE_STEALING) return 0;
-    return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
+static uint32_t most_workers(const struct dag *dag, uint32_t pool) {
+    enum discipline discipline = dag->pools[pool].discipline;
+    if (discipline == DISCIPLINE_UNKNOWN || discipline == DISCIPLINE_STEALING) return 0;
+    return improvement_pool_size(dag, pool);
 }
 
 // Of one worker. A WAIT_BEGIN is followed by its WAIT_END, unless it helps meanwhile; or by nothing, where it went on
@@ -191,7 +191,7 @@ static size_t list_waits(const struct dag *dag, uint32_t pool, struct nested_wai
 static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint32_t pool, struct nested_wait *waits,
                          struct error *error) {
     char text[TEXT_BYTES];
-    const uint32_t workers = most_workers(&dag->pools[pool]);
+    const uint32_t workers = most_workers(dag, pool);
     const size_t count = workers ? list_waits(dag, pool, waits) : 0;
     uint32_t level = 0, most = 0;
     size_t at = 0;

@@ -97,6 +97,31 @@ static void say_path(struct sentence *sentence, const struct improvement *improv
     say(sentence, ", so that the spawner may be unable to decide");
 }
 
+// What a coordinator does before its first wait, the mean.
+static double before_waits_ns(const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    double sum_ns = 0;
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        uint32_t v = body_next(dag, task->start);
+        while (v < task->end && dag->vertices.kind[v] != VERTEX_WAIT_BEGIN) v = body_next(dag, v);
+        sum_ns += (double)(dag->vertices.time_ns[v] - dag->vertices.time_ns[task->start]);
+    }
+    return sum_ns / improvement->task_count;
+}
+
+static void say_first_stage(struct sentence *sentence, const struct improvement *improvement) {
+    say(sentence, "; what comes before that (");
+    say_duration(sentence, before_waits_ns(improvement));
+    say(sentence, improvement->task_count == 1 ? ") " : " each) ");
+    if (improvement->first == FIRST_STAGE_ON_POOL) {
+        say(sentence, "stays on ");
+        say_pool(sentence, improvement->dag, improvement->dag->tasks[improvement->tasks[0]].pool);
+    } else {
+        say(sentence, "runs on the spawner");
+    }
+}
+
 static void say_stages(struct sentence *sentence, const struct improvement *improvement) {
     const struct stages *stages = &improvement->stages;
     const struct dag *dag = improvement->dag;
@@ -110,7 +135,9 @@ static void say_stages(struct sentence *sentence, const struct improvement *impr
     }
     say(sentence, improvement->task_count == 1 ? " waits " : " wait ");
     say_duration(sentence, asleep_ns / improvement->task_count);
-    say(sentence, improvement->task_count == 1 ? " for what it spawned; as " : " each for what they spawned; as ");
+    say(sentence, improvement->task_count == 1 ? " for what it spawned" : " each for what they spawned");
+    say_first_stage(sentence, improvement);
+    say(sentence, "; as ");
     say_counted(sentence, stages->count, "stage");
     for (uint32_t i = 0; i < stages->count && i < 4; i++)
         say(sentence, "%s%s", i ? ", " : " (", stages->items[i].method);
@@ -146,13 +173,15 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
         started++;
         waited_ns += (double)(dag->vertices.time_ns[task->start] - dag->vertices.time_ns[task->spawn_begin]);
     }
-    if (rules->maximum < INT32_MAX) {
-        say(sentence, one ? " has %d thread%s and" : " share %d thread%s and", rules->maximum,
-            rules->maximum == 1 ? "" : "s");
-    }
+    const uint32_t size = improvement_pool_size(dag, improvement->pool);
+    if (size) say(sentence, one ? " has %u thread%s and" : " share %u thread%s and", size, size == 1 ? "" : "s");
     say(sentence, one ? " waits " : " wait ");
     say_duration(sentence, started ? waited_ns / started : 0);
-    say(sentence, one ? " for one; with %d" : " each for one; with %d", improvement->threads);
+    say(sentence, one ? " for one; " : " each for one; ");
+    if (rules->capacity == INT64_MAX && rules->discipline != DISCIPLINE_STEALING && rules->maximum > rules->core)
+        say(sentence, "its queue has no bound, so that it never has more threads than its core size; ");
+    say(sentence, "with %d", improvement->threads);
+    if (rules->discipline == DISCIPLINE_HAND_OFF) say(sentence, " and a queue");
 }
 
 static void say_tasks(struct sentence *sentence, const struct why *why) {

@@ -334,6 +334,7 @@ cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     add(object, "site", site_of(dag, c->named->site));
     add(object, "context", context_of(dag, c->named->context));
     add(object, "params", improvement_params_json(c->named));
+    add(object, "shown", cJSON_CreateBool(c->shown));
     if (c->named->kind == KIND_COMBINATOR) add(object, "stages", improvement_stages_json(c->named));
     if (c->named->factor) add(object, "follows_cores", cJSON_CreateBool(c->named->follows_cores));
     add(object, "tasks", json_integer(c->improvements[0].task_count));

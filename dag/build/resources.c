@@ -4,8 +4,8 @@
 // constraint of the recorded graph.
 //
 // A resource whose holds are told is replayed as a count of units. Of a lock whose releases are not told (a trace
-// before version 5, or a monitor of the JDK's own) only acquisitions that had to wait are known: there a holder is taken
-// to have kept it until the next one got it, where that can be.
+// before version 5, or a monitor of the JDK's own) only acquisitions that had to wait are known: there a holder is
+// taken to have kept it until the next one got it, where that can be.
 #include "dag/build/builder.h"
 #include "dag/order.h"
 #include "dag/propagate/rules.h"
@@ -39,8 +39,7 @@ bool ask_add(struct builder *builder, struct dag_ask ask, uint32_t vertex) {
 }
 
 static struct dag_resource describe(const struct trace *trace, const struct event *event) {
-    struct dag_resource resource = {
-        .id = event->operand[0], .kind = RESOURCE_LOCK, .capacity = 1, .initial = 1};
+    struct dag_resource resource = {.id = event->operand[0], .kind = RESOURCE_LOCK, .capacity = 1, .initial = 1};
     const struct trace_resource *known = trace_resource(trace, event->operand[0]);
     if (event->kind == EVENT_BLOCK_BEGIN) resource.resource_class = (uint32_t)event->operand[2];
     if (!known) return resource;
@@ -68,9 +67,9 @@ enum turn { TURN_FREES, TURN_GETS, TURN_ASKS, TURNS };
 
 struct count { // of a resource, as the replay goes on
     int64_t available;
-    uint32_t freed;     // latest RELEASED, DAG_NONE
-    uint32_t uncovered; // asks that wait though there was enough, by `next`; DAG_NONE
-    uint32_t before;    // where no release is told: the latest ask that got it, DAG_NONE
+    uint32_t freed;           // latest RELEASED, DAG_NONE
+    uint32_t uncovered;       // asks that wait though there was enough, by `next`; DAG_NONE
+    uint32_t before;          // where no release is told: the latest ask that got it, DAG_NONE
     uint32_t waiting, waited; // asks that wait; that did when `before` got it
     uint32_t takes, returns, given;
 };
@@ -87,8 +86,8 @@ struct replay {
 
 static void add_turn(struct replay *replay, uint32_t vertex, enum turn turn, uint32_t ask) {
     if (vertex == DAG_NONE) return;
-    replay->turns[replay->turn_count++] = (struct order_key){
-        replay->dag->vertices.time_ns[vertex], (uint64_t)turn << 32 | ask, ask * TURNS + (uint32_t)turn};
+    replay->turns[replay->turn_count++] = (struct order_key){replay->dag->vertices.time_ns[vertex],
+                                                             (uint64_t)turn << 32 | ask, ask * TURNS + (uint32_t)turn};
 }
 
 static bool sort_turns(struct replay *replay) {
@@ -118,8 +117,8 @@ static void begin_counts(struct replay *replay) {
         struct dag_resource *resource = &replay->dag->resources[r];
         resource->initial = is_exclusive(resource) ? whole_of(resource) : 0;
         if (resource->kind == RESOURCE_PERMITS && resource->capacity > 0) resource->initial = resource->capacity;
-        replay->counts[r] =
-            (struct count){.available = resource->initial, .freed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
+        replay->counts[r] = (struct count){
+            .available = resource->initial, .freed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
     }
 }
 

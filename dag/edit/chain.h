@@ -12,7 +12,7 @@ static inline bool chain_moves(const struct dag_edit *edit, uint32_t task) {
 // Whether an edit, be it one that only the simulation knows, takes a task's body and pick-up off its worker.
 static inline bool chain_moves_out(const struct dag_edit *edit, uint32_t task) {
     uint32_t next = edit->merged_next[task];
-    return edit->inlined[task] || edit->staged[task] || (next != DAG_NONE && next != task);
+    return edit->inlined[task] || edit->staged[task] == FIRST_STAGE_ON_SPAWNER || (next != DAG_NONE && next != task);
 }
 
 // Whether the task's body lies in its own spawn bracket (caller-runs), so that inlining it moves nothing.

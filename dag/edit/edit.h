@@ -13,13 +13,16 @@
 
 #include "dag/dag.h"
 
+// Where the code of a coordinator that becomes stages runs, up to its first wait.
+enum dag_first_stage { FIRST_STAGE_NONE, FIRST_STAGE_ON_SPAWNER, FIRST_STAGE_ON_POOL };
+
 struct dag_edit {
     uint8_t *inlined; // a flag a task
     // What needs the simulation (dag/simulate/simulate.h):
     uint32_t *merged_next;   // a task each: the member of its group that runs after it, itself for the last; DAG_NONE
                              // for tasks that are in none
     uint32_t *parts;         // a task each: how many it is split into; 0: whole
-    uint8_t *staged;         // a flag a task: a coordinator whose waits become stages
+    uint8_t *staged;         // a task each: enum dag_first_stage of a coordinator whose waits become stages
     int32_t *pool_threads;   // by pool id: its size; 0: as recorded
     int64_t *resource_units; // a resource each: its capacity; 0: as recorded
     uint8_t *unlocked;       // a flag a resource: it is never contended
@@ -97,10 +100,13 @@ void dag_edit_split(struct dag_edit *edit, uint32_t task, uint32_t factor);
 // Combinator (R Sec. 4.1): dag_inline_refusal, or it waits for nothing, or for what is no task. Cost of the refusal:
 // the vertices of its body.
 const char *dag_combinator_refusal(const struct dag *dag, uint32_t task);
-void dag_edit_combine(struct dag_edit *edit, uint32_t task);
+// FIRST_STAGE_ON_POOL only where dag_combinator_keeps_pool.
+void dag_edit_combine(struct dag_edit *edit, uint32_t task, enum dag_first_stage first);
+// Whether its first stage can stay a task of its pool: that has rules by which it is dispatched.
+bool dag_combinator_keeps_pool(const struct dag *dag, uint32_t task);
 
-// Another size of a pool: core and maximum both. Refused where its rules are unknown (discipline), and where it has no
-// queue, so that a fixed size would reject tasks instead of letting them wait.
+// Another size of a pool: core and maximum both, and a queue without bound where it has none. Refused where its rules
+// are unknown (discipline).
 const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
 void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
 

@@ -2,8 +2,8 @@
 // Resize. No vertex and no recorded edge of the tasks' own changes. The edges that say which worker takes up which task
 // are made anew when tasks are dispatched (dag/simulate/simulate.h), by the pool's own rules with core and maximum both
 // of the new size; workers that are missing are made as the pool made others, and those too many are not. Sound where
-// those rules are known. A pool that hands off has no queue for tasks to wait in, so that a fixed size would change
-// which tasks are rejected, and with that what the program does.
+// those rules are known. A pool that hands off has no queue for tasks to wait in: it gets one without bound with its
+// size, as Executors.newFixedThreadPool has.
 #include "dag/edit/edit.h"
 
 const char *dag_resize_refusal(const struct dag *dag, uint32_t pool) {
@@ -11,9 +11,6 @@ const char *dag_resize_refusal(const struct dag *dag, uint32_t pool) {
     const struct dag_pool *rules = pool < dag->pool_count ? &dag->pools[pool] : NULL;
     if (!rules || rules->discipline == DISCIPLINE_UNKNOWN) {
         return "its rules are unknown: it delays tasks, or is the program's own";
-    }
-    if (rules->discipline == DISCIPLINE_HAND_OFF && !rules->caller_runs) {
-        return "it has no queue, so that a fixed size would reject tasks";
     }
     return NULL;
 }

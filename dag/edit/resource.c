@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Another capacity of a resource, and a lock without contention. No vertex and no edge of the tasks' own changes. When
-// tasks get what they ask for is settled anew in order of time (dag/simulate/resources.c). Sound as far as tasks do with
-// one unit what they do with another, and as what the lock keeps in order needs no order.
+// tasks get what they ask for is settled anew in order of time (dag/simulate/resources.c). Sound as far as tasks do
+// with one unit what they do with another, and as what the lock keeps in order needs no order.
 #include "dag/edit/edit.h"
 
 const char *dag_resize_resource_refusal(const struct dag *dag, uint32_t resource) {
     const struct dag_resource *of = &dag->resources[resource];
     if (of->kind == RESOURCE_MONITOR || of->kind == RESOURCE_LOCK || of->kind == RESOURCE_READ_WRITE_LOCK)
         return "it is a lock, which only one can have: unlock says what it would be without";
-    if (of->kind == RESOURCE_QUEUE && !of->goes_round) return "its elements do not come back, so that it has no capacity";
+    if (of->kind == RESOURCE_QUEUE && !of->goes_round)
+        return "its elements do not come back, so that it has no capacity";
     return of->capacity <= 0 ? "its capacity is not known" : NULL;
 }
 

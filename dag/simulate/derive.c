@@ -249,7 +249,8 @@ static inline void lay_vertex(const struct simulation *sim, struct laying *layin
                               const struct passage *passage) {
     struct dag_vertices *vertices = &laying->vertices;
     uint32_t source = passage->source;
-    bool inlined_end = passage->kind == VERTEX_END && job_has_moved(sim, passage->task);
+    bool inlined_end =
+        passage->kind == VERTEX_END && (job_has_moved(sim, passage->task) || passage_ends_stages(sim, passage));
     vertices->time_ns[at] = passage->time_ns;
     vertices->task[at] = passage->task;
     vertices->kind[at] = inlined_end ? VERTEX_RESULT : passage->kind;
@@ -501,7 +502,7 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
 }
 
 static bool is_dispatched(const struct simulation *sim, uint32_t job) {
-    return job_is_part(sim, job) || sim->fate[job] == FATE_DISPATCHED;
+    return job_is_part(sim, job) || sim->fate[job] >= FATE_DISPATCHED;
 }
 
 // The spawn causes the first thing that shows the worker has the task.
@@ -536,7 +537,7 @@ static void find_causes(struct simulation *sim, uint32_t index) {
 // ---- tasks
 
 static uint32_t tail_of(const struct simulation *sim, uint32_t job, const struct dag_task *recorded) {
-    bool no_tail = recorded->tail == recorded->end || job_is_part(sim, job);
+    bool no_tail = recorded->tail == recorded->end || job_is_part(sim, job) || job_has_left(sim, job);
     uint32_t tail = no_tail ? DAG_NONE : now_at(sim->derive, recorded->tail), end = sim->derive->places[job].end;
     return tail == DAG_NONE || end == DAG_NONE || tail < end ? end : tail;
 }

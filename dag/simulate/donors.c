@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a task does next where a wait comes out otherwise than recorded: it got what it gave up then, or gives up what it
-// got. Its own recording says nothing of that, so another task says it, the donor, that was at the same place and had
-// that outcome: everything behind its wait, up to its end, the task does as the donor did.
+// What a task does next where a wait comes out otherwise than recorded: it got what it gave up then, or gives up what
+// it got. Its own recording says nothing of that, so another task says it, the donor, that was at the same place and
+// had that outcome: everything behind its wait, up to its end, the task does as the donor did.
 //
 // Candidates agree in the place that asks, in the site of the task, and in what resources it holds; of these the one
 // that had computed as much before, of equals the first. A donor that spawns, or waits for another's result, behind its

@@ -110,7 +110,7 @@ static void sum_edges(const struct simulation *sim, uint32_t from, uint32_t to, 
     }
 }
 
-// A part takes an equal share of what its task's body took, computed, and waited for cores.
+// A part takes an equal share of what its task's body computed, and waited for cores, and sleeps as long as that did.
 static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t job) {
     uint32_t of = job_task(sim, job), parts = sim->edit->parts[of];
     uint32_t part = sim->part_number[job - sim->dag->task_count];
@@ -119,8 +119,9 @@ static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t j
     sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
     struct strand *strand = &sim->strands[index];
     int64_t total_ns = sim->dag->vertices.time_ns[task->end] - sim->dag->vertices.time_ns[task->start];
-    if (sim->shares) total_ns -= queued_ns;
-    strand->lead_ns = share(total_ns, part, parts);
+    int64_t asleep_ns = sim->dag->vertices.compute_ns ? total_ns - compute_ns - queued_ns : 0;
+    total_ns -= asleep_ns + (sim->shares ? queued_ns : 0);
+    strand->lead_ns = asleep_ns + share(total_ns, part, parts);
     strand->compute_ns += share(compute_ns, part, parts);
     if (!sim->shares) strand->queued_ns += share(queued_ns, part, parts);
 }
@@ -215,13 +216,27 @@ void part_step(struct simulation *sim, uint32_t strand, uint32_t step, int64_t t
 
 // ---- stages
 
+// The coordinator's task ends for its worker, or for the waiter that helped with it.
+static void end_first_stage(struct simulation *sim, uint32_t index, struct frame *frame) {
+    struct strand *strand = &sim->strands[index];
+    sim->fate[frame->task] = FATE_LEFT;
+    strand_pass_new(sim, index, VERTEX_END, frame->task, strand->now_ns);
+    strand_lead(sim, index, frame->lead_after_ns, false);
+    if (frame->stolen) strand->stolen_from = frame->stolen_from;
+    frame->lead_after_ns = 0;
+    frame->stolen = false;
+    frame->kind = FRAME_STAGED;
+}
+
 // The coordinator leaves the strand, which goes on with what is around it.
 static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited) {
     struct strand *strand = &sim->strands[index];
     uint32_t stage = strand->frame;
     struct frame *frame = &sim->frames[stage];
     strand->frame = frame->outer;
-    if (!frame->left) {
+    if (frame->kind != FRAME_STAGED) {
+        end_first_stage(sim, index, frame);
+    } else if (!frame->left) {
         strand_pass_by(sim, index, sim->dag->tasks[frame->task].spawn_end, strand->now_ns, true);
     }
     frame->left = frame->parked = true;

@@ -184,7 +184,8 @@ static void give_back(struct simulation *sim, uint32_t ask, int64_t now_ns) {
 // Of a lock whose releases are not told: as long as it had it.
 static void give_back_in_time(struct simulation *sim, uint32_t ask, int64_t now_ns) {
     const struct dag_ask *of = &sim->dag->asks[ask];
-    if (sim->dag->resources[of->resource].tells_holds || of->units == 0 || sim->resources[of->resource].unlocked) return;
+    if (sim->dag->resources[of->resource].tells_holds || of->units == 0 || sim->resources[of->resource].unlocked)
+        return;
     sim->resources[of->resource].held = ask;
     agenda_put(&sim->releases, of->resource, now_ns + of->held_ns);
 }
@@ -276,8 +277,7 @@ bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     if (strand->wait == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
     if (strand->wait == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
-    if (strand->wait != ASK_GIVEN_UP && strand->wait != ASK_AS_RECORDED)
-        give_back_in_time(sim, strand->ask, now_ns);
+    if (strand->wait != ASK_GIVEN_UP && strand->wait != ASK_AS_RECORDED) give_back_in_time(sim, strand->ask, now_ns);
     return true;
 }
 

@@ -528,11 +528,16 @@ static inline __attribute__((always_inline)) void fetch(const struct simulation 
     __builtin_prefetch(&sim->dag->vertices.time_ns[sim->dag->tasks[next].end]);
 }
 
+static void pass_bracket(struct simulation *sim, uint32_t strand, uint32_t index);
+
 static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
     fetch(sim, task);
     enum dispatch dispatch = pool_offer(sim, strand, task, now_ns);
-    sim->dispatch[task] = (uint8_t)dispatch; // who awaits one that is rejected waits for ever
-    if (dispatch != sim->dag->tasks[task].dispatch)
+    sim->dispatch[task] = (uint8_t)dispatch;                      // who awaits one that is rejected waits for ever
+    if (dispatch == DISPATCH_CALLER && sim->edit->staged[task]) { // its first stage is the spawner's after all
+        sim->fate[task] = FATE_STAGED;
+        pass_bracket(sim, strand, task);
+    } else if (dispatch != sim->dag->tasks[task].dispatch)
         replace_bracket(sim, strand, task, dispatch);
     else if (dispatch == DISPATCH_CALLER)
         sim->fate[task] = FATE_RECORDED;
@@ -552,7 +557,10 @@ static void pass_bracket(struct simulation *sim, uint32_t strand, uint32_t index
         strand_pass_by(sim, strand, task->spawn_end, sim->strands[strand].now_ns, true);
         return;
     }
-    frame_push(sim, strand, frame_of_body(sim, index, sim->fate[index] == FATE_STAGED ? FRAME_STAGED : FRAME_INLINED));
+    struct frame body = frame_of_body(sim, index, FRAME_INLINED);
+    body.staged = sim->fate[index] == FATE_STAGED;
+    if (body.staged) body.kind = FRAME_STAGED;
+    frame_push(sim, strand, body);
 }
 
 // Results of a group are there when it ends, and a stage's waits are none.
@@ -564,7 +572,7 @@ static bool is_dropped(const struct simulation *sim, const struct strand *strand
     case VERTEX_RESULT:
         return task != DAG_NONE && (sim->fate[task] == FATE_MERGED || ends_group(sim, task));
     case VERTEX_WAIT_BEGIN:
-        return sim->frames[strand->frame].kind == FRAME_STAGED;
+        return sim->frames[strand->frame].staged;
     default:
         return false;
     }
@@ -737,7 +745,7 @@ static void step(struct simulation *sim, uint32_t index, int64_t time_ns) {
 }
 
 static bool is_wait_of_stage(const struct simulation *sim, const struct strand *strand) {
-    return strand->vertex < STEP_LEAST && sim->frames[strand->frame].kind == FRAME_STAGED &&
+    return strand->vertex < STEP_LEAST && sim->frames[strand->frame].staged &&
            sim->dag->vertices.kind[strand->vertex] == VERTEX_WAIT_END;
 }
 
@@ -927,7 +935,7 @@ static bool is_dispatched(const struct simulation *sim, uint32_t index) {
 static enum fate fate_of(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     if (sim->edit->inlined[index]) return FATE_INLINED;
-    if (sim->edit->staged[index]) return FATE_STAGED;
+    if (sim->edit->staged[index] == FIRST_STAGE_ON_SPAWNER) return FATE_STAGED;
     if (chain_moves_out(sim->edit, index)) return FATE_MERGED;
     if (!is_dispatched(sim, index)) return FATE_RECORDED;
     bool divisible = task->spawn_begin == task->spawn_end || bracket_is_own(sim->dag, index);
@@ -1006,7 +1014,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     dag_mark_absent(dag, edit, sim->time_ns);
     resources_begin_run(sim);
     pools_begin_run(sim);
-    sim->moves = false;
+    sim->moves = edit->staged_count > 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         bring_back_tail(sim, &dag->tasks[t]);
         sim->fate[t] = (uint8_t)fate_of(sim, t);

@@ -118,10 +118,12 @@
 //     result is done but once (savings.c says how much of it that is).
 //   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
 //     one, then what the pool's quickest queued ones took, or of other dispatches the mean), each with an equal part of
-//     the time between start and end. The result is there when the last part ends.
+//     what is computed between start and end, and all of what is slept there (where nothing tells these apart, an equal
+//     part of all). The result is there when the last part ends.
 //   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the strand goes
 //     on behind the bracket (or, for a later wait, where that strand was), and the coordinator goes on at the result it
-//     awaits, on the strand that brings it, before that does anything else. Its waits take no time.
+//     awaits, on the strand that brings it, before that does anything else. Its waits take no time. Or it is dispatched
+//     like any task, and ends for its worker at that wait; one that its spawner has to run is inlined.
 // Nothing but what it helps with is ever dispatched to a worker that waits, so when nothing can happen any more and
 // work is left, the run is stuck: simulation_stuck says by what.
 #ifndef REHYPE_DAG_SIMULATE_H
@@ -150,8 +152,8 @@ struct simulation *simulation_new_beside(const struct simulation *other, struct 
 void simulation_free(struct simulation *simulation);
 
 // DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts
-// nor pool sizes. Cost: about 100 ns a vertex (bench/analyser), by MODEL_CPU three times as much. Of runs of many
-// vertices a second thread, which is gone when this returns, lays a part.
+// nor pool sizes nor first stages on a pool. Cost: about 100 ns a vertex (bench/analyser), by MODEL_CPU three times as
+// much. Of runs of many vertices a second thread, which is gone when this returns, lays a part.
 enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_edit *edit, const struct model *model);
 
 // The run, until the next one. Threads that were recorded come first, in their order, with no vertices where the edit

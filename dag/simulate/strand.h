@@ -26,6 +26,7 @@ enum fate {        // of a task in this run
     FATE_MERGED,     // runs in a group that another member ends
     FATE_SPLIT,      // its parts are dispatched
     FATE_DISPATCHED, // by its pool
+    FATE_LEFT,       // likewise, up to a wait: what follows runs where its inputs come
 };
 
 // Of a vertex that comes as long after the one before as recorded, whatever happens elsewhere.
@@ -67,6 +68,7 @@ struct frame {
     uint8_t kind;
     bool left;   // of a stage: it has been left once
     bool parked; // of a stage: it awaits a result, of a wait that ends right before `next`
+    bool staged; // of a coordinator: it leaves the strand where it would wait
     bool begun;  // of FRAME_PARTS: in a bracket
     bool stolen; // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
     uint32_t stolen_from; // what it was
@@ -360,14 +362,26 @@ static inline bool job_is_part(const struct simulation *sim, uint32_t job) {
 // Whether it runs as another's part in this run, or in parts.
 static inline bool job_has_moved(const struct simulation *sim, uint32_t job) {
     if (job_is_part(sim, job)) return false;
-    return sim->fate[job] != FATE_RECORDED && sim->fate[job] != FATE_DISPATCHED;
+    return sim->fate[job] != FATE_RECORDED && sim->fate[job] < FATE_DISPATCHED;
+}
+
+// Whether it ended for its worker where it would have waited.
+static inline bool job_has_left(const struct simulation *sim, uint32_t job) {
+    return !job_is_part(sim, job) && sim->fate[job] == FATE_LEFT;
+}
+
+// Whether it is the end of the body of a task that its worker ended earlier.
+static inline bool passage_ends_stages(const struct simulation *sim, const struct passage *passage) {
+    return passage->kind == VERTEX_END && passage->source != DAG_NONE && job_has_left(sim, passage->task);
 }
 
 // Inlined bodies are no bodies any more; only what they bring about is left of them, where someone awaits it.
 static inline bool passage_is_left(const struct simulation *sim, const struct passage *passage) {
     if (passage->dropped) return false;
-    if (!sim->moves || passage->task == DAG_NONE || passage->kind > VERTEX_RESULT || !job_has_moved(sim, passage->task))
-        return true;
+    if (!sim->moves || passage->task == DAG_NONE || passage->kind > VERTEX_RESULT) return true;
+    if (job_has_left(sim, passage->task))
+        return !passage_ends_stages(sim, passage) || passage->source == sim->dag->tasks[passage->task].result;
+    if (!job_has_moved(sim, passage->task)) return true;
     const struct dag_task *task = &sim->dag->tasks[passage->task];
     return task->awaited > 0 && (passage->kind == VERTEX_RESULT || passage->source == task->result);
 }
@@ -393,7 +407,11 @@ static inline struct frame frame_of_body(const struct simulation *sim, uint32_t 
 }
 
 static inline struct frame frame_of_job(const struct simulation *sim, uint32_t job, enum frame_kind kind) {
-    if (!job_is_part(sim, job)) return frame_of_body(sim, job, kind);
+    if (!job_is_part(sim, job)) {
+        struct frame body = frame_of_body(sim, job, kind);
+        body.staged = sim->edit->staged[job];
+        return body;
+    }
     return (struct frame){.task = job, .next = 0, .end = 2, .link = DAG_NONE, .kind = FRAME_PART};
 }
 

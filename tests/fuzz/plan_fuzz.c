@@ -41,8 +41,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-static bool judge(void *context, const struct plan *plan, double *value, struct error *error) {
-    *value = (double)plan->improvements[plan->count - 1].factor;
+static bool judge(void *context, const struct plan *plan, bool wall, double *value, struct error *error) {
+    *value = plan->count ? (double)plan->improvements[plan->count - 1].factor : 0;
     return true;
 }
 

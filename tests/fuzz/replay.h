@@ -73,7 +73,9 @@ static void edit_task(struct replay *replay, uint32_t task, unsigned choice) {
     const struct dag *dag = replay->dag;
     if (choice == 1 && !dag_inline_refusal(dag, task)) dag_edit_inline(&replay->edit, task);
     if (choice == 2 && !dag_split_refusal(dag, task)) dag_edit_split(&replay->edit, task, 2);
-    if (choice == 3 && !dag_combinator_refusal(dag, task)) dag_edit_combine(&replay->edit, task);
+    enum dag_first_stage first =
+        task % 2 && dag_combinator_keeps_pool(dag, task) ? FIRST_STAGE_ON_POOL : FIRST_STAGE_ON_SPAWNER;
+    if (choice == 3 && !dag_combinator_refusal(dag, task)) dag_edit_combine(&replay->edit, task, first);
 }
 
 static bool is_edited(const struct dag_edit *edit, uint32_t task) {

@@ -109,6 +109,7 @@ struct reference {
     struct stage *stages; // in the order in which they left
     uint32_t stage_count;
     bool *known;          // results, a task each
+    bool *left;           // a task each: a coordinator that its worker has left
     int64_t *known_ns;    // since when
     uint32_t *parts_left; // a task each
     uint32_t *pool_of;    // a vertex each: pool that a SHUTDOWN or a WAIT_END names, 0
@@ -634,8 +635,8 @@ static uint32_t pool_to_help(const struct reference *r, const struct strand *str
     uint32_t awaited = r->dag->vertices.task[wait_end];
     if (awaited == DAG_NONE) return 0;
     uint32_t pool = task_of(r, awaited)->pool;
-    bool moved = r->edit->inlined[awaited] || r->edit->staged[awaited] || r->edit->parts[awaited] ||
-                 (is_merged(r, awaited) && !ends_group(r, awaited));
+    bool moved = r->edit->inlined[awaited] || r->edit->staged[awaited] == FIRST_STAGE_ON_SPAWNER || r->left[awaited] ||
+                 r->edit->parts[awaited] || (is_merged(r, awaited) && !ends_group(r, awaited));
     if (!steals(r, pool) || moved || !is_governed(r, awaited)) return 0;
     return strand->pool == pool || was_helped(r, awaited) ? pool : 0;
 }
@@ -807,7 +808,8 @@ static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t com
     if (!slept(r, index, coming)) return mean_ns;
     uint32_t woken = *came_for = first_to_come(r, index);
     if (woken == DAG_NONE) return drained_at(r, index) + mean_ns - spawn_ns;
-    bool gone = r->edit->inlined[woken] || r->edit->staged[woken] || (is_merged(r, woken) && !ends_group(r, woken));
+    bool gone = r->edit->inlined[woken] || r->edit->staged[woken] == FIRST_STAGE_ON_SPAWNER ||
+                (is_merged(r, woken) && !ends_group(r, woken));
     return gone ? mean_ns : came_at(r, woken) - spawn_ns;
 }
 
@@ -1009,6 +1011,7 @@ static struct frame body(const struct reference *r, uint32_t task, enum after af
 static void push_job(struct reference *r, struct strand *strand, struct job job, enum after after) {
     struct frame last = body(r, job.task, after);
     last.ends_job = true;
+    last.staged = r->edit->staged[job.task];
     last.job = job;
     last.part = job.part;
     push(strand, last);
@@ -1080,8 +1083,23 @@ static void begin_caller(struct reference *r, struct strand *strand) {
     push_job(r, strand, strand->job, strand->as_recorded ? AFTER_CALLER : AFTER_CALLER_MEAN);
 }
 
+// What would be a stage of its pool's, but has no place there, is the spawner's.
+static void begin_staged_caller(struct reference *r, struct strand *strand, uint32_t task) {
+    struct frame inner = body(r, task, AFTER_BRACKET);
+    inner.staged = true;
+    r->pools[task_of(r, task)->pool].unfinished--;
+    r->run->time_ns[task_of(r, task)->spawn_begin] = DAG_ABSENT;
+    r->left[task] = true;
+    strand->then = THEN_NOTHING;
+    push(strand, inner);
+}
+
 static void hand_over(struct reference *r, struct strand *strand, struct job job) {
     enum dispatch dispatch = offer(r, strand, job);
+    if (dispatch == DISPATCH_CALLER && r->edit->staged[job.task]) {
+        begin_staged_caller(r, strand, job.task);
+        return;
+    }
     bool own = as_recorded(r, job, dispatch);
     struct frame *frame = top(strand);
     frame->bracket = job.task;
@@ -1107,7 +1125,7 @@ static void spawn(struct reference *r, struct strand *strand, uint32_t v) {
     uint32_t index = r->dag->vertices.task[v];
     const struct dag_task *task = task_of(r, index);
     strand->then = THEN_NOTHING;
-    if (r->edit->inlined[index] || r->edit->staged[index]) {
+    if (r->edit->inlined[index] || r->edit->staged[index] == FIRST_STAGE_ON_SPAWNER) {
         struct frame inner = body(r, index, AFTER_BRACKET);
         inner.staged = r->edit->staged[index];
         push(strand, inner);
@@ -1136,14 +1154,17 @@ static void end_bracket(struct reference *r, struct strand *strand) {
 
 static void leave_stage(struct reference *r, struct strand *strand, uint32_t wait_end) {
     struct stage *stage = &r->stages[r->stage_count++];
-    struct frame *frame = top(strand);
-    *stage = (struct stage){.frame = *frame, .awaits = r->dag->vertices.task[wait_end]};
+    const struct frame frame = *top(strand);
+    *stage = (struct stage){.frame = frame, .awaits = r->dag->vertices.task[wait_end]};
     stage->frame.resumes = wait_end;
     stage->frame.after = AFTER_NOTHING;
-    enum after after = frame->after;
-    uint32_t task = frame->task;
+    stage->frame.ends_job = false;
     strand->depth--;
-    if (after == AFTER_BRACKET) jump(r, top(strand), task_of(r, task)->spawn_end);
+    if (frame.after == AFTER_BRACKET) jump(r, top(strand), task_of(r, frame.task)->spawn_end);
+    if (frame.after == AFTER_HELP) strand->stolen_from = frame.stolen_from;
+    if (!frame.ends_job) return;
+    r->left[frame.task] = true;
+    finish_job(r, strand, frame.job);
 }
 
 static void leave_frame(struct reference *r, struct strand *strand) {
@@ -1180,8 +1201,9 @@ static void do_part(struct reference *r, struct strand *strand) {
         queued_ns += queued(r, v);
     }
     int64_t total_ns = recorded(r, task->end) - recorded(r, task->start);
-    if (r->model->kind == MODEL_CPU) total_ns -= queued_ns;
-    int64_t share_ns = total_ns * (part + 1) / parts - total_ns * part / parts;
+    int64_t asleep_ns = r->dag->vertices.compute_ns ? total_ns - compute_ns - queued_ns : 0; // no part spares that
+    total_ns -= asleep_ns + (r->model->kind == MODEL_CPU ? queued_ns : 0);
+    int64_t share_ns = asleep_ns + total_ns * (part + 1) / parts - total_ns * part / parts;
     int64_t computes_ns = compute_ns * (part + 1) / parts - compute_ns * part / parts;
     r->run->parts = must(realloc(r->run->parts, (r->run->part_count + 1) * sizeof *r->run->parts));
     r->run->parts[r->run->part_count] = (struct reference_part){frame->task, now_ns(r), 0};
@@ -1784,6 +1806,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.pools = must(calloc(dag->pool_count, sizeof(struct pool)));
     r.stages = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct stage)));
     r.known = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
+    r.left = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
     r.known_ns = must(calloc((size_t)dag->task_count + 1, sizeof(int64_t)));
     r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
     for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = r.strands[i].stolen_from = DAG_NONE;
@@ -1797,6 +1820,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     free(r.pools);
     free(r.stages);
     free(r.known);
+    free(r.left);
     free(r.known_ns);
     free(r.parts_left);
 }

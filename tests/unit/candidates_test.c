@@ -117,6 +117,33 @@ static void test_two_inputs(void **state) {
     check_stages(&f, "thenCombine 2(sub other)");
 }
 
+// The same with the first stage on its pool: it is one more that the next follows, which it has spawned all inputs of.
+static void test_stages_behind_a_task(void **state) {
+    struct fixture f = begin();
+    char text[256];
+    begin_coordinator(&f);
+    spawn_at(&f, f.sub_site, WORKER, 11);
+    run_beside(&f, 11);
+    step_await(&f.steps, WORKER, 11);
+    step_finish(&f.steps, 1);
+    find(&f, KIND_BIT(KIND_COMBINATOR) | KINDS_ON_POOL);
+    assert_int_equal(f.count, 2);
+    assert_int_equal(f.all[0].first, FIRST_STAGE_ON_SPAWNER);
+    assert_int_equal(f.all[1].first, FIRST_STAGE_ON_POOL);
+    assert_true(candidates_same_family(&f.all[0], &f.all[1]) && improvements_conflict(&f.all[0], &f.all[1]));
+    assert_true(improvement_key(&f.all[0], 0) != improvement_key(&f.all[1], 0));
+    f.count = 1; // what stages_text reads
+    assert_string_equal(stages_text(&f, text, sizeof text), "thenApply 1(sub)");
+    f.all++;
+    assert_string_equal(stages_text(&f, text, sizeof text), "thenCompose 1(sub)");
+    assert_string_equal(improvement_text(&f.all[0], text, sizeof text),
+                        "combinator Main.run:12, first stage on its pool");
+    f.steps.dag->pools[f.steps.pool].discipline = DISCIPLINE_UNKNOWN;
+    assert_true(candidates_fill(&f.all[0], &f.arena));
+    assert_non_null(strstr(f.all[0].refusal, "its first stage can't stay on its pool"));
+    end(&f);
+}
+
 // One after the other, each fed by the one before.
 static void test_chain(void **state) {
     struct fixture f = begin();
@@ -344,9 +371,10 @@ static void test_why_of_stages(void **state) {
     step_await(&f.steps, WORKER, 11);
     step_finish(&f.steps, 1);
     find(&f, KIND_BIT(KIND_COMBINATOR));
-    assert_why(&f.all[0],
-               "1 task of 70.0 ns waits 10.0 ns for what it spawned; as 1 stage (thenApply) no thread would: "
-               "2.0 threads fewer at peak, as many threads on average, wall -10.0 %");
+    assert_why(&f.all[0], "1 task of 70.0 ns waits 10.0 ns for what it spawned; what comes before that (50.0 ns) runs "
+                          "on the spawner; as 1 "
+                          "stage (thenApply) no thread would: "
+                          "2.0 threads fewer at peak, as many threads on average, wall -10.0 %");
     find(&f, KIND_BIT(KIND_INLINE));
     assert_why(&f.all[0], "1 task of 70.0 ns is awaited by no thread: 2.0 threads fewer at peak, as many threads on "
                           "average, wall -10.0 %");
@@ -563,7 +591,7 @@ static void test_why_of_grain(void **state) {
     f.steps.dag->pools[f.steps.pool] = (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 4, .maximum = 4};
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     assert_why(&f.all[0],
-               "1,200 tasks of 500 ns share 4 threads and wait 237 us each for one; with 2: 2.0 threads fewer "
+               "1,200 tasks of 500 ns share 4 threads and wait 237 us each for one; with 1: 2.0 threads fewer "
                "at peak, as many threads on average, wall -10.0 % (1.0 us less)");
     struct improvement refused = f.all[0];
     refused.refusal = "its rules are unknown";
@@ -579,8 +607,9 @@ static void test_pool_sizes(void **state) {
     add_load(&f, &load);
     f.steps.dag->pools[f.steps.pool] = (struct dag_pool){.discipline = DISCIPLINE_FIFO, .core = 8, .maximum = 8};
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
-    static const int32_t sizes[] = {3, 4, 6, 12, 16}; // busy, half and cores, three quarters, one and a half, twice
-    assert_int_equal(f.count, 5);
+    // Halved down to 1; busy (3), cores (4), three quarters, one and a half, twice.
+    static const int32_t sizes[] = {1, 2, 3, 4, 6, 12, 16};
+    assert_int_equal(f.count, 7);
     for (size_t i = 0; i < f.count; i++) {
         assert_int_equal(f.all[i].threads, sizes[i]);
         assert_int_equal(f.all[i].task_count, 12);
@@ -589,6 +618,35 @@ static void test_pool_sizes(void **state) {
     f.steps.dag->pools[f.steps.pool].discipline = DISCIPLINE_UNKNOWN;
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     assert_int_equal(f.count, 0);
+    end(&f);
+}
+
+static bool offers_size(const struct fixture *f, int32_t threads) {
+    bool offered = false;
+    for (size_t i = 0; i < f->count; i++) offered |= f->all[i].threads == threads;
+    return offered;
+}
+
+// A queue without bound keeps a pool at its core size, whatever its maximum is: that is no other size. A pool that
+// hands off, of no bound, has as many as were busy at once, and is offered fewer with a queue.
+static void test_sizes_that_pools_have(void **state) {
+    const struct load load = {.tasks = 12, .workers = 3, .body_ns = 1000};
+    const struct dag_pool unbounded = {.discipline = DISCIPLINE_FIFO, .core = 8, .maximum = 100, .capacity = INT64_MAX};
+    const struct dag_pool hands_off = {.discipline = DISCIPLINE_HAND_OFF, .maximum = INT32_MAX};
+    struct fixture f = begin();
+    add_load(&f, &load);
+    f.steps.dag->pools[f.steps.pool] = unbounded;
+    find(&f, KIND_BIT(KIND_RESIZE_POOL));
+    assert_true(offers_size(&f, 4) && offers_size(&f, 16) && !offers_size(&f, 8) && !offers_size(&f, 200));
+    assert_why(&f.all[0],
+               "12 tasks of 1.0 us share 8 threads and wait 4.1 us each for one; its queue has no bound, so that "
+               "it never has more threads than its core size; with 1: 2.0 threads fewer at peak, as many threads "
+               "on average, wall -10.0 % (1.0 us less)");
+    f.steps.dag->pools[f.steps.pool] = hands_off;
+    find(&f, KIND_BIT(KIND_RESIZE_POOL));
+    assert_true(offers_size(&f, 1) && offers_size(&f, 2));
+    assert_why(&f.all[0], "12 tasks of 1.0 us wait 4.1 us each for one; with 1 and a queue: 2.0 threads fewer at peak, "
+                          "as many threads on average, wall -10.0 % (1.0 us less)");
     end(&f);
 }
 
@@ -930,6 +988,7 @@ static void test_path_without_functions(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_inputs),
+        cmocka_unit_test(test_stages_behind_a_task),
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_work_between),
         cmocka_unit_test(test_many_inputs_and_loop),
@@ -946,6 +1005,7 @@ int main(void) {
         cmocka_unit_test(test_coarse),
         cmocka_unit_test(test_numbers_and_factors),
         cmocka_unit_test(test_pool_sizes),
+        cmocka_unit_test(test_sizes_that_pools_have),
         cmocka_unit_test(test_tasks_of_the_jdk),
         cmocka_unit_test(test_join),
         cmocka_unit_test(test_properties),

@@ -217,6 +217,8 @@ static void test_refuses_params(void **state) {
     refuse(f, AT_FIVE("split", "\"factor\": [2]"), range);
     refuse(f, AT_FIVE("split", "\"factors\": 2"), "unknown key \"factors\" in params of split");
     refuse(f, AT_FIVE("split", "\"factor\": 2, \"factor\": 3"), "\"factor\" twice");
+    refuse(f, AT_FIVE("combinator", "\"first\": \"worker\""), "\"first\" is neither \"spawner\" nor \"pool\"");
+    refuse(f, AT_FIVE("combinator", "\"first\": 1"), "\"first\" is neither");
     refuse(f, AT_FIVE("combinator", "\"factor\": 2"), "unknown key \"factor\" in params of combinator");
     refuse(f, "{\"kind\": \"merge\", \"site\": \"acme.Main.main:5\", \"params\": 2}", "\"params\" is not an object");
     refuse(f, "{\"kind\": \"merge\", \"site\": \"acme.Main.main:5\", \"stages\": []}", "unknown key \"stages\"");
@@ -425,7 +427,7 @@ struct judgement {
     bool fails, none;
 };
 
-static bool judge(void *context, const struct plan *plan, double *value, struct error *error) {
+static bool judge(void *context, const struct plan *plan, bool wall, double *value, struct error *error) {
     struct judgement *judgement = context;
     const struct improvement *last = &plan->improvements[plan->count - 1];
     judgement->tried++;
@@ -443,10 +445,10 @@ static void test_resolves(void **state) {
     assert_true(read_list(f, open, &plan));
     assert_true(plan_resolve(&plan, judge, &wants, &f->arena, &f->error));
     assert_int_equal(plan.improvements[0].factor, 8);
-    assert_int_equal(wants.tried, 4); // 2, 4, 8, 16: four times four cores
+    assert_int_equal(wants.tried, 5); // without, and 2, 4, 8, 16: four times four cores
     assert_int_equal(plan.improvements[1].kind, KIND_INLINE);
     assert_true(plan_resolve(&plan, judge, &wants, &f->arena, &f->error)); // nothing is open any more
-    assert_int_equal(wants.tried, 4);
+    assert_int_equal(wants.tried, 5);
     assert_true(read_list(f, open, &plan));
     wants.fails = true;
     assert_false(plan_resolve(&plan, judge, &wants, &f->arena, &f->error));

@@ -241,12 +241,12 @@ static bool merge_in_program(struct program *program, uint32_t first, uint32_t t
     return true;
 }
 
-// Two tasks, each with half of the work.
+// Two tasks, each with half of the work; what sleeps does so in both.
 static bool split_in_program(struct program *program, uint32_t child) {
     struct program_task *spawner = &program->tasks[spawner_of(program, child)];
     uint32_t part = program->task_count, wait = find_step(spawner, ACT_WAIT, child);
     if (part == PROGRAM_TASKS_MAX || spawner->step_count + 2 > PROGRAM_STEPS_MAX) return false;
-    program->tasks[child].steps[0].work_ns /= 2;
+    if (!program->tasks[child].steps[0].sleeps) program->tasks[child].steps[0].work_ns /= 2;
     program->tasks[program->task_count++] = program->tasks[child];
     const struct program_step awaits = {0, false, ACT_WAIT, part}, spawns = {0, false, ACT_SPAWN, part};
     if (wait < spawner->step_count) insert_steps(spawner, wait + 1, &awaits, 1);
@@ -408,7 +408,7 @@ static void test_a_stage_that_waits_for_ever_is_told(void **state) {
     add_step(&program, 3, 0, ACT_END, 0);
     add_step(&program, 4, UNIT, ACT_END, 0);
     simulate_fixture_open(&fixture, program_trace(&program, &four));
-    dag_edit_combine(&fixture.edit, 2);
+    dag_edit_combine(&fixture.edit, 2, FIRST_STAGE_ON_SPAWNER);
     dag_edit_resize(&fixture.edit, 1, 3); // 1 (and the first stage of 2), 3 and 4
     assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
     dag_edit_resize(&fixture.edit, 1, 1); // 1, in which 2 begins; 3 queues behind it
@@ -418,6 +418,50 @@ static void test_a_stage_that_waits_for_ever_is_told(void **state) {
     const uint32_t chain[] = {0, 1, 2, 3};
     assert_int_equal(stuck->length, 4);
     assert_memory_equal(stuck->tasks, chain, sizeof chain);
+    simulate_fixture_close(&fixture);
+}
+
+// ---- combinators
+
+// Four coordinators on a pool of two threads each compute for a unit, and wait for two units of another pool of two. As
+// recorded they take six units: two, and then the other two. Where they free their workers, the sub-tasks begin at 1,
+// 1, 3 and 3: five units. Where the spawner begins them all itself, they do at 1, 2, 3 and 4: six.
+static void test_first_stages_stay_on_their_pool(void **state) {
+    (void)state;
+    struct program program = {.task_count = 0};
+    struct simulate_fixture fixture;
+    struct random_pool pools = pool_of(2, 0);
+    const struct model model = {.kind = MODEL_POOL};
+    pools.pool_count = 2;
+    pools.pools[1] = pools.pools[0];
+    for (uint32_t t = 1; t <= 4; t++) add_step(&program, 0, 0, ACT_SPAWN, t);
+    for (uint32_t t = 1; t <= 4; t++) add_step(&program, 0, 0, ACT_WAIT, t);
+    add_step(&program, 0, 0, ACT_END, 0);
+    for (uint32_t t = 1; t <= 4; t++) {
+        add_step(&program, t, UNIT, ACT_SPAWN, t + 4);
+        add_step(&program, t, 0, ACT_WAIT, t + 4);
+        add_step(&program, t, 0, ACT_END, 0);
+        add_step(&program, t + 4, 2 * UNIT, ACT_END, 0);
+        program.tasks[t + 4].pool = 1;
+    }
+    simulate_fixture_open(&fixture, program_trace(&program, &pools));
+    assert_near(units(run_wall_ns(fixture.dag)), 6, 0.01);
+    for (uint32_t t = 1; t <= 4; t++) {
+        assert_true(dag_combinator_keeps_pool(fixture.dag, recorded_task(&fixture, t)));
+        dag_edit_combine(&fixture.edit, recorded_task(&fixture, t), FIRST_STAGE_ON_POOL);
+    }
+    assert_near(simulated_wall(&fixture, model), 5, 0.01);
+    const struct dag *run = simulation_dag(fixture.simulation);
+    for (uint32_t t = 1; t <= 4; t++) {
+        const struct dag_task *task = &run->tasks[recorded_task(&fixture, t)];
+        assert_near(units(run->vertices.time_ns[task->end] - run->vertices.time_ns[task->start]), 1, 0.01);
+        assert_near(units(run->vertices.time_ns[task->result]), t <= 2 ? 3 : 5, 0.01);
+        assert_int_not_equal(dag_thread_of(run, task->result), task->thread);
+    }
+    dag_edit_clear(&fixture.edit, fixture.dag);
+    for (uint32_t t = 1; t <= 4; t++)
+        dag_edit_combine(&fixture.edit, recorded_task(&fixture, t), FIRST_STAGE_ON_SPAWNER);
+    assert_near(simulated_wall(&fixture, model), 6, 0.01);
     simulate_fixture_close(&fixture);
 }
 
@@ -564,6 +608,7 @@ int main(void) {
         cmocka_unit_test(test_starvation_is_told),
         cmocka_unit_test(test_a_queue_behind_what_never_ends_is_told),
         cmocka_unit_test(test_a_stage_that_waits_for_ever_is_told),
+        cmocka_unit_test(test_first_stages_stay_on_their_pool),
         cmocka_unit_test(test_inlining_all_of_one_worker_is_sequential),
         cmocka_unit_test(test_work_and_span_of_a_recursion),
         cmocka_unit_test(test_a_group_of_all_is_sequential),

@@ -54,6 +54,11 @@ static void merge_some(struct simulate_fixture *fixture, struct random_source *s
     free(tasks);
 }
 
+static enum dag_first_stage random_first_stage(const struct dag *dag, struct random_source *source, uint32_t task) {
+    bool on_pool = random_below(source, 2) && dag_combinator_keeps_pool(dag, task);
+    return on_pool ? FIRST_STAGE_ON_POOL : FIRST_STAGE_ON_SPAWNER;
+}
+
 static void edit_task(struct simulate_fixture *fixture, struct random_source *source, uint32_t t, unsigned kinds) {
     const struct dag *dag = fixture->dag;
     if (fixture->edit.merged_next[t] != DAG_NONE) return;
@@ -67,7 +72,7 @@ static void edit_task(struct simulate_fixture *fixture, struct random_source *so
         }
         break;
     case STAGE:
-        if (!dag_combinator_refusal(dag, t)) dag_edit_combine(&fixture->edit, t);
+        if (!dag_combinator_refusal(dag, t)) dag_edit_combine(&fixture->edit, t, random_first_stage(dag, source, t));
         break;
     default:
         break;
@@ -96,7 +101,7 @@ static const char *edit_text(const struct simulate_fixture *fixture) {
     SAY("edit:");
     for (uint32_t t = 0; t < fixture->dag->task_count && length < sizeof text - 100; t++) {
         if (edit->inlined[t]) SAY(" inline %u", t);
-        if (edit->staged[t]) SAY(" stage %u", t);
+        if (edit->staged[t]) SAY(" stage %u%s", t, edit->staged[t] == FIRST_STAGE_ON_POOL ? " on its pool" : "");
         if (edit->parts[t]) SAY(" split %u in %u", t, edit->parts[t]);
         if (edit->merged_next[t] != DAG_NONE) SAY(" merge %u > %u", t, edit->merged_next[t]);
     }
@@ -153,6 +158,12 @@ static bool is_wait_of_stage(const struct simulate_fixture *fixture, uint32_t v)
     return false;
 }
 
+// Where a coordinator's task ended for its worker with the first stage, its last one ends nothing.
+static bool ends_after_first_stage(const struct simulate_fixture *fixture, uint32_t v) {
+    uint32_t task = fixture->dag->vertices.task[v];
+    return fixture->dag->vertices.kind[v] == VERTEX_END && fixture->edit.staged[task] == FIRST_STAGE_ON_POOL;
+}
+
 // The task that ends a group stands for all of it, from the first member's start.
 static uint32_t start_of_group(const struct simulate_fixture *fixture, uint32_t v) {
     const struct dag *dag = fixture->dag;
@@ -200,7 +211,8 @@ static void compare_vertices(const struct simulate_fixture *fixture, const struc
         }
     }
     for (uint32_t v = 0; v < dag->vertex_count; v++) {
-        bool folded = is_folded(dag, run, v) || is_wait_of_stage(fixture, v) || is_result_of_group(fixture, v);
+        bool folded = is_folded(dag, run, v) || ends_after_first_stage(fixture, v) || is_wait_of_stage(fixture, v) ||
+                      is_result_of_group(fixture, v);
         if (expected->time_ns[v] != DAG_ABSENT && !seen[v] && !folded) {
             fail_msg("seed %lu: vertex %u is missing; %s", (unsigned long)seed, v, edit_text(fixture));
         }
