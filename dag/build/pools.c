@@ -247,13 +247,23 @@ static bool count_workers(struct builder *builder) {
     return true;
 }
 
-// The trace does not tell a task that its pool was to run at once from one that it was to run later: all of them may
-// have been.
+// Who hands over a task for now computes its due time just before; the JVM's clock and the trace's differ by less.
+#define LEAST_DELAY_NS 100000
+
+// Where the trace does not tell when a task is due, each of a pool that delays may have been to run later.
+static bool is_delayed(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    if (dag->due_ns && dag->due_ns[index] != INT64_MIN) {
+        uint32_t set = dag->due_set[index];
+        return dag->period_ns[index] != 0 || set == DAG_NONE ||
+               dag->due_ns[index] > dag->vertices.time_ns[set] + LEAST_DELAY_NS;
+    }
+    return task->pool && task->pool < dag->pool_count && delays(&dag->trace->pools[task->pool]);
+}
+
 static void mark_delayed(struct dag *dag) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
-        struct dag_task *task = &dag->tasks[t];
-        if (task->pool && task->pool < dag->pool_count && delays(&dag->trace->pools[task->pool]))
-            task->flags |= TASK_DELAYED;
+        if (is_delayed(dag, t)) dag->tasks[t].flags |= TASK_DELAYED;
     }
 }
 

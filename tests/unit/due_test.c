@@ -142,11 +142,27 @@ static void test_due_times_of_a_simulated_run(void **state) {
     simulate_fixture_close(&fixture);
 }
 
+// Handed over for now, be it to a pool that delays, a task is like any other; a periodic one never is.
+static void test_who_counts_as_delayed(void **state) {
+    (void)state;
+    const uint64_t delays_ns[] = {(uint64_t)-20, 1000, 1000000};
+    for (int i = 0; i < 3; i++) {
+        struct fixture f = begin(delays_ns[i]);
+        build(&f);
+        assert_int_equal((f.dag->tasks[task_of(f.dag, ONCE)].flags & TASK_DELAYED) != 0, delays_ns[i] == 1000000);
+        assert_true(f.dag->tasks[task_of(f.dag, FIRST)].flags & TASK_DELAYED);
+        assert_true(f.dag->tasks[task_of(f.dag, SECOND)].flags & TASK_DELAYED);
+        assert_false(f.dag->tasks[task_of(f.dag, M)].flags & TASK_DELAYED);
+        end(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_due_times),
         cmocka_unit_test(test_due_times_are_bounded),
         cmocka_unit_test(test_none),
+        cmocka_unit_test(test_who_counts_as_delayed),
         cmocka_unit_test(test_due_times_move_with_what_set_them),
         cmocka_unit_test(test_due_times_of_a_simulated_run),
     };
