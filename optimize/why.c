@@ -47,16 +47,23 @@ static void say_bodies(struct sentence *sentence, const struct improvement *impr
     say_duration(sentence, facts->mean_ns);
 }
 
+// "the caller waits for each of these 3 tasks (1.2 ms) right after submitting it", or "3 tasks of 1.2 ms are awaited
+// later"
 static void say_awaited(struct sentence *sentence, const struct improvement *improvement, const struct facts *facts) {
     const uint32_t count = improvement->task_count;
-    const bool one = count == 1;
-    say(sentence, one ? " is " : " are ");
-    if (facts->at_once * 2 > count)
-        say(sentence, "awaited at once by %s spawner", one ? "its" : "their");
-    else if (facts->awaited * 2 > count)
-        say(sentence, "awaited later");
-    else
-        say(sentence, "awaited by no thread");
+    if (facts->at_once * 2 > count) {
+        say(sentence, count == 1 ? "the caller waits for this task (" : "the caller waits for each of these ");
+        if (count > 1) {
+            say_count(sentence, count);
+            say(sentence, " tasks (");
+        }
+        say_duration(sentence, facts->mean_ns);
+        say(sentence, ") right after submitting it");
+        return;
+    }
+    say_bodies(sentence, improvement, facts);
+    say(sentence, count == 1 ? " is " : " are ");
+    say(sentence, facts->awaited * 2 > count ? "awaited later" : "awaited by no thread");
 }
 
 static void say_method(struct sentence *sentence, const struct dag *dag, uint32_t method) {
@@ -191,16 +198,15 @@ static void say_tasks(struct sentence *sentence, const struct why *why) {
         say(sentence, "no such task");
         return;
     }
-    say_bodies(sentence, improvement, &facts);
-    if (why->refusal) {
-        if (improvement->kind == KIND_INLINE) say_awaited(sentence, improvement, &facts);
+    const bool is_inlined = improvement->kind == KIND_INLINE || improvement->kind == KIND_HOIST_BRANCH;
+    if (is_inlined && !why->refusal) {
+        say_awaited(sentence, improvement, &facts);
+        if (improvement->kind == KIND_HOIST_BRANCH) say_path(sentence, improvement);
         return;
     }
+    say_bodies(sentence, improvement, &facts);
+    if (why->refusal) return;
     switch (improvement->kind) {
-    case KIND_HOIST_BRANCH:
-        say_awaited(sentence, improvement, &facts);
-        say_path(sentence, improvement);
-        break;
     case KIND_COMBINATOR:
         say_stages(sentence, improvement);
         break;
@@ -214,7 +220,7 @@ static void say_tasks(struct sentence *sentence, const struct why *why) {
         say_queue(sentence, improvement);
         break;
     default:
-        say_awaited(sentence, improvement, &facts);
+        break;
     }
 }
 
