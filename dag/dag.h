@@ -212,10 +212,12 @@ struct dag_aside {
 
 // How a pool takes tasks up.
 enum discipline {
-    DISCIPLINE_UNKNOWN, // delays, or an executor of the program's own: workers keep the tasks that they had
+    DISCIPLINE_UNKNOWN, // an executor of the program's own, or one that delays and does not tell until when: workers
+                        // keep the tasks that they had
     DISCIPLINE_FIFO,
     DISCIPLINE_LIFO,
     DISCIPLINE_PRIORITY, // by an order that the trace doesn't know: as recorded
+    DISCIPLINE_DELAY,    // by due time, and none before it is due
     DISCIPLINE_HAND_OFF, // no queue: a worker is there, is made, or the task is rejected
     DISCIPLINE_STEALING, // own tasks last in first out, others' first in first out
 };
@@ -308,6 +310,11 @@ void dag_free(struct dag *dag);
 // When the thread that took a started task up was free to: the last that it did before, or the making of it;
 // INT64_MIN for one that was made for this task.
 int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task);
+
+// When the task is due, INT64_MIN for one that is not delayed.
+static inline int64_t dag_due_ns(const struct dag *dag, const struct dag_task *task) {
+    return dag->due_ns ? dag->due_ns[task - dag->tasks] : INT64_MIN;
+}
 
 // When the pick-up of a started task began: its worker was free, and it had been spawned or was there already.
 int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task);

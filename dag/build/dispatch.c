@@ -2,6 +2,7 @@
 // How each task came to run, and what its worker did for it after its body. Known once times are repaired.
 #include "dag/build/builder.h"
 #include "dag/edit/chain.h"
+#include "dag/propagate/rules.h"
 
 // Whether all that the worker did before was to begin, and to get at the queue's lock.
 static bool is_first_of_thread(const struct dag *dag, const struct dag_task *task) {
@@ -24,7 +25,7 @@ int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task) {
 int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task) {
     int64_t free_ns = dag_free_ns(dag, task);
     uint32_t since = task->spawn_begin != DAG_NONE ? task->spawn_begin : task->pickup;
-    int64_t there_ns = dag->vertices.time_ns[since];
+    int64_t there_ns = max_ns(dag->vertices.time_ns[since], dag_due_ns(dag, task));
     if (task->spawn_begin == DAG_NONE && free_ns != INT64_MIN) return free_ns;
     return free_ns > there_ns ? free_ns : there_ns;
 }
@@ -69,6 +70,8 @@ static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task 
     if (chain_runs_in_place(task)) return DISPATCH_CALLER;
     if (task->enclosing != DAG_NONE) return DISPATCH_HELPED;
     if (task->flags & TASK_THREAD_RUN) return DISPATCH_THREAD;
+    if (dag_due_ns(dag, task) != INT64_MIN)
+        return dag_due_ns(dag, task) > dag_free_ns(dag, task) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
     if (is_first_of_new(dag, task)) return task->pool ? DISPATCH_NEW : DISPATCH_THREAD;
     return dag->vertices.time_ns[task->spawn_begin] > dag_free_ns(dag, task) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }

@@ -22,19 +22,20 @@ static bool delays(const struct trace_pool *pool) {
 }
 
 // Exact for what java.util.concurrent has; a queue of the program's own is known by its name, or in order of arrival.
-static enum discipline discipline_by_name(const struct trace_pool *pool) {
+static enum discipline discipline_by_name(const struct trace_pool *pool, bool tells_due) {
     bool steals = has(pool->kind, "ForkJoinPool") || has(pool->queue, "ForkJoinPool$WorkQueue");
     if (steals) return has(pool->queue, " async") ? DISCIPLINE_FIFO : DISCIPLINE_STEALING;
-    if (delays(pool) || !pool->queue || pool->core < 0 || pool->maximum < 0) return DISCIPLINE_UNKNOWN;
+    if (delays(pool)) return tells_due ? DISCIPLINE_DELAY : DISCIPLINE_UNKNOWN;
+    if (!pool->queue || pool->core < 0 || pool->maximum < 0) return DISCIPLINE_UNKNOWN;
     if (has(pool->queue, "SynchronousQueue")) return DISCIPLINE_HAND_OFF;
     if (has(pool->queue, "Priority")) return DISCIPLINE_PRIORITY;
     return has(pool->queue, "LIFO") || has(pool->queue, "Lifo") || has(pool->queue, "Stack") ? DISCIPLINE_LIFO
                                                                                              : DISCIPLINE_FIFO;
 }
 
-static void describe(const struct trace_pool *known, struct dag_pool *pool) {
+static void describe(const struct trace_pool *known, bool tells_due, struct dag_pool *pool) {
     bool steals = has(known->kind, "ForkJoinPool");
-    pool->discipline = discipline_by_name(known);
+    pool->discipline = discipline_by_name(known, tells_due);
     pool->core = known->core;
     pool->maximum = steals ? INT32_MAX : known->maximum; // spares for those that wait
     pool->capacity = known->capacity >= 0 && !steals ? known->capacity : INT64_MAX;
@@ -44,6 +45,9 @@ static void describe(const struct trace_pool *known, struct dag_pool *pool) {
     pool->discards_oldest = has(known->rejection, "ThreadPoolExecutor$DiscardOldestPolicy");
     pool->keep_alive_ns = known->keep_alive_ns;
     pool->core_times_out = known->flags & POOL_CORE_TIMES_OUT;
+    if (pool->discipline != DISCIPLINE_DELAY) return;
+    pool->capacity = INT64_MAX;
+    pool->maximum = pool->core; // its queue is never full
 }
 
 static struct dag_pool *pool_at(const struct dag *dag, uint32_t pool) {
@@ -272,7 +276,7 @@ bool describe_pools(struct builder *builder) {
     dag->pool_count = builder->trace->pool_count ? builder->trace->pool_count : 1;
     dag->pools = ARENA_NEW(&dag->arena, struct dag_pool, dag->pool_count);
     if (!dag->pools) return no_memory(builder);
-    for (uint32_t p = 1; p < dag->pool_count; p++) describe(&builder->trace->pools[p], &dag->pools[p]);
+    for (uint32_t p = 1; p < dag->pool_count; p++) describe(&builder->trace->pools[p], dag->due_ns, &dag->pools[p]);
     if (!look_behind_facades(builder)) return false;
     mark_delayed(dag);
     for (uint32_t i = 0; i < dag->thread_count; i++) {

@@ -12,7 +12,7 @@ static struct pool_state *pool_of(struct simulation *sim, uint32_t job) {
 }
 
 static bool has_heap(const struct pool_state *pool) {
-    return pool->discipline == DISCIPLINE_PRIORITY;
+    return pool->discipline == DISCIPLINE_PRIORITY || pool->discipline == DISCIPLINE_DELAY;
 }
 
 // ---- the heap
@@ -117,7 +117,9 @@ void queue_put(struct simulation *sim, uint32_t job, uint32_t holder) {
     queue->holder[job] = holder;
     pool->queue_length++;
     if (has_heap(pool)) {
-        queue->key[job] = sim->dag->vertices.time_ns[sim->dag->tasks[job_task(sim, job)].start];
+        bool delays = pool->discipline == DISCIPLINE_DELAY;
+        queue->key[job] =
+            delays ? sim->due_ns[job] : sim->dag->vertices.time_ns[sim->dag->tasks[job_task(sim, job)].start];
         pool->heap = heap_put(queue, pool->heap, job);
     } else {
         struct deque *deque = deque_of(sim, pool, holder);

@@ -59,6 +59,8 @@ static bool reserve_jobs(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.left, larger, sizeof *sim->queue.left) ||
         !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
+        !(sim->dag->due_ns == NULL || (resize(&sim->due_ns, larger, sizeof *sim->due_ns) &&
+                                       agenda_reserve(&sim->dues, (uint32_t)larger))) ||
         !resize(&sim->part_of, parts, sizeof *sim->part_of) ||
         !resize(&sim->part_number, parts, sizeof *sim->part_number)) {
         return false;
@@ -147,7 +149,7 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
-    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
+    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals || !agenda_reserve(&sim->dues, 1) ||
         !reserve_jobs(sim, dag->task_count + 1) || !reserve_strands(sim, dag->thread_count + 1) || !pools_new(sim) ||
         !find_what_is_in_all_runs(sim) || !resources_new(sim) || !sunk_new(sim) || !standing_new(sim) ||
         !regroup_new(sim) || !savings_new(sim) || !derive_new(sim)) {
@@ -187,6 +189,8 @@ void simulation_free(struct simulation *sim) {
     free(sim->fate);
     free(sim->arrivals);
     free(sim->dispatch);
+    free(sim->due_ns);
+    agenda_destroy(&sim->dues);
     free(sim->queue.key);
     free(sim->queue.left);
     free(sim->queue.right);
@@ -451,7 +455,7 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
 
 static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
     return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
-           time_ns <= agenda_next_ns(&sim->releases) && agenda_precedes(&sim->agenda, strand, time_ns);
+           time_ns <= agenda_next_ns(&sim->releases) && time_ns <= agenda_next_ns(&sim->dues) && agenda_precedes(&sim->agenda, strand, time_ns);
 }
 
 bool bracket_is_own(const struct dag *dag, uint32_t index) {
@@ -910,6 +914,13 @@ static void end_computing(struct simulation *sim) {
 // What happens next. false: nothing does.
 static bool take_next(struct simulation *sim) {
     int64_t now_ns, released_ns = agenda_next_ns(&sim->releases);
+    int64_t due_ns = agenda_next_ns(&sim->dues);
+    if (due_ns != INT64_MAX && due_ns <= released_ns && due_ns <= agenda_next_ns(&sim->agenda) &&
+        due_ns <= sim->cores.next_ns) {
+        sim->advancing = DAG_NONE;
+        delays_end(sim);
+        return true;
+    }
     if (released_ns != INT64_MAX && released_ns <= agenda_next_ns(&sim->agenda) && released_ns <= sim->cores.next_ns) {
         sim->advancing = DAG_NONE;
         resource_times_out(sim);
@@ -1007,6 +1018,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->strand_count = dag->thread_count;
     sim->parking.ready = DAG_NONE;
     agenda_clear(&sim->agenda);
+    agenda_clear(&sim->dues);
     computing_begin_run(sim, model);
     find_arrivals(sim, model);
     sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->sunk_count == 0;

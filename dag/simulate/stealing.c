@@ -130,19 +130,6 @@ uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
 
 // ---- who comes
 
-// How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
-// made it, and after the spawn that it was made in if that is the one now; any other the pool's mean.
-static int64_t time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
-    const struct dag *dag = sim->dag;
-    const struct dag_task *task = &dag->tasks[job_task(sim, job)];
-    int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
-    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
-    uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
-    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
-    bool for_it = task->spawn_begin < maker && maker < task->spawn_end;
-    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
-}
-
 static int64_t running(const struct pool_state *pool) {
     return (int64_t)pool->alive - pool->blocked - pool->idle;
 }
@@ -175,7 +162,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     else if (worker != DAG_NONE)
         dispatch = dispatch_to_idle(sim, index, worker, now_ns);
     if (worker == DAG_NONE) return false;
-    int64_t takes_ns = makes ? time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
+    int64_t takes_ns = makes ? worker_time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
     bool as_recorded = dispatch == DISPATCH_WOKEN && is_as_recorded(sim, task, dispatch);
     int64_t before_ns = as_recorded ? min_ns(sim->taken_before_ns[job_task(sim, task)], takes_ns) : 0;
     worker_send(sim, worker, dispatch, now_ns, takes_ns - before_ns);
@@ -195,7 +182,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
         sim->strands[worker].takes_before_ns = 0;
     } else if (wanted && (!full || running(pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
-        if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, time_to_begin(sim, worker, awaited));
+        if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, worker_time_to_begin(sim, worker, awaited));
     }
 }
 
@@ -209,7 +196,8 @@ static bool made_worker(const struct dag *dag, const struct dag_task *task) {
 
 enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, index)];
-    queue_put(sim, index, sim->strands[strand].pool == task->pool ? strand : QUEUE_SHARED);
+    bool own = strand != DAG_NONE && sim->strands[strand].pool == task->pool;
+    queue_put(sim, index, own ? strand : QUEUE_SHARED);
     bool makes = call_for(sim, task->pool, index, now_ns);
     bool whole = index < sim->dag->task_count;
     if (whole && makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;

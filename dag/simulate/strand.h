@@ -212,6 +212,7 @@ struct pool_state {
     uint32_t workers;               // of a stealing pool: strand made last
     uint32_t blocked;               // of a stealing pool's workers
     uint32_t asking;                // workers that wait for a resource
+    uint32_t delayed;               // jobs that are not due
     uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
     uint32_t shutdown;              // vertex, DAG_NONE before
     int64_t gone_ns;                // when its last worker retired
@@ -312,6 +313,8 @@ struct simulation {
     struct hold *holds;
     uint32_t hold_count, hold_capacity, unused_hold;
     struct agenda releases; // of resources whose releases are not told
+    struct agenda dues;     // jobs that are handed over, and not due; where the trace has some
+    int64_t *due_ns;        // a job each, likewise
     struct donors *donors;
     uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
     struct starvation starvation;
@@ -501,6 +504,9 @@ void pools_begin_run(struct simulation *sim);
 void pools_end_run(struct simulation *sim); // logs who idles to the end
 // A job is spawned now by a strand; says how it is dispatched, DISPATCH_NONE if it is rejected.
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
+// How long a worker that is made needs to where it looks for a task: one that was recorded, as long as then after what
+// made it, and after the job's spawn if it was made in that and is now; any other the pool's mean.
+int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job);
 void pool_take_back(struct simulation *sim, uint32_t worker);              // it is free: next task, idle, or gone
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns); // it was called
 // Whether a worker is on its way that took this task when recorded.
@@ -514,7 +520,17 @@ uint32_t worker_wake(struct simulation *sim, uint32_t pool, int64_t now_ns);
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch, int64_t from_ns,
                        int64_t start_ns);
 void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns);
+// The same from then on, after what such pick-ups cost.
+void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch,
+                          int64_t from_ns);
 void worker_go_idle(struct simulation *sim, uint32_t worker); // or leave, after a shutdown
+void pool_retire_idle(struct simulation *sim, uint32_t pool); // all of them, after a shutdown
+
+// delays.c
+// Whether a job that is spawned now is to be delayed; then it is due at sim->due_ns[job].
+bool delays_job(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
+enum dispatch delay_job(struct simulation *sim, uint32_t pool, uint32_t job, int64_t now_ns); // until then
+void delays_end(struct simulation *sim);                                                      // the next of sim->dues
 
 // A worker is on its way to where it looks for a task.
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns);

@@ -157,7 +157,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
         pool->capacity = INT64_MAX;
     }
     pool->made = pool->alive = pool->queue_length = 0;
-    pool->coming = pool->idle = 0;
+    pool->coming = pool->idle = pool->delayed = 0;
     pool->coming_first = DAG_NONE;
     pool->idle_first = pool->idle_last = pool->heap = pool->shutdown = DAG_NONE;
     pool->gone_ns = DAG_ABSENT;
@@ -318,9 +318,9 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
     if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
 }
 
-static void begin_task(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
-                       int64_t from_ns) {
-    worker_begin_task(sim, worker, task, dispatch, from_ns, from_ns + cost_of_pickup(sim, task, dispatch));
+void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
+                          int64_t from_ns) {
+    worker_begin_at_once(sim, worker, task, dispatch, from_ns, from_ns + cost_of_pickup(sim, task, dispatch));
 }
 
 uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int64_t now_ns) {
@@ -350,10 +350,21 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
     return worker;
 }
 
+int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
+    const struct dag *dag = sim->dag;
+    const struct dag_task *task = &dag->tasks[job_task(sim, job)];
+    int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
+    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
+    uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
+    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
+    bool for_it = task->spawn_begin < maker && maker < task->spawn_end;
+    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
+}
+
 static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
     uint32_t worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
     if (worker == DAG_NONE) return false;
-    begin_task(sim, worker, task, DISPATCH_NEW, now_ns);
+    worker_begin_at_once(sim, worker, task, DISPATCH_NEW, now_ns);
     return true;
 }
 
@@ -412,20 +423,31 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
         call_idle(sim, index, worker, job, now_ns);
         return bracket_while_coming(sim, job);
     }
-    begin_task(sim, worker, job, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
+    worker_begin_at_once(sim, worker, job, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
     return dispatch;
+}
+
+// It was made when something was handed over that is not due, as like as not.
+static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    worker_pass_birth(sim, worker, DAG_NONE, sim->strands[worker].woken_ns, now_ns);
+    sim->strands[worker].now_ns = now_ns;
+    pool_take_back(sim, worker);
 }
 
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     struct strand *strand = &sim->strands[worker];
     struct pool_state *pool = &sim->pools[strand->pool];
+    if (pool->discipline == DISCIPLINE_DELAY) {
+        arrive_made(sim, worker, now_ns);
+        return;
+    }
     coming_remove(sim, pool, worker);
     if (pool->queue_length > 0) {
         uint32_t own = strand->comes_for;
         bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
         uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
         int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
-        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
+        worker_begin_at_once(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
         return;
     }
     if (pool->shutdown != DAG_NONE) strand->now_ns = now_ns;
@@ -442,6 +464,7 @@ static bool has_room(const struct simulation *sim, const struct pool_state *pool
 
 enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
+    if (delays_job(sim, strand, job, now_ns)) return delay_job(sim, index, job, now_ns);
     if (stealing_governs(sim, index)) return stealing_offer(sim, strand, job, now_ns);
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
@@ -539,6 +562,14 @@ static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) 
     if (pool->alive == 0 && pool->shutdown != DAG_NONE) end_pool(sim, strand->pool);
 }
 
+void pool_retire_idle(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    for (uint32_t worker; (worker = pool->idle_first) != DAG_NONE;) {
+        idle_remove(sim, pool, worker);
+        retire(sim, worker, sim->time_ns[pool->shutdown]);
+    }
+}
+
 // How many workers never retire for being idle.
 static int64_t staying(const struct dag_pool *rules, const struct pool_state *pool) {
     return rules->core_times_out ? 0 : pool->core;
@@ -556,7 +587,7 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
     struct pool_state *pool = &sim->pools[strand->pool];
     const struct dag_pool *rules = &sim->dag->pools[strand->pool];
     sim->running--;
-    if (pool->shutdown != DAG_NONE) {
+    if (pool->shutdown != DAG_NONE && pool->delayed == 0) {
         retire(sim, worker, sim->time_ns[pool->shutdown]);
         return;
     }
@@ -575,7 +606,7 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
         task = queue_take_unclaimed(sim, strand->pool);
     bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
     if (task != DAG_NONE)
-        begin_task(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);
+        worker_begin_at_once(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);
     else
         worker_go_idle(sim, worker);
 }
@@ -595,10 +626,7 @@ void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
     struct pool_state *pool = &sim->pools[index];
     if (pool->shutdown != DAG_NONE) return;
     pool->shutdown = vertex;
-    for (uint32_t worker; (worker = pool->idle_first) != DAG_NONE;) {
-        idle_remove(sim, pool, worker);
-        retire(sim, worker, sim->time_ns[vertex]);
-    }
+        if (pool->delayed == 0) pool_retire_idle(sim, index);
     if (pool->alive == 0) end_pool(sim, index);
 }
 

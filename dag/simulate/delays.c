@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Executors that delay: ScheduledThreadPoolExecutor, java.util.Timer, and what ForkJoinPool schedules. What is handed
+// over waits, by nobody's doing, until it is due; then a worker that idles takes it, or else it queues by its due time.
+// The start comes as late after the later of due time and free worker as it did.
+#include "dag/propagate/rules.h"
+#include "dag/simulate/strand.h"
+
+static bool is_periodic(const struct simulation *sim, uint32_t job) {
+    return sim->dag->period_ns[job_task(sim, job)] != 0;
+}
+
+// What repeats at a fixed rate is due a period after it was before; all else so long after it is handed over.
+static int64_t due_of(const struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+    const struct dag *dag = sim->dag;
+    uint32_t task = job_task(sim, job), before = sim->strands[strand].pool ? sim->strands[strand].task : DAG_NONE;
+    if (dag->due_ns[task] == INT64_MIN) return INT64_MIN;
+    bool repeats = dag->period_ns[task] > 0 && before < dag->task_count && dag->tasks[before].pool == dag->tasks[task].pool &&
+                   dag->period_ns[before] == dag->period_ns[task] && dag->tasks[before].site == dag->tasks[task].site;
+    if (repeats) return sim->due_ns[before] + dag->due_ns[task] - dag->due_ns[before];
+    return now_ns + dag->due_ns[task] - dag->vertices.time_ns[dag->tasks[task].spawn_begin];
+}
+
+// At least one worker is there to wait for what is due, and as many as the pool may have, as it is given something.
+static void make_one_that_waits(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
+    const struct pool_state *pool = &sim->pools[index];
+    if ((int64_t)pool->alive >= max_ns(pool->core, 1)) return;
+    uint32_t worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, job)].spawn_begin, now_ns);
+    if (worker != DAG_NONE)
+        worker_send(sim, worker, DISPATCH_NEW, now_ns, worker_time_to_begin(sim, worker, job));
+}
+
+static void run_due(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
+    uint32_t worker = worker_wake(sim, index, now_ns);
+    if (worker == DAG_NONE)
+        queue_put(sim, job, QUEUE_SHARED);
+    else
+        worker_begin_at_once(sim, worker, job, DISPATCH_WOKEN, max_ns(now_ns, sim->strands[worker].now_ns));
+}
+
+bool delays_job(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+    if (!sim->due_ns) return false;
+    sim->due_ns[job] = due_of(sim, strand, job, now_ns);
+    return sim->due_ns[job] != INT64_MIN;
+}
+
+// Shutting down cancels what repeats, and lets the rest come due.
+enum dispatch delay_job(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    if (pool->shutdown != DAG_NONE && is_periodic(sim, job)) return DISPATCH_NONE;
+    if (pool->discipline == DISCIPLINE_DELAY) make_one_that_waits(sim, index, job, now_ns);
+    pool->delayed++;
+    agenda_put(&sim->dues, job, max_ns(sim->due_ns[job], now_ns));
+    return (enum dispatch)sim->dag->tasks[job_task(sim, job)].dispatch; // so that its bracket is as recorded
+}
+
+static void leave_when_drained(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    if (pool->shutdown != DAG_NONE && pool->delayed == 0 && pool->queue_length == 0) pool_retire_idle(sim, index);
+}
+
+void delays_end(struct simulation *sim) {
+    int64_t now_ns;
+    uint32_t job = agenda_take(&sim->dues, &now_ns), index = sim->dag->tasks[job_task(sim, job)].pool;
+    struct pool_state *pool = &sim->pools[index];
+    pool->delayed--;
+    if (pool->shutdown != DAG_NONE && is_periodic(sim, job))
+        sim->dispatch[job] = DISPATCH_NONE;
+    else if (pool->discipline == DISCIPLINE_DELAY)
+        run_due(sim, index, job, now_ns);
+    else
+        stealing_offer(sim, DAG_NONE, job, now_ns);
+    leave_when_drained(sim, index);
+}
+
