@@ -194,6 +194,11 @@ uint64_t methods_hash(const struct trace *trace, const uint32_t *methods, uint32
 bool site_intern(struct builder *builder, uint32_t trace_site, uint32_t *site);
 bool sites_take_classes(struct builder *builder);
 
+static inline bool is_exclusive(const struct dag_resource *resource) {
+    return resource->kind == RESOURCE_MONITOR || resource->kind == RESOURCE_LOCK ||
+           resource->kind == RESOURCE_READ_WRITE_LOCK;
+}
+
 struct dag_ask ask_of_event(const struct event *event); // but for its resource and vertices
 // Of an event that names a resource, by its id or, of what came before version 5, with its class.
 bool resource_intern(struct builder *builder, const struct event *event, uint32_t *resource);

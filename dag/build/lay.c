@@ -426,9 +426,7 @@ static bool push_hold(struct builder *builder, uint32_t ask) {
 
 // A lock that its thread has already is had once more for nothing.
 static bool is_had(const struct lay *lay, uint32_t resource) {
-    unsigned kind = lay->builder->dag->resources[resource].kind;
-    bool reenters = kind == RESOURCE_MONITOR || kind == RESOURCE_LOCK || kind == RESOURCE_READ_WRITE_LOCK;
-    return reenters && open_hold(lay, resource) != DAG_NONE;
+    return is_exclusive(&lay->builder->dag->resources[resource]) && open_hold(lay, resource) != DAG_NONE;
 }
 
 static bool lay_acquire(struct lay *lay, const struct event *event) {
@@ -479,6 +477,7 @@ static bool lay_released(struct lay *lay, const struct event *event) {
     uint32_t vertex = last_vertex(lay);
     if (open == DAG_NONE) {
         ask.released = vertex;
+        if (is_exclusive(&builder->dag->resources[ask.resource])) ask.units = 0; // it had it before that was told
         return ask_add(builder, ask, vertex);
     }
     uint32_t index = builder->holds[open];

@@ -101,11 +101,6 @@ static bool sort_turns(struct replay *replay) {
     return order_sort(replay->turns, replay->turn_count);
 }
 
-static bool is_exclusive(const struct dag_resource *resource) {
-    return resource->kind == RESOURCE_MONITOR || resource->kind == RESOURCE_LOCK ||
-           resource->kind == RESOURCE_READ_WRITE_LOCK;
-}
-
 static int64_t whole_of(const struct dag_resource *resource) {
     return resource->kind == RESOURCE_READ_WRITE_LOCK ? READ_WRITE_UNITS : 1;
 }

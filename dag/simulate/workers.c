@@ -320,7 +320,7 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
 
 void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
                           int64_t from_ns) {
-    worker_begin_at_once(sim, worker, task, dispatch, from_ns, from_ns + cost_of_pickup(sim, task, dispatch));
+    worker_begin_task(sim, worker, task, dispatch, from_ns, from_ns + cost_of_pickup(sim, task, dispatch));
 }
 
 uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int64_t now_ns) {
@@ -447,7 +447,7 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
         bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
         uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
         int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
-        worker_begin_at_once(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
+        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
         return;
     }
     if (pool->shutdown != DAG_NONE) strand->now_ns = now_ns;
