@@ -17,7 +17,7 @@
 #define AS_RECORDED UINT64_MAX
 
 static struct {
-    const char *plan, *output, *model, *rate, *window, *request;
+    const char *plan, *output, *model, *without, *rate, *window, *request;
     uint64_t cores;
     bool json, keep_tracer_cost;
 } options = {.output = "estimated.msgpack", .cores = AS_RECORDED};
@@ -26,6 +26,7 @@ static const struct option_spec specs[] = {
     {"--apply", 0, OPTION_TEXT, &options.plan, "PLAN", "the plan, from suggest or hand-written"},
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "where the estimated trace goes (estimated.msgpack)"},
     MODEL_OPTION(&options.model),
+    WITHOUT_OPTION(&options.without),
     {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; with the model cpu"},
     {"--rate", 0, OPTION_TEXT, &options.rate, "2x", "as if requests came twice as often"},
     ANALYSIS_WINDOW_OPTION(&options.window),
@@ -201,6 +202,7 @@ static bool estimate(struct estimate *e, const struct operands *operands, struct
     bool as_recorded = options.keep_tracer_cost || e->model.kind == MODEL_DAG;
     if (!check_output(e->trace_path, error) ||
         !analysis_open(&e->analysis, e->trace_path, options.window, as_recorded, error) ||
+        !model_parse_without(options.without, &e->analysis.estimator.costs->without, error) ||
         !analysis_choose_requests(&e->analysis, options.request, error) || !measure_base(e, error) ||
         !measure_plan(e, arena, error)) {
         return false;

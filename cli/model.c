@@ -27,6 +27,27 @@ bool model_parse_rate(const char *text, double *rate, struct error *error) {
     return error_set(error, STATUS_USAGE, "--rate '%s': expected how many times as often, such as 2x", text);
 }
 
+static bool parse_correction(const char *name, size_t length, unsigned *without, struct error *error) {
+    for (int c = 0; c < CORRECTION_COUNT; c++) {
+        bool is = strlen(correction_names[c]) == length && memcmp(correction_names[c], name, length) == 0;
+        if (is) *without |= CORRECTION_BIT(c);
+        if (is) return true;
+    }
+    return error_set(error, STATUS_USAGE, "no correction '%.*s'; rehype estimate --help lists them", (int)length, name);
+}
+
+bool model_parse_without(const char *names, unsigned *without, struct error *error) {
+    *without = 0;
+    if (names && strcmp(names, "all") == 0) {
+        *without = CORRECTION_BIT(CORRECTION_COUNT) - 1;
+        return true;
+    }
+    for (const char *name = names; name; name = strchr(name, ',') ? strchr(name, ',') + 1 : NULL) {
+        if (!parse_correction(name, strcspn(name, ","), without, error)) return false;
+    }
+    return true;
+}
+
 // Whether the model comes to an end with what was recorded.
 static bool try_model(struct analysis *analysis, enum model_kind kind, bool *stuck, struct error *error) {
     analysis->estimator.model = (struct model){.kind = kind};

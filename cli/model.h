@@ -12,7 +12,18 @@
             "computes shares the cores (default)"                                                                      \
     }
 
+#define WITHOUT_OPTION(target)                                                                                         \
+    {                                                                                                                  \
+        "--without", 0, OPTION_TEXT, (target), "NAME,...",                                                             \
+            "leave out corrections of the model, to see what they bring: service-residuals,\n"                        \
+            "other-load, first-use, amortised-costs, wake-transitions, queue-order,\n"                                \
+            "preemption, quick-parts, sleep-classes, waking-costs, full-queue-slack, all"                              \
+    }
+
 extern const char *const model_names[];
+
+// Names with commas between them, "all", or NULL for none, as CORRECTION_BIT each. STATUS_USAGE for any other.
+bool model_parse_without(const char *names, unsigned *without, struct error *error);
 
 // NULL is the default. Others than there are: STATUS_USAGE, with those there are.
 bool model_parse(const char *name, enum model_kind *kind, struct error *error);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 static struct {
-    const char *output, *objective, *model, *window;
+    const char *output, *objective, *model, *without, *window;
     uint64_t top, seed;
     struct text_list require;
     bool all, json, csv, keep_tracer_cost;
@@ -32,6 +32,7 @@ static const struct option_spec specs[] = {
     {"--require", 0, OPTION_LIST, &options.require, "EXPR",
      "what plans must meet: 'wall<=0%' (against the run as recorded), 'occupied.peak<=8'; repeatable"},
     MODEL_OPTION(&options.model),
+    WITHOUT_OPTION(&options.without),
     {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
@@ -72,6 +73,7 @@ static bool open_trace(struct suggestion *s, const char *path, struct error *err
     struct analysis *analysis = &s->analyses[s->trace_count];
     bool as_recorded = options.keep_tracer_cost || s->model == MODEL_DAG;
     if (!analysis_open(analysis, path, options.window, as_recorded, error)) return false;
+    if (!model_parse_without(options.without, &analysis->estimator.costs->without, error)) return false;
     s->traces[s->trace_count++] = &analysis->estimator;
     return true;
 }

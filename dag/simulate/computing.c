@@ -45,7 +45,7 @@ static bool begin_edge(struct strand *strand, int64_t joins_ns, int64_t length_n
 static bool sleeps_anew(const struct simulation *sim, const struct strand *strand) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t v = strand->vertex, cause = vertices->cause[v];
-    if (vertices->kind[v] != VERTEX_WAIT_END || cause == DAG_NONE) return false;
+    if (vertices->kind[v] != VERTEX_WAIT_END || cause == DAG_NONE || !corrects(sim, CORRECTION_WAKING)) return false;
     return min_ns(vertices->time_ns[cause], vertices->time_ns[v]) <= sim->frames[strand->frame].since_ns;
 }
 

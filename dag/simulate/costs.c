@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const correction_names[CORRECTION_COUNT] = {
+    [CORRECTION_SERVICE] = "service-residuals",   [CORRECTION_OTHER_LOAD] = "other-load",
+    [CORRECTION_FIRST_USE] = "first-use",         [CORRECTION_AMORTISED] = "amortised-costs",
+    [CORRECTION_WAKEUPS] = "wake-transitions",    [CORRECTION_QUEUE_ORDER] = "queue-order",
+    [CORRECTION_PREEMPTION] = "preemption",       [CORRECTION_QUICK_PARTS] = "quick-parts",
+    [CORRECTION_SLEEP] = "sleep-classes",         [CORRECTION_WAKING] = "waking-costs",
+    [CORRECTION_FULL_QUEUE] = "full-queue-slack",
+};
+
 enum cost_kind { COST_BRACKET, COST_PICKUP };
 
 // For what was never recorded, which kind of the same pool tells most about it, best first.

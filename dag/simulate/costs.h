@@ -14,6 +14,7 @@
 #define REHYPE_DAG_COSTS_H
 
 #include "dag/dag.h"
+#include "dag/simulate/corrections.h"
 
 struct cost {
     uint64_t count; // of what it is the mean; 0: none was recorded, and mean_ns is the nearest that is known
@@ -56,7 +57,12 @@ struct costs {
     int64_t *pickup_ns;
     struct holdup *holdups; // by vertex
     uint32_t holdup_count;
+    unsigned without; // corrections that are left out, CORRECTION_BIT each; 0 as measured
 };
+
+static inline bool costs_correct(const struct costs *costs, enum correction correction) {
+    return !(costs->without & CORRECTION_BIT(correction));
+}
 
 // NULL and *error when there is no memory. Where a kind was never recorded its mean is that of the nearest kind of the
 // same pool that was, or of all pools, or 0. Cost: about 20 ns a task.

@@ -52,6 +52,7 @@ static void pop(struct simulation *sim, uint32_t strand) {
 
 // Of several bodies in one wait, it is kept from the one that it was kept from longest.
 static void keep_from(const struct simulation *sim, struct strand *strand, uint32_t start) {
+    if (!corrects(sim, CORRECTION_PREEMPTION)) return;
     int64_t most_ns = strand->kept_from == DAG_NONE ? 0 : sim->luck[strand->kept_from].more_ns;
     if (sim->luck[start].more_ns > most_ns) strand->kept_from = start;
 }
@@ -79,6 +80,7 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
 // than waking up takes: nobody woke it.
 int64_t held_up_ns(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (!corrects(sim, CORRECTION_PREEMPTION)) return 0;
     int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
     int64_t after_ns = max_ns(vertices->time_ns[v] - vertices->time_ns[vertices->cause[v]], 0);
     int64_t before_ns = max_ns(queued_ns - after_ns, 0), asleep_ns = length_ns - vertices->compute_ns[v] - queued_ns;

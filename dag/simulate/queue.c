@@ -106,7 +106,7 @@ static bool overtakes(const struct simulation *sim, uint32_t job, uint32_t other
 static uint32_t place_of(const struct simulation *sim, const struct pool_state *pool, const struct deque *deque,
                          uint32_t job) {
     uint32_t after = deque->newest;
-    if (pool->discipline != DISCIPLINE_FIFO) return after;
+    if (pool->discipline != DISCIPLINE_FIFO || !corrects(sim, CORRECTION_QUEUE_ORDER)) return after;
     while (after != DAG_NONE && overtakes(sim, job, after)) after = sim->queue.left[after];
     return after;
 }

@@ -106,7 +106,7 @@ void savings_begin_run(struct simulation *sim) {
 }
 
 double saving_part(const struct simulation *sim, uint32_t v) {
-    if (!sim->edit->merged_count || v >= STEP_LEAST) return 0;
+    if (!sim->edit->merged_count || v >= STEP_LEAST || !corrects(sim, CORRECTION_AMORTISED)) return 0;
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
         return is_making(sim, v) ? sim->making[sim->dag->vertices.task[v]] : 0;

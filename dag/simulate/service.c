@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 static double recorded_cores(const struct simulation *sim) {
     uint32_t cores = sim->dag->trace->header.cores;
@@ -250,6 +251,10 @@ bool service_new(struct simulation *sim) {
     bool ok = sim->luck && sim->pauses && sim->background && played && measure_background(sim, played) &&
               go_through(&(struct sweep){.sim = sim, .played = played});
     free(played);
+    if (ok && !corrects(sim, CORRECTION_SERVICE))
+        memset(sim->luck, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->luck);
+    for (uint32_t i = 0; ok && i < dag->sample_count && !corrects(sim, CORRECTION_OTHER_LOAD); i++)
+        sim->background[i].cores = 0;
     return ok;
 }
 

@@ -202,7 +202,7 @@ int64_t shifts_waking_ns(const struct simulation *sim, uint32_t job) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
     uint32_t low = sim->shift_after[job_task(sim, job)];
-    if (low == 0 || sim->shifts[low - 1].pool != task->pool) return -1;
+    if (low == 0 || sim->shifts[low - 1].pool != task->pool || !corrects(sim, CORRECTION_WAKEUPS)) return -1;
     const struct worker_shift *then = &sim->shifts[low - 1];
     if (then->idle <= 0 || then->running >= sim->dag->pools[task->pool].core) return -1;
     for (uint32_t i = low; i < sim->shift_count && sim->shifts[i].pool == task->pool; i++) {
@@ -247,7 +247,7 @@ static int32_t asleep_at(const struct simulation *sim, uint32_t index) {
 
 bool shifts_slept(const struct simulation *sim, uint32_t job, uint32_t coming) {
     uint32_t index = job_task(sim, job);
-    return was_queued(sim->dag, &sim->dag->tasks[index]) && asleep_at(sim, index) > (int32_t)coming;
+    return corrects(sim, CORRECTION_WAKEUPS) && was_queued(sim->dag, &sim->dag->tasks[index]) && asleep_at(sim, index) > (int32_t)coming;
 }
 
 // Of the workers that came after a task's spawn, as long as something lay in the queue, the first one that nobody

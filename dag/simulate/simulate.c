@@ -92,7 +92,7 @@ static bool find_traits(struct simulation *sim) {
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }
-    for (uint32_t i = 0; i < sim->costs->holdup_count; i++) sim->traits[sim->costs->holdups[i].vertex] |= TRAIT_HELD_UP;
+    for (uint32_t i = 0; i < sim->costs->holdup_count && corrects(sim, CORRECTION_FIRST_USE); i++) sim->traits[sim->costs->holdups[i].vertex] |= TRAIT_HELD_UP;
     return true;
 }
 
@@ -211,10 +211,10 @@ const struct stuck *simulation_stuck(struct simulation *sim) {
     return &sim->stuck;
 }
 
-static int64_t mean_of(const struct cost *of_dispatch, const struct cost *of_sleep, enum dispatch dispatch,
-                       int64_t slept_ns) {
-    bool woken = dispatch == DISPATCH_WOKEN;
-    const struct cost *cost = woken ? &of_sleep[costs_sleep_class(slept_ns)] : &of_dispatch[dispatch];
+static int64_t mean_of(const struct simulation *sim, const struct cost *of_dispatch, const struct cost *of_sleep,
+                       enum dispatch dispatch) {
+    bool by_sleep = dispatch == DISPATCH_WOKEN && corrects(sim, CORRECTION_SLEEP);
+    const struct cost *cost = by_sleep ? &of_sleep[costs_sleep_class(sim->slept_ns)] : &of_dispatch[dispatch];
     return (int64_t)(cost->mean_ns + 0.5); // costs are no less than 0
 }
 
@@ -231,12 +231,12 @@ bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch di
 
 // Whether it comes right behind another part, for the spawner and for a worker.
 static bool follows_part(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return dispatch == DISPATCH_QUEUED && job_is_part(sim, job) && sim->part_number[job - sim->dag->task_count] > 0;
+    return corrects(sim, CORRECTION_QUICK_PARTS) && dispatch == DISPATCH_QUEUED && job_is_part(sim, job) && sim->part_number[job - sim->dag->task_count] > 0;
 }
 
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
     const struct pool_costs *costs = costs_of(sim, job);
-    return mean_of(costs->bracket, costs->woken_bracket, dispatch, sim->slept_ns);
+    return mean_of(sim, costs->bracket, costs->woken_bracket, dispatch);
 }
 
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
@@ -247,7 +247,7 @@ int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatc
 
 int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
     const struct pool_costs *costs = &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
-    return mean_of(costs->pickup, costs->woken_pickup, dispatch, sim->slept_ns);
+    return mean_of(sim, costs->pickup, costs->woken_pickup, dispatch);
 }
 
 int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {

@@ -280,7 +280,7 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t
 static int64_t queued_before(const struct simulation *sim, const struct dag_task *task) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     bool first = vertices->kind[task->start - 1] == VERTEX_WAIT_BEGIN;
-    return first && vertices->queued_ns ? vertices->queued_ns[task->start] : 0;
+    return first && vertices->queued_ns && corrects(sim, CORRECTION_PREEMPTION) ? vertices->queued_ns[task->start] : 0;
 }
 
 int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task) {

@@ -343,6 +343,10 @@ struct simulation {
     bool stuck_known;
 };
 
+static inline bool corrects(const struct simulation *sim, enum correction correction) {
+    return costs_correct(sim->costs, correction);
+}
+
 // Whether the run dispatches a pool's tasks.
 static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
     return pool < sim->pool_count && sim->pools[pool].governs;
@@ -494,7 +498,8 @@ void savings_begin_run(struct simulation *sim);               // groups and fate
 double saving_part(const struct simulation *sim, uint32_t v); // of what the edge to a vertex computed and queued
 struct saving saving_in_group(const struct simulation *sim, uint32_t v);
 static inline struct saving saving_of_edge(const struct simulation *sim, uint32_t v) {
-    return sim->edit->merged_count ? saving_in_group(sim, v) : (struct saving){0, 0};
+    bool saves = sim->edit->merged_count && corrects(sim, CORRECTION_AMORTISED);
+    return saves ? saving_in_group(sim, v) : (struct saving){0, 0};
 }
 
 // workers.c

@@ -458,7 +458,7 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
 // only later: then what was taken when recorded is, and nothing else.
 static bool has_room(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
     if (pool->queue_length < pool->capacity) return true;
-    bool may = (int64_t)pool->queue_length - (int64_t)pool->coming < pool->capacity;
+    bool may = corrects(sim, CORRECTION_FULL_QUEUE) && (int64_t)pool->queue_length - (int64_t)pool->coming < pool->capacity;
     return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
 }
 
