@@ -36,6 +36,11 @@ static const struct option_spec specs[] = {
     {0},
 };
 
+struct resources { // of a run
+    struct resource_use *uses;
+    size_t count;
+};
+
 struct estimate {
     const char *trace_path;
     struct analysis analysis;
@@ -44,6 +49,8 @@ struct estimate {
     struct metrics estimated;
     struct intervals intervals;
     struct chart charts[2];
+    struct resources resources[2]; // as recorded, as estimated
+    struct arena arena;            // of their names and places
 };
 
 static bool check_options(struct model *model, struct error *error) {
@@ -84,7 +91,7 @@ static bool measure_base(struct estimate *e, struct error *error) {
     if (!estimator_measure_baseline(estimator, false, &e->baseline, error) || !choose_arrivals(e, error)) return false;
     estimator->model = e->model;
     analysis_chart(&e->analysis, "before", &e->baseline.recorded, &e->charts[0]);
-    return true;
+    return estimator_resources(estimator, true, &e->arena, &e->resources[0].uses, &e->resources[0].count, error);
 }
 
 static bool warn(struct estimate *e, const struct plan *plan, struct error *error) {
@@ -141,10 +148,18 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct error *
         return false;
     }
     analysis_chart(&e->analysis, "after, as estimated", &e->estimated, &e->charts[1]);
+    if (!estimator_resources(estimator, false, &e->arena, &e->resources[1].uses, &e->resources[1].count, error))
+        return false;
     progress_stage("writing the estimated trace");
     if (!estimator_write(estimator, options.output, error)) return false;
     progress_stage("estimating replicates");
     return estimator_intervals(estimator, &e->estimated, &e->intervals, error);
+}
+
+static cJSON *metrics_of(const struct estimate *e, const struct metrics *metrics, const struct resources *resources) {
+    cJSON *object = json_metrics(metrics);
+    cJSON_AddItemToObject(object, "resources", json_resources(e->analysis.dag, resources->uses, resources->count));
+    return object;
 }
 
 static bool write_json(const struct estimate *e, struct error *error) {
@@ -156,8 +171,8 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "rate", e->model.rate ? json_number(e->model.rate) : cJSON_CreateNull());
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
-    cJSON_AddItemToObject(document, "base", json_metrics(&e->baseline.recorded));
-    cJSON_AddItemToObject(document, "estimated", json_metrics(&e->estimated));
+    cJSON_AddItemToObject(document, "base", metrics_of(e, &e->baseline.recorded, &e->resources[0]));
+    cJSON_AddItemToObject(document, "estimated", metrics_of(e, &e->estimated, &e->resources[1]));
     cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
     cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
     cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error.share));
@@ -217,6 +232,7 @@ static int run(const struct operands *operands, struct error *error) {
     if (check_options(&e.model, error)) estimate(&e, operands, &arena, error);
     analysis_close(&e.analysis);
     arena_destroy(&arena);
+    arena_destroy(&e.arena);
     return (int)error->status;
 }
 

@@ -9,7 +9,7 @@
 #include "report/metrics_text.h"
 #include "report/text.h"
 
-enum { WAITS_SHOWN = 20, BYTECODES_SHOWN = 20, CALLING_SITES_SHOWN = 10 };
+enum { WAITS_SHOWN = 20, RESOURCES_SHOWN = 20, BYTECODES_SHOWN = 20, CALLING_SITES_SHOWN = 10 };
 
 static struct {
     bool json, csv, keep_tracer_cost;
@@ -28,6 +28,8 @@ static const struct option_spec specs[] = {
 struct findings {
     struct metrics metrics;
     struct wait_findings waits;
+    struct resource_use *resources;
+    size_t resource_count;
     struct grain_group *grain; // sites
     size_t grain_count;
     struct bytecodes bytecodes;
@@ -52,6 +54,8 @@ static bool write_json(const struct analysis *analysis, const char *path, const 
     json_add_metrics(document, &findings->metrics);
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
+    cJSON_AddItemToObject(document, "resources",
+                          json_resources(analysis->dag, findings->resources, findings->resource_count));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
     cJSON_AddItemToObject(document, "bytecodes", json_bytecodes(analysis->dag, &findings->bytecodes));
     cJSON_AddItemToObject(document, "calling_contexts", json_calling_contexts(analysis->dag, &findings->callings));
@@ -105,6 +109,12 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
         puts("\nwhere tasks come from and how they are run (a sample of each site's; the JDK's frames are folded)");
         if (!calling_text_write(analysis->dag, &findings->callings, CALLING_SITES_SHOWN, stdout, error)) return false;
     }
+    if (findings->resource_count) {
+        puts("\nwhat threads hold and wait for");
+        if (!metrics_text_write_resources(findings->resources, findings->resource_count, RESOURCES_SHOWN, stdout, utf8,
+                                          error))
+            return false;
+    }
     const struct wait_findings *waits = &findings->waits;
     puts(waits->site_count ? "\nwhere threads wait" : "\nno waits");
     if (waits->site_count &&
@@ -135,6 +145,7 @@ static int run(const struct operands *operands, struct error *error) {
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, error) &&
+        estimator_resources(&analysis.estimator, true, &arena, &findings.resources, &findings.resource_count, error) &&
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
         bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
         calling_contexts_find(analysis.dag, &arena, &findings.callings, error)) {

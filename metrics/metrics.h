@@ -52,8 +52,9 @@ struct request_metrics {
     double concurrent; // how many requests fit before a pool is full (R Sec. 5): pool's maximum / threads of it that
                        // one request peaks at, rounded down; the least over pools. Unbounded pools never fill; NAN
                        // where nothing else does, or where a pool's maximum is unknown
-    double sustainable_per_s; // requests a second at saturation, and what saturates first: a trace pool id, 0 the
-    uint32_t bottleneck;      // cores; DAG_NONE where that is unknown
+    double sustainable_per_s;     // requests a second at saturation, and what saturates first: a trace pool id, 0 the
+    uint32_t bottleneck;          // cores; DAG_NONE where that is unknown
+    uint32_t bottleneck_resource; // index into dag->resources: it is this one instead; DAG_NONE
 };
 
 // How the machine was used, by the tracer's samples (Rosa, Sec. 3.3; ten a second). NAN: no two samples lie within.
@@ -155,7 +156,8 @@ struct wait_site {
     uint64_t waits, taken;     // slept; found ready
     int64_t total_ns, longest_ns;
 };
-struct blocker {               // contended locks, and sleeps that nobody is known to have ended
+struct blocker {               // resources, and sleeps that nobody is known to have ended
+    const char *resource;      // name of what is waited for (dag/names.h); NULL: nothing that threads hold
     const char *class_name;    // of what the thread slept on; NULL when unknown
     struct trace_site site;    // class_name NULL when unknown, as that of locks is
     bool unseen;               // slept though no event says so: neither is known, but

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/requests.h"
 
+#include "dag/names.h"
 #include "metrics/statistics.h"
 #include "metrics/work.h"
 
@@ -31,8 +32,13 @@ struct counting {
     struct occupation *occupations;
     size_t count, latency_count, occupation_count;
     int *level, *peak; // threads of one request by pool: now, at most
-    int64_t *held_ns;  // thread-time of all requests by pool; [0]: of none
+    int64_t *held_ns;  // thread-time of all requests by pool, but for waits for resources; [0]: of none
     int64_t computed_ns;
+    double *units_ns;   // a resource each: what requests held of it, by time, but for waits for resources
+    int64_t *waited_ns; // a resource each: requests' time asleep for it
+    uint32_t *holds;    // asks by which the thread in hand has what it has
+    uint32_t hold_count;
+    int64_t first_ns, last_ns; // of all requests
 };
 
 enum { TOP_UNSOLVED = UINT32_MAX - 1, TOP_ON_PATH = UINT32_MAX - 2 };
@@ -46,6 +52,7 @@ struct request_metrics requests_unknown(void) {
         .concurrent = NAN,
         .sustainable_per_s = NAN,
         .bottleneck = DAG_NONE,
+        .bottleneck_resource = DAG_NONE,
     };
 }
 
@@ -120,6 +127,12 @@ static void add_latency(struct counting *counting, const struct dag_task *task) 
     counting->latency[counting->latency_count++] = (double)(time_ns[task->result] - time_ns[task->spawn_begin]);
 }
 
+static void extend_span(struct counting *counting, const struct dag_task *task) {
+    const int64_t from_ns = counting->run->time_ns[task->start], to_ns = counting->run->time_ns[task->end];
+    if (from_ns < counting->first_ns) counting->first_ns = from_ns;
+    if (to_ns > counting->last_ns) counting->last_ns = to_ns;
+}
+
 static void find_requests(struct counting *counting) {
     const struct dag *dag = counting->dag;
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -131,6 +144,7 @@ static void find_requests(struct counting *counting) {
         if (counting->top[t] != t || !starts_within(counting, dag, &dag->tasks[t])) continue;
         counting->count++;
         add_latency(counting, &dag->tasks[t]);
+        extend_span(counting, &dag->tasks[t]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         uint32_t request = counting->top[t];
@@ -155,26 +169,71 @@ static void open_body(struct counting *counting, uint32_t thread, uint32_t task,
         occupy(counting, thread, request, time_ns, 1);
 }
 
+// Of a lock for readers and writers a writer has all; what readers have keeps none of them out.
+static double units_of(const struct dag *dag, const struct dag_ask *ask) {
+    bool rw = dag->resources[ask->resource].kind == RESOURCE_READ_WRITE_LOCK;
+    return rw ? !ask->shared && ask->units > 0 : ask->units;
+}
+
+static void charge_resources(struct counting *counting, uint32_t vertex, int64_t passed_ns) {
+    const struct dag *dag = counting->dag;
+    const struct dag_ask *asks = dag->asks;
+    const unsigned kind = dag->vertices.kind[vertex];
+    if (kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) {
+        counting->waited_ns[asks[dag->vertices.task[vertex]].resource] += passed_ns;
+        return;
+    }
+    for (uint32_t i = 0; i < counting->hold_count; i++) {
+        const struct dag_ask *ask = &asks[counting->holds[i]];
+        counting->units_ns[ask->resource] += units_of(dag, ask) * (double)passed_ns;
+    }
+}
+
 // What passed before a vertex is its innermost body's, so that no thread's time counts for two requests.
 static void charge(struct counting *counting, uint32_t thread, uint32_t task, uint32_t vertex, int64_t passed_ns) {
     const struct dag *dag = counting->dag;
+    const unsigned kind = dag->vertices.kind[vertex];
     if (counting->top[task] == DAG_NONE) return;
+    charge_resources(counting, vertex, passed_ns);
+    if (kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) return;
     if (counting->thread_class[thread] == CLASS_PLATFORM) counting->held_ns[dag->threads[thread].pool] += passed_ns;
     if (!dag->vertices.compute_ns) return;
     int64_t computed_ns = work_compute_ns(dag, counting->edit, vertex); // of a wait that sleeps no more, no longer
     counting->computed_ns += computed_ns < passed_ns ? computed_ns : passed_ns;
 }
 
+// What is not seen to be given back by the thread that took it, as a permit, has no length that is known.
+static void see_hold(struct counting *counting, uint32_t vertex, bool in_request) {
+    const struct dag *dag = counting->dag;
+    const unsigned kind = dag->vertices.kind[vertex];
+    if (!vertex_is_of_resource(kind)) return;
+    const uint32_t index = dag->vertices.task[vertex];
+    const struct dag_ask *ask = &dag->asks[index];
+    if (kind == VERTEX_ACQUIRED || kind == VERTEX_HELD) {
+        bool told = dag->resources[ask->resource].tells_holds;
+        if (told && ask->released != DAG_NONE) counting->holds[counting->hold_count++] = index;
+        if (!told && in_request) counting->units_ns[ask->resource] += units_of(dag, ask) * (double)ask->held_ns;
+    }
+    if (kind != VERTEX_RELEASED) return;
+    for (uint32_t i = counting->hold_count; i-- > 0;) {
+        if (dag->asks[counting->holds[i]].resource != ask->resource) continue;
+        for (counting->hold_count--; i < counting->hold_count; i++) counting->holds[i] = counting->holds[i + 1];
+        return;
+    }
+}
+
 // Follows what runs on a thread under the edit; a body counts if no other of its request is open around it.
 static void walk_thread(struct counting *counting, uint32_t thread) {
     uint32_t depth = 0;
     int64_t now = 0;
+    counting->hold_count = 0;
     dag_chain_start(counting->chain, thread);
     for (uint32_t v; (v = dag_chain_next(counting->chain)) != DAG_NONE;) {
         int64_t time_ns = counting->run->time_ns[v];
         if (time_ns == DAG_ABSENT) continue;
         if (depth > 0) charge(counting, thread, counting->stack[depth - 1], v, time_ns - now);
         now = time_ns;
+        see_hold(counting, v, depth > 0 && counting->top[counting->stack[depth - 1]] != DAG_NONE);
         if (counting->action[v] == ACTION_OPEN) {
             counting->stack[depth++] = counting->dag->vertices.task[v];
             open_body(counting, thread, counting->stack[depth - 1], now);
@@ -248,23 +307,59 @@ static void bound_rate(struct request_metrics *requests, uint32_t bottleneck, do
     requests->bottleneck = bottleneck;
 }
 
-// What is busiest by the time that one request needs of it saturates first; a pool of unknown size might be that.
-static void find_bottleneck(const struct counting *counting, struct request_metrics *requests) {
+static void bound_by_pools(const struct counting *counting, double count, struct request_metrics *requests) {
     const struct dag *dag = counting->dag;
-    const double count = (double)counting->count;
-    requests->sustainable_per_s = INFINITY;
     for (uint32_t pool = 1; pool < dag->pool_count; pool++) {
         if (counting->held_ns[pool] == 0) continue;
         int32_t workers = pool_workers(dag, pool);
         if (workers < 1) requests->sustainable_per_s = NAN;
         if (workers != INT32_MAX) bound_rate(requests, pool, workers, (double)counting->held_ns[pool] / count);
     }
+}
+
+static void bound_by_resources(const struct counting *counting, double count, struct request_metrics *requests) {
+    const struct dag *dag = counting->dag;
+    for (uint32_t r = 0; r < dag->resource_count; r++) {
+        if (counting->units_ns[r] <= 0 || counting->waited_ns[r] == 0 || dag->resources[r].capacity < 1) continue;
+        const double before = requests->sustainable_per_s;
+        bound_rate(requests, requests->bottleneck, (double)dag->resources[r].capacity, counting->units_ns[r] / count);
+        if (requests->sustainable_per_s < before) requests->bottleneck_resource = r;
+    }
+}
+
+// A rate, or permits that others give back, bound by how fast they come, which is not known but for this run.
+static void bound_by_waits(const struct counting *counting, double count, struct request_metrics *requests) {
+    const struct dag *dag = counting->dag;
+    int64_t threads_ns = 0, waited_ns = 0;
+    uint32_t most = DAG_NONE;
+    for (uint32_t pool = 0; pool <= dag->trace->pool_count; pool++) threads_ns += counting->held_ns[pool];
+    for (uint32_t r = 0; r < dag->resource_count; r++) {
+        waited_ns += counting->waited_ns[r];
+        if (most == DAG_NONE || counting->waited_ns[r] > counting->waited_ns[most]) most = r;
+    }
+    const double span_ns = (double)(counting->last_ns - counting->first_ns);
+    const bool limits = most != DAG_NONE && counting->units_ns[most] == 0 &&
+                        counting->waited_ns[most] > (threads_ns + waited_ns) / 2 && span_ns > 0;
+    if (!limits || !isfinite(requests->sustainable_per_s) || count / span_ns * 1e9 >= requests->sustainable_per_s)
+        return;
+    requests->sustainable_per_s = count / span_ns * 1e9;
+    requests->bottleneck_resource = most;
+}
+
+// What is busiest by the time that one request needs of it saturates first; a pool of unknown size might be that.
+static void find_bottleneck(const struct counting *counting, struct request_metrics *requests) {
+    const struct dag *dag = counting->dag;
+    const double count = (double)counting->count;
+    requests->sustainable_per_s = INFINITY;
+    bound_by_pools(counting, count, requests);
     double cores = work_cores(dag);
     if (cores == 0 || !dag->vertices.compute_ns) requests->sustainable_per_s = NAN;
     if (counting->computed_ns > 0) bound_rate(requests, 0, cores, (double)counting->computed_ns / count);
+    bound_by_resources(counting, count, requests);
+    bound_by_waits(counting, count, requests);
     if (isfinite(requests->sustainable_per_s)) return;
     requests->sustainable_per_s = NAN;
-    requests->bottleneck = DAG_NONE;
+    requests->bottleneck = requests->bottleneck_resource = DAG_NONE;
 }
 
 static bool allocate(struct counting *counting, struct arena *arena, struct site_tally **tallies) {
@@ -280,10 +375,13 @@ static bool allocate(struct counting *counting, struct arena *arena, struct site
     counting->level = ARENA_NEW(arena, int, pools);
     counting->peak = ARENA_NEW(arena, int, pools);
     counting->held_ns = ARENA_NEW(arena, int64_t, pools);
+    counting->units_ns = ARENA_NEW(arena, double, (size_t)dag->resource_count + 1);
+    counting->waited_ns = ARENA_NEW(arena, int64_t, (size_t)dag->resource_count + 1);
+    counting->holds = ARENA_NEW(arena, uint32_t, (dag->ask_count ? (size_t)dag->vertex_count : 0) + 1);
     *tallies = ARENA_NEW(arena, struct site_tally, (size_t)dag->site_count + 1);
     return counting->chosen && counting->top && counting->stack && counting->bodies && counting->latency &&
            counting->occupations && counting->path && counting->level && counting->peak && counting->held_ns &&
-           *tallies;
+           counting->units_ns && counting->waited_ns && counting->holds && *tallies;
 }
 
 static void count_all(struct counting *counting, struct request_metrics *requests) {
@@ -311,7 +409,9 @@ bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const 
                                 .window = window,
                                 .action = work->scratch->action,
                                 .thread_class = work->scratch->thread_class,
-                                .chain = &work->chain};
+                                .chain = &work->chain,
+                                .first_ns = INT64_MAX,
+                                .last_ns = INT64_MIN};
     struct arena arena = ARENA_INIT;
     struct site_tally *tallies;
     bool allocated = allocate(&counting, &arena, &tallies);
@@ -335,9 +435,15 @@ bool metrics_requests_of_run(const struct dag *run, const struct window *window,
            metrics_requests(run, &work->scratch->empty, &times, window, site, work, requests, error);
 }
 
-const char *requests_bottleneck(const struct request_metrics *requests) {
+const char *requests_bottleneck(const struct request_metrics *requests, char *text, size_t size) {
+    const struct dag *dag = requests->dag;
+    if (!dag) return NULL;
+    if (requests->bottleneck_resource != DAG_NONE) {
+        const uint32_t site = dag_resource_site(dag, requests->bottleneck_resource);
+        return dag_resource_text(dag, requests->bottleneck_resource, site, text, size);
+    }
     if (requests->bottleneck == DAG_NONE) return NULL;
     if (requests->bottleneck == 0) return "cores";
-    const char *name = requests->dag->trace->pools[requests->bottleneck].name;
+    const char *name = dag->trace->pools[requests->bottleneck].name;
     return name ? name : "a pool";
 }

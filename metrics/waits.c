@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Where threads wait, and what blocks them: sites and classes are in the trace's events, which are decoded once.
+#include "dag/names.h"
 #include "metrics/events.h"
 #include "metrics/work.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { OF_NONE, OF_UNNAMED, OF_NAMED };
 
 struct wait {
-    uint32_t site;    // the trace's, 0 unknown (a result that was ready tells no site)
-    uint32_t spawned; // index into dag->sites of what is waited for, or of who sleeps unseen, or DAG_NONE
-    uint32_t class;   // the trace's, of what the thread slept on, where it is blocked
+    uint32_t site;     // the trace's, 0 unknown (a result that was ready tells no site)
+    uint32_t spawned;  // index into dag->sites of what is waited for, or of who sleeps unseen, or DAG_NONE
+    uint32_t class;    // the trace's, of what the thread slept on, where it is blocked
+    uint32_t of;       // resource that it is blocked on: OF_NONE, OF_UNNAMED, or OF_NAMED + its index
+    uint32_t resource; // of these, its index
     bool slept, blocked, unseen;
     int64_t ns;
 };
@@ -47,6 +53,8 @@ static struct wait wait_begun(const struct dag *dag, uint32_t vertex, const stru
         wait.blocked = true;
         const struct dag_ask *ask = &dag->asks[dag->vertices.task[vertex]];
         wait.class = dag->resources[ask->resource].resource_class;
+        wait.resource = ask->resource;
+        wait.of = dag->resources[ask->resource].name ? OF_NAMED + ask->resource : OF_UNNAMED;
         wait.site = ask->site;
         return wait;
     }
@@ -109,6 +117,7 @@ static int compare_waits(const void *a, const void *b) {
     const struct wait *left = a, *right = b;
     if (left->blocked != right->blocked) return left->blocked - right->blocked;
     if (left->unseen != right->unseen) return left->unseen - right->unseen;
+    if (left->of != right->of) return left->of < right->of ? -1 : 1;
     if (left->class != right->class) return left->class < right->class ? -1 : 1;
     if (left->site != right->site) return left->site < right->site ? -1 : 1;
     return (left->spawned > right->spawned) - (left->spawned < right->spawned);
@@ -157,10 +166,18 @@ static const char *class_name(const struct dag *dag, uint32_t class) {
     return class && class < dag->trace->class_count ? dag->trace->classes[class].name : NULL;
 }
 
-static struct blocker blocked_by(const struct dag *dag, const struct wait *waits, size_t count) {
+static const char *resource_name(const struct dag *dag, const struct wait *wait, struct arena *arena) {
+    char name[600];
+    if (wait->of == OF_NONE) return NULL;
+    dag_resource_text(dag, wait->resource, wait->site, name, sizeof name);
+    return arena_string(arena, name, strlen(name));
+}
+
+static struct blocker blocked_by(const struct dag *dag, const struct wait *waits, size_t count, struct arena *arena) {
     struct blocker blocker = {.class_name = class_name(dag, waits[0].class), .times = count, .unseen = waits[0].unseen};
     if (waits[0].unseen && waits[0].spawned != DAG_NONE) blocker.spawned = dag->sites[waits[0].spawned].site;
     if (waits[0].site != 0 && waits[0].site < dag->trace->site_count) blocker.site = dag->trace->sites[waits[0].site];
+    blocker.resource = resource_name(dag, &waits[0], arena);
     for (size_t i = 0; i < count; i++) {
         blocker.total_ns += waits[i].ns;
         if (waits[i].ns > blocker.longest_ns) blocker.longest_ns = waits[i].ns;
@@ -170,7 +187,7 @@ static struct blocker blocked_by(const struct dag *dag, const struct wait *waits
 
 static bool same_group(const struct wait *left, const struct wait *right) {
     bool alike = left->unseen ? left->spawned == right->spawned : left->site == right->site;
-    return left->unseen == right->unseen && left->class == right->class && alike;
+    return left->unseen == right->unseen && left->of == right->of && left->class == right->class && alike;
 }
 
 static struct blocker *group_blockers(const struct dag *dag, const struct wait *waits, size_t wait_count,
@@ -182,7 +199,7 @@ static struct blocker *group_blockers(const struct dag *dag, const struct wait *
     *count = 0;
     for (size_t first = 0, next; first < wait_count; first = next) {
         for (next = first + 1; next < wait_count && same_group(&waits[next], &waits[first]);) next++;
-        blockers[(*count)++] = blocked_by(dag, &waits[first], next - first);
+        blockers[(*count)++] = blocked_by(dag, &waits[first], next - first, arena);
     }
     qsort(blockers, *count, sizeof *blockers, compare_blockers);
     return blockers;

@@ -97,6 +97,16 @@ bool estimator_measure(struct estimator *estimator, const struct metrics *base, 
     return measure_times(estimator, &estimator->run, base, all, metrics, error);
 }
 
+bool estimator_resources(const struct estimator *estimator, bool recorded, struct arena *arena,
+                         struct resource_use **uses, size_t *count, struct error *error) {
+    const struct state_series *series = &estimator->work.series;
+    const struct window window = {series->from_ns, series->to_ns};
+    const bool simulated = !recorded && estimator->simulated;
+    const struct dag *run = simulated ? simulation_dag(estimator->simulation) : estimator->dag;
+    const int64_t *time_ns = simulated || recorded ? run->vertices.time_ns : estimator->run.time_ns;
+    return metrics_resources(run, time_ns, &window, arena, uses, count, error);
+}
+
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error) {
     const struct dag_run as_recorded = {.time_ns = estimator->dag->vertices.time_ns};
     return measure_times(estimator, &as_recorded, NULL, true, recorded, error);

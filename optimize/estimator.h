@@ -18,6 +18,7 @@
 
 #include "dag/simulate/simulate.h"
 #include "metrics/interval.h"
+#include "metrics/resources.h"
 
 // What `model` asks for (cores, rate) is part of an estimate like the plan: the replay is without it.
 struct estimator { // workspace, reused from plan to plan; not shared between threads
@@ -57,6 +58,11 @@ char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t
 // composite and balanced. Errors as of metrics_compute.
 bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
                        struct error *error);
+
+// What the run that was measured last, as recorded or as estimated, waited for and held (metrics/resources.h). In the
+// arena.
+bool estimator_resources(const struct estimator *estimator, bool recorded, struct arena *arena,
+                         struct resource_use **uses, size_t *count, struct error *error);
 
 // All figures of the run as recorded, without a base.
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error);

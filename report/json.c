@@ -103,7 +103,7 @@ static cJSON *tasks_of(const struct task_metrics *tasks) {
 
 static cJSON *requests_of(const struct request_metrics *requests) {
     cJSON *object = cJSON_CreateObject(), *latency = cJSON_CreateObject();
-    char site[512];
+    char site[512], name[600];
     add(object, "site",
         json_text(requests->dag ? dag_site_text(requests->dag, requests->site, site, sizeof site) : NULL));
     add(object, "count", rounded(requests->count));
@@ -114,7 +114,7 @@ static cJSON *requests_of(const struct request_metrics *requests) {
     add(object, "peak_threads", rounded(requests->peak_threads));
     add(object, "concurrent", rounded(requests->concurrent));
     add(object, "sustainable_per_s", json_number(requests->sustainable_per_s));
-    add(object, "bottleneck", json_text(requests_bottleneck(requests)));
+    add(object, "bottleneck", json_text(requests_bottleneck(requests, name, sizeof name)));
     return object;
 }
 
@@ -281,6 +281,7 @@ cJSON *json_blockers(const struct blocker *blockers, size_t count) {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < count; i++) {
         cJSON *object = cJSON_CreateObject();
+        add(object, "resource", json_text(blockers[i].resource));
         add(object, "class", json_text(blockers[i].class_name));
         add(object, "site", json_place(&blockers[i].site));
         add(object, "unseen", cJSON_CreateBool(blockers[i].unseen));
@@ -288,6 +289,32 @@ cJSON *json_blockers(const struct blocker *blockers, size_t count) {
         add(object, "times", json_integer((int64_t)blockers[i].times));
         add(object, "total_ns", json_integer(blockers[i].total_ns));
         add(object, "longest_ns", json_integer(blockers[i].longest_ns));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+static cJSON *places_of(const struct resource_place *places, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) cJSON_AddItemToArray(array, json_place(&places[i].site));
+    return array;
+}
+
+cJSON *json_resources(const struct dag *dag, const struct resource_use *uses, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        const struct resource_use *use = &uses[i];
+        cJSON *object = cJSON_CreateObject();
+        add(object, "name", json_text(use->name));
+        add(object, "kind", json_text(resource_kind_names[dag->resources[use->resource].kind]));
+        add(object, "capacity", use->capacity < 0 ? cJSON_CreateNull() : json_integer(use->capacity));
+        add(object, "holders_mean", json_number(use->holders_mean));
+        add(object, "waits", json_integer((int64_t)use->waits));
+        add(object, "timed_out", json_integer((int64_t)use->timed_out));
+        add(object, "wait_ns", json_integer(use->wait_ns));
+        add(object, "held_ns", rounded(use->held_ns));
+        add(object, "waits_at", places_of(use->waits_at, use->waits_at_count));
+        add(object, "held_at", places_of(use->held_at, use->held_at_count));
         cJSON_AddItemToArray(array, object);
     }
     return array;

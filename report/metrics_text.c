@@ -165,7 +165,8 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, st
         table_add(&table, i == 0 ? label.s : request_rows[i].label);
         table_add(&table, show(value_of(metrics, &request_rows[i]), request_rows[i].unit).s);
     }
-    const char *bottleneck = requests_bottleneck(&metrics->requests);
+    char name[600];
+    const char *bottleneck = requests_bottleneck(&metrics->requests, name, sizeof name);
     if (bottleneck) table_add(&table, "... limited by");
     if (bottleneck) table_add(&table, bottleneck);
     putc('\n', file);
@@ -322,10 +323,45 @@ bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_
     return ok;
 }
 
+static const char *place_of(const struct resource_place *places, size_t count, struct text_place *text) {
+    *text = count ? text_file_line(&places[0].site) : (struct text_place){"-"};
+    return text->s;
+}
+
+static void add_resource(struct table *table, const struct resource_use *use) {
+    struct text_place place;
+    table_add(table, use->name);
+    table_add(table, use->capacity < 0 ? "-" : text_count((uint64_t)use->capacity).s);
+    table_add(table, text_fixed(use->holders_mean, 2).s);
+    table_add(table, text_count(use->waits).s);
+    table_add(table, text_count(use->timed_out).s);
+    table_add(table, text_duration((double)use->wait_ns).s);
+    table_add(table, place_of(use->waits_at, use->waits_at_count, &place));
+    table_add(table, place_of(use->held_at, use->held_at_count, &place));
+}
+
+bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, bool utf8,
+                                  struct error *error) {
+    static const struct table_column columns[] = {{"resource", TABLE_LEFT},        {"capacity", TABLE_RIGHT},
+                                                  {"held (mean)", TABLE_RIGHT},    {"waits", TABLE_RIGHT},
+                                                  {"gave up", TABLE_RIGHT},        {"waited", TABLE_RIGHT},
+                                                  {"longest wait at", TABLE_LEFT}, {"longest held at", TABLE_LEFT}};
+    size_t waited_for = 0;
+    while (waited_for < count && uses[waited_for].waits) waited_for++;
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < waited_for && i < most; i++) add_resource(&table, &uses[i]);
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    const size_t shown = waited_for < most ? waited_for : most;
+    if (ok && count > shown) fprintf(file, "  and %s more: --json lists them\n", text_count(count - shown).s);
+    return ok;
+}
+
 // Of who sleeps unseen the tasks are known, and nothing else.
 static void add_blocker(struct table *table, const struct blocker *blocker) {
     const struct trace_site *place = blocker->unseen ? &blocker->spawned : &blocker->site;
-    const char *class_name = blocker->class_name ? blocker->class_name : "-";
+    const char *known = blocker->resource ? blocker->resource : blocker->class_name;
+    const char *class_name = known ? known : "-";
     table_add(table, blocker->unseen ? "sleep or I/O, by tasks spawned" : class_name);
     table_add(table, text_method(place->class_name, place->method).s);
     table_add(table, text_file_line(place).s);

@@ -7,6 +7,7 @@
 #include "metrics/grain.h"
 #include "metrics/interval.h"
 #include "metrics/metrics.h"
+#include "metrics/resources.h"
 
 #include <stdio.h>
 
@@ -40,6 +41,10 @@ bool metrics_text_write_bytecodes(const struct dag *dag, const struct bytecodes 
 // Where threads wait; at most `most` rows, and a line that says how many more there are.
 bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,
                               struct error *error);
+
+// The resources that were waited for, which come first, in the same way.
+bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, bool utf8,
+                                  struct error *error);
 
 // The same of what blocks them.
 bool metrics_text_write_blockers(const struct blocker *blockers, size_t count, size_t most, FILE *file, bool utf8,

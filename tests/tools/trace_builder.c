@@ -208,6 +208,16 @@ void tb_resource(struct trace_builder *tb, uint64_t id, enum resource_kind kind,
         (struct trace_resource){.id = id, .kind = kind, .capacity = capacity, .flags = flags};
 }
 
+void tb_resource_is(struct trace_builder *tb, uint64_t id, const char *name, uint32_t class) {
+    for (uint32_t r = 0; r < tb->resource_count; r++) {
+        if (tb->resources[r].id != id) continue;
+        tb->resources[r].name = keep(tb, name);
+        tb->resources[r].class = class;
+        return;
+    }
+    must(false, "no such resource");
+}
+
 void tb_write(const struct trace_builder *tb, const char *path) {
     const struct trace_header header = {.command = "java Test",
                                         .clock = "ns",

@@ -40,6 +40,7 @@ void tb_running(struct trace_builder *tb, uint64_t task); // had begun before re
 
 // What threads hold and wait for, without name and class; its id is the caller's. `flags`: RESOURCE_FAIR or 0.
 void tb_resource(struct trace_builder *tb, uint64_t id, enum resource_kind kind, int64_t capacity, uint32_t flags);
+void tb_resource_is(struct trace_builder *tb, uint64_t id, const char *name, uint32_t class); // of one that is there
 
 // tb_event(tb, thread, time_ns, EVENT_X[, a[, b[, c]]])
 #define tb_event(tb, thread, time_ns, ...)                                                                             \

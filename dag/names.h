@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What users call things, for messages and tables: never a hidden class, and never nothing. Names that have no room are
+// cut. All return text.
+#ifndef REHYPE_DAG_NAMES_H
+#define REHYPE_DAG_NAMES_H
+
+#include "dag/dag.h"
+
+// "HikariPool-1", "monitor of Cache", "lock Bank.lock", "semaphore Limits.slots"; of a resource without a name, that of
+// its class or the place at which it is taken (trace site, 0 unknown): "lock taken at Bank.pay:12", "a ReentrantLock".
+const char *dag_resource_text(const struct dag *dag, uint32_t resource, uint32_t site, char *text, size_t size);
+
+// Trace site of an acquisition of the resource, the first that is known; 0: none is. Cost: a step an ask.
+uint32_t dag_resource_site(const struct dag *dag, uint32_t resource);
+
+// Where a task was spawned; "main"; without a spawn its class, its thread, or its pool.
+const char *dag_task_text(const struct dag *dag, uint32_t task, char *text, size_t size);
+
+// "Bank.pay:12"; "an unknown place" for 0.
+const char *dag_place_text(const struct dag *dag, uint32_t trace_site, char *text, size_t size);
+
+// As workers are named ("pool-1"), or "pool 3".
+const char *dag_pool_text(const struct dag *dag, uint32_t pool, char *text, size_t size);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A thread's vertices are walked in order: a wait lies between two that stand side by side, what is held between one
+// and a later one of its thread. What another thread gives back (a permit, a place of a queue) has no length of its own;
+// that of all together follows from the sum of the times at which units were given back, less that at which they were
+// taken.
+#include "metrics/resources.h"
+
+#include "dag/names.h"
+#include "metrics/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const resource_kind_names[RESOURCE_KINDS] = {
+    [RESOURCE_MONITOR] = "monitor",     [RESOURCE_LOCK] = "lock",    [RESOURCE_READ_WRITE_LOCK] = "read-write lock",
+    [RESOURCE_PERMITS] = "permits",     [RESOURCE_PLACES] = "places", [RESOURCE_POOL] = "pool",
+    [RESOURCE_QUEUE] = "queue",         [RESOURCE_RATE] = "rate",
+};
+
+// A wait for a resource, or a time for which it is held, at a place.
+struct stay {
+    uint32_t resource, site;
+    bool held;
+    int64_t ns;
+};
+
+struct hold {
+    uint32_t resource, site, units;
+    int64_t since_ns;
+};
+
+struct tally { // of a resource
+    double taken_ns, returned_ns; // sums of times, from the window's beginning
+    int64_t taken, returned;      // units
+    uint64_t waits, timed_out;
+    int64_t wait_ns;
+};
+
+struct listing {
+    const struct dag *dag;
+    const int64_t *time_ns;
+    struct window window;
+    struct tally *tallies; // a resource each
+    struct stay *stays;
+    size_t stay_count;
+    struct hold *holds; // of the thread in hand
+    size_t hold_count;
+};
+
+static int64_t clip(const struct listing *listing, int64_t time_ns) {
+    const struct window *window = &listing->window;
+    return time_ns < window->from_ns ? window->from_ns : time_ns > window->to_ns ? window->to_ns : time_ns;
+}
+
+static void add_stay(struct listing *listing, uint32_t resource, uint32_t site, bool held, int64_t ns) {
+    if (site && site < listing->dag->trace->site_count)
+        listing->stays[listing->stay_count++] = (struct stay){resource, site, held, ns};
+}
+
+// ---- waits
+
+static void add_wait(struct listing *listing, const struct dag_ask *ask, int64_t from_ns, int64_t to_ns, bool given_up) {
+    struct tally *tally = &listing->tallies[ask->resource];
+    const bool overlaps = to_ns >= listing->window.from_ns && from_ns <= listing->window.to_ns;
+    if (!overlaps || (to_ns == from_ns && !given_up)) return;
+    const int64_t ns = clip(listing, to_ns) - clip(listing, from_ns);
+    tally->waits++;
+    tally->timed_out += given_up && to_ns <= listing->window.to_ns;
+    tally->wait_ns += ns;
+    add_stay(listing, ask->resource, ask->site, false, ns);
+}
+
+// ---- holds
+
+static uint32_t units_of(const struct dag *dag, const struct dag_ask *ask) {
+    return dag->resources[ask->resource].kind == RESOURCE_READ_WRITE_LOCK ? ask->units > 0 : (uint32_t)ask->units;
+}
+
+static void count_taken(struct listing *listing, uint32_t resource, uint32_t units, int64_t time_ns) {
+    struct tally *tally = &listing->tallies[resource];
+    tally->taken_ns += (double)units * (double)(clip(listing, time_ns) - listing->window.from_ns);
+    tally->taken += units;
+}
+
+static void count_returned(struct listing *listing, uint32_t resource, uint32_t units, int64_t time_ns) {
+    struct tally *tally = &listing->tallies[resource];
+    tally->returned_ns += (double)units * (double)(clip(listing, time_ns) - listing->window.from_ns);
+    tally->returned += units;
+}
+
+static void end_hold(struct listing *listing, const struct hold *hold, int64_t time_ns) {
+    add_stay(listing, hold->resource, hold->site, true, clip(listing, time_ns) - clip(listing, hold->since_ns));
+}
+
+static void begin_hold(struct listing *listing, const struct dag_ask *ask, int64_t time_ns) {
+    const struct hold hold = {ask->resource, ask->site, units_of(listing->dag, ask), time_ns};
+    if (hold.units == 0) return;
+    count_taken(listing, hold.resource, hold.units, time_ns);
+    if (listing->dag->resources[ask->resource].tells_holds) {
+        listing->holds[listing->hold_count++] = hold;
+        return;
+    }
+    count_returned(listing, hold.resource, hold.units, time_ns + ask->held_ns);
+    end_hold(listing, &hold, time_ns + ask->held_ns);
+}
+
+// The thread's latest hold of the resource, if it has one.
+static void release(struct listing *listing, const struct dag_ask *ask, int64_t time_ns) {
+    const uint32_t units = units_of(listing->dag, ask);
+    if (units == 0) return;
+    count_returned(listing, ask->resource, units, time_ns);
+    for (size_t i = listing->hold_count; i-- > 0;) {
+        if (listing->holds[i].resource != ask->resource) continue;
+        end_hold(listing, &listing->holds[i], time_ns);
+        for (listing->hold_count--; i < listing->hold_count; i++) listing->holds[i] = listing->holds[i + 1];
+        return;
+    }
+}
+
+// ---- threads
+
+static void see_vertex(struct listing *listing, uint32_t v, uint32_t before) {
+    const struct dag_vertices *vertices = &listing->dag->vertices;
+    const struct dag_ask *ask = &listing->dag->asks[vertices->task[v]];
+    const int64_t now_ns = listing->time_ns[v];
+    switch (vertices->kind[v]) {
+    case VERTEX_ACQUIRED:
+    case VERTEX_GIVEN_UP:
+        if (before != DAG_NONE && vertices->kind[before] == VERTEX_ACQUIRE)
+            add_wait(listing, ask, listing->time_ns[before], now_ns, vertices->kind[v] == VERTEX_GIVEN_UP);
+        if (vertices->kind[v] == VERTEX_ACQUIRED) begin_hold(listing, ask, now_ns);
+        break;
+    case VERTEX_HELD:
+        begin_hold(listing, ask, now_ns);
+        break;
+    case VERTEX_RELEASED:
+        release(listing, ask, now_ns);
+        break;
+    default:
+        break;
+    }
+}
+
+static void see_thread(struct listing *listing, const struct dag_thread *thread) {
+    const struct dag *dag = listing->dag;
+    const uint32_t end = dag_thread_end(dag, thread);
+    uint32_t before = DAG_NONE;
+    listing->hold_count = 0;
+    for (uint32_t v = thread->first; v < end; v++) {
+        if (listing->time_ns[v] == DAG_ABSENT) continue;
+        if (vertex_is_of_resource(dag->vertices.kind[v])) see_vertex(listing, v, before);
+        before = v;
+    }
+    if (before != DAG_NONE && dag->vertices.kind[before] == VERTEX_ACQUIRE)
+        add_wait(listing, &dag->asks[dag->vertices.task[before]], listing->time_ns[before], listing->window.to_ns,
+                 false);
+    for (size_t i = 0; i < listing->hold_count; i++) end_hold(listing, &listing->holds[i], listing->window.to_ns);
+}
+
+// ---- what comes out
+
+static int compare_stays(const void *a, const void *b) {
+    const struct stay *left = a, *right = b;
+    if (left->resource != right->resource) return left->resource < right->resource ? -1 : 1;
+    if (left->held != right->held) return left->held - right->held;
+    return (left->site > right->site) - (left->site < right->site);
+}
+
+static int compare_places(const void *a, const void *b) {
+    const struct resource_place *left = a, *right = b;
+    if (left->total_ns != right->total_ns) return left->total_ns > right->total_ns ? -1 : 1;
+    if (left->times != right->times) return left->times > right->times ? -1 : 1;
+    return (left->site.line > right->site.line) - (left->site.line < right->site.line);
+}
+
+// Stays of one resource and of one sort, sorted by their sites.
+static struct resource_place *places_of(const struct dag *dag, const struct stay *stays, size_t count,
+                                        struct arena *arena, size_t *place_count) {
+    size_t places = 0;
+    for (size_t i = 0; i < count; i++) places += i == 0 || stays[i].site != stays[i - 1].site;
+    struct resource_place *place = ARENA_NEW(arena, struct resource_place, places + 1);
+    *place_count = place ? places : 0;
+    for (size_t i = 0, at = 0; place && i < count; i++) {
+        if (i > 0 && stays[i].site != stays[i - 1].site) at++;
+        place[at].site = dag->trace->sites[stays[i].site];
+        place[at].times++;
+        place[at].total_ns += stays[i].ns;
+    }
+    if (place && places) qsort(place, places, sizeof *place, compare_places);
+    return place;
+}
+
+// Messages go through a queue: nothing holds them.
+static bool is_held(const struct dag_resource *resource) {
+    return resource->kind != RESOURCE_QUEUE || resource->goes_round;
+}
+
+// What was never given back is held to the window's end, what was never taken was held from its beginning.
+static double held_ns(const struct tally *tally, const struct window *window) {
+    const double kept = (double)(tally->taken - tally->returned), wall = (double)(window->to_ns - window->from_ns);
+    return tally->returned_ns - tally->taken_ns + (kept > 0 ? kept * wall : 0);
+}
+
+static bool describe(const struct listing *listing, struct resource_use *use, const struct stay *stays,
+                     const size_t counts[2], struct arena *arena) {
+    const struct dag *dag = listing->dag;
+    const struct dag_resource *resource = &dag->resources[use->resource];
+    const struct tally *tally = &listing->tallies[use->resource];
+    const double wall = (double)(listing->window.to_ns - listing->window.from_ns);
+    char name[600];
+    use->capacity = resource->capacity;
+    use->waits = tally->waits;
+    use->timed_out = tally->timed_out;
+    use->wait_ns = tally->wait_ns;
+    use->held_ns = is_held(resource) ? held_ns(tally, &listing->window) : NAN;
+    use->holders_mean = wall > 0 ? use->held_ns / wall : NAN;
+    use->waits_at = places_of(dag, stays, counts[0], arena, &use->waits_at_count);
+    use->held_at = places_of(dag, stays + counts[0], counts[1], arena, &use->held_at_count);
+    const uint32_t site = counts[0] + counts[1] ? stays[0].site : 0;
+    dag_resource_text(dag, use->resource, site, name, sizeof name);
+    use->name = arena_string(arena, name, strlen(name));
+    return use->waits_at && use->held_at && use->name;
+}
+
+static int compare_uses(const void *a, const void *b) {
+    const struct resource_use *left = a, *right = b;
+    if (left->wait_ns != right->wait_ns) return left->wait_ns > right->wait_ns ? -1 : 1;
+    if (left->waits != right->waits) return left->waits > right->waits ? -1 : 1;
+    const double left_held = isnan(left->held_ns) ? -1 : left->held_ns;
+    const double right_held = isnan(right->held_ns) ? -1 : right->held_ns;
+    if (left_held != right_held) return left_held > right_held ? -1 : 1;
+    return left->resource < right->resource ? -1 : left->resource > right->resource;
+}
+
+// Those that were taken, given back or waited for in the run.
+static bool describe_all(struct listing *listing, struct arena *arena, struct resource_use **uses, size_t *count) {
+    const struct dag *dag = listing->dag;
+    if (listing->stay_count) qsort(listing->stays, listing->stay_count, sizeof *listing->stays, compare_stays);
+    *uses = ARENA_NEW(arena, struct resource_use, (size_t)dag->resource_count + 1);
+    *count = 0;
+    size_t first = 0;
+    for (uint32_t r = 0; *uses && r < dag->resource_count; r++) {
+        const struct tally *tally = &listing->tallies[r];
+        size_t of[2] = {0, 0}, next = first;
+        for (; next < listing->stay_count && listing->stays[next].resource == r; next++) of[listing->stays[next].held]++;
+        if (tally->waits || tally->taken || tally->returned) {
+            struct resource_use *use = &(*uses)[(*count)++];
+            *use = (struct resource_use){.resource = r};
+            if (!describe(listing, use, &listing->stays[first], of, arena)) return false;
+        }
+        first = next;
+    }
+    if (*uses && *count) qsort(*uses, *count, sizeof **uses, compare_uses);
+    return *uses;
+}
+
+static bool allocate(struct listing *listing) {
+    size_t vertices = 0;
+    const struct dag *dag = listing->dag;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) vertices += vertex_is_of_resource(dag->vertices.kind[v]);
+    listing->tallies = calloc((size_t)dag->resource_count + 1, sizeof *listing->tallies);
+    listing->stays = malloc((2 * vertices + 1) * sizeof *listing->stays); // a vertex may begin a hold and end a wait
+    listing->holds = malloc((vertices + 1) * sizeof *listing->holds);
+    return listing->tallies && listing->stays && listing->holds;
+}
+
+bool metrics_resources(const struct dag *dag, const int64_t *time_ns, const struct window *window, struct arena *arena,
+                       struct resource_use **uses, size_t *count, struct error *error) {
+    struct listing listing = {.dag = dag, .time_ns = time_ns, .window = {dag->first_ns, dag->last_ns}};
+    if (window) listing.window = *window;
+    bool done = allocate(&listing);
+    for (uint32_t t = 0; done && t < dag->thread_count; t++) {
+        if (!dag->threads[t].system && dag->threads[t].count) see_thread(&listing, &dag->threads[t]);
+    }
+    done = done && describe_all(&listing, arena, uses, count);
+    free(listing.tallies);
+    free(listing.stays);
+    free(listing.holds);
+    return done || error_set(error, STATUS_FAILED, "no memory for resources");
+}

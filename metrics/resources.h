@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What threads wait for beside results, workers and cores, and who holds it meanwhile: locks, permits, connections,
+// places of queues. Of any run, by its vertices.
+#ifndef REHYPE_METRICS_RESOURCES_H
+#define REHYPE_METRICS_RESOURCES_H
+
+#include "metrics/metrics.h"
+
+struct resource_place {
+    struct trace_site site;
+    uint64_t times;
+    int64_t total_ns;
+};
+
+struct resource_use {
+    uint32_t resource; // index into dag->resources
+    const char *name;  // as a user would call it (dag/names.h)
+    int64_t capacity;  // -1 unknown
+    double holders_mean; // units that are held, of a lock for readers and writers holders; by time, over the window. NAN
+                         // unknown, as of a queue through which messages go
+    uint64_t waits;      // that slept in the window
+    uint64_t timed_out;  // of these, that ended within it without: their time was up, or they were interrupted
+    int64_t wait_ns;     // threads' time asleep for it
+    double held_ns;      // holders' time; NAN as holders_mean
+    struct resource_place *waits_at, *held_at; // longest first; places that are known
+    size_t waits_at_count, held_at_count;
+};
+
+extern const char *const resource_kind_names[RESOURCE_KINDS]; // in JSON
+
+// Sorted by time waited, descending, then by time held. `time_ns`: a vertex of the DAG each, DAG_ABSENT for those that
+// are not in the run. The window is in that run's times; NULL: all of it. In the arena. Errors: no memory. Cost: a pass
+// over the vertices, and a sort of those that acquire.
+bool metrics_resources(const struct dag *dag, const int64_t *time_ns, const struct window *window, struct arena *arena,
+                       struct resource_use **uses, size_t *count, struct error *error);
+
+#endif
