@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/cores.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 bool cores_reserve(struct cores *cores, uint32_t strands) {
@@ -67,7 +66,7 @@ static double until_stretch_ns(const struct cores *cores) {
 static void serve(struct cores *cores, int64_t elapsed_ns) {
     double each_ns = (double)elapsed_ns * rate(cores);
     cores->moved_ns += elapsed_ns;
-    cores->served += (int64_t)(each_ns * CORES_TICKS);
+    cores_clock_pass(&cores->served, each_ns);
     cores->work_ns += each_ns * agenda_count(&cores->due);
 }
 
@@ -90,7 +89,7 @@ static void look_ahead(struct cores *cores) {
         cores->next_ns = INT64_MAX;
         return;
     }
-    double left_ns = (double)(agenda_next_ns(&cores->due) - cores->served) / CORES_TICKS / rate(cores);
+    double left_ns = ((double)(agenda_next_ns(&cores->due) - cores->served.ns) - cores->served.part) / rate(cores);
     double change_ns = fmin(until_pause_ns(cores), until_stretch_ns(cores));
     cores->next_ns = cores->since_ns + (int64_t)fmax(0, change_ns < left_ns ? ceil(change_ns) : round(left_ns));
 }
@@ -98,10 +97,14 @@ static void look_ahead(struct cores *cores) {
 // What part of a core it has had to do without since it joined.
 static float crowding_of(const struct cores *cores, const struct cores_share *share) {
     double moved_ns = (double)(cores->moved_ns - share->joined_ns);
-    double served_ns = (double)(cores->served - share->joined_served) / CORES_TICKS;
+    double served_ns = cores_clock_since(cores->served, share->joined_served);
     double crowding = moved_ns > 0 ? 1 - served_ns / moved_ns
                                    : 1 - cores_rate(cores->count, cores->taken, agenda_count(&cores->due) + 1);
     return (float)fmax(crowding, 0);
+}
+
+static void put_due(struct cores *cores, uint32_t strand, double left_ns) {
+    agenda_put(&cores->due, strand, cores->served.ns + (int64_t)round(cores->served.part + left_ns));
 }
 
 // A strand has been served for as long as it is whether it was lucky or not. Its luck comes back as far as it had to do
@@ -115,7 +118,7 @@ static bool is_done(struct cores *cores, uint32_t strand) {
     double more_ns = (double)share->luck.more_ns;
     double left_ns = more_ns > 0 ? part * more_ns : (1 - part) * fmin(-more_ns, share->compute_ns);
     if (left_ns < 1) return true;
-    agenda_put(&cores->due, strand, cores->served + (int64_t)(left_ns * CORES_TICKS));
+    put_due(cores, strand, left_ns);
     return false;
 }
 
@@ -124,7 +127,7 @@ void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t co
     if (agenda_count(&cores->due) == 0) begin_stretch(cores); // while nobody computed
     cores->shares[strand] = (struct cores_share){luck, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
     int64_t least_ns = luck.more_ns < 0 ? compute_ns + luck.more_ns : compute_ns;
-    agenda_put(&cores->due, strand, cores->served + (least_ns > 0 ? least_ns : 0) * CORES_TICKS);
+    put_due(cores, strand, (double)(least_ns > 0 ? least_ns : 0));
     look_ahead(cores);
 }
 

@@ -11,6 +11,8 @@
 
 #include "dag/simulate/agenda.h"
 
+#include <math.h>
+
 struct cores_pause {
     int64_t work_ns; // computed in all before it
     int64_t length_ns;
@@ -37,31 +39,47 @@ struct cores_recorded {
     uint32_t background_count;
 };
 
+// The clock of service, in whole ns and the part of one beside, which is below 1. Ticks of a part of a ns in one number
+// would reach their end within days of a run.
+struct cores_clock {
+    int64_t ns;
+    double part;
+};
+
+static inline void cores_clock_pass(struct cores_clock *clock, double ns) {
+    double whole = floor(clock->part + ns);
+    clock->ns += (int64_t)whole;
+    clock->part += ns - whole;
+}
+
+static inline double cores_clock_since(struct cores_clock now, struct cores_clock then) {
+    return (double)(now.ns - then.ns) + (now.part - then.part);
+}
+
 struct cores_share { // of one who computes
     struct cores_luck luck;
     double compute_ns;
-    int64_t joined_ns, joined_served; // by the clocks of moving and of service
+    int64_t joined_ns;                // by the clock of moving
+    struct cores_clock joined_served; // by the clock of service
     float crowding;                   // what part of a core it has had to do without
     bool settled;                     // how much of its luck comes back
 };
 
 struct cores {
-    struct agenda due;          // who computes, by the clock of service
+    struct agenda due;          // who computes, by the clock of service, to the nearest ns
     double count;               // cores; INFINITY: one for each
     struct cores_share *shares; // a strand each
     uint32_t capacity;
     int64_t moved_ns; // time that passed, but for pauses
     int64_t since_ns; // when what follows was brought up to date
-    int64_t served;   // the clock of service, in CORES_TICKS a ns
-    double work_ns;   // computed in all
-    int64_t next_ns;  // when someone is done, a pause begins, or others take more or less; INT64_MAX: never
+    struct cores_clock served;
+    double work_ns;  // computed in all
+    int64_t next_ns; // when someone is done, a pause begins, or others take more or less; INT64_MAX: never
     struct cores_recorded recorded;
     uint32_t next_pause, stretch;
     int64_t pause_left_ns;
     double taken; // cores that others take
 };
-
-enum { CORES_TICKS = 1 << 16 };
 
 // What each of n strands that compute gets of a core.
 static inline double cores_rate(double count, double taken, uint32_t n) {

@@ -63,12 +63,13 @@ static void measure_others(struct simulation *sim, const double *own_ns) {
 // The recording, gone through in order of time.
 struct sweep {
     struct simulation *sim;
-    const uint8_t *played; // a vertex each: enum played
-    struct agenda agenda;  // threads, by when their edge in hand falls asleep, or their next wakes up
-    uint32_t *vertex;      // a thread each: the edge in hand
-    int64_t *begun;        // a thread each: the clock of service when that woke up; -1: it has not
-    uint32_t awake;        // so many are
-    int64_t now_ns, served;
+    const uint8_t *played;     // a vertex each: enum played
+    struct agenda agenda;      // threads, by when their edge in hand falls asleep, or their next wakes up
+    uint32_t *vertex;          // a thread each: the edge in hand
+    struct cores_clock *begun; // a thread each: when that woke up; its ns are -1: it has not
+    uint32_t awake;            // so many are
+    int64_t now_ns;
+    struct cores_clock served;
     double work_ns;         // what the run got
     uint32_t sample, pause; // the next to come, or the pause that goes on
     int64_t paused_ns;      // in pauses that are over
@@ -88,7 +89,7 @@ static void next_edge(struct sweep *sweep, uint32_t thread) {
         if (!awake_is_needed(dag, v, sweep->played[v])) continue;
         struct awake awake = awake_part(dag, v, sweep->played[v]);
         if (awake.to_ns <= awake.from_ns) continue;
-        sweep->begun[thread] = -1;
+        sweep->begun[thread].ns = -1;
         agenda_put(&sweep->agenda, thread, awake.from_ns);
         return;
     }
@@ -167,7 +168,7 @@ static void serve(struct sweep *sweep, int64_t until_ns) {
         return;
     }
     double each_ns = (double)(until_ns - from_ns) * rate(sweep);
-    sweep->served += (int64_t)(each_ns * CORES_TICKS);
+    cores_clock_pass(&sweep->served, each_ns);
     sweep->work_ns += each_ns * sweep->awake;
 }
 
@@ -182,13 +183,13 @@ static void pass_to(struct sweep *sweep, int64_t until_ns) {
 static void take_edge(struct sweep *sweep, uint32_t thread) {
     struct simulation *sim = sweep->sim;
     uint32_t v = sweep->vertex[thread];
-    if (sweep->begun[thread] < 0) {
+    if (sweep->begun[thread].ns < 0) {
         sweep->begun[thread] = sweep->served;
         sweep->awake++;
         agenda_put(&sweep->agenda, thread, awake_part(sim->dag, v, sweep->played[v]).to_ns);
         return;
     }
-    int64_t service_ns = (sweep->served - sweep->begun[thread] + CORES_TICKS / 2) / CORES_TICKS;
+    int64_t service_ns = (int64_t)round(cores_clock_since(sweep->served, sweep->begun[thread]));
     sim->luck[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
     sweep->awake--;
     next_edge(sweep, thread);
