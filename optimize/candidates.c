@@ -52,6 +52,11 @@ static void set_refusal(struct improvement *improvement) {
         improvement->refusal = dag_resize_refusal(improvement->dag, improvement->pool);
         return;
     }
+    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+        improvement->refusal = (improvement->kind == KIND_UNLOCK ? dag_unlock_refusal : dag_resize_resource_refusal)(
+            improvement->dag, improvement->resource);
+        return;
+    }
     if (improvement->task_count == 0 && improvement_left_out(improvement) > 0)
         improvement->refusal = none_left(improvement);
     else if (improvement->task_count == 0 && improvement->kind == KIND_COMBINATOR)
@@ -81,12 +86,13 @@ static bool is_concerned(const struct improvement *improvement, const struct dag
 }
 
 static enum dag_left_out left_out(const struct improvement *improvement, uint32_t index) {
-    bool of_site = improvement->kind != KIND_RESIZE_POOL && is_concerned(improvement, &improvement->dag->tasks[index]);
+    bool of_site = improvement->kind < KIND_RESIZE_POOL && is_concerned(improvement, &improvement->dag->tasks[index]);
     return of_site ? dag_left_out(improvement->dag, index) : LEFT_OUT_NOT;
 }
 
 static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
+    if (improvement->kind > KIND_RESIZE_POOL) return !(task->flags & TASK_NESTED);
     if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool && !(task->flags & TASK_NESTED);
     if (!is_concerned(improvement, task) || dag_left_out(improvement->dag, index)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
@@ -113,7 +119,38 @@ static bool take_tasks(struct improvement *improvement, const uint32_t *tasks, u
     return set_facts(improvement, arena);
 }
 
+// Marks the tasks that ask for a resource.
+static void find_askers(const struct dag *dag, uint32_t resource, uint8_t *asks) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        uint32_t body = DAG_NONE, end = dag->threads[i].first + dag->threads[i].count;
+        for (uint32_t v = dag->threads[i].first; v < end; v++) {
+            if (vertices->kind[v] == VERTEX_START) body = vertices->task[v];
+            if (vertices->kind[v] == VERTEX_END) body = dag->tasks[vertices->task[v]].enclosing;
+            bool of_resource = vertex_is_of_resource(vertices->kind[v]) && body != DAG_NONE;
+            if (of_resource && dag->asks[vertices->task[v]].resource == resource) asks[body] = true;
+        }
+    }
+}
+
+// Of kinds that are about no site.
+static bool fill_with_askers(struct improvement *improvement, struct arena *arena) {
+    const struct dag *dag = improvement->dag;
+    uint32_t *all = malloc(((size_t)dag->task_count + 1) * sizeof *all), count = 0;
+    uint8_t *asks = calloc((size_t)dag->task_count + 1, 1);
+    bool done = all && asks;
+    if (done && improvement->resource != DAG_NONE) find_askers(dag, improvement->resource, asks);
+    for (uint32_t t = 0; done && t < dag->task_count; t++) {
+        if (asks[t]) all[count++] = t;
+    }
+    done = done && take_tasks(improvement, all, count, arena);
+    free(all);
+    free(asks);
+    return done;
+}
+
 bool candidates_fill(struct improvement *improvement, struct arena *arena) {
+    if (improvement->kind > KIND_RESIZE_POOL) return fill_with_askers(improvement, arena);
     const struct dag *dag = improvement->dag;
     uint32_t *all = malloc(((size_t)dag->task_count + 1) * sizeof *all), count = 0;
     for (uint32_t t = 0; all && t < dag->task_count; t++) {
@@ -426,6 +463,68 @@ static bool hand_over(struct listing *listing, struct improvement **improvements
     return *improvements;
 }
 
+// ---- resources
+
+enum { RESOURCES_MOST = 8 }; // those that are waited for longest
+
+struct contended {
+    uint32_t resource, most; // most that are held or waited for at once
+    int64_t waited_ns;
+};
+
+static int by_waited(const void *a, const void *b) {
+    const struct contended *x = a, *y = b;
+    if (x->waited_ns != y->waited_ns) return x->waited_ns > y->waited_ns ? -1 : 1;
+    return (x->resource > y->resource) - (x->resource < y->resource);
+}
+
+// By time waited, the longest first. NULL: no memory.
+static struct contended *find_contended(const struct dag *dag, uint32_t *count) {
+    struct contended *contended = calloc((size_t)dag->resource_count + 1, sizeof *contended);
+    for (uint32_t r = 0; contended && r < dag->resource_count; r++) contended[r].resource = r;
+    for (uint32_t i = 0; contended && i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        if (ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
+        contended[ask->resource].waited_ns += dag->vertices.time_ns[ask->got] - dag->vertices.time_ns[ask->asked];
+    }
+    if (contended) qsort(contended, dag->resource_count, sizeof *contended, by_waited);
+    *count = 0;
+    while (contended && *count < dag->resource_count && *count < RESOURCES_MOST && contended[*count].waited_ns > 0)
+        ++*count;
+    return contended;
+}
+
+static bool list_capacities(struct listing *listing, struct improvement *improvement, int64_t capacity) {
+    const int64_t sizes[] = {capacity / 2, capacity - 1, capacity + 1, capacity * 3 / 2, capacity * 2, capacity * 4};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        bool again = sizes[i] == capacity || (i && sizes[i] == sizes[i - 1]);
+        if (sizes[i] < 1 || sizes[i] > INT32_MAX || again) continue;
+        improvement->capacity = (int32_t)sizes[i];
+        if (!list(listing, improvement)) return false;
+    }
+    return true;
+}
+
+static bool list_resource(struct listing *listing, uint32_t resource) {
+    const struct dag *dag = listing->dag;
+    struct improvement unlocked = of_site(dag, KIND_UNLOCK, DAG_NONE, DAG_NONE);
+    struct improvement resized = of_site(dag, KIND_RESIZE_RESOURCE, DAG_NONE, DAG_NONE);
+    unlocked.resource = resized.resource = resource;
+    if (!candidates_fill(&unlocked, listing->arena) || !candidates_fill(&resized, listing->arena)) return false;
+    if (listing->kinds & KIND_BIT(KIND_UNLOCK) && !unlocked.refusal && !list(listing, &unlocked)) return false;
+    if (!(listing->kinds & KIND_BIT(KIND_RESIZE_RESOURCE)) || resized.refusal) return true;
+    return list_capacities(listing, &resized, dag->resources[resource].capacity);
+}
+
+static bool list_resources(struct listing *listing) {
+    uint32_t count;
+    struct contended *contended = find_contended(listing->dag, &count);
+    bool done = contended;
+    for (uint32_t i = 0; done && i < count; i++) done = list_resource(listing, contended[i].resource);
+    free(contended);
+    return done;
+}
+
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
                      size_t *count, struct error *error) {
     struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena};
@@ -434,14 +533,14 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
         if (!grain_survey(dag, arena, &groups, &listing.group_count, error)) return false;
         listing.groups = groups;
     }
-    bool done = list_sites(&listing) && list_pools(&listing);
+    bool done = list_sites(&listing) && list_pools(&listing) && list_resources(&listing);
     return (hand_over(&listing, improvements, count) && done) ||
            error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
 bool candidates_same_family(const struct improvement *a, const struct improvement *b) {
     return a->kind == b->kind && a->site == b->site && a->context == b->context && a->path == b->path &&
-           a->pool == b->pool;
+           a->pool == b->pool && a->resource == b->resource;
 }
 
 static bool largest_batch(const struct improvement *improvement, uint32_t *largest, struct error *error) {
@@ -533,9 +632,20 @@ static uint32_t find_pool(const struct dag *dag, const struct dag *other, uint32
     return found;
 }
 
+// The first of the same name as plans have it.
+static uint32_t find_resource(const struct dag *dag, const struct dag *other, uint32_t wanted) {
+    char name[512];
+    resource_plan_text(other, wanted, name, sizeof name);
+    uint32_t r = 0;
+    while (r < dag->resource_count && !resource_is_named(dag, r, name)) r++;
+    return r < dag->resource_count ? r : DAG_NONE;
+}
+
 // Site, context, path and pool in another DAG. false: it lacks one of them.
 static bool find_place(const struct improvement *offered, const struct dag *dag, struct improvement *improvement) {
     if (offered->kind == KIND_RESIZE_POOL) return (improvement->pool = find_pool(dag, offered->dag, offered->pool));
+    if (offered->kind > KIND_RESIZE_POOL)
+        return (improvement->resource = find_resource(dag, offered->dag, offered->resource)) != DAG_NONE;
     if (offered->context != DAG_NONE) {
         improvement->context = find_context(dag, offered->dag, offered->context);
         if (improvement->context == DAG_NONE) return false;
@@ -555,6 +665,7 @@ static bool translate(const struct improvement *offered, const struct dag *dag, 
     improvement->factor = offered->factor;
     improvement->first = offered->first;
     improvement->threads = offered->threads;
+    improvement->capacity = offered->capacity;
     improvement->follows_cores = offered->follows_cores;
     if (!find_place(offered, dag, improvement)) return true;
     if (!candidates_fill(improvement, arena)) return false;
@@ -562,6 +673,7 @@ static bool translate(const struct improvement *offered, const struct dag *dag, 
     improvement->site = DAG_NONE; // it has none of the tasks: nothing to change, and nothing to refuse
     improvement->pool = 0;
     memset(improvement->left_out, 0, sizeof improvement->left_out);
+    improvement->resource = DAG_NONE;
     improvement->refusal = NULL;
     return true;
 }
@@ -587,7 +699,8 @@ static bool is_known(const struct joining *joining, const struct improvement *of
     for (size_t c = 0; c < joining->count; c++) {
         const struct improvement *known = &joining->improvements[c * joining->dag_count + dag];
         if (candidates_same_family(known, offered) && known->factor == offered->factor &&
-            known->first == offered->first && known->threads == offered->threads) {
+            known->first == offered->first && known->threads == offered->threads &&
+            known->capacity == offered->capacity) {
             return true;
         }
     }

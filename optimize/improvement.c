@@ -10,7 +10,8 @@
 enum { NAME_BYTES = 512 };
 
 const char *const improvement_kind_names[KIND_COUNT] = {"inline", "hoist-branch", "combinator",
-                                                        "merge",  "split",        "resize-pool"};
+                                                        "merge",  "split",        "resize-pool",
+                                                        "resize-resource", "unlock"};
 
 // Names
 
@@ -71,6 +72,39 @@ char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t si
     return text;
 }
 
+static const char *resource_name(const struct dag *dag, uint32_t index) {
+    const struct dag_resource *resource = &dag->resources[index];
+    bool has_class = resource->resource_class && resource->resource_class < dag->trace->class_count;
+    if (resource->name) return resource->name;
+    return has_class ? known(dag->trace->classes[resource->resource_class].name) : "?";
+}
+
+char *resource_plan_text(const struct dag *dag, uint32_t index, char *text, size_t size) {
+    bool shared = false;
+    for (uint32_t r = 0; r < dag->resource_count && !shared; r++)
+        shared = r != index && strcmp(resource_name(dag, r), resource_name(dag, index)) == 0;
+    if (shared)
+        snprintf(text, size, "%s@%" PRIu64, resource_name(dag, index), dag->resources[index].id);
+    else
+        snprintf(text, size, "%s", resource_name(dag, index));
+    return text;
+}
+
+bool resource_is_named(const struct dag *dag, uint32_t index, const char *wanted) {
+    char name[NAME_BYTES];
+    const char *own = resource_name(dag, index), *field = strrchr(own, '.');
+    if (strcmp(own, wanted) == 0 || (field && strcmp(field + 1, wanted) == 0)) return true;
+    if (strcmp(resource_plan_text(dag, index, name, sizeof name), wanted) == 0) return true;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        if (ask->resource != index || !ask->site || ask->site >= dag->trace->site_count) continue;
+        const struct trace_site *site = &dag->trace->sites[ask->site];
+        snprintf(name, sizeof name, "%s.%s:%u", known(site->class_name), known(site->method), site->line);
+        if (strcmp(name, wanted) == 0) return true;
+    }
+    return false;
+}
+
 static void say_context(struct sentence *sentence, const struct improvement *improvement) {
     if (improvement->context == DAG_NONE) return;
     const struct dag_context *context = &improvement->dag->contexts[improvement->context];
@@ -89,6 +123,12 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
     if (improvement->kind == KIND_RESIZE_POOL) {
         say(&sentence, "resize-pool %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
             improvement->threads, improvement->threads == 1 ? "" : "s");
+        return text;
+    }
+    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+        say(&sentence, "%s %s", improvement_kind_names[improvement->kind],
+            resource_plan_text(dag, improvement->resource, name, sizeof name));
+        if (improvement->kind == KIND_RESIZE_RESOURCE) say(&sentence, " to %d", improvement->capacity);
         return text;
     }
     say(&sentence, "%s %s", improvement_kind_names[improvement->kind],
@@ -138,6 +178,14 @@ const char *improvement_apply(const struct improvement *improvement, struct dag_
         dag_edit_resize(edit, improvement->pool, improvement->threads);
         return NULL;
     }
+    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+        if (improvement->resource == DAG_NONE) return NULL;
+        if (improvement->kind == KIND_UNLOCK)
+            dag_edit_unlock(edit, improvement->resource);
+        else
+            dag_edit_resize_resource(edit, improvement->resource, improvement->capacity);
+        return NULL;
+    }
     if (improvement->kind == KIND_MERGE) {
         uint32_t merged =
             dag_edit_merge(edit, improvement->dag, improvement->tasks, improvement->task_count, improvement->factor);
@@ -171,7 +219,13 @@ static bool is_same_twice(const struct improvement *a, const struct improvement 
            a->path == b->path;
 }
 
+static bool is_of_resource(const struct improvement *improvement) {
+    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
+}
+
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {
+    if (is_of_resource(a) || is_of_resource(b))
+        return is_of_resource(a) && is_of_resource(b) && a->resource != DAG_NONE && a->resource == b->resource;
     bool resizes_a = a->kind == KIND_RESIZE_POOL, resizes_b = b->kind == KIND_RESIZE_POOL;
     if (resizes_a || resizes_b) return resizes_a && resizes_b && a->pool && a->pool == b->pool;
     return is_same_twice(a, b) || (a->site == b->site && shares_task(a, b)); // a task has one site
@@ -191,6 +245,10 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
         if (!improvement->pool) return 0;
         return mix(mix(change) ^ (uint64_t)improvement->pool << 32 ^ (uint32_t)improvement->threads);
     }
+    if (is_of_resource(improvement)) {
+        if (improvement->resource == DAG_NONE) return 0;
+        return mix(mix(change) ^ (uint64_t)improvement->resource << 32 ^ (uint32_t)improvement->capacity);
+    }
     for (uint32_t i = 0; i < improvement->task_count; i++) key ^= mix(mix(change) ^ improvement->tasks[i]);
     return key;
 }
@@ -198,7 +256,8 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
 // Models
 
 unsigned model_kinds(enum model_kind model) {
-    const unsigned dispatched = KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_RESIZE_POOL) | KINDS_ON_POOL;
+    const unsigned dispatched = KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_RESIZE_POOL) | KIND_BIT(KIND_RESIZE_RESOURCE) |
+                                KIND_BIT(KIND_UNLOCK) | KINDS_ON_POOL;
     return model == MODEL_DAG ? KINDS_ALL & ~dispatched : KINDS_ALL;
 }
 

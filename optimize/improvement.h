@@ -13,6 +13,8 @@ enum improvement_kind {
     KIND_MERGE,
     KIND_SPLIT,
     KIND_RESIZE_POOL,
+    KIND_RESIZE_RESOURCE,
+    KIND_UNLOCK,
     KIND_COUNT
 };
 extern const char *const improvement_kind_names[KIND_COUNT];
@@ -32,6 +34,8 @@ struct improvement {
     uint32_t factor;       // of merge and split: 2 or more; 0: still to be chosen
     uint32_t pool;         // of resize-pool: trace pool id
     int32_t threads;       // of resize-pool: 1 or more
+    uint32_t resource;     // of resize-resource and unlock: index into dag->resources; DAG_NONE: the DAG has none such
+    int32_t capacity;      // of resize-resource: 1 or more
     const uint32_t *tasks; // that it changes, rising; of combinator the coordinators, of resize-pool the pool's
     uint32_t task_count;
     uint32_t left_out[LEFT_OUT_KINDS]; // by enum dag_left_out: further tasks of its site and context, which stay as
@@ -80,6 +84,10 @@ char *site_plan_text(const struct dag *dag, uint32_t site, bool with_bci, char *
 char *site_own_text(const struct dag *dag, uint32_t site, char *text, size_t size); // with_bci where it needs to be
 char *method_plan_text(const struct dag *dag, uint32_t method, char *text, size_t size); // trace method id
 char *path_plan_text(const struct dag *dag, uint32_t path, char *text, size_t size);
+// "HikariPool-1", "Cache.lock", the class where it has no name; with "@7", its id in the trace, where several have that.
+char *resource_plan_text(const struct dag *dag, uint32_t resource, char *text, size_t size);
+// Whether `wanted` names it: as above, by its name (of a field also without its class) or class alone, or as the site at which it is acquired.
+bool resource_is_named(const struct dag *dag, uint32_t resource, const char *wanted);
 // "pool-1", or "pool-1@3" where that is the name of several pools: 3 is its id in the trace.
 char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t size);
 

@@ -358,6 +358,46 @@ static bool read_pool(const struct reading *reading, const cJSON *params, struct
     return improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params");
 }
 
+static bool no_such_resource(const struct reading *reading, const char *wanted) {
+    const struct dag *dag = reading->dag;
+    const char **names = ARENA_NEW(reading->arena, const char *, (size_t)dag->resource_count + 1);
+    for (uint32_t r = 0; names && r < dag->resource_count; r++) {
+        char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
+        if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
+        names[r] = resource_plan_text(dag, r, name, NAME_BYTES);
+    }
+    if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
+    char nearest[300];
+    text_nearest(wanted, names, dag->resource_count, nearest, sizeof nearest);
+    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no resource %.150s; nearest: %s", wanted, nearest);
+}
+
+static bool find_resource(const struct reading *reading, const char *wanted, uint32_t *resource) {
+    char names[300] = "", name[NAME_BYTES];
+    size_t used = 0;
+    uint32_t matches = 0;
+    for (uint32_t r = 0; r < reading->dag->resource_count; r++) {
+        if (!resource_is_named(reading->dag, r, wanted)) continue;
+        *resource = r;
+        matches++;
+        if (used >= sizeof names) continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                 resource_plan_text(reading->dag, r, name, sizeof name));
+    }
+    if (matches == 0) return no_such_resource(reading, wanted);
+    return matches == 1 ||
+           error_set(reading->error, STATUS_BAD_INPUT, "resource %.150s is ambiguous; it could be: %s", wanted, names);
+}
+
+static bool read_resource(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(params, "resource");
+    if (!cJSON_IsString(name)) return error_set(reading->error, STATUS_BAD_INPUT, "\"resource\" is missing in params");
+    if (!find_resource(reading, name->valuestring, &improvement->resource)) return false;
+    if (improvement->kind == KIND_UNLOCK) return true;
+    if (!read_count(reading, params, "capacity", 1, &improvement->capacity)) return false;
+    return improvement->capacity || error_set(reading->error, STATUS_BAD_INPUT, "\"capacity\" is missing in params");
+}
+
 // What the kinds take. `read` fills in what the params say, into an improvement that has its site and context.
 static const struct {
     const char *params[3]; // keys, NULL at the end
@@ -368,6 +408,8 @@ static const struct {
     [KIND_MERGE] = {{"factor"}, read_factor},
     [KIND_SPLIT] = {{"factor"}, read_factor},
     [KIND_RESIZE_POOL] = {{"pool", "threads"}, read_pool},
+    [KIND_RESIZE_RESOURCE] = {{"resource", "capacity"}, read_resource},
+    [KIND_UNLOCK] = {{"resource"}, read_resource},
 };
 
 static bool read_params(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
@@ -385,7 +427,12 @@ static bool read_place(const struct reading *reading, const cJSON *json, struct 
     static const char *const staged[] = {"kind", "site", "context", "params", "stages", NULL};
     static const char *const placeless[] = {"kind", "params", NULL};
     improvement->site = improvement->context = improvement->path = DAG_NONE;
-    if (improvement->kind == KIND_RESIZE_POOL) return check_keys(reading, json, placeless, "a resize-pool improvement");
+    if (improvement->kind >= KIND_RESIZE_POOL) {
+        char what[64];
+        snprintf(what, sizeof what, "a%s %s improvement", improvement->kind == KIND_UNLOCK ? "n" : "",
+                 improvement_kind_names[improvement->kind]);
+        return check_keys(reading, json, placeless, what);
+    }
     return check_keys(reading, json, improvement->kind == KIND_COMBINATOR ? staged : keys, "an improvement") &&
            read_site(reading, json, &improvement->site) &&
            read_context(reading, json, improvement->site, &improvement->context);

@@ -46,6 +46,12 @@ static bool fill_params(cJSON *params, const struct improvement *improvement) {
     }
     if (improvement->first)
         return cJSON_AddStringToObject(params, "first", improvement->first == FIRST_STAGE_ON_POOL ? "pool" : "spawner");
+    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+        resource_plan_text(improvement->dag, improvement->resource, name, sizeof name);
+        return cJSON_AddStringToObject(params, "resource", name) &&
+               (improvement->kind == KIND_UNLOCK ||
+                cJSON_AddNumberToObject(params, "capacity", improvement->capacity));
+    }
     if (improvement->kind != KIND_RESIZE_POOL) return true;
     pool_plan_text(improvement->dag, improvement->pool, name, sizeof name);
     return cJSON_AddStringToObject(params, "pool", name) &&
@@ -103,7 +109,7 @@ static bool add_place(cJSON *object, const struct improvement *improvement) {
 }
 
 static bool has_params(const struct improvement *improvement) {
-    return improvement->factor || improvement->first || improvement->kind == KIND_RESIZE_POOL ||
+    return improvement->factor || improvement->first || improvement->kind >= KIND_RESIZE_POOL ||
            (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE);
 }
 

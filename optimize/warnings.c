@@ -567,7 +567,7 @@ static bool warn_of_left_out(struct warnings *warnings, const struct improvement
 }
 
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
-    if (improvement->kind == KIND_RESIZE_POOL) return true; // its tasks stay on threads of their pool
+    if (improvement->kind >= KIND_RESIZE_POOL) return true; // tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
     return warn_of_kind(warnings, improvement, error) && warn_of_left_out(warnings, improvement, error) &&
            warn_of_locks(warnings, improvement->dag->trace, &findings, error) &&

@@ -5,6 +5,7 @@
 #include "optimize/branch.h"
 #include "optimize/sentence.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 struct facts {
@@ -191,8 +192,36 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
     if (rules->discipline == DISCIPLINE_HAND_OFF) say(sentence, " and a queue");
 }
 
+static bool is_of_resource(const struct improvement *improvement) {
+    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
+}
+
+static void say_resource(struct sentence *sentence, const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    const struct dag_resource *resource = &dag->resources[improvement->resource];
+    uint64_t waits = 0;
+    double waited_ns = 0;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        if (ask->resource != improvement->resource || ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
+        waits++;
+        waited_ns += (double)(dag->vertices.time_ns[ask->got] - dag->vertices.time_ns[ask->asked]);
+    }
+    say_counted(sentence, waits, "wait");
+    say(sentence, " for it took ");
+    say_duration(sentence, waited_ns);
+    if (improvement->kind == KIND_UNLOCK)
+        say(sentence, "; without contention, which is the most that a finer lock can bring");
+    else
+        say(sentence, "; with %d instead of %" PRId64, improvement->capacity, resource->capacity);
+}
+
 static void say_tasks(struct sentence *sentence, const struct why *why) {
     const struct improvement *improvement = why->improvement;
+    if (is_of_resource(improvement)) {
+        say_resource(sentence, improvement);
+        return;
+    }
     const struct facts facts = facts_of(improvement);
     if (improvement->task_count == 0) {
         say(sentence, "no such task");
@@ -238,7 +267,8 @@ static struct sentence begin(const struct why *why, char *text, size_t size) {
 }
 
 static const char *const participles[KIND_COUNT] = {"inlined", "inlined", "turned into a combinator",
-                                                    "merged",  "split",   "run by a pool of that size"};
+                                                    "merged",  "split",   "run by a pool of that size",
+                                                    "resized", "unlocked"};
 
 // What changes the grain of tasks is about time; the rest is about threads.
 static void say_wall(struct sentence *sentence, const struct why *why) {
@@ -246,7 +276,7 @@ static void say_wall(struct sentence *sentence, const struct why *why) {
     const enum improvement_kind kind = why->improvement->kind;
     double change = before_ns ? 100.0 * (double)(after_ns - before_ns) / (double)before_ns : 0;
     say(sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
-    if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && kind != KIND_RESIZE_POOL)) return;
+    if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && kind < KIND_RESIZE_POOL)) return;
     say(sentence, " (");
     say_duration(sentence, fabs((double)(after_ns - before_ns)));
     say(sentence, after_ns < before_ns ? " less)" : " more)");
@@ -257,7 +287,7 @@ void why_write(const struct why *why, char *text, size_t size) {
     const struct improvement *improvement = why->improvement;
     say_tasks(&sentence, why);
     if (why->refusal) {
-        const bool of_one = improvement->kind != KIND_RESIZE_POOL && strncmp(why->refusal, "it", 2) == 0;
+        const bool of_one = improvement->kind < KIND_RESIZE_POOL && strncmp(why->refusal, "it", 2) == 0;
         say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind], of_one ? "of one, " : "",
             why->refusal);
         return;
@@ -275,7 +305,10 @@ void why_write_stuck(const struct why *why, const struct estimator *estimator, c
     struct sentence sentence = begin(why, text, size);
     char cycle[200];
     estimator_stuck_text(estimator, cycle, sizeof cycle);
-    say_counted(&sentence, why->improvement->task_count, "task");
+    if (is_of_resource(why->improvement))
+        say(&sentence, "the resource");
+    else
+        say_counted(&sentence, why->improvement->task_count, "task");
     say(&sentence, " %s would %s: %s", participles[why->improvement->kind],
         estimator_starves(estimator) ? "starve" : "deadlock", cycle);
 }

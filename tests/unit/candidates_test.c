@@ -724,7 +724,9 @@ static bool is_same_edit(const struct dag *dag, const struct dag_edit *a, const 
     return memcmp(a->inlined, b->inlined, tasks) == 0 && memcmp(a->staged, b->staged, tasks) == 0 &&
            memcmp(a->merged_next, b->merged_next, tasks * sizeof *a->merged_next) == 0 &&
            memcmp(a->parts, b->parts, tasks * sizeof *a->parts) == 0 &&
-           memcmp(a->pool_threads, b->pool_threads, pools * sizeof *a->pool_threads) == 0;
+           memcmp(a->pool_threads, b->pool_threads, pools * sizeof *a->pool_threads) == 0 &&
+           memcmp(a->resource_units, b->resource_units, dag->resource_count * sizeof *a->resource_units) == 0 &&
+           memcmp(a->unlocked, b->unlocked, dag->resource_count) == 0;
 }
 
 static uint32_t asked_of(const struct dag_edit *edit, uint32_t task) {
