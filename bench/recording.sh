@@ -15,8 +15,8 @@ record() { # FILE JAVA ARGUMENT...
         complain "recording ${*:3} failed: $(cat "$1.err")"
 }
 
-# A recording that lost events says so, and its user makes another: so does this, and counts them. Options that
-# recording the program needs are words in `record_options`.
+# A recording that lost events says so, and is made again; how often that was is counted. Options that recording the
+# program needs are words in `record_options`.
 record_whole() { # FILE JAVA ARGUMENT...
     local try
     for try in 1 2 3; do
