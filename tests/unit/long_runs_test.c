@@ -85,8 +85,8 @@ static void test_edges_of_200_hours_share_a_core(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-// A JVM that runs for a year: each hour main hands a task over, which computes for forty minutes. In all it computes for
-// 5,840 hours, never more than one at a time.
+// A JVM that runs for a year: each hour main hands a task over, which computes for forty minutes. In all it computes
+// for 5,840 hours, never more than one at a time.
 static struct by_hand a_year(void) {
     struct by_hand p = by_hand_begin(NULL, 1);
     int64_t computed_ns = 0;
@@ -128,8 +128,10 @@ static void test_a_year_is_inlined(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_edge_of_200_hours_is_replayed), cmocka_unit_test(test_an_edge_of_200_hours_is_inlined),
-        cmocka_unit_test(test_edges_of_200_hours_share_a_core),  cmocka_unit_test(test_a_year_is_replayed),
+        cmocka_unit_test(test_an_edge_of_200_hours_is_replayed),
+        cmocka_unit_test(test_an_edge_of_200_hours_is_inlined),
+        cmocka_unit_test(test_edges_of_200_hours_share_a_core),
+        cmocka_unit_test(test_a_year_is_replayed),
         cmocka_unit_test(test_a_year_is_inlined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
