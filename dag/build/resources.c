@@ -67,10 +67,11 @@ enum turn { TURN_FREES, TURN_GETS, TURN_ASKS, TURNS };
 
 struct count { // of a resource, as the replay goes on
     int64_t available;
-    uint32_t freed;           // latest RELEASED, DAG_NONE
-    uint32_t uncovered;       // asks that wait though there was enough, by `next`; DAG_NONE
-    uint32_t before;          // where no release is told: the latest ask that got it, DAG_NONE
-    uint32_t waiting, waited; // asks that wait; that did when `before` got it
+    uint32_t freed;     // latest RELEASED, DAG_NONE
+    uint32_t uncovered; // asks that wait though there was enough, by `next`; DAG_NONE
+    uint32_t before;    // where no release is told: the latest ask that got it, DAG_NONE
+    uint32_t waiting, writers; // asks that wait; of those that are not shared
+    uint32_t waited;           // that waited when `before` got it
     uint32_t takes, returns, given;
 };
 
@@ -135,17 +136,31 @@ static void count_got(struct replay *replay, struct dag_ask *ask) {
     count->available -= ask->units;
 }
 
+// A lock that is given back by a thread that did not take it was that thread's from the beginning, if nothing has had
+// it since: what is done to a lock is told from its first contention on. Else its taking was lost, and nothing changes.
+static void count_freed(struct replay *replay, struct dag_ask *ask) {
+    struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    struct count *count = &replay->counts[ask->resource];
+    bool alone = ask->got == DAG_NONE;
+    count->given += alone;
+    if (!alone || !is_exclusive(resource)) {
+        count->available += ask->units;
+    } else if (count->takes == 0 && resource->initial >= ask->units) {
+        resource->initial -= ask->units;
+    } else {
+        ask->units = 0;
+    }
+}
+
 static void find_initial(struct replay *replay) {
     for (uint32_t i = 0; i < replay->turn_count; i++) {
         struct dag_ask *ask = &replay->dag->asks[replay->turns[i].item / TURNS];
-        struct count *count = &replay->counts[ask->resource];
         switch (replay->turns[i].item % TURNS) {
         case TURN_GETS:
             count_got(replay, ask);
             break;
         case TURN_FREES:
-            count->available += ask->units;
-            count->given += ask->got == DAG_NONE;
+            count_freed(replay, ask);
             break;
         default:
             break;
@@ -181,10 +196,24 @@ static void cover(struct replay *replay, struct count *count, int64_t time_ns) {
     }
 }
 
+// Whether it waits behind others though there is enough: in a queue that is fair, or as a reader behind a writer.
+static bool queues(const struct replay *replay, const struct dag_ask *ask) {
+    const struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    const struct count *count = &replay->counts[ask->resource];
+    return resource->fair ? count->waiting > 0 : ask->shared && count->writers > 0;
+}
+
+// One more that waits, or one less. What gives up is not told when: it does not count.
+static void count_waiting(struct count *count, const struct dag_ask *ask, int more) {
+    if (ask->asked == DAG_NONE || ask->got == DAG_NONE || ask->given_up) return;
+    count->waiting += (uint32_t)more;
+    if (!ask->shared) count->writers += (uint32_t)more;
+}
+
 static void begin_wait(struct replay *replay, uint32_t index) {
     struct dag_ask *ask = &replay->dag->asks[index];
     struct count *count = &replay->counts[ask->resource];
-    if (ask->got == DAG_NONE || (count->available < ask->units && ask->units)) return;
+    if (ask->got == DAG_NONE || (count->available < ask->units && ask->units) || queues(replay, ask)) return;
     ask->unknown_ns = replay->dag->vertices.time_ns[ask->got] - replay->dag->vertices.time_ns[ask->asked];
     replay->next[index] = count->uncovered;
     count->uncovered = index;
@@ -217,8 +246,10 @@ static void find_causes_of_told(struct replay *replay) {
         switch (replay->turns[i].item % TURNS) {
         case TURN_ASKS:
             begin_wait(replay, index);
+            count_waiting(count, ask, 1);
             break;
         case TURN_GETS:
+            count_waiting(count, ask, -1);
             if (ask->asked != DAG_NONE) end_wait(replay, index);
             count->available -= ask->units;
             cover(replay, count, replay->turns[i].time_ns);
