@@ -12,7 +12,10 @@
 
 #include <stdlib.h>
 
-enum { CANDIDATES_MOST = 64 }; // that are looked at for one task
+enum {
+    CANDIDATES_MOST = 64, // that are looked at for one task
+    CHANGES_MOST = 64,    // of one task: what tries again until it gets something may never get it
+};
 
 struct donors {
     uint32_t *task_of; // an ask each: innermost body that asks, DAG_NONE
@@ -179,10 +182,22 @@ static uint32_t find_donor(const struct simulation *sim, uint32_t ask) {
     return best;
 }
 
-uint32_t donor_of(struct simulation *sim, uint32_t ask) {
+static uint32_t donor_of(struct simulation *sim, uint32_t ask) {
     uint32_t *known = &sim->donors->known[ask];
     if (*known == DONOR_UNKNOWN) *known = find_donor(sim, ask);
     return *known;
+}
+
+static bool may_change(const struct simulation *sim, uint32_t index) {
+    uint32_t changes = 0;
+    for (uint32_t f = sim->strands[index].frame; f != DAG_NONE && sim->frames[f].kind == FRAME_DONOR;
+         f = sim->frames[f].outer)
+        changes++;
+    return changes < CHANGES_MOST;
+}
+
+bool donor_is_there(struct simulation *sim, uint32_t index, uint32_t ask) {
+    return may_change(sim, index) && donor_of(sim, ask) != DAG_NONE;
 }
 
 // ---- going on like a donor
@@ -216,13 +231,15 @@ void donor_go_on(struct simulation *sim, uint32_t index, uint32_t ask) {
     uint32_t donor = donor_of(sim, ask), task = sim->donors->task_of[ask], from = sim->donors->task_of[donor];
     uint32_t got = dag->asks[donor].got, last = frame_last_of_body(sim, from);
     struct frame *around = &sim->frames[sim->strands[index].frame];
+    bool again = around->kind == FRAME_DONOR; // then `task` was a donor itself
+    uint32_t own = again ? around->task : task;
     sim->outcomes_changed++;
     exchange_holds(sim, index, task, ask, donor);
-    drop_rest(sim, task, dag->asks[ask].got);
+    if (!again) drop_rest(sim, task, dag->asks[ask].got);
     around->next = frame_last_of_body(sim, task) + 1;
     around->since_ns = dag->vertices.time_ns[around->next - 1];
     frame_push(sim, index,
-               (struct frame){.task = task,
+               (struct frame){.task = own,
                               .next = got + 1,
                               .end = last + 1,
                               .link = from,

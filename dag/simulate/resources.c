@@ -39,6 +39,7 @@ void resources_begin_run(struct simulation *sim) {
     sim->hold_count = 0;
     sim->unused_hold = DAG_NONE;
     sim->outcomes_kept = sim->outcomes_changed = 0;
+    sim->starvation = (struct starvation){0};
     agenda_clear(&sim->releases);
     for (uint32_t r = 0; r < sim->dag->resource_count; r++) {
         sim->resources[r] = (struct resource){.available = units_at_beginning(sim, r),
@@ -196,28 +197,42 @@ void resource_times_out(struct simulation *sim) {
     if (let_go(sim, sim->resources[resource].holder, ask)) give_back(sim, ask, now_ns);
 }
 
+// When the process gives up that asks now. Without a donor it would not know how to go on.
+static int64_t limit_of(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    uint32_t ask = sim->strands[index].ask;
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    bool limited = of->limit_ns != INT64_MAX && (of->given_up || donor_is_there(sim, index, ask));
+    return limited ? now_ns + of->limit_ns : INT64_MAX;
+}
+
 static void begin_wait(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
-    const struct dag_ask *ask = &sim->dag->asks[strand->ask];
     list(sim, index, now_ns);
-    bool limited = ask->limit_ns != INT64_MAX && (ask->given_up || donor_of(sim, strand->ask) != DAG_NONE);
-    strand->limit_ns = limited ? now_ns + ask->limit_ns : INT64_MAX;
-    if (limited) agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+    if (strand->limit_ns != INT64_MAX) agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
     starvation_look(sim, index);
+}
+
+// Something unknown has it. What was given up meanwhile, is so again.
+static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    const struct dag_ask *of = &sim->dag->asks[strand->ask];
+    strand->wait = ASK_UNKNOWN;
+    strand->called_ns = now_ns + of->unknown_ns;
+    if (of->given_up) strand->called_ns = min_ns(strand->called_ns, strand->limit_ns);
+    resource_of(sim, strand->ask)->unknown++;
 }
 
 bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     const struct dag_ask *of = &sim->dag->asks[ask];
     strand->ask = ask;
+    strand->limit_ns = limit_of(sim, index, now_ns);
     if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
-    if (of->given_up && donor_of(sim, ask) == DAG_NONE) {
+    if (of->given_up && !donor_is_there(sim, index, ask)) {
         sim->outcomes_kept += fits(sim, index, ask);
         strand->wait = ASK_AS_RECORDED;
     } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked) {
-        strand->wait = ASK_UNKNOWN;
-        strand->called_ns = now_ns + of->unknown_ns;
-        resource_of(sim, ask)->unknown++;
+        begin_unknown(sim, index, now_ns);
     } else if (fits(sim, index, ask)) {
         take(sim, index, ask);
         strand->wait = of->asked != DAG_NONE ? ASK_GRANTED_AT_ONCE : ASK_NOT;
@@ -249,6 +264,12 @@ static bool arrive(struct simulation *sim, uint32_t index, int64_t now_ns) {
     return false;
 }
 
+static void give_up(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    sim->strands[index].wait = ASK_GIVEN_UP;
+    sim->strands[index].called_ns = now_ns;
+    go_on(sim, index);
+}
+
 // Whatever is not known has given the resource up.
 static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
@@ -256,8 +277,11 @@ static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) 
     uint32_t first = resource->first;
     resource->unknown--;
     bool precedes = first == DAG_NONE || key_of(sim, strand->ask, now_ns) <= sim->strands[first].ask_key;
-    bool gets = precedes && fits(sim, index, strand->ask);
-    if (gets)
+    bool late = sim->dag->asks[strand->ask].given_up && strand->limit_ns <= now_ns;
+    bool gets = !late && precedes && fits(sim, index, strand->ask);
+    if (late)
+        give_up(sim, index, now_ns);
+    else if (gets)
         take(sim, index, strand->ask);
     else
         begin_wait(sim, index, now_ns);
@@ -266,11 +290,8 @@ static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) 
 }
 
 void resource_limit(struct simulation *sim, uint32_t index, int64_t now_ns) {
-    struct strand *strand = &sim->strands[index];
     unlist(sim, index);
-    strand->wait = ASK_GIVEN_UP;
-    strand->called_ns = now_ns;
-    go_on(sim, index);
+    give_up(sim, index, now_ns);
 }
 
 bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
