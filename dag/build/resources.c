@@ -67,11 +67,10 @@ enum turn { TURN_FREES, TURN_GETS, TURN_ASKS, TURNS };
 
 struct count { // of a resource, as the replay goes on
     int64_t available;
-    uint32_t freed;     // latest RELEASED, DAG_NONE
+    uint32_t listed;    // asks that wait, in the order in which they are called, by `next_listed`; DAG_NONE
     uint32_t uncovered; // asks that wait though there was enough, by `next`; DAG_NONE
     uint32_t before;    // where no release is told: the latest ask that got it, DAG_NONE
-    uint32_t waiting, writers; // asks that wait; of those that are not shared
-    uint32_t waited;           // that waited when `before` got it
+    uint32_t waiting, waited; // where no release is told: asks that wait; that did when `before` got it
     uint32_t takes, returns, given;
 };
 
@@ -80,7 +79,8 @@ struct replay {
     struct order_key *turns;
     uint32_t turn_count;
     struct count *counts;          // a resource each
-    uint32_t *next;                // an ask each
+    uint32_t *next, *next_listed;  // an ask each
+    uint32_t *called_by;           // an ask each that waits: the RELEASED that made room for it, DAG_NONE
     uint32_t *body_end, *next_ask; // an ask each that waited where no release is told: end of the body in which it got
                                    // the lock; its thread's next such ask; DAG_NONE
 };
@@ -96,7 +96,7 @@ static bool sort_turns(struct replay *replay) {
     for (uint32_t i = 0; i < dag->ask_count; i++) {
         const struct dag_ask *ask = &dag->asks[i];
         add_turn(replay, ask->asked, TURN_ASKS, i);
-        if (!ask->given_up) add_turn(replay, ask->got, TURN_GETS, i);
+        add_turn(replay, ask->got, TURN_GETS, i);
         add_turn(replay, ask->released, TURN_FREES, i);
     }
     return order_sort(replay->turns, replay->turn_count);
@@ -113,8 +113,8 @@ static void begin_counts(struct replay *replay) {
         struct dag_resource *resource = &replay->dag->resources[r];
         resource->initial = is_exclusive(resource) ? whole_of(resource) : 0;
         if (resource->kind == RESOURCE_PERMITS && resource->capacity > 0) resource->initial = resource->capacity;
-        replay->counts[r] = (struct count){
-            .available = resource->initial, .freed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
+        replay->counts[r] =
+            (struct count){.available = resource->initial, .listed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
     }
 }
 
@@ -157,7 +157,7 @@ static void find_initial(struct replay *replay) {
         struct dag_ask *ask = &replay->dag->asks[replay->turns[i].item / TURNS];
         switch (replay->turns[i].item % TURNS) {
         case TURN_GETS:
-            count_got(replay, ask);
+            if (!ask->given_up) count_got(replay, ask);
             break;
         case TURN_FREES:
             count_freed(replay, ask);
@@ -198,16 +198,10 @@ static void cover(struct replay *replay, struct count *count, int64_t time_ns) {
 
 // Whether it waits behind others though there is enough: in a queue that is fair, or as a reader behind a writer.
 static bool queues(const struct replay *replay, const struct dag_ask *ask) {
-    const struct dag_resource *resource = &replay->dag->resources[ask->resource];
-    const struct count *count = &replay->counts[ask->resource];
-    return resource->fair ? count->waiting > 0 : ask->shared && count->writers > 0;
-}
-
-// One more that waits, or one less. What gives up is not told when: it does not count.
-static void count_waiting(struct count *count, const struct dag_ask *ask, int more) {
-    if (ask->asked == DAG_NONE || ask->got == DAG_NONE || ask->given_up) return;
-    count->waiting += (uint32_t)more;
-    if (!ask->shared) count->writers += (uint32_t)more;
+    const struct dag *dag = replay->dag;
+    uint32_t first = replay->counts[ask->resource].listed;
+    if (first == DAG_NONE) return false;
+    return dag->resources[ask->resource].fair || (ask->shared && !dag->asks[first].shared);
 }
 
 static void begin_wait(struct replay *replay, uint32_t index) {
@@ -225,16 +219,78 @@ static void leave_uncovered(struct replay *replay, struct count *count, uint32_t
     if (*link == index) *link = replay->next[index];
 }
 
+// ---- who is called by which release: as in dag/simulate/resources.c
+
+static int64_t place_in_list(const struct replay *replay, uint32_t index) {
+    const struct dag_ask *ask = &replay->dag->asks[index];
+    bool fair = replay->dag->resources[ask->resource].fair;
+    return replay->dag->vertices.time_ns[fair ? ask->asked : ask->got];
+}
+
+static void list(struct replay *replay, uint32_t index) {
+    uint32_t *link = &replay->counts[replay->dag->asks[index].resource].listed;
+    int64_t place_ns = place_in_list(replay, index);
+    while (*link != DAG_NONE && place_in_list(replay, *link) <= place_ns) link = &replay->next_listed[*link];
+    replay->next_listed[index] = *link;
+    *link = index;
+    replay->called_by[index] = DAG_NONE;
+}
+
+static void unlist(struct replay *replay, uint32_t index) {
+    uint32_t *link = &replay->counts[replay->dag->asks[index].resource].listed;
+    while (*link != DAG_NONE && *link != index) link = &replay->next_listed[*link];
+    if (*link == index) *link = replay->next_listed[index];
+}
+
+// What is left of what there is when those have theirs that were called.
+static int64_t left_uncalled(const struct replay *replay, const struct count *count) {
+    int64_t left = count->available;
+    for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i])
+        left -= replay->called_by[i] != DAG_NONE ? replay->dag->asks[i].units : 0;
+    return left;
+}
+
+static void call(struct replay *replay, const struct count *count, uint32_t freed) {
+    int64_t left = left_uncalled(replay, count);
+    for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i]) {
+        if (replay->called_by[i] != DAG_NONE) continue;
+        left -= replay->dag->asks[i].units;
+        if (left < 0) return;
+        replay->called_by[i] = freed;
+    }
+}
+
+// Another came first: those that were called last are not any more.
+static void call_off(struct replay *replay, const struct count *count) {
+    for (int64_t left = left_uncalled(replay, count); left < 0;) {
+        uint32_t last = DAG_NONE;
+        for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i])
+            if (replay->called_by[i] != DAG_NONE) last = i;
+        if (last == DAG_NONE) return;
+        replay->called_by[last] = DAG_NONE;
+        left += replay->dag->asks[last].units;
+        if (replay->dag->asks[last].units == 0) return;
+    }
+}
+
 static void end_wait(struct replay *replay, uint32_t index) {
     struct dag *dag = replay->dag;
     struct dag_ask *ask = &dag->asks[index];
-    struct count *count = &replay->counts[ask->resource];
-    const int64_t *time_ns = dag->vertices.time_ns;
-    leave_uncovered(replay, count, index);
-    bool freed = count->freed != DAG_NONE && time_ns[count->freed] > time_ns[ask->asked];
-    if (!freed || !ask->units) return;
+    unlist(replay, index);
+    leave_uncovered(replay, &replay->counts[ask->resource], index);
+    if (replay->called_by[index] == DAG_NONE || !ask->units || ask->given_up) return;
     dag->vertices.rule[ask->got] = RULE_GRANT;
-    dag->vertices.cause[ask->got] = count->freed;
+    dag->vertices.cause[ask->got] = replay->called_by[index];
+}
+
+static void get(struct replay *replay, uint32_t index, int64_t time_ns) {
+    struct dag_ask *ask = &replay->dag->asks[index];
+    struct count *count = &replay->counts[ask->resource];
+    if (ask->asked != DAG_NONE) end_wait(replay, index);
+    if (ask->given_up) return;
+    count->available -= ask->units;
+    cover(replay, count, time_ns);
+    call_off(replay, count);
 }
 
 static void find_causes_of_told(struct replay *replay) {
@@ -246,17 +302,14 @@ static void find_causes_of_told(struct replay *replay) {
         switch (replay->turns[i].item % TURNS) {
         case TURN_ASKS:
             begin_wait(replay, index);
-            count_waiting(count, ask, 1);
+            if (ask->got != DAG_NONE) list(replay, index);
             break;
         case TURN_GETS:
-            count_waiting(count, ask, -1);
-            if (ask->asked != DAG_NONE) end_wait(replay, index);
-            count->available -= ask->units;
-            cover(replay, count, replay->turns[i].time_ns);
+            get(replay, index, replay->turns[i].time_ns);
             break;
         default:
             count->available += ask->units;
-            count->freed = ask->released;
+            call(replay, count, ask->released);
         }
     }
 }
@@ -407,14 +460,18 @@ bool find_grants(struct builder *builder) {
     replay.turns = malloc(TURNS * asks * sizeof *replay.turns);
     replay.counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts);
     replay.next = malloc(asks * sizeof *replay.next);
+    replay.next_listed = malloc(asks * sizeof *replay.next_listed);
+    replay.called_by = malloc(asks * sizeof *replay.called_by);
     replay.body_end = malloc(asks * sizeof *replay.body_end);
     replay.next_ask = malloc(asks * sizeof *replay.next_ask);
-    bool ok = replay.turns && replay.counts && replay.next && replay.body_end && replay.next_ask;
+    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.called_by && replay.body_end && replay.next_ask;
     ok = ok && dag->ask_count <= UINT32_MAX / TURNS && sort_turns(&replay);
     ok = ok && find_all(&replay);
     free(replay.turns);
     free(replay.counts);
     free(replay.next);
+    free(replay.next_listed);
+    free(replay.called_by);
     free(replay.body_end);
     free(replay.next_ask);
     return ok || no_memory(builder);

@@ -78,6 +78,13 @@ static int64_t held_luck_ns(const struct simulation *sim, uint32_t v) {
     return (int64_t)((double)more_ns * (double)held_up_ns(sim, v) / (double)queued_ns);
 }
 
+// What had no wait when recorded computes what it does to wake up, on the mean.
+static bool begin_waking_anew(const struct simulation *sim, struct strand *strand, const int64_t *time_ns) {
+    int64_t late_ns = max_ns(*time_ns - strand->called_ns, 0), mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
+    int64_t compute_ns = min_ns(mean_ns, late_ns);
+    return begin_edge(strand, *time_ns - compute_ns, compute_ns, compute_ns, (struct cores_luck){0});
+}
+
 bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
     const struct dag_vertices *vertices = &dag->vertices;
@@ -86,6 +93,7 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     struct cores_luck luck = strand->luck;
     if (v >= STEP_LEAST) return begin_edge(strand, strand->now_ns, strand->lead_ns, strand->compute_ns, luck);
     if (strand->wait == ASK_GRANTED_AT_ONCE) return false;
+    if (strand->wait != ASK_NOT && vertices->kind[v] == VERTEX_HELD) return begin_waking_anew(sim, strand, time_ns);
     if (strand->wait != ASK_NOT) return begin_waking(sim, strand, strand->called_ns, time_ns);
     luck.crowding = sim->luck[v].crowding;
     if (has_come(sim, strand)) return begin_edge(strand, *time_ns, 0, 0, luck); // and waits for a core

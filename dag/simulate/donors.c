@@ -182,7 +182,7 @@ static uint32_t find_donor(const struct simulation *sim, uint32_t ask) {
     return best;
 }
 
-static uint32_t donor_of(struct simulation *sim, uint32_t ask) {
+uint32_t donor_of(struct simulation *sim, uint32_t ask) {
     uint32_t *known = &sim->donors->known[ask];
     if (*known == DONOR_UNKNOWN) *known = find_donor(sim, ask);
     return *known;

@@ -4,9 +4,9 @@
 // release gives them back, and both happen in order of time.
 //
 // Order. A fair resource is handed over to the process that has waited longest. Any other is had by whichever process
-// comes while there is enough: a release calls the next waiter, which needs its wake-up latency to come, and finds that
-// another was there first, or not. Waiters are called in the order in which they got it when recorded, which is what is
-// known of how the lock chooses.
+// comes while there is enough: a release calls the next waiter, which needs its wake-up latency to come; if another
+// comes first, the waiter that was called last sleeps on until the next release. Waiters are called in the order in
+// which they got it when recorded, which is what is known of how the lock chooses.
 //
 // A wait that was recorded, and of which nothing known was the cause, keeps its length; meanwhile something unknown has
 // the resource. A time limit is an event that races the grant: where both come at one time, the grant counts. Where the
@@ -91,6 +91,21 @@ static bool let_go(struct simulation *sim, uint32_t index, uint32_t ask) {
     return false;
 }
 
+static bool is_lock(const struct dag_resource *resource) {
+    return resource->kind == RESOURCE_MONITOR || resource->kind == RESOURCE_LOCK ||
+           resource->kind == RESOURCE_READ_WRITE_LOCK;
+}
+
+// Whether it is a lock that the process has already: a body that moved in may ask for what is held around it.
+static bool owns(const struct simulation *sim, uint32_t index, uint32_t ask) {
+    uint32_t resource = sim->dag->asks[ask].resource;
+    if (!is_lock(&sim->dag->resources[resource])) return false;
+    for (uint32_t h = sim->strands[index].holds; h != DAG_NONE; h = sim->holds[h].next) {
+        if (sim->dag->asks[sim->holds[h].ask].resource == resource) return true;
+    }
+    return false;
+}
+
 // ---- who waits, the next to be called first
 
 static int64_t key_of(const struct simulation *sim, uint32_t ask, int64_t now_ns) {
@@ -123,7 +138,7 @@ static void unlist(struct simulation *sim, uint32_t index) {
 static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
     const struct dag_ask *of = &sim->dag->asks[ask];
     const struct resource *resource = &sim->resources[of->resource];
-    if (of->units == 0 || resource->unlocked) return true;
+    if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return true;
     if (resource->unknown > 0 || resource->available < of->units) return false;
     uint32_t first = resource->first;
     if (first == DAG_NONE || first == index) return true;
@@ -131,13 +146,38 @@ static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
     return !queues;
 }
 
-static void take(struct simulation *sim, uint32_t index, uint32_t ask) {
+// The waiter that was called last, and is not awake yet; DAG_NONE: there is none.
+static uint32_t last_called(const struct simulation *sim, const struct resource *resource) {
+    uint32_t last = DAG_NONE;
+    for (uint32_t i = resource->first; i != DAG_NONE; i = sim->strands[i].ask_next) {
+        if (sim->strands[i].wait == ASK_CALLED && sim->strands[i].edge != EDGE_COMPUTES) last = i;
+    }
+    return last;
+}
+
+// What came first has what the waiters were called for: they sleep on.
+static void call_off(struct simulation *sim, struct resource *resource, int64_t now_ns) {
+    while (resource->promised > 0 && resource->promised > resource->available) {
+        uint32_t index = last_called(sim, resource);
+        if (index == DAG_NONE) return;
+        struct strand *strand = &sim->strands[index];
+        resource->promised -= sim->dag->asks[strand->ask].units;
+        agenda_remove(&sim->agenda, index);
+        strand->wait = ASK_LISTED;
+        strand->edge = EDGE_AHEAD;
+        strand->timed = false;
+        if (strand->limit_ns != INT64_MAX) agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+    }
+}
+
+static void take(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
     const struct dag_ask *of = &sim->dag->asks[ask];
     struct resource *resource = &sim->resources[of->resource];
-    if (of->units == 0 || resource->unlocked) return;
+    if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return;
     resource->available -= of->units;
     resource->holder = index;
     hold(sim, index, ask);
+    call_off(sim, resource, now_ns);
 }
 
 // Whatever the process that runs now does to itself, it goes on with anyway.
@@ -152,7 +192,7 @@ static void call(struct simulation *sim, uint32_t index, int64_t now_ns) {
     agenda_remove(&sim->agenda, index);
     if (is_fair(sim, strand->ask)) {
         unlist(sim, index);
-        take(sim, index, strand->ask);
+        take(sim, index, strand->ask, now_ns);
         strand->wait = ASK_GRANTED;
     } else {
         resource->promised += sim->dag->asks[strand->ask].units;
@@ -168,8 +208,9 @@ static void serve(struct simulation *sim, struct resource *resource, int64_t now
         const struct strand *strand = &sim->strands[index];
         uint32_t next = strand->ask_next;
         int32_t units = sim->dag->asks[strand->ask].units;
-        if (resource->available - resource->promised < units) return;
-        if (strand->wait == ASK_LISTED) call(sim, index, now_ns);
+        bool waits = strand->wait == ASK_LISTED;
+        if (waits && resource->available - resource->promised < units) return;
+        if (waits) call(sim, index, now_ns);
         index = next;
     }
 }
@@ -231,10 +272,10 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
     if (of->given_up && !donor_is_there(sim, index, ask)) {
         sim->outcomes_kept += fits(sim, index, ask);
         strand->wait = ASK_AS_RECORDED;
-    } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked) {
+    } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked && !owns(sim, index, ask)) {
         begin_unknown(sim, index, now_ns);
     } else if (fits(sim, index, ask)) {
-        take(sim, index, ask);
+        take(sim, index, ask, now_ns);
         strand->wait = of->asked != DAG_NONE ? ASK_GRANTED_AT_ONCE : ASK_NOT;
         if (strand->wait == ASK_NOT) give_back_in_time(sim, ask, now_ns);
         return true;
@@ -252,7 +293,7 @@ static bool arrive(struct simulation *sim, uint32_t index, int64_t now_ns) {
     unlist(sim, index);
     resource->promised -= ask->units;
     if (fits(sim, index, strand->ask)) {
-        take(sim, index, strand->ask);
+        take(sim, index, strand->ask, now_ns);
         return true;
     }
     bool late = strand->limit_ns <= now_ns;
@@ -282,7 +323,7 @@ static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) 
     if (late)
         give_up(sim, index, now_ns);
     else if (gets)
-        take(sim, index, strand->ask);
+        take(sim, index, strand->ask, now_ns);
     else
         begin_wait(sim, index, now_ns);
     serve(sim, resource, now_ns);
@@ -292,6 +333,7 @@ static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) 
 void resource_limit(struct simulation *sim, uint32_t index, int64_t now_ns) {
     unlist(sim, index);
     give_up(sim, index, now_ns);
+    serve(sim, resource_of(sim, sim->strands[index].ask), now_ns); // what waited behind it
 }
 
 bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
