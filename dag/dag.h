@@ -181,6 +181,7 @@ struct dag_ask {
     int64_t limit_ns;   // it does not wait for longer; INT64_MAX: it does
     int64_t held_ns;    // where no release is told: so long it had it at the least; 0 unknown
     int64_t unknown_ns; // so long of its wait the resource was held by nobody that is known
+    int64_t waking_ns;  // so long before it got it there was enough for it: its wake-up latency; 0 unknown
 };
 
 struct dag_pause { // of the whole JVM (GC)

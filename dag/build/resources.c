@@ -74,13 +74,16 @@ struct count { // of a resource, as the replay goes on
     uint32_t takes, returns, given;
 };
 
+#define NOT_CALLED INT64_MIN
+
 struct replay {
     struct dag *dag;
     struct order_key *turns;
     uint32_t turn_count;
     struct count *counts;          // a resource each
     uint32_t *next, *next_listed;  // an ask each
-    uint32_t *called_by;           // an ask each that waits: the RELEASED that made room for it, DAG_NONE
+    int64_t *called_ns;            // an ask each that waits: since when there is enough for it; NOT_CALLED
+    uint32_t *called_by;           // likewise: the RELEASED that made it so, DAG_NONE
     uint32_t *body_end, *next_ask; // an ask each that waited where no release is told: end of the body in which it got
                                    // the lock; its thread's next such ask; DAG_NONE
 };
@@ -97,6 +100,9 @@ static bool sort_turns(struct replay *replay) {
         const struct dag_ask *ask = &dag->asks[i];
         add_turn(replay, ask->asked, TURN_ASKS, i);
         add_turn(replay, ask->got, TURN_GETS, i);
+        if (ask->given_up && ask->got != DAG_NONE && ask->asked != DAG_NONE) // it does not wait from when its time is up
+            replay->turns[replay->turn_count - 1].time_ns =
+                min_ns(dag->vertices.time_ns[ask->asked] + ask->limit_ns, dag->vertices.time_ns[ask->got]);
         add_turn(replay, ask->released, TURN_FREES, i);
     }
     return order_sort(replay->turns, replay->turn_count);
@@ -233,7 +239,7 @@ static void list(struct replay *replay, uint32_t index) {
     while (*link != DAG_NONE && place_in_list(replay, *link) <= place_ns) link = &replay->next_listed[*link];
     replay->next_listed[index] = *link;
     *link = index;
-    replay->called_by[index] = DAG_NONE;
+    replay->called_ns[index] = NOT_CALLED;
 }
 
 static void unlist(struct replay *replay, uint32_t index) {
@@ -246,16 +252,18 @@ static void unlist(struct replay *replay, uint32_t index) {
 static int64_t left_uncalled(const struct replay *replay, const struct count *count) {
     int64_t left = count->available;
     for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i])
-        left -= replay->called_by[i] != DAG_NONE ? replay->dag->asks[i].units : 0;
+        left -= replay->called_ns[i] != NOT_CALLED ? replay->dag->asks[i].units : 0;
     return left;
 }
 
-static void call(struct replay *replay, const struct count *count, uint32_t freed) {
+// Since a release, or since one that waited before them gave up (DAG_NONE).
+static void call(struct replay *replay, const struct count *count, uint32_t freed, int64_t now_ns) {
     int64_t left = left_uncalled(replay, count);
     for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i]) {
-        if (replay->called_by[i] != DAG_NONE) continue;
+        if (replay->called_ns[i] != NOT_CALLED) continue;
         left -= replay->dag->asks[i].units;
         if (left < 0) return;
+        replay->called_ns[i] = now_ns;
         replay->called_by[i] = freed;
     }
 }
@@ -264,12 +272,12 @@ static void call(struct replay *replay, const struct count *count, uint32_t free
 static void call_off(struct replay *replay, const struct count *count) {
     for (int64_t left = left_uncalled(replay, count); left < 0;) {
         uint32_t last = DAG_NONE;
-        for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i])
-            if (replay->called_by[i] != DAG_NONE) last = i;
+        for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i]) {
+            if (replay->called_ns[i] != NOT_CALLED && replay->dag->asks[i].units > 0) last = i;
+        }
         if (last == DAG_NONE) return;
-        replay->called_by[last] = DAG_NONE;
+        replay->called_ns[last] = NOT_CALLED;
         left += replay->dag->asks[last].units;
-        if (replay->dag->asks[last].units == 0) return;
     }
 }
 
@@ -278,7 +286,9 @@ static void end_wait(struct replay *replay, uint32_t index) {
     struct dag_ask *ask = &dag->asks[index];
     unlist(replay, index);
     leave_uncovered(replay, &replay->counts[ask->resource], index);
-    if (replay->called_by[index] == DAG_NONE || !ask->units || ask->given_up) return;
+    if (replay->called_ns[index] == NOT_CALLED || !ask->units || ask->given_up) return;
+    ask->waking_ns = dag->vertices.time_ns[ask->got] - replay->called_ns[index];
+    if (replay->called_by[index] == DAG_NONE) return;
     dag->vertices.rule[ask->got] = RULE_GRANT;
     dag->vertices.cause[ask->got] = replay->called_by[index];
 }
@@ -287,7 +297,10 @@ static void get(struct replay *replay, uint32_t index, int64_t time_ns) {
     struct dag_ask *ask = &replay->dag->asks[index];
     struct count *count = &replay->counts[ask->resource];
     if (ask->asked != DAG_NONE) end_wait(replay, index);
-    if (ask->given_up) return;
+    if (ask->given_up) {
+        call(replay, count, DAG_NONE, time_ns);
+        return;
+    }
     count->available -= ask->units;
     cover(replay, count, time_ns);
     call_off(replay, count);
@@ -309,7 +322,7 @@ static void find_causes_of_told(struct replay *replay) {
             break;
         default:
             count->available += ask->units;
-            call(replay, count, ask->released);
+            call(replay, count, ask->released, replay->turns[i].time_ns);
         }
     }
 }
@@ -461,16 +474,18 @@ bool find_grants(struct builder *builder) {
     replay.counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts);
     replay.next = malloc(asks * sizeof *replay.next);
     replay.next_listed = malloc(asks * sizeof *replay.next_listed);
+    replay.called_ns = malloc(asks * sizeof *replay.called_ns);
     replay.called_by = malloc(asks * sizeof *replay.called_by);
     replay.body_end = malloc(asks * sizeof *replay.body_end);
     replay.next_ask = malloc(asks * sizeof *replay.next_ask);
-    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.called_by && replay.body_end && replay.next_ask;
+    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.called_ns && replay.called_by && replay.body_end && replay.next_ask;
     ok = ok && dag->ask_count <= UINT32_MAX / TURNS && sort_turns(&replay);
     ok = ok && find_all(&replay);
     free(replay.turns);
     free(replay.counts);
     free(replay.next);
     free(replay.next_listed);
+    free(replay.called_ns);
     free(replay.called_by);
     free(replay.body_end);
     free(replay.next_ask);

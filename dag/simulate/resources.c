@@ -134,13 +134,27 @@ static void unlist(struct simulation *sim, uint32_t index) {
 
 // ---- taking
 
-// A writer that waits keeps readers out that come after it.
-static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
+static bool is_enough(const struct simulation *sim, uint32_t index, uint32_t ask) {
     const struct dag_ask *of = &sim->dag->asks[ask];
     const struct resource *resource = &sim->resources[of->resource];
     if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return true;
-    if (resource->unknown > 0 || resource->available < of->units) return false;
+    return resource->unknown == 0 && resource->available >= of->units;
+}
+
+// Whether it gives up as it did, though there is enough: it stands in nobody's way.
+static bool is_passed_over(const struct simulation *sim, uint32_t index) {
+    const struct strand *strand = &sim->strands[index];
+    return strand->wait == ASK_AS_RECORDED && is_enough(sim, index, strand->ask);
+}
+
+// Whether what comes has it. A writer that waits keeps readers out that come after it.
+static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    const struct resource *resource = &sim->resources[of->resource];
+    if (!is_enough(sim, index, ask)) return false;
+    if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return true;
     uint32_t first = resource->first;
+    while (first != DAG_NONE && is_passed_over(sim, first)) first = sim->strands[first].ask_next;
     if (first == DAG_NONE || first == index) return true;
     bool queues = is_fair(sim, ask) || (of->shared && !sim->dag->asks[sim->strands[first].ask].shared);
     return !queues;
@@ -202,15 +216,23 @@ static void call(struct simulation *sim, uint32_t index, int64_t now_ns) {
     go_on(sim, index);
 }
 
+// It could have it now, and does not. Counted once.
+static void keep_outcome(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    sim->outcomes_kept += strand->called_ns == INT64_MAX;
+    strand->called_ns = now_ns;
+}
+
 static void serve(struct simulation *sim, struct resource *resource, int64_t now_ns) {
     uint32_t index = resource->first;
     while (index != DAG_NONE && resource->unknown == 0) {
         const struct strand *strand = &sim->strands[index];
         uint32_t next = strand->ask_next;
         int32_t units = sim->dag->asks[strand->ask].units;
-        bool waits = strand->wait == ASK_LISTED;
+        bool waits = strand->wait == ASK_LISTED || strand->wait == ASK_AS_RECORDED;
         if (waits && resource->available - resource->promised < units) return;
-        if (waits) call(sim, index, now_ns);
+        if (strand->wait == ASK_LISTED) call(sim, index, now_ns);
+        if (strand->wait == ASK_AS_RECORDED) keep_outcome(sim, index, now_ns);
         index = next;
     }
 }
@@ -253,6 +275,16 @@ static void begin_wait(struct simulation *sim, uint32_t index, int64_t now_ns) {
     starvation_look(sim, index);
 }
 
+// Nothing tells how it would go on with the resource, so it waits for it in vain.
+static void begin_giving_up(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct strand *strand = &sim->strands[index];
+    strand->called_ns = INT64_MAX;
+    if (fits(sim, index, strand->ask)) keep_outcome(sim, index, now_ns);
+    list(sim, index, now_ns);
+    strand->wait = ASK_AS_RECORDED;
+    agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+}
+
 // Something unknown has it. What was given up meanwhile, is so again.
 static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
@@ -270,8 +302,7 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
     strand->limit_ns = limit_of(sim, index, now_ns);
     if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
     if (of->given_up && !donor_is_there(sim, index, ask)) {
-        sim->outcomes_kept += fits(sim, index, ask);
-        strand->wait = ASK_AS_RECORDED;
+        begin_giving_up(sim, index, now_ns);
     } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked && !owns(sim, index, ask)) {
         begin_unknown(sim, index, now_ns);
     } else if (fits(sim, index, ask)) {
@@ -292,7 +323,7 @@ static bool arrive(struct simulation *sim, uint32_t index, int64_t now_ns) {
     const struct dag_ask *ask = &sim->dag->asks[strand->ask];
     unlist(sim, index);
     resource->promised -= ask->units;
-    if (fits(sim, index, strand->ask)) {
+    if (is_enough(sim, index, strand->ask)) {
         take(sim, index, strand->ask, now_ns);
         return true;
     }
@@ -340,24 +371,22 @@ bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     if (strand->wait == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
     if (strand->wait == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
-    if (strand->wait != ASK_GIVEN_UP && strand->wait != ASK_AS_RECORDED) give_back_in_time(sim, strand->ask, now_ns);
+    if (strand->wait != ASK_GIVEN_UP)
+        give_back_in_time(sim, strand->ask, now_ns);
     return true;
 }
 
 bool resource_has_wait_of(const struct simulation *sim, const struct strand *strand, int64_t *time_ns) {
     const struct dag_ask *ask = &sim->dag->asks[strand->ask];
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    const int64_t *then_ns = vertices->time_ns;
+    const int64_t *then_ns = sim->dag->vertices.time_ns;
     int64_t reached_ns = strand->now_ns + strand->lead_ns, residual_ns = sim->dag->wakeup_ns;
     bool waited = ask->asked != DAG_NONE, told = sim->dag->resources[ask->resource].tells_holds;
     switch (strand->wait) {
     case ASK_LISTED:
+    case ASK_AS_RECORDED:
         return false;
     case ASK_GRANTED_AT_ONCE:
         *time_ns = reached_ns;
-        return true;
-    case ASK_AS_RECORDED:
-        *time_ns = reached_ns + then_ns[ask->got] - then_ns[ask->asked];
         return true;
     case ASK_UNKNOWN:
         *time_ns = max_ns(reached_ns, strand->called_ns);
@@ -367,11 +396,7 @@ bool resource_has_wait_of(const struct simulation *sim, const struct strand *str
         break;
     default:
         if (waited && !told) residual_ns = 0;
-        if (waited && told && !ask->given_up) {
-            uint32_t cause = vertices->cause[ask->got];
-            int64_t freed_ns = cause == DAG_NONE ? then_ns[ask->got] : then_ns[cause];
-            residual_ns = then_ns[ask->got] - max_ns(then_ns[ask->asked], freed_ns);
-        }
+        if (waited && told && !ask->given_up) residual_ns = ask->waking_ns;
     }
     *time_ns = max_ns(reached_ns, strand->called_ns) + max_ns(residual_ns, 0);
     return true;

@@ -653,7 +653,7 @@ static void visit_end_of_wait(struct simulation *sim, uint32_t index, uint32_t v
         frame->next = v;
         return;
     }
-    bool given_up = strand->wait == ASK_GIVEN_UP || strand->wait == ASK_AS_RECORDED;
+    bool given_up = strand->wait == ASK_GIVEN_UP;
     strand->wait = ASK_NOT;
     pass_ask(sim, index, v, given_up ? VERTEX_GIVEN_UP : VERTEX_ACQUIRED, time_ns);
     if (given_up != sim->dag->asks[ask].given_up) donor_go_on(sim, index, ask);
@@ -890,7 +890,7 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
         break;
     default:
         sim->advancing = DAG_NONE;
-        if (sim->strands[index].wait == ASK_LISTED) {
+        if (sim->strands[index].wait == ASK_LISTED || sim->strands[index].wait == ASK_AS_RECORDED) {
             resource_limit(sim, index, now_ns);
             return;
         }

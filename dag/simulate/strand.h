@@ -109,7 +109,7 @@ enum ask_state {
     ASK_GRANTED_AT_ONCE, // it has it without the wait that was recorded
     ASK_UNKNOWN,         // something unknown has it until called_ns
     ASK_GIVEN_UP,        // its time was up at called_ns
-    ASK_AS_RECORDED,     // it gives up, as it did, and none tells what it would do otherwise
+    ASK_AS_RECORDED,     // listed, and it gives up, as it did: nothing tells what it would do otherwise
 };
 
 struct deque { // tasks in the order in which they came

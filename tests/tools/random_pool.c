@@ -11,19 +11,25 @@ enum {
     ACTORS_MAX = 2 * TASKS_MAX,
     SITES = 5,
     RUN_ID = 3000, // run() of workers
+    RESOURCE_ID = 4000,
     LOCK_ID = 5000,
+    WHOLE = 1000, // what a writer has of a read-write lock
 };
 #define FRACTION 20
 #define NO_TASK  UINT32_MAX
 
 // What a frame's delay leads to.
 enum phase {
-    TO_START,      // latency of the pick-up
-    TO_ACTION,     // a step's work
-    TO_SPAWN_END,  // the rest of a bracket
-    TO_WAIT_END,   // the wake-up
-    TO_BODY_END,   // from RESULT to END
-    TO_LATE_RESULT // from END to RESULT
+    TO_START,       // latency of the pick-up
+    TO_ACTION,      // a step's work
+    TO_SPAWN_END,   // the rest of a bracket
+    TO_WAIT_END,    // the wake-up
+    TO_BODY_END,    // from RESULT to END
+    TO_LATE_RESULT, // from END to RESULT
+    TO_TIME_UP,     // of a wait for a resource
+    TO_LOOK,        // a waiter that was called comes
+    TO_HAVE,        // one to which it was handed over does
+    TO_GIVEN_UP,
 };
 
 struct frame {
@@ -33,12 +39,14 @@ struct frame {
     bool helps;             // waits, and does others' work meanwhile
 };
 
-enum actor_state { COMPUTING, SLEEPING, AWAITING, IDLE, GONE };
+enum actor_state { COMPUTING, SLEEPING, AWAITING, ASKING, IDLE, GONE };
 
 struct actor {
     enum actor_state state;
     uint64_t left;                    // of computing, 2^-20 ns
-    uint64_t until;                   // of sleeping
+    uint64_t until;                   // of sleeping; of asking: when its time is up, UINT64_MAX: never
+    uint64_t deadline;                // likewise, of one that was called
+    bool called;                      // it asks, and comes to look
     uint64_t computed;                // so far
     uint64_t queued;                  // ready without a core, so far
     uint64_t next_ns, queued_told_ns; // next_ns: least time of its next event
@@ -56,6 +64,11 @@ struct pool_state {
     bool shut_down;
 };
 
+struct resource_state {
+    uint32_t available, promised;              // to waiters that were called and have not come
+    uint32_t asking[ACTORS_MAX], asking_count; // longest first
+};
+
 struct play {
     const struct random_pool *options;
     struct random_source random;
@@ -63,6 +76,7 @@ struct play {
     const struct program *program;
     bool done[TASKS_MAX], rejected[TASKS_MAX];
     struct pool_state pools[RANDOM_POOLS_MAX];
+    struct resource_state resources[RANDOM_RESOURCES_MAX];
     struct actor actors[ACTORS_MAX];
     uint32_t actor_count, sites[SITES], lock_class;
     uint64_t now, locks;
@@ -89,7 +103,8 @@ static void add_step(struct making *making, uint32_t task, enum program_action a
     uint64_t work_ns = 50 + pick(making, making->options->work_ns);
     bool sleeps = making->options->sleeps && pick(making, 4) == 0;
     enum program_sleep sleep = !sleeps ? SLEEPS_NOT : work_ns % 2 ? SLEEPS_FOR_UNKNOWN : SLEEPS_UNSEEN;
-    t->steps[t->step_count++] = (struct program_step){work_ns, sleep, action, what};
+    t->steps[t->step_count++] =
+        (struct program_step){.work_ns = work_ns, .sleeps = sleep, .action = action, .what = what};
 }
 
 // Whose results may be awaited by tasks of `waiter`: those that are sure to come whatever waits. Pools are in the order
@@ -121,6 +136,53 @@ static uint32_t children_wanted(struct making *making, uint32_t depth, uint32_t 
     return leaf || pick(making, 2) ? 0 : (uint32_t)pick(making, 4);
 }
 
+static uint32_t take_resource(struct making *making, uint32_t task, uint32_t resource, bool may_limit) {
+    struct program_task *t = &making->program->tasks[task];
+    const struct random_pool *options = making->options;
+    add_step(making, task, ACT_ACQUIRE, resource);
+    struct program_step *step = &t->steps[t->step_count - 1];
+    step->shared = options->resources[resource].kind == RESOURCE_READ_WRITE_LOCK && pick(making, 3);
+    bool limited = may_limit && options->limits && pick(making, 2);
+    if (limited) step->limit_ns = 50 + pick(making, options->work_ns);
+    return t->step_count - 1;
+}
+
+static void give_back(struct making *making, uint32_t task, uint32_t taken) {
+    struct program_task *t = &making->program->tasks[task];
+    add_step(making, task, ACT_RELEASE, t->steps[taken].what);
+    t->steps[t->step_count - 1].shared = t->steps[taken].shared;
+    t->steps[taken].otherwise = t->step_count;
+}
+
+// Something is done with a resource, and maybe with another one meanwhile.
+static void use_resource(struct making *making, uint32_t task, uint32_t least) {
+    uint32_t count = making->options->resource_count;
+    if (least >= count || making->program->tasks[task].step_count > PROGRAM_STEPS_MAX / 2) return;
+    uint32_t resource = least + (uint32_t)pick(making, count - least),
+             taken = take_resource(making, task, resource, true);
+    if (pick(making, 3) == 0) add_step(making, task, ACT_NOTHING, 0);
+    if (pick(making, 3) == 0) use_resource(making, task, resource + 1);
+    give_back(making, task, taken);
+}
+
+static bool any_caller_runs(const struct random_pool *options) {
+    for (uint32_t p = 0; p < options->pool_count; p++) {
+        if (options->pools[p].caller_runs) return true;
+    }
+    return false;
+}
+
+// A caller would run the task while it has the resource.
+static void add_spawn(struct making *making, uint32_t task, uint32_t child) {
+    const struct random_pool *options = making->options;
+    bool holds = options->resource_count && pick(making, 4) == 0 && !any_caller_runs(options);
+    uint32_t taken = 0;
+    if (options->resource_count) use_resource(making, task, 0);
+    if (holds) taken = take_resource(making, task, (uint32_t)pick(making, options->resource_count), false);
+    add_step(making, task, ACT_SPAWN, child);
+    if (holds) give_back(making, task, taken);
+}
+
 static void make_task(struct making *making, uint32_t depth, uint32_t pool) {
     const struct random_pool *options = making->options;
     uint32_t index = making->program->task_count++, awaited[PROGRAM_STEPS_MAX / 2], count = 0, childs_pool;
@@ -132,10 +194,11 @@ static void make_task(struct making *making, uint32_t depth, uint32_t pool) {
         uint32_t child = making->program->task_count;
         if (!random_pool_for(making, pool, &childs_pool)) break;
         make_task(making, depth + 1, childs_pool);
-        add_step(making, index, ACT_SPAWN, child);
+        add_spawn(making, index, child);
         bool awaits = options->shuts_down || (options->waits && pick(making, 4));
         if (awaits && is_safe(options, pool, childs_pool)) awaited[count++] = child;
     }
+    for (uint32_t i = 0; options->resource_count && i < 3; i++) use_resource(making, index, 0);
     while (count-- > 0) add_step(making, index, ACT_WAIT, awaited[count]);
     for (uint32_t p = 0; depth == 0 && options->shuts_down && p < 2 * options->pool_count; p++) {
         add_step(making, index, p < options->pool_count ? ACT_SHUTDOWN : ACT_AWAIT_POOL, p % options->pool_count);
@@ -454,6 +517,125 @@ static void shut_down(struct play *play, struct actor *actor, uint32_t index) {
     wake_waiters(play);
 }
 
+// ---- resources
+
+static const struct program_step *step_of(const struct play *play, struct actor *actor) {
+    return &play->program->tasks[top(actor)->task].steps[top(actor)->step];
+}
+
+static uint32_t units_of(const struct play *play, const struct program_step *step) {
+    return play->options->resources[step->what].kind == RESOURCE_READ_WRITE_LOCK && !step->shared ? WHOLE : 1;
+}
+
+static uint64_t want_of(const struct play *play, const struct program_step *step) {
+    return want_operand(1, step->shared, play->sites[step->what % SITES]);
+}
+
+static void leave_queue(struct play *play, struct actor *actor, uint32_t resource) {
+    struct resource_state *of = &play->resources[resource];
+    uint32_t place = 0;
+    while (of->asking[place] != (uint32_t)(actor - play->actors)) place++;
+    take_at(of->asking, &of->asking_count, place);
+}
+
+// What is fair goes over to those that have waited longest, else they come to look.
+static void call_waiters(struct play *play, uint32_t resource) {
+    struct resource_state *of = &play->resources[resource];
+    for (uint32_t i = 0; i < of->asking_count; i++) {
+        struct actor *actor = &play->actors[of->asking[i]];
+        uint32_t units = units_of(play, step_of(play, actor));
+        if (actor->called) continue;
+        if (of->available < of->promised + units) return;
+        bool fair = play->options->resources[resource].fair;
+        actor->called = !fair;
+        work(play, actor, cost(play, play->options->wakeup_ns), fair ? TO_HAVE : TO_LOOK, false);
+        if (!fair) {
+            of->promised += units;
+        } else {
+            of->available -= units;
+            take_at(of->asking, &of->asking_count, i--);
+        }
+    }
+}
+
+static bool can_have(struct play *play, const struct program_step *step) {
+    const struct resource_state *of = &play->resources[step->what];
+    if (of->available < units_of(play, step)) return false;
+    if (!of->asking_count) return true;
+    const struct program_step *first = step_of(play, &play->actors[of->asking[0]]);
+    return !play->options->resources[step->what].fair && !(step->shared && !first->shared);
+}
+
+static void acquire(struct play *play, struct actor *actor, const struct program_step *step) {
+    struct resource_state *of = &play->resources[step->what];
+    if (can_have(play, step)) {
+        of->available -= units_of(play, step);
+        EMIT(play, actor, EVENT_HELD, RESOURCE_ID + step->what, want_of(play, step));
+        mark_boundary(play, actor);
+        top(actor)->step++;
+        next_step(play, actor);
+        return;
+    }
+    uint64_t time_ns = now_ns(play);
+    if (step->limit_ns) emit_at(play, actor, time_ns - 2, (const uint64_t[4]){EVENT_LIMIT, step->limit_ns});
+    tell_queued(play, actor);
+    EMIT(play, actor, EVENT_ACQUIRE_BEGIN, RESOURCE_ID + step->what, cpu_of(actor), want_of(play, step));
+    of->asking[of->asking_count++] = (uint32_t)(actor - play->actors);
+    actor->called = false;
+    actor->deadline = step->limit_ns ? (time_ns + step->limit_ns) << FRACTION : UINT64_MAX;
+    actor->state = ASKING;
+    actor->until = actor->deadline;
+    top(actor)->phase = TO_TIME_UP;
+}
+
+static void release(struct play *play, struct actor *actor, const struct program_step *step) {
+    play->resources[step->what].available += units_of(play, step);
+    EMIT(play, actor, EVENT_RELEASED, RESOURCE_ID + step->what, want_of(play, step));
+    call_waiters(play, step->what);
+    mark_boundary(play, actor);
+    top(actor)->step++;
+    next_step(play, actor);
+}
+
+static void have(struct play *play, struct actor *actor, const struct program_step *step) {
+    EMIT(play, actor, EVENT_ACQUIRED, RESOURCE_ID + step->what, cpu_of(actor));
+    top(actor)->step++;
+    next_step(play, actor);
+}
+
+static void give_up(struct play *play, struct actor *actor, const struct program_step *step) {
+    EMIT(play, actor, EVENT_GIVEN_UP, RESOURCE_ID + step->what, cpu_of(actor), GIVEN_UP_TIME);
+    top(actor)->step = step->otherwise;
+    next_step(play, actor);
+}
+
+static void time_is_up(struct play *play, struct actor *actor, const struct program_step *step) {
+    leave_queue(play, actor, step->what);
+    work(play, actor, cost(play, play->options->wakeup_ns), TO_GIVEN_UP, false);
+    call_waiters(play, step->what);
+}
+
+// Another may have come first.
+static void look(struct play *play, struct actor *actor, const struct program_step *step) {
+    struct resource_state *of = &play->resources[step->what];
+    uint32_t units = units_of(play, step);
+    actor->called = false;
+    of->promised -= units;
+    if (of->available >= units) {
+        leave_queue(play, actor, step->what);
+        of->available -= units;
+        have(play, actor, step);
+    } else if (actor->deadline <= play->now) {
+        leave_queue(play, actor, step->what);
+        give_up(play, actor, step);
+        call_waiters(play, step->what);
+    } else {
+        actor->state = ASKING;
+        actor->until = actor->deadline;
+        top(actor)->phase = TO_TIME_UP;
+    }
+}
+
 static void leave_body(struct play *play, struct actor *actor, uint32_t task) {
     uint32_t pool = play->program->tasks[task].pool;
     if (pool < play->options->pool_count) {
@@ -507,6 +689,12 @@ static void act(struct play *play, struct actor *actor) {
         break;
     case ACT_SHUTDOWN:
         shut_down(play, actor, step->what);
+        break;
+    case ACT_ACQUIRE:
+        acquire(play, actor, step);
+        break;
+    case ACT_RELEASE:
+        release(play, actor, step);
         break;
     case ACT_END:
         if (play->program->tasks[task].result_event == RESULT_BEFORE_END && !own_run) {
@@ -562,6 +750,18 @@ static void go_on(struct play *play, struct actor *actor) {
         EMIT(play, actor, EVENT_RESULT, PROGRAM_TASK_ID + frame->task);
         give_result(play, frame->task);
         leave_body(play, actor, frame->task);
+        break;
+    case TO_TIME_UP:
+        time_is_up(play, actor, step);
+        break;
+    case TO_LOOK:
+        look(play, actor, step);
+        break;
+    case TO_HAVE:
+        have(play, actor, step);
+        break;
+    case TO_GIVEN_UP:
+        give_up(play, actor, step);
     }
 }
 
@@ -589,7 +789,8 @@ static struct actor *first_over(struct play *play) {
     struct actor *found = NULL;
     for (uint32_t i = 0; i < play->actor_count; i++) {
         struct actor *actor = &play->actors[i];
-        if (actor->state != COMPUTING && actor->state != SLEEPING) continue;
+        bool ends = actor->state == ASKING && actor->until != UINT64_MAX;
+        if (actor->state != COMPUTING && actor->state != SLEEPING && !ends) continue;
         uint64_t at = over_at(play, actor, sharers);
         if (!found || at < earliest) {
             earliest = at;
@@ -642,6 +843,13 @@ struct trace_builder *program_trace(const struct program *program, const struct 
                 .rejection = options->pools[p].caller_runs ? "java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy"
                                                            : "java.util.concurrent.ThreadPoolExecutor$AbortPolicy"});
     }
+    for (uint32_t i = 0; i < options->resource_count; i++) {
+        bool permits = options->resources[i].kind == RESOURCE_PERMITS;
+        play->resources[i].available = options->resources[i].capacity;
+        if (options->resources[i].kind == RESOURCE_READ_WRITE_LOCK) play->resources[i].available = WHOLE;
+        tb_resource(play->tb, RESOURCE_ID + i, options->resources[i].kind, permits ? options->resources[i].capacity : 1,
+                    options->resources[i].fair ? RESOURCE_FAIR : 0);
+    }
     struct actor *first = make_actor(play, options->pool_count);
     first->is_main = true;
     first->run_id = PROGRAM_TASK_ID;
@@ -685,4 +893,18 @@ struct random_pool random_pool_options(uint64_t seed, uint32_t cores) {
         options.pickup_ns[d] = 60 + 200 * d + random_below(&random, 1000);
     }
     return options;
+}
+
+void random_pool_add_resources(struct random_pool *options, bool limits) {
+    static const enum resource_kind kinds[] = {RESOURCE_LOCK, RESOURCE_PERMITS, RESOURCE_PERMITS,
+                                               RESOURCE_READ_WRITE_LOCK};
+    struct random_source random = {options->seed ^ UINT64_C(0x1057)};
+    options->limits = limits;
+    options->resource_count = 1 + (uint32_t)random_below(&random, RANDOM_RESOURCES_MAX);
+    for (uint32_t i = 0; i < options->resource_count; i++) {
+        options->resources[i].kind = kinds[random_below(&random, sizeof kinds / sizeof *kinds)];
+        bool permits = options->resources[i].kind == RESOURCE_PERMITS;
+        options->resources[i].capacity = permits ? 1 + (uint32_t)random_below(&random, 3) : 1;
+        options->resources[i].fair = random_below(&random, 2);
+    }
 }

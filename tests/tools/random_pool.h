@@ -9,12 +9,22 @@
 #include "dag/dag.h"
 #include "random_trace.h"
 
-#define RANDOM_POOLS_MAX 3
+#define RANDOM_POOLS_MAX     3
+#define RANDOM_RESOURCES_MAX 3
 
 // What tasks do. Task t's id in the trace is PROGRAM_TASK_ID + t. Task 0 is main, and spawns or has spawned by others
 // all the rest, each once.
 enum { PROGRAM_TASK_ID = 1000, PROGRAM_TASKS_MAX = 64, PROGRAM_STEPS_MAX = 64 };
-enum program_action { ACT_NOTHING, ACT_SPAWN, ACT_WAIT, ACT_SHUTDOWN, ACT_AWAIT_POOL, ACT_END };
+enum program_action {
+    ACT_NOTHING,
+    ACT_SPAWN,
+    ACT_WAIT,
+    ACT_SHUTDOWN,
+    ACT_AWAIT_POOL,
+    ACT_ACQUIRE,
+    ACT_RELEASE,
+    ACT_END
+};
 
 enum program_sleep { SLEEPS_NOT, SLEEPS_UNSEEN, SLEEPS_FOR_UNKNOWN }; // the last is recorded, but not for what
 
@@ -22,7 +32,10 @@ struct program_step { // works, then acts
     uint64_t work_ns;
     enum program_sleep sleeps; // instead of computing
     enum program_action action;
-    uint32_t what; // task, or index of a pool
+    uint32_t what;      // task, or index of a pool or a resource
+    bool shared;        // of ACT_ACQUIRE and ACT_RELEASE: as a reader
+    uint64_t limit_ns;  // of ACT_ACQUIRE: 0, or the task does not wait for longer
+    uint32_t otherwise; // and then goes on with this step
 };
 
 enum result_event { RESULT_BEFORE_END, RESULT_AT_END, RESULT_AFTER_END };
@@ -59,6 +72,15 @@ struct random_pool {
         uint32_t threads, maximum, capacity; // capacity of the queue: of POOL_GROWING
         bool caller_runs;
     } pools[RANDOM_POOLS_MAX];
+    // Tasks take them in rising order and give them back in falling order, so that none waits for ever. A lock that is
+    // not fair, and what else is not, is had by whichever task comes: one that is woken needs wakeup_ns to come.
+    uint32_t resource_count;
+    struct {
+        enum resource_kind kind; // RESOURCE_LOCK, RESOURCE_READ_WRITE_LOCK or RESOURCE_PERMITS
+        uint32_t capacity;
+        bool fair;
+    } resources[RANDOM_RESOURCES_MAX];
+    bool limits;      // some tasks go on without a resource when their time is up
     uint32_t tasks;   // at most, main included
     uint64_t work_ns; // of a step, at most; a task has one to four steps
     bool sleeps;      // some steps sleep
@@ -73,6 +95,9 @@ struct random_pool {
 
 // Options by chance, of which `cores` are given.
 struct random_pool random_pool_options(uint64_t seed, uint32_t cores);
+
+// Adds resources, by chance.
+void random_pool_add_resources(struct random_pool *options, bool limits);
 
 // The same options give the same program, which never hangs.
 void random_pool_program(const struct random_pool *options, struct program *program);

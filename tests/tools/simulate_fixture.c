@@ -40,13 +40,23 @@ void simulate_fixture_close(struct simulate_fixture *fixture) {
     if (fixture->tb) tb_free(fixture->tb);
 }
 
-void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores) {
-    struct random_pool options = random_pool_options(seed, cores);
+static void open_program(struct simulate_fixture *fixture, const struct random_pool *options) {
     struct program *program = malloc(sizeof *program);
     if (!program) abort();
-    random_pool_program(&options, program);
-    simulate_fixture_open(fixture, program_trace(program, &options));
+    random_pool_program(options, program);
+    simulate_fixture_open(fixture, program_trace(program, options));
     free(program);
+}
+
+void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores) {
+    struct random_pool options = random_pool_options(seed, cores);
+    open_program(fixture, &options);
+}
+
+void simulate_fixture_open_resources(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores, bool limits) {
+    struct random_pool options = random_pool_options(seed, cores);
+    random_pool_add_resources(&options, limits);
+    open_program(fixture, &options);
 }
 
 void simulate_fixture_inline_random(struct simulate_fixture *fixture, struct random_source *source, uint64_t share,

@@ -24,6 +24,9 @@ void simulate_fixture_close(struct simulate_fixture *fixture);
 // Of a random program; `cores` as in random_pool_options.
 void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 
+// Of one whose tasks also take and give back locks and permits, some with time limits.
+void simulate_fixture_open_resources(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores, bool limits);
+
 // The edit is emptied, then inlines each task that can be with a chance of `share` in `of`.
 void simulate_fixture_inline_random(struct simulate_fixture *fixture, struct random_source *source, uint64_t share,
                                     uint64_t of);

@@ -28,7 +28,7 @@ static struct random_pool pool_of(uint32_t threads, uint32_t cores) {
 static void add_step(struct program *program, uint32_t task, uint64_t work_ns, enum program_action action,
                      uint32_t what) {
     struct program_task *of = &program->tasks[task];
-    of->steps[of->step_count++] = (struct program_step){work_ns, false, action, what};
+    of->steps[of->step_count++] = (struct program_step){.work_ns = work_ns, .action = action, .what = what};
     if (program->task_count <= task) program->task_count = task + 1;
 }
 
@@ -248,7 +248,7 @@ static bool split_in_program(struct program *program, uint32_t child) {
     if (part == PROGRAM_TASKS_MAX || spawner->step_count + 2 > PROGRAM_STEPS_MAX) return false;
     if (!program->tasks[child].steps[0].sleeps) program->tasks[child].steps[0].work_ns /= 2;
     program->tasks[program->task_count++] = program->tasks[child];
-    const struct program_step awaits = {0, false, ACT_WAIT, part}, spawns = {0, false, ACT_SPAWN, part};
+    const struct program_step awaits = {.action = ACT_WAIT, .what = part}, spawns = {.action = ACT_SPAWN, .what = part};
     if (wait < spawner->step_count) insert_steps(spawner, wait + 1, &awaits, 1);
     insert_steps(spawner, find_step(spawner, ACT_SPAWN, child) + 1, &spawns, 1);
     return true;
