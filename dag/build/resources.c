@@ -82,6 +82,7 @@ struct replay {
     uint32_t turn_count;
     struct count *counts;          // a resource each
     uint32_t *next, *next_listed;  // an ask each
+    int64_t *place_ns;             // an ask each that waits: the least is called first
     int64_t *called_ns;            // an ask each that waits: since when there is enough for it; NOT_CALLED
     uint32_t *called_by;           // likewise: the RELEASED that made it so, DAG_NONE
     uint32_t *body_end, *next_ask; // an ask each that waited where no release is told: end of the body in which it got
@@ -227,18 +228,22 @@ static void leave_uncovered(struct replay *replay, struct count *count, uint32_t
 
 // ---- who is called by which release: as in dag/simulate/resources.c
 
-static int64_t place_in_list(const struct replay *replay, uint32_t index) {
+static int64_t place_of_new(const struct replay *replay, uint32_t index) {
     const struct dag_ask *ask = &replay->dag->asks[index];
-    bool fair = replay->dag->resources[ask->resource].fair;
-    return replay->dag->vertices.time_ns[fair ? ask->asked : ask->got];
+    const struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    return replay->dag->vertices.time_ns[resource->fair ? ask->asked : ask->got];
 }
 
 static void list(struct replay *replay, uint32_t index) {
-    uint32_t *link = &replay->counts[replay->dag->asks[index].resource].listed;
-    int64_t place_ns = place_in_list(replay, index);
-    while (*link != DAG_NONE && place_in_list(replay, *link) <= place_ns) link = &replay->next_listed[*link];
+    const struct dag_ask *ask = &replay->dag->asks[index];
+    uint32_t *first = &replay->counts[ask->resource].listed, *link = first;
+    int64_t place_ns = place_of_new(replay, index);
+    for (uint32_t i = *first; ask->given_up && i != DAG_NONE; i = replay->next_listed[i])
+        place_ns = max_ns(place_ns, replay->place_ns[i]);
+    while (*link != DAG_NONE && replay->place_ns[*link] <= place_ns) link = &replay->next_listed[*link];
     replay->next_listed[index] = *link;
     *link = index;
+    replay->place_ns[index] = place_ns;
     replay->called_ns[index] = NOT_CALLED;
 }
 
@@ -474,17 +479,19 @@ bool find_grants(struct builder *builder) {
     replay.counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts);
     replay.next = malloc(asks * sizeof *replay.next);
     replay.next_listed = malloc(asks * sizeof *replay.next_listed);
+    replay.place_ns = malloc(asks * sizeof *replay.place_ns);
     replay.called_ns = malloc(asks * sizeof *replay.called_ns);
     replay.called_by = malloc(asks * sizeof *replay.called_by);
     replay.body_end = malloc(asks * sizeof *replay.body_end);
     replay.next_ask = malloc(asks * sizeof *replay.next_ask);
-    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.called_ns && replay.called_by && replay.body_end && replay.next_ask;
+    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.place_ns && replay.called_ns && replay.called_by && replay.body_end && replay.next_ask;
     ok = ok && dag->ask_count <= UINT32_MAX / TURNS && sort_turns(&replay);
     ok = ok && find_all(&replay);
     free(replay.turns);
     free(replay.counts);
     free(replay.next);
     free(replay.next_listed);
+    free(replay.place_ns);
     free(replay.called_ns);
     free(replay.called_by);
     free(replay.body_end);

@@ -113,10 +113,18 @@ static int64_t key_of(const struct simulation *sim, uint32_t ask, int64_t now_ns
     return is_fair(sim, ask) || of->got == DAG_NONE ? now_ns : sim->dag->vertices.time_ns[of->got];
 }
 
+static int64_t last_key(const struct simulation *sim, const struct resource *resource) {
+    int64_t key = INT64_MIN;
+    for (uint32_t i = resource->first; i != DAG_NONE; i = sim->strands[i].ask_next) key = sim->strands[i].ask_key;
+    return key;
+}
+
+// What gave up came before none that was there then.
 static void list(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     struct resource *resource = resource_of(sim, strand->ask);
     strand->ask_key = key_of(sim, strand->ask, now_ns);
+    if (sim->dag->asks[strand->ask].given_up) strand->ask_key = max_ns(strand->ask_key, last_key(sim, resource));
     uint32_t *link = &resource->first;
     while (*link != DAG_NONE && sim->strands[*link].ask_key <= strand->ask_key) link = &sim->strands[*link].ask_next;
     strand->ask_next = *link;

@@ -306,6 +306,22 @@ static bool tells_all_holders(const struct dag *dag) {
     return true;
 }
 
+// Whether one that came had an unfair resource before a waiter that had been called. How long the waiter would have
+// taken to come, then, nothing tells.
+static bool is_any_overtaken(const struct dag *dag) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *comes = &dag->asks[i];
+        if (comes->asked != DAG_NONE || comes->got == DAG_NONE || dag->resources[comes->resource].fair) continue;
+        for (uint32_t j = 0; j < dag->ask_count; j++) {
+            const struct dag_ask *waits = &dag->asks[j];
+            if (waits->resource != comes->resource || waits->asked == DAG_NONE) continue;
+            if (time_ns[waits->asked] <= time_ns[comes->got] && time_ns[comes->got] < time_ns[waits->got]) return true;
+        }
+    }
+    return false;
+}
+
 static void test_replay_of_resources_is_exact(void **state) {
     (void)state;
     const struct model model = {.kind = MODEL_POOL};
@@ -316,8 +332,9 @@ static void test_replay_of_resources_is_exact(void **state) {
         const struct dag *dag = fixture.dag;
         assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
         const struct dag *run = simulation_dag(fixture.simulation);
-        told += tells_all_holders(dag);
-        for (uint32_t i = 0; i < run->thread_count && tells_all_holders(dag); i++)
+        bool is_told = tells_all_holders(dag) && !is_any_overtaken(dag);
+        told += is_told;
+        for (uint32_t i = 0; i < run->thread_count && is_told; i++)
             check_thread_as_recorded(dag, run, i, seed);
         for (uint32_t i = 0; i < dag->ask_count; i++) {
             waited += dag->resources[dag->asks[i].resource].tells_holds && dag->asks[i].asked != DAG_NONE;
@@ -325,8 +342,8 @@ static void test_replay_of_resources_is_exact(void **state) {
         }
         simulate_fixture_close(&fixture);
     }
-    printf("%lu of %lu, %lu waits, %lu given up\n", told, cases, waited, given_up);
-    assert_true(told > cases * 9 / 10 && waited > 5 * cases && given_up > cases / 2);
+    if (told < cases * 3 / 4 || waited < 5 * cases || given_up < cases / 2)
+        fail_msg("%lu of %lu, %lu waits, %lu given up", told, cases, waited, given_up);
 }
 
 static void test_pool_equals_reference(void **state) {
