@@ -46,7 +46,13 @@ enum then {
     THEN_CALLER,
     THEN_PART_END,
     THEN_HELP,
-    THEN_ARRIVE
+    THEN_ARRIVE,
+    // Of a wait for a resource:
+    THEN_HAVE,
+    THEN_LOOK,    // it was called, and comes to look
+    THEN_TIME_UP, // unless it is called before
+    THEN_GIVE_UP,
+    THEN_KNOWN, // what is not known has given it up
 };
 
 struct strand {
@@ -71,6 +77,12 @@ struct strand {
     uint32_t stolen_from; // strand whose task it ran last that it had to steal, DAG_NONE
     uint32_t blocked;     // waits, and found nothing to help with: the pool
     ticks blocked_since;
+    uint32_t ask;       // that it waits for, or waited
+    bool asks, called;  // it stands in the list of those that ask; it comes to look
+    bool for_ever;      // and will not give up
+    bool in_vain;       // or will, whatever comes
+    int64_t place;      // in the list, the least first
+    ticks time_up;      // -1: never
     bool comes_new;     // of THEN_ARRIVE: it was made
     uint32_t comes_for; // of THEN_ARRIVE in a pool with a queue: the task that it leaves to nobody, DAG_NONE
 };
@@ -87,6 +99,16 @@ struct pool {
     bool shut_down;
     struct job *queue; // oldest first
     uint32_t queued;
+};
+
+struct resource {
+    int64_t available, promised; // to those that were called
+    uint32_t *list, listed;      // strands that ask
+    uint32_t unknown;            // waits that something unknown causes
+};
+
+struct holding {
+    uint32_t strand, ask;
 };
 
 // What an edge got of its fair share, when recorded, beyond what it computed; and what part of a core it had to do
@@ -106,6 +128,10 @@ struct reference {
     struct strand *strands;
     uint32_t strand_count, strand_capacity;
     struct pool *pools;
+    struct resource *resources;
+    struct holding *holdings;
+    uint32_t holding_count;
+    const bool *has_donor;
     struct stage *stages; // in the order in which they left
     uint32_t stage_count;
     bool *known;          // results, a task each
@@ -1075,6 +1101,244 @@ static void happen(struct reference *r, struct strand *strand, uint32_t v) {
     }
 }
 
+// ---- resources
+
+static const struct dag_ask *ask_of(const struct reference *r, uint32_t ask) {
+    return &r->dag->asks[ask];
+}
+
+static struct resource *of_ask(const struct reference *r, uint32_t ask) {
+    return &r->resources[ask_of(r, ask)->resource];
+}
+
+// Others are asked for by nobody else, and take what they took.
+static bool is_told(const struct reference *r, uint32_t v) {
+    unsigned kind = r->dag->vertices.kind[v];
+    bool of_resource = kind >= VERTEX_ACQUIRE && kind <= VERTEX_RELEASED;
+    return of_resource && r->dag->resources[ask_of(r, r->dag->vertices.task[v])->resource].tells_holds;
+}
+
+static bool is_fair(const struct reference *r, uint32_t ask) {
+    return r->dag->resources[ask_of(r, ask)->resource].fair;
+}
+
+// It costs nothing: nobody contends for it, or the strand has that lock already.
+static bool is_free(const struct reference *r, const struct strand *strand, uint32_t ask) {
+    uint32_t resource = ask_of(r, ask)->resource;
+    unsigned kind = r->dag->resources[resource].kind;
+    if (ask_of(r, ask)->units == 0 || r->edit->unlocked[resource]) return true;
+    if (kind != RESOURCE_LOCK && kind != RESOURCE_MONITOR && kind != RESOURCE_READ_WRITE_LOCK) return false;
+    for (uint32_t i = 0; i < r->holding_count; i++) {
+        bool own = r->holdings[i].strand == index_of(r, strand);
+        if (own && ask_of(r, r->holdings[i].ask)->resource == resource) return true;
+    }
+    return false;
+}
+
+static bool is_enough(const struct reference *r, const struct strand *strand, uint32_t ask) {
+    const struct resource *resource = of_ask(r, ask);
+    return is_free(r, strand, ask) || (!resource->unknown && resource->available >= ask_of(r, ask)->units);
+}
+
+// Who comes has it, but behind those that wait for what is fair, and a reader behind a writer.
+static bool has_at_once(const struct reference *r, const struct strand *strand, uint32_t ask) {
+    const struct resource *resource = of_ask(r, ask);
+    if (is_free(r, strand, ask)) return true;
+    if (!is_enough(r, strand, ask)) return false;
+    for (uint32_t i = 0; i < resource->listed; i++) {
+        const struct strand *first = &r->strands[resource->list[i]];
+        if (first->in_vain && is_enough(r, first, first->ask)) continue;
+        return !is_fair(r, ask) && !(ask_of(r, ask)->shared && !ask_of(r, first->ask)->shared);
+    }
+    return true;
+}
+
+static void sleep_in_list(struct reference *r, struct strand *strand) {
+    delay(r, strand, 0, 0, strand->time_up < 0 ? THEN_HAVE : THEN_TIME_UP);
+    strand->for_ever = strand->time_up < 0;
+    if (strand->time_up > r->now) strand->sleep = strand->time_up - r->now;
+}
+
+static void enter_list(struct reference *r, struct strand *strand) {
+    struct resource *resource = of_ask(r, strand->ask);
+    const struct dag_ask *ask = ask_of(r, strand->ask);
+    uint32_t place = resource->listed++;
+    strand->asks = true;
+    strand->place = is_fair(r, strand->ask) || ask->got == DAG_NONE ? now_ns(r) : recorded(r, ask->got);
+    if (ask->given_up && place > 0 && r->strands[resource->list[place - 1]].place > strand->place)
+        strand->place = r->strands[resource->list[place - 1]].place;
+    for (; place > 0 && r->strands[resource->list[place - 1]].place > strand->place; place--)
+        resource->list[place] = resource->list[place - 1];
+    resource->list[place] = index_of(r, strand);
+    sleep_in_list(r, strand);
+}
+
+static void leave_list(struct reference *r, struct strand *strand) {
+    struct resource *resource = of_ask(r, strand->ask);
+    uint32_t place = 0;
+    while (resource->list[place] != index_of(r, strand)) place++;
+    for (resource->listed--; place < resource->listed; place++) resource->list[place] = resource->list[place + 1];
+    strand->asks = strand->for_ever = strand->in_vain = false;
+}
+
+// Of those that are on their way, but do not compute yet, the last in the list have been called for nothing.
+static void call_off(struct reference *r, struct resource *resource) {
+    for (uint32_t i = resource->listed; i-- > 0 && resource->promised > resource->available;) {
+        struct strand *strand = &r->strands[resource->list[i]];
+        if (!strand->called || (strand->nap == 0 && strand->compute > 0)) continue;
+        strand->called = false;
+        resource->promised -= ask_of(r, strand->ask)->units;
+        sleep_in_list(r, strand);
+    }
+}
+
+static void take_resource(struct reference *r, struct strand *strand, uint32_t ask) {
+    if (is_free(r, strand, ask)) return;
+    of_ask(r, ask)->available -= ask_of(r, ask)->units;
+    r->holdings = must(realloc(r->holdings, (r->holding_count + 1) * sizeof *r->holdings));
+    r->holdings[r->holding_count++] = (struct holding){index_of(r, strand), ask};
+    call_off(r, of_ask(r, ask));
+}
+
+static void wake_up_for(struct reference *r, struct strand *strand, int64_t total_ns, enum then then) {
+    int64_t mean_ns = (int64_t)(r->costs->waking.mean_ns + 0.5);
+    if (total_ns < 0) total_ns = 0;
+    if (r->dag->vertices.kind[strand->vertex] != VERTEX_HELD) {
+        delay_waking(r, strand, strand->vertex, total_ns, true);
+    } else {
+        int64_t compute_ns = mean_ns < total_ns ? mean_ns : total_ns;
+        delay(r, strand, shares(r) ? compute_ns : total_ns, 0, then);
+        if (shares(r)) strand->nap = (ticks)(total_ns - compute_ns) << FRACTION;
+    }
+    strand->then = then;
+}
+
+static void call_waiter(struct reference *r, struct strand *strand) {
+    const struct dag_ask *ask = ask_of(r, strand->ask);
+    bool fair = is_fair(r, strand->ask), waited = ask->asked != DAG_NONE && !ask->given_up;
+    strand->for_ever = false;
+    if (fair) {
+        leave_list(r, strand);
+        take_resource(r, strand, strand->ask);
+    } else {
+        strand->called = true;
+        of_ask(r, strand->ask)->promised += ask->units;
+    }
+    wake_up_for(r, strand, waited ? ask->waking_ns : r->dag->wakeup_ns, fair ? THEN_HAVE : THEN_LOOK);
+}
+
+static void serve(struct reference *r, struct resource *resource) {
+    for (uint32_t i = 0; i < resource->listed && !resource->unknown;) {
+        struct strand *strand = &r->strands[resource->list[i]];
+        bool enough = resource->available - resource->promised >= ask_of(r, strand->ask)->units;
+        if (!strand->called && !enough) return;
+        if (!strand->called && !strand->in_vain) call_waiter(r, strand);
+        if (i < resource->listed && resource->list[i] == index_of(r, strand)) i++;
+    }
+}
+
+static void release(struct reference *r, const struct strand *strand, uint32_t ask) {
+    bool gives = ask_of(r, ask)->got == DAG_NONE;
+    if (ask_of(r, ask)->units == 0 || r->edit->unlocked[ask_of(r, ask)->resource]) return;
+    for (uint32_t i = 0; i < r->holding_count && !gives; i++) {
+        gives = r->holdings[i].strand == index_of(r, strand) && r->holdings[i].ask == ask;
+        if (gives) r->holdings[i] = r->holdings[--r->holding_count];
+    }
+    if (!gives) return;
+    of_ask(r, ask)->available += ask_of(r, ask)->units;
+    serve(r, of_ask(r, ask));
+}
+
+static void time_is_up(struct reference *r, struct strand *strand) {
+    const struct dag_ask *ask = ask_of(r, strand->ask);
+    if (strand->asks) leave_list(r, strand);
+    int64_t takes_ns = r->dag->wakeup_ns;
+    if (ask->given_up) takes_ns = recorded(r, ask->got) - recorded(r, ask->asked) - ask->limit_ns;
+    wake_up_for(r, strand, takes_ns, THEN_GIVE_UP);
+    serve(r, of_ask(r, strand->ask));
+}
+
+static void have(struct reference *r, struct strand *strand) {
+    r->run->changed |= ask_of(r, strand->ask)->given_up;
+    happen(r, strand, strand->vertex);
+}
+
+static void look(struct reference *r, struct strand *strand) {
+    strand->called = false;
+    of_ask(r, strand->ask)->promised -= ask_of(r, strand->ask)->units;
+    leave_list(r, strand);
+    if (is_enough(r, strand, strand->ask)) {
+        take_resource(r, strand, strand->ask);
+        have(r, strand);
+        return;
+    }
+    enter_list(r, strand);
+    if (strand->time_up >= 0 && strand->time_up <= r->now) time_is_up(r, strand);
+}
+
+// Something unknown has given it up, or the strand gives up before that.
+static void learn(struct reference *r, struct strand *strand) {
+    struct resource *resource = of_ask(r, strand->ask);
+    bool late = ask_of(r, strand->ask)->given_up && strand->time_up <= r->now;
+    int64_t place = is_fair(r, strand->ask) ? now_ns(r) : recorded(r, ask_of(r, strand->ask)->got);
+    resource->unknown--;
+    bool first = !resource->listed || place <= r->strands[resource->list[0]].place;
+    bool gets = !late && first && has_at_once(r, strand, strand->ask);
+    if (gets) take_resource(r, strand, strand->ask);
+    if (!gets && !late) enter_list(r, strand);
+    if (late) time_is_up(r, strand);
+    serve(r, resource);
+    if (gets) have(r, strand);
+}
+
+// Comes to have it at a vertex.
+static void ask_for(struct reference *r, struct strand *strand, uint32_t index, uint32_t vertex) {
+    const struct dag_ask *ask = ask_of(r, index);
+    bool has_donor = r->has_donor && r->has_donor[index], limited = ask->given_up || has_donor;
+    strand->ask = index;
+    strand->vertex = vertex;
+    strand->time_up = -1;
+    if (limited && ask->limit_ns != INT64_MAX) strand->time_up = r->now + ((ticks)ask->limit_ns << FRACTION);
+    if (ask->given_up && !has_donor) {
+        enter_list(r, strand);
+        strand->in_vain = true;
+    } else if (ask->asked != DAG_NONE && ask->unknown_ns > 0 && !is_free(r, strand, index)) {
+        int64_t takes_ns = ask->unknown_ns;
+        if (ask->given_up && ask->limit_ns < takes_ns) takes_ns = ask->limit_ns;
+        of_ask(r, index)->unknown++;
+        delay(r, strand, 0, takes_ns, THEN_KNOWN);
+    } else if (has_at_once(r, strand, index)) {
+        take_resource(r, strand, index);
+        if (ask->asked != DAG_NONE)
+            delay(r, strand, 0, 0, THEN_HAVE);
+        else
+            have(r, strand);
+    } else {
+        enter_list(r, strand);
+    }
+}
+
+// Comes to a vertex.
+static void come_to(struct reference *r, struct strand *strand, uint32_t v) {
+    uint32_t index = r->dag->vertices.task[v];
+    if (!is_told(r, v)) {
+        happen(r, strand, v);
+        return;
+    }
+    switch (r->dag->vertices.kind[v]) {
+    case VERTEX_HELD:
+        ask_for(r, strand, index, v);
+        break;
+    case VERTEX_ACQUIRE:
+        happen(r, strand, v);
+        if (ask_of(r, index)->got != DAG_NONE) ask_for(r, strand, index, ask_of(r, index)->got);
+        break;
+    default:
+        happen(r, strand, v);
+        if (r->dag->vertices.kind[v] == VERTEX_RELEASED) release(r, strand, index);
+    }
+}
+
 // ---- spawns
 
 static void begin_caller(struct reference *r, struct strand *strand) {
@@ -1334,7 +1598,7 @@ static void end_delay(struct reference *r, struct strand *strand) {
     strand->then = THEN_NOTHING;
     switch (then) {
     case THEN_VERTEX:
-        happen(r, strand, strand->vertex);
+        come_to(r, strand, strand->vertex);
         break;
     case THEN_SPAWN:
         spawn(r, strand, strand->vertex);
@@ -1361,6 +1625,22 @@ static void end_delay(struct reference *r, struct strand *strand) {
         r->run->parts[strand->vertex].end_ns = now_ns(r);
         leave_frame(r, strand);
         break;
+    case THEN_HAVE:
+        have(r, strand);
+        break;
+    case THEN_LOOK:
+        look(r, strand);
+        break;
+    case THEN_TIME_UP:
+        time_is_up(r, strand);
+        break;
+    case THEN_GIVE_UP:
+        r->run->changed |= !ask_of(r, strand->ask)->given_up;
+        happen(r, strand, strand->vertex);
+        break;
+    case THEN_KNOWN:
+        learn(r, strand);
+        break;
     case THEN_NOTHING:
         break;
     }
@@ -1370,7 +1650,7 @@ static void end_delay(struct reference *r, struct strand *strand) {
 // ---- time
 
 static bool is_busy(const struct strand *strand) {
-    return strand->then != THEN_NOTHING && !strand->waits;
+    return strand->then != THEN_NOTHING && !strand->waits && !strand->for_ever;
 }
 
 static bool is_due(const struct strand *strand) {
@@ -1519,7 +1799,7 @@ static void play(struct reference *r) {
             }
             i = UINT32_MAX; // what it did may have made an earlier one due
         }
-    } while (pass_time(r));
+    } while (!r->run->changed && pass_time(r));
 }
 
 // ---- the beginning and the end
@@ -1567,6 +1847,15 @@ static void open_pools(struct reference *r) {
     }
 }
 
+static void open_resources(struct reference *r) {
+    for (uint32_t i = 0; i < r->dag->resource_count; i++) {
+        const struct dag_resource *resource = &r->dag->resources[i];
+        int64_t units = r->edit->resource_units[i];
+        r->resources[i].available = resource->initial + (units ? units - resource->capacity : 0);
+        r->resources[i].list = must(malloc(((size_t)r->strand_capacity + 1) * sizeof(uint32_t)));
+    }
+}
+
 static void begin_unspawned(struct reference *r) {
     for (uint32_t i = 0; i < r->dag->thread_count; i++) {
         const struct dag_thread *thread = &r->dag->threads[i];
@@ -1595,7 +1884,7 @@ static bool is_stuck(const struct reference *r) {
         if (never_began(r, t)) return true;
     }
     for (uint32_t i = 0; i < r->strand_count; i++) {
-        if (r->strands[i].waits) return true;
+        if (r->strands[i].waits || r->strands[i].for_ever) return true;
     }
     for (uint32_t p = 1; p < r->dag->pool_count; p++) {
         if (tasks_queued(r, p)) return true;
@@ -1804,6 +2093,9 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.strand_capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
     r.strands = must(calloc(r.strand_capacity, sizeof(struct strand)));
     r.pools = must(calloc(dag->pool_count, sizeof(struct pool)));
+    r.resources = must(calloc((size_t)dag->resource_count + 1, sizeof(struct resource)));
+    r.holdings = NULL;
+    r.holding_count = 0;
     r.stages = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct stage)));
     r.known = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
     r.left = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
@@ -1811,6 +2103,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
     for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = r.strands[i].stolen_from = DAG_NONE;
     open_pools(&r);
+    open_resources(&r);
     begin_unspawned(&r);
     play(&r);
     run->stuck = is_stuck(&r);
@@ -1818,6 +2111,9 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     for (uint32_t i = 0; i < r.strand_capacity; i++) free(r.strands[i].own);
     free(r.strands);
     free(r.pools);
+    for (uint32_t i = 0; i < dag->resource_count; i++) free(r.resources[i].list);
+    free(r.resources);
+    free(r.holdings);
     free(r.stages);
     free(r.known);
     free(r.left);
@@ -1838,9 +2134,10 @@ static void rehearse(const struct reference *given) {
 }
 
 void reference_simulate(const struct dag *dag, const struct dag_edit *edit, const struct costs *costs,
-                        const struct model *model, struct reference_run *run) {
+                        const struct model *model, const bool *has_donor, struct reference_run *run) {
     struct reference r = {.dag = dag,
                           .costs = costs,
+                          .has_donor = has_donor,
                           .pool_of = must(calloc((size_t)dag->vertex_count + 1, sizeof(uint32_t))),
                           .over_ns = must(calloc(dag->pool_count, sizeof(int64_t))),
                           .luck = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct luck))),

@@ -16,14 +16,16 @@ struct reference_run {
     struct reference_part *parts; // in the order of their starts
     uint32_t part_count;
     bool stuck;
+    bool changed; // a wait for a resource came out otherwise than recorded, and the run was left there
 };
 
 // Whether it knows all that happens in this graph: threads that no discipline governs hold no task but their own.
 bool reference_knows(const struct dag *dag);
 
-// MODEL_POOL and MODEL_CPU, rates excepted. The run is freed by reference_destroy.
+// MODEL_POOL and MODEL_CPU, rates excepted. `has_donor`: of each ask, whether another task tells what would follow the
+// other outcome; NULL: none does. The run is freed by reference_destroy.
 void reference_simulate(const struct dag *dag, const struct dag_edit *edit, const struct costs *costs,
-                        const struct model *model, struct reference_run *run);
+                        const struct model *model, const bool *has_donor, struct reference_run *run);
 void reference_destroy(struct reference_run *run);
 
 #endif

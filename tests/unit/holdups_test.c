@@ -112,7 +112,7 @@ static int64_t wall_of_tasks(const struct dag *run) {
 static void assert_as_reference(struct by_hand *p, const struct dag *run) {
     const struct model model = {.kind = MODEL_CPU};
     struct reference_run expected;
-    reference_simulate(p->fixture.dag, &p->fixture.edit, p->fixture.costs, &model, &expected);
+    reference_simulate(p->fixture.dag, &p->fixture.edit, p->fixture.costs, &model, NULL, &expected);
     for (uint32_t v = 0; v < run->vertex_count; v++) {
         if (run->vertices.kind[v] == VERTEX_END && run->source[v] != DAG_NONE)
             assert_int_equal(run->vertices.time_ns[v], expected.time_ns[run->source[v]]);

@@ -39,7 +39,7 @@ static double units(int64_t ns) {
 static double reference_wall(const struct simulate_fixture *fixture, const struct model *model) {
     struct reference_run run;
     int64_t last_ns = 0;
-    reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, &run);
+    reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, NULL, &run);
     assert_false(run.stuck);
     for (uint32_t v = 0; v < fixture->dag->vertex_count; v++) {
         if (run.time_ns[v] > last_ns) last_ns = run.time_ns[v];
@@ -584,7 +584,7 @@ static void test_parts_add_up(void **state) {
     struct reference_run run;
     int64_t body_ns = dag->vertices.time_ns[dag->tasks[1].end] - dag->vertices.time_ns[dag->tasks[1].start];
     int64_t parts_ns = 0;
-    reference_simulate(dag, &fixture.edit, fixture.costs, &model, &run);
+    reference_simulate(dag, &fixture.edit, fixture.costs, &model, NULL, &run);
     assert_int_equal(run.part_count, 4);
     for (uint32_t i = 0; i < run.part_count; i++) {
         int64_t part_ns = run.parts[i].end_ns - run.parts[i].start_ns;

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-enum { INLINE = 1, MERGE = 2, SPLIT = 4, STAGE = 8, RESIZE = 16, ALL_EDITS = 31, EDITS_EACH = 4 };
+enum { INLINE = 1, MERGE = 2, SPLIT = 4, STAGE = 8, RESIZE = 16, RESOURCES = 32, ALL_EDITS = 63, EDITS_EACH = 4 };
 
 #define CPU_TOLERANCE_NS 50 // the simulation ends each edge at a whole ns
 
@@ -79,6 +79,15 @@ static void edit_task(struct simulate_fixture *fixture, struct random_source *so
     }
 }
 
+static void edit_resources(struct simulate_fixture *fixture, struct random_source *source) {
+    for (uint32_t r = 0; r < fixture->dag->resource_count; r++) {
+        if (!fixture->dag->resources[r].tells_holds || random_below(source, 3)) continue;
+        if (!dag_unlock_refusal(fixture->dag, r)) dag_edit_unlock(&fixture->edit, r);
+        if (!dag_resize_resource_refusal(fixture->dag, r))
+            dag_edit_resize_resource(&fixture->edit, r, 1 + (int64_t)random_below(source, 4));
+    }
+}
+
 static void random_edit(struct simulate_fixture *fixture, struct random_source *source, unsigned kinds) {
     dag_edit_clear(&fixture->edit, fixture->dag);
     uint64_t share = 1 + random_below(source, 4);
@@ -90,6 +99,7 @@ static void random_edit(struct simulate_fixture *fixture, struct random_source *
         if (dag_resize_refusal(fixture->dag, p) || random_below(source, 3)) continue;
         dag_edit_resize(&fixture->edit, p, 1 + (int32_t)random_below(source, 5));
     }
+    if (kinds & RESOURCES) edit_resources(fixture, source);
 }
 
 // For a failure: what was asked for.
@@ -107,6 +117,10 @@ static const char *edit_text(const struct simulate_fixture *fixture) {
     }
     for (uint32_t p = 1; p < fixture->dag->pool_count && length < sizeof text - 100; p++) {
         if (edit->pool_threads[p]) SAY(" pool %u of %d", p, edit->pool_threads[p]);
+    }
+    for (uint32_t r = 0; r < fixture->dag->resource_count && length < sizeof text - 100; r++) {
+        if (edit->unlocked[r]) SAY(" unlock %u", r);
+        if (edit->resource_units[r]) SAY(" resource %u of %ld", r, (long)edit->resource_units[r]);
     }
 #undef SAY
     return text;
@@ -252,11 +266,31 @@ static void compare_parts(const struct dag *dag, const struct dag *run, struct r
     free(parts);
 }
 
+static uint64_t compared; // runs in which no wait came out otherwise than recorded
+
+static bool *find_donors(const struct simulate_fixture *fixture) {
+    bool *has_donor = calloc(fixture->dag->ask_count + 1, sizeof *has_donor);
+    assert_non_null(has_donor);
+    for (uint32_t i = 0; i < fixture->dag->ask_count; i++) has_donor[i] = donor_of(fixture->simulation, i) != DAG_NONE;
+    return has_donor;
+}
+
 static void compare(struct simulate_fixture *fixture, const struct model *model, int64_t tolerance_ns, uint64_t seed) {
     struct reference_run expected;
     if (!simulates(&fixture->edit, model->kind)) return;
-    reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, &expected);
+    bool *has_donor = find_donors(fixture);
+    reference_simulate(fixture->dag, &fixture->edit, fixture->costs, model, has_donor, &expected);
+    free(has_donor);
     enum dag_outcome outcome = simulation_run(fixture->simulation, &fixture->edit, model);
+    bool changed = fixture->simulation->outcomes_changed > 0;
+    if (changed != expected.changed)
+        fail_msg("seed %lu: outcomes changed: %d, by the reference: %d; %s", (unsigned long)seed, changed,
+                 expected.changed, edit_text(fixture));
+    compared += !changed;
+    if (changed) {
+        reference_destroy(&expected);
+        return;
+    }
     if (outcome != (expected.stuck ? DAG_DEADLOCK : DAG_OK)) {
         fail_msg("seed %lu: outcome %d, by the reference %s; %s", (unsigned long)seed, (int)outcome,
                  expected.stuck ? "stuck" : "not stuck", edit_text(fixture));
@@ -298,7 +332,8 @@ static void test_replay_is_exact(void **state) {
     for (unsigned d = DISPATCH_THREAD; d <= DISPATCH_CALLER; d++) assert_true(dispatched[d] > cases / 100);
 }
 
-// Whether all that kept a task from a resource is known: not where it asked for it in the instant in which it came back.
+// Whether all that kept a task from a resource is known: not where it asked for it in the instant in which it came
+// back.
 static bool tells_all_holders(const struct dag *dag) {
     for (uint32_t i = 0; i < dag->ask_count; i++) {
         if (dag->resources[dag->asks[i].resource].tells_holds && dag->asks[i].unknown_ns > 0) return false;
@@ -334,8 +369,7 @@ static void test_replay_of_resources_is_exact(void **state) {
         const struct dag *run = simulation_dag(fixture.simulation);
         bool is_told = tells_all_holders(dag) && !is_any_overtaken(dag);
         told += is_told;
-        for (uint32_t i = 0; i < run->thread_count && is_told; i++)
-            check_thread_as_recorded(dag, run, i, seed);
+        for (uint32_t i = 0; i < run->thread_count && is_told; i++) check_thread_as_recorded(dag, run, i, seed);
         for (uint32_t i = 0; i < dag->ask_count; i++) {
             waited += dag->resources[dag->asks[i].resource].tells_holds && dag->asks[i].asked != DAG_NONE;
             given_up += dag->asks[i].given_up;
@@ -344,6 +378,37 @@ static void test_replay_of_resources_is_exact(void **state) {
     }
     if (told < cases * 3 / 4 || waited < 5 * cases || given_up < cases / 2)
         fail_msg("%lu of %lu, %lu waits, %lu given up", told, cases, waited, given_up);
+}
+
+// Under the empty edit, of resources alone, of tasks alone, and of all.
+static void compare_resources(uint64_t seed, uint32_t cores, bool limits, const struct model *model) {
+    static const unsigned kinds[] = {0, RESOURCES, INLINE | RESIZE, RESOURCES, ALL_EDITS};
+    struct simulate_fixture fixture;
+    struct random_source source = {seed};
+    simulate_fixture_open_resources(&fixture, seed, cores, limits);
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        random_edit(&fixture, &source, kinds[i]);
+        compare(&fixture, model, model->kind == MODEL_CPU ? CPU_TOLERANCE_NS : 0, seed);
+    }
+    simulate_fixture_close(&fixture);
+}
+
+static void test_resources_equal_reference(void **state) {
+    (void)state;
+    const struct model by_pools = {.kind = MODEL_POOL};
+    compared = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) compare_resources(seed, 0, seed % 2, &by_pools);
+    assert_true(compared > cases * 3);
+}
+
+static void test_resources_equal_reference_on_cores(void **state) {
+    (void)state;
+    compared = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        const struct model by_cores = {.kind = MODEL_CPU, .cores = (double)(seed / 4 % 5)};
+        compare_resources(seed, 1 + seed % 4, seed % 2, &by_cores);
+    }
+    assert_true(compared > cases * 3);
 }
 
 static void test_pool_equals_reference(void **state) {
@@ -688,6 +753,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_is_exact),
         cmocka_unit_test(test_replay_of_resources_is_exact),
+        cmocka_unit_test(test_resources_equal_reference),
+        cmocka_unit_test(test_resources_equal_reference_on_cores),
         cmocka_unit_test(test_pool_equals_reference),
         cmocka_unit_test(test_stealing_equals_reference),
         cmocka_unit_test(test_cpu_equals_reference),

@@ -20,7 +20,7 @@ static void assert_replayed(struct by_hand *p) {
     const struct model model = {.kind = MODEL_CPU};
     struct reference_run reference;
     assert_true(reference_knows(recorded));
-    reference_simulate(recorded, &p->fixture.edit, p->fixture.costs, &model, &reference);
+    reference_simulate(recorded, &p->fixture.edit, p->fixture.costs, &model, NULL, &reference);
     for (uint32_t v = 0; v < run->vertex_count; v++) {
         uint32_t source = run->source[v];
         if (source == DAG_NONE) continue;
