@@ -477,7 +477,6 @@ static bool lay_released(struct lay *lay, const struct event *event) {
     uint32_t vertex = last_vertex(lay);
     if (open == DAG_NONE) {
         ask.released = vertex;
-        if (is_exclusive(&builder->dag->resources[ask.resource])) ask.units = 0; // it had it before that was told
         return ask_add(builder, ask, vertex);
     }
     uint32_t index = builder->holds[open];

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What threads hold and wait for, on traces by hand. All times are ns.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dag/names.h"
+#include "metrics/requests.h"
+#include "metrics/resources.h"
+#include "simulate_fixture.h"
+
+#include <string.h>
+
+enum { MAIN = 1, FIRST = 2, M = 100, LOCK = 900, PERMITS, POOL };
+
+struct fixture {
+    struct trace_builder *tb;
+    uint32_t pool, site, takes, asks; // sites: of spawns, and two that acquire
+    struct simulate_fixture on;
+    struct arena arena;
+    struct resource_use *uses;
+    size_t count;
+};
+
+static struct fixture begin(int32_t workers) {
+    struct fixture f = {.tb = tb_new(), .arena = ARENA_INIT};
+    f.pool = tb_pool(f.tb, "pool-1", workers);
+    f.site = tb_site(f.tb, "Main", "run", 12);
+    f.takes = tb_site(f.tb, "Bank", "take", 3);
+    f.asks = tb_site(f.tb, "Bank", "ask", 5);
+    tb_thread(f.tb, MAIN, "main", 0);
+    tb_event(f.tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    for (uint32_t w = 0; w < (uint32_t)workers; w++) {
+        tb_thread(f.tb, FIRST + w, "pool-1-thread", 0);
+        tb_event(f.tb, MAIN, 10 + 10 * w, EVENT_SPAWN_BEGIN, 1 + w, f.site, f.pool);
+        tb_event(f.tb, MAIN, 15 + 10 * w, EVENT_SPAWN_END, 1 + w);
+        tb_event(f.tb, FIRST + w, 16 + 10 * w, EVENT_THREAD_START, 50 + w, 1);
+        tb_event(f.tb, FIRST + w, 17 + 10 * w, EVENT_WORKER_BEGIN, f.pool);
+        tb_event(f.tb, FIRST + w, 100, EVENT_TASK_START, 1 + w, 2);
+    }
+    return f;
+}
+
+static void hold(struct fixture *f, uint32_t worker, uint64_t time_ns, uint64_t resource, uint32_t units) {
+    tb_event(f->tb, FIRST + worker, time_ns, EVENT_HELD, resource, want_operand(units, false, f->takes));
+}
+
+static void release(struct fixture *f, uint32_t worker, uint64_t time_ns, uint64_t resource, uint32_t units) {
+    tb_event(f->tb, FIRST + worker, time_ns, EVENT_RELEASED, resource, want_operand(units, false, f->takes));
+}
+
+static void ask(struct fixture *f, uint32_t worker, uint64_t time_ns, uint64_t resource, uint32_t units) {
+    tb_event(f->tb, FIRST + worker, time_ns, EVENT_ACQUIRE_BEGIN, resource, 10, want_operand(units, false, f->asks));
+}
+
+static void get(struct fixture *f, uint32_t worker, uint64_t time_ns, uint64_t resource) {
+    tb_event(f->tb, FIRST + worker, time_ns, EVENT_ACQUIRED, resource, 10);
+}
+
+static void end_task(struct fixture *f, uint32_t worker, uint64_t time_ns) {
+    tb_event(f->tb, FIRST + worker, time_ns, EVENT_TASK_END, 1 + worker, 20);
+}
+
+static void open_until(struct fixture *f, uint64_t end_ns) {
+    tb_event(f->tb, MAIN, end_ns, EVENT_THREAD_END, M, 500);
+    simulate_fixture_open(&f->on, f->tb);
+}
+
+static void find(struct fixture *f, const struct window *window) {
+    struct error error = ERROR_INIT;
+    const struct dag *dag = f->on.dag;
+    assert_true(metrics_resources(dag, dag->vertices.time_ns, window, &f->arena, &f->uses, &f->count, &error));
+}
+
+static void end(struct fixture *f) {
+    simulate_fixture_close(&f->on);
+    arena_destroy(&f->arena);
+}
+
+// One has the lock from 200 to 600, another asks at 300 and has it from 600 to 1,000.
+static void add_lock(struct fixture *f) {
+    tb_resource(f->tb, LOCK, RESOURCE_LOCK, 1, 0);
+    tb_resource_is(f->tb, LOCK, "Bank.lock", 0);
+    hold(f, 0, 200, LOCK, 1);
+    release(f, 0, 600, LOCK, 1);
+    end_task(f, 0, 700);
+    ask(f, 1, 300, LOCK, 1);
+    get(f, 1, 601, LOCK);
+    release(f, 1, 1001, LOCK, 1);
+    end_task(f, 1, 1100);
+}
+
+static void test_a_lock(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    add_lock(&f);
+    open_until(&f, 2000);
+    find(&f, NULL);
+    assert_int_equal(f.count, 1);
+    const struct resource_use *use = &f.uses[0];
+    assert_string_equal(use->name, "lock Bank.lock");
+    assert_int_equal(use->capacity, 1);
+    assert_int_equal(use->waits, 1);
+    assert_int_equal(use->timed_out, 0);
+    assert_int_equal(use->wait_ns, 301);
+    assert_float_equal(use->held_ns, 800, 1e-6);
+    assert_float_equal(use->holders_mean, 0.4, 1e-6);
+    assert_int_equal(use->waits_at_count, 1);
+    assert_int_equal(use->waits_at[0].site.line, 5);
+    assert_int_equal(use->held_at_count, 2);
+    assert_int_equal(use->held_at[0].site.line, 3);
+    assert_int_equal(use->held_at[0].total_ns, 400);
+    end(&f);
+}
+
+// Of 400 to 800: 200 of the wait, 200 and 199 of the two holds.
+static void test_a_window(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    add_lock(&f);
+    open_until(&f, 2000);
+    const struct window window = {400, 800}, after = {1200, 1400};
+    find(&f, &window);
+    assert_int_equal(f.uses[0].waits, 1);
+    assert_int_equal(f.uses[0].wait_ns, 201);
+    assert_float_equal(f.uses[0].held_ns, 399, 1e-6);
+    find(&f, &after);
+    assert_int_equal(f.uses[0].waits, 0);
+    assert_float_equal(f.uses[0].held_ns, 0, 1e-6);
+    end(&f);
+}
+
+// What a thread takes and another gives back, and what is never given back: 2 of 3 permits from 200 to 800, and one
+// from 1,000 to the end.
+static void test_permits(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    tb_resource(f.tb, PERMITS, RESOURCE_PERMITS, 3, 0);
+    hold(&f, 0, 200, PERMITS, 2);
+    end_task(&f, 0, 700);
+    release(&f, 1, 800, PERMITS, 2);
+    hold(&f, 1, 1000, PERMITS, 1);
+    end_task(&f, 1, 1100);
+    open_until(&f, 2000);
+    find(&f, NULL);
+    assert_int_equal(f.count, 1);
+    assert_string_equal(f.uses[0].name, "semaphore taken at Bank.take:3");
+    assert_float_equal(f.uses[0].held_ns, 2 * 600 + 1000, 1e-6);
+    assert_int_equal(f.uses[0].waits, 0);
+    end(&f);
+}
+
+static void test_time_that_was_up(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    tb_resource(f.tb, POOL, RESOURCE_POOL, 1, 0);
+    tb_resource_is(f.tb, POOL, "HikariPool-1", 0);
+    hold(&f, 0, 200, POOL, 1);
+    release(&f, 0, 900, POOL, 1);
+    end_task(&f, 0, 950);
+    tb_event(f.tb, FIRST + 1, 299, EVENT_LIMIT, 400);
+    ask(&f, 1, 300, POOL, 1);
+    tb_event(f.tb, FIRST + 1, 705, EVENT_GIVEN_UP, POOL, 10, GIVEN_UP_TIME);
+    ask(&f, 1, 710, POOL, 1); // and waits until 2,000, when recording ends
+    open_until(&f, 2000);
+    find(&f, NULL);
+    assert_string_equal(f.uses[0].name, "HikariPool-1");
+    assert_int_equal(f.uses[0].waits, 2);
+    assert_int_equal(f.uses[0].timed_out, 1);
+    assert_int_equal(f.uses[0].wait_ns, 405 + 1290);
+    end(&f);
+}
+
+// Of four workers one is at a time in the lock, for 400 of each task's 500 beside its waits: it limits, not the pool.
+static void test_what_limits(void **state) {
+    (void)state;
+    struct fixture f = begin(4);
+    tb_resource(f.tb, LOCK, RESOURCE_MONITOR, 1, 0);
+    tb_resource_is(f.tb, LOCK, "Cache", 0);
+    hold(&f, 0, 150, LOCK, 1);
+    release(&f, 0, 550, LOCK, 1);
+    end_task(&f, 0, 600);
+    for (uint32_t w = 1; w < 4; w++) {
+        ask(&f, w, 150, LOCK, 1);
+        get(&f, w, 151 + 400 * w, LOCK);
+        release(&f, w, 550 + 400 * w, LOCK, 1);
+        end_task(&f, w, 600 + 400 * w);
+    }
+    open_until(&f, 2000);
+    struct metrics m;
+    struct metrics_work work = {0};
+    assert_true(metrics_of_run(f.on.dag, true, NULL, NULL, &work, &m, &f.on.error));
+    char name[100];
+    assert_string_equal(requests_bottleneck(&m.requests, name, sizeof name), "monitor of Cache");
+    assert_float_equal(m.requests.sustainable_per_s, 4 * 1e9 / (400 + 3 * 399), 1);
+    metrics_work_destroy(&work);
+    end(&f);
+}
+
+// The simulated run is told by its own vertices.
+static void test_a_simulated_run(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    add_lock(&f);
+    open_until(&f, 2000);
+    f.on.edit.unlocked[0] = true;
+    const struct model model = {.kind = MODEL_POOL};
+    assert_int_equal(simulation_run(f.on.simulation, &f.on.edit, &model), DAG_OK);
+    const struct dag *run = simulation_dag(f.on.simulation);
+    struct error error = ERROR_INIT;
+    assert_true(metrics_resources(run, run->vertices.time_ns, NULL, &f.arena, &f.uses, &f.count, &error));
+    assert_int_equal(f.uses[0].waits, 0);
+    assert_int_equal(f.uses[0].wait_ns, 0);
+    end(&f);
+}
+
+static void check_name(uint32_t kind, const char *name, const char *class_name, bool at_place, const char *expected) {
+    struct fixture f = begin(1);
+    char text[200];
+    tb_resource(f.tb, LOCK, kind, 1, 0);
+    tb_resource_is(f.tb, LOCK, name, class_name ? tb_class(f.tb, class_name) : 0);
+    hold(&f, 0, 200, LOCK, 1);
+    release(&f, 0, 600, LOCK, 1);
+    open_until(&f, 2000);
+    assert_string_equal(dag_resource_text(f.on.dag, 0, at_place ? f.takes : 0, text, sizeof text), expected);
+    assert_int_equal(dag_resource_site(f.on.dag, 0), f.takes);
+    end(&f);
+}
+
+static void test_names(void **state) {
+    (void)state;
+    const char *lock = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
+    check_name(RESOURCE_MONITOR, "Cache", NULL, true, "monitor of Cache");
+    check_name(RESOURCE_MONITOR, NULL, "Cache", true, "monitor of Cache");
+    check_name(RESOURCE_MONITOR, NULL, "java.lang.Object", true, "monitor taken at Bank.take:3");
+    check_name(RESOURCE_MONITOR, NULL, "Cache$$Lambda$7.0x00007f4c0c000c50", true, "monitor taken at Bank.take:3");
+    check_name(RESOURCE_LOCK, "Bank.lock", lock, true, "lock Bank.lock");
+    check_name(RESOURCE_LOCK, NULL, lock, true, "lock taken at Bank.take:3");
+    check_name(RESOURCE_LOCK, NULL, lock, false, "a ReentrantLock");
+    check_name(RESOURCE_LOCK, NULL, "[I", false, "initialisation of a class");
+    check_name(RESOURCE_LOCK, NULL, NULL, false, "a lock");
+    check_name(RESOURCE_POOL, "HikariPool-1", NULL, true, "HikariPool-1");
+    check_name(RESOURCE_PERMITS, "Limits.slots", NULL, true, "semaphore Limits.slots");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_lock),          cmocka_unit_test(test_a_window),    cmocka_unit_test(test_permits),
+        cmocka_unit_test(test_time_that_was_up), cmocka_unit_test(test_what_limits), cmocka_unit_test(test_a_simulated_run),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
