@@ -96,10 +96,12 @@ static bool is_lock(const struct dag_resource *resource) {
            resource->kind == RESOURCE_READ_WRITE_LOCK;
 }
 
-// Whether it is a lock that the process has already: a body that moved in may ask for what is held around it.
+// Whether it is a lock that the process has already: a body that moved in may ask for what is held around it. Where no
+// release is told it has had it for a time at the least, be it that something unknown had it behind that.
 static bool owns(const struct simulation *sim, uint32_t index, uint32_t ask) {
     uint32_t resource = sim->dag->asks[ask].resource;
-    if (!is_lock(&sim->dag->resources[resource])) return false;
+    const struct dag_resource *of = &sim->dag->resources[resource];
+    if (!is_lock(of) || !of->tells_holds) return false;
     for (uint32_t h = sim->strands[index].holds; h != DAG_NONE; h = sim->holds[h].next) {
         if (sim->dag->asks[sim->holds[h].ask].resource == resource) return true;
     }
