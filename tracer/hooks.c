@@ -203,6 +203,10 @@ struct hook {
           "aload " #local "; dup; " CARRIED(local) "aload 0; " POOL "call forkTo (Ljava/lang/Object;JI)J; ",           \
           "aload 0; " POOL "call forkedTo (I)V")
 
+// JDK 25 and later. With the task and what it carries on the stack; closed by spawned.
+#define DELAYED_FORK  JUC "DelayScheduler$ScheduledForkJoinTask"
+#define FORKS_DELAYED "call forkDelayed (Ljava/lang/Object;J)J; "
+
 #define JOINS(class_name, method, descriptor, local)                                                                   \
     BRACKET(class_name, method, descriptor,                                                                            \
             "aload " #local "; " CARRIED(local) STATUS(local) "call joinTask (Ljava/lang/Object;JI)V",                 \
@@ -363,7 +367,11 @@ static const struct hook hooks[] = {
     FORKS_TO("externalSubmit", NULL, 1),                // 8 to 25
     FORKS_TO("lazySubmit", NULL, 1),                    // 21, 25
     FORKS_TO("poolSubmit", "(ZL" FJT ";)L" FJT ";", 2), // 21, 25
-    FORKS_TO("scheduleDelayedTask", NULL, 1),           // 25
+    FORKS(FJP, "scheduleDelayedTask", NULL, "aload 1; dup; " CARRIED(1) FORKS_DELAYED, "call spawned ()V"),
+    // A periodic task has run, and is handed over for its next time.
+    {DELAYED_FORK, "postExec", NULL, BEFORE_CALL,
+     "aload 0; dup; " CARRIED(0) FORKS_DELAYED "putfield " FJT " " TASK_FIELD " J", "pend"},
+    {DELAYED_FORK, "postExec", NULL, AFTER_CALL, "call spawned ()V", "pend"},
     MAKES_FORK_JOIN_POOL("(IL" FJP "$ForkJoinWorkerThreadFactory;Ljava/lang/Thread$UncaughtExceptionHandler;ZIII"
                          "Ljava/util/function/Predicate;JLjava/util/concurrent/TimeUnit;)V",
                          "aload 2", "iload 6", "iload 4", "aload 0; getfield . keepAlive J"),
@@ -384,7 +392,8 @@ static const struct hook hooks[] = {
 
     // A timer is a pool of one thread, known by its queue.
     {"java/util/Timer", "sched", NULL, AT_ENTRY,
-     "aload 1; aload 0; " TIMER_QUEUE "call timerSpawn (Ljava/lang/Object;Ljava/lang/Object;)V", NULL},
+     "aload 1; aload 0; " TIMER_QUEUE "lload 2; lload 4; call timerSpawn (Ljava/lang/Object;Ljava/lang/Object;JJ)V",
+     NULL},
     {"java/util/Timer", "sched", NULL, AT_RETURN, "call spawned ()V", NULL},
     {"java/util/Timer", "sched", NULL, AT_THROW, "call rejected ()V", NULL},
     {"java/util/TimerTask", "cancel", NULL, AT_ENTRY,

@@ -194,7 +194,8 @@ static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
                                            "java.util.concurrent.StructuredTaskScope",
                                            "java.util.concurrent.ForkJoinPool$InvokeAnyTask",
-                                           "java.util.concurrent.CompletableFuture$"};
+                                           "java.util.concurrent.CompletableFuture$",
+                                           "java.util.concurrent.DelayScheduler$"}; // 25: a Runnable or a Callable
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
     }
@@ -230,7 +231,8 @@ bool identity_runs_inline(JNIEnv *jni, jobject executor) {
     return at_once;
 }
 
-static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
+// `other`: a field that is known already, or NULL.
+static jfieldID payload_of(JNIEnv *jni, jclass wrapper, jfieldID other) {
     static const struct {
         const char *name, *descriptor;
     } fields[] = {{"runnable", "Ljava/lang/Runnable;"},        {"callable", "Ljava/util/concurrent/Callable;"},
@@ -241,8 +243,15 @@ static jfieldID payload_of(JNIEnv *jni, jclass wrapper) {
     jfieldID field = NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !field; i++) {
         field = identity_field(jni, wrapper, fields[i].name, fields[i].descriptor);
+        if (field == other) field = NULL;
     }
     return field;
+}
+
+// What the object wraps; NULL where nothing is known of it.
+static jobject payload_in(JNIEnv *jni, const struct class_at_hand *class, jobject object) {
+    jobject payload = class->payload ? (*jni)->GetObjectField(jni, object, class->payload) : NULL;
+    return !payload && class->other_payload ? (*jni)->GetObjectField(jni, object, class->other_payload) : payload;
 }
 
 static enum carrier carrier_of(JNIEnv *jni, jclass class) {
@@ -272,7 +281,8 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
                                    .ownable = extends(jni, class, ownable)};
     hand->lock = hand->ownable && (extends(jni, class, reentrant_sync) || extends(jni, class, read_write_sync));
     if (tag >> CLASS_WRAPS_AT & 1) {
-        hand->payload = payload_of(jni, class);
+        hand->payload = payload_of(jni, class, NULL);
+        hand->other_payload = hand->payload ? payload_of(jni, class, hand->payload) : NULL;
         hand->dependent = identity_field(jni, class, "dep", "Ljava/util/concurrent/CompletableFuture;");
     }
     return hand;
@@ -320,7 +330,7 @@ struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobjec
     const struct class_at_hand *class = class_of(jni, state, task);
     return (struct fork_parts){
         .class = class->id,
-        .payload = class->payload ? (*jni)->GetObjectField(jni, task, class->payload) : NULL,
+        .payload = payload_in(jni, class, task),
         .dependent = class->dependent ? (*jni)->GetObjectField(jni, task, class->dependent) : NULL,
     };
 }
@@ -331,7 +341,7 @@ struct payload identity_payload(JNIEnv *jni, struct thread_state *state, jobject
     uint32_t id = class->id;
     uint64_t task = identity_carried_by(jni, object, class->carrier);
     bool wraps = class->carrier == CARRIER_FORK_JOIN_TASK && class->payload;
-    jobject wrapped = wraps ? (*jni)->GetObjectField(jni, object, class->payload) : NULL;
+    jobject wrapped = wraps ? payload_in(jni, class, object) : NULL;
     return (struct payload){task, wrapped ? identity_class(jni, state, wrapped) : id};
 }
 

@@ -7,6 +7,7 @@
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
 #include "tracer/calling.h"
 #include "tracer/container.h"
+#include "tracer/due.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/locks.h"
@@ -267,6 +268,10 @@ PROBE(void, spawn)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     record_spawn_at(state, id, site, (uint32_t)pool);
 }
 
+static void record_due(struct thread_state *state, uint64_t task, const struct due *due) {
+    record3(state, EVENT_DUE, task, (uint64_t)due->delay_ns, (uint64_t)due->period_ns);
+}
+
 // What a ScheduledThreadPoolExecutor hands over once more, it does so on a worker, out of sight of the application: the
 // site is that of the first time.
 PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
@@ -276,6 +281,8 @@ PROBE(void, schedule)(JNIEnv *jni, jclass helper, jobject task, jint pool) {
     uint64_t site = site_of_spawn(jni, state);
     if (!site) site = identity_get_future(jni, task) >> CARRIED_SITE_AT & CARRIED_SITE_MAX;
     record_spawn_at(state, id, site, (uint32_t)pool);
+    struct due due;
+    if (due_of_scheduled(jni, task, &due)) record_due(state, id, &due);
     if (site <= CARRIED_SITE_MAX) identity_set_future_task(jni, task, id | site << CARRIED_SITE_AT);
 }
 
@@ -738,6 +745,20 @@ PROBE(jlong, forkTo)(JNIEnv *jni, jclass helper, jobject task, jlong carried, ji
     return state ? (jlong)open_fork(jni, state, task, (uint64_t)carried, (uint32_t)pool) : carried;
 }
 
+PROBE(jlong, forkDelayed)(JNIEnv *jni, jclass helper, jobject task, jlong carried) {
+    PROBED struct thread_state *state = probe_begin();
+    jobject pool = NULL;
+    struct due due;
+    if (!state) return carried;
+    if (!task || !due_of_fork(jni, task, &pool, &due) || !pool) {
+        push_spawn(state, 0);
+        return carried;
+    }
+    uint64_t carries = open_fork(jni, state, task, (uint64_t)carried, identity_executor(jni, state, pool));
+    if (carries != (uint64_t)carried) record_due(state, carries & CARRIED_ID, &due);
+    return (jlong)carries;
+}
+
 PROBE(void, forkedTo)(JNIEnv *jni, jclass helper, jint pool) {
     if (pool) end_spawn(SPAWN_ACCEPTED);
 }
@@ -991,14 +1012,16 @@ PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
 
 enum { TIMER_TASK_SCHEDULED = 1 }; // TimerTask.state, JDK 8 to 25
 
-PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue) {
+PROBE(void, timerSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject queue, jlong time_ms, jlong period_ms) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t site = site_of_spawn(jni, state), pool = identity_timer(queue);
     uint64_t id = task ? task_of(jni, state, task, class_by_carrier(CARRIER_OTHER), 0, 0) : 0;
     if (id) {
+        const struct due due = due_of_timer(time_ms, period_ms);
         identity_set_pending(task, id, site);
         record_spawn_at(state, id, site, pool);
+        record_due(state, id, &due);
     }
     push_spawn(state, id);
 }
@@ -1024,11 +1047,13 @@ PROBE(void, timerRuns)(JNIEnv *jni, jclass helper, jobject task, jlong period) {
     if (!state) return;
     record1(state, EVENT_BUSY, state->idle_pool);
     uint32_t site;
+    struct due due;
     uint64_t id = identity_take_pending(task, &site);
     if (period != 0) {
         uint64_t next = task_id_new(state);
         record3(state, EVENT_TASK_CREATED, next, identity_class(jni, state, task), 0);
         record3(state, EVENT_SPAWN_BEGIN, next, site, state->idle_pool);
+        if (due_of_timer_task(jni, task, period, &due)) record_due(state, next, &due);
         record3(state, EVENT_SPAWN_END, next, SPAWN_ACCEPTED, 0);
         identity_set_pending(task, next, site);
     }

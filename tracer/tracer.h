@@ -60,8 +60,9 @@ enum carrier { CARRIER_OTHER, CARRIER_FUTURE_TASK, CARRIER_FORK_JOIN_TASK };
 // A class that the thread met lately.
 struct class_at_hand {
     jweak class;
-    jfieldID payload;   // of a wrapper: what it wraps; else NULL
-    jfieldID dependent; // of CompletableFuture's stages: the future that they complete; else NULL
+    jfieldID payload;       // of a wrapper: what it wraps; else NULL
+    jfieldID other_payload; // ... where that is null; NULL: none
+    jfieldID dependent;     // of CompletableFuture's stages: the future that they complete; else NULL
     uint32_t id;
     enum carrier carrier; // of its objects
     bool latch;           // who opens it releases all who wait for it

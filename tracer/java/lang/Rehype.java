@@ -123,6 +123,7 @@ public final class Rehype {
 
     // Fork and join.
     public static native long fork(Object task, long carried);
+    public static native long forkDelayed(Object task, long carried);
     public static native long forkTo(Object task, long carried, int pool);
     public static native void forkedTo(int pool);
     public static native long forkBegin(long carried, int status);
@@ -154,7 +155,7 @@ public final class Rehype {
     public static native void shutdown(int pool);
 
     // java.util.Timer.
-    public static native void timerSpawn(Object task, Object queue);
+    public static native void timerSpawn(Object task, Object queue, long time, long period);
     public static native void timerCancelled(Object task, int state);
     public static native void timerBegin(Object queue);
     public static native void timerRuns(Object task, long period);
