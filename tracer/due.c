@@ -95,14 +95,30 @@ bool due_of_fork(JNIEnv *jni, jobject task, jobject *pool, struct due *due) {
     return true;
 }
 
-// No time that a program means lies beyond, 292 years from 1970.
-static int64_t ns_of(jlong ms) {
-    const jlong most = INT64_MAX / NS_PER_MS;
-    return (ms > most ? most : ms < -most ? -most : ms) * NS_PER_MS;
+static int64_t scale(jlong duration, int64_t ns) {
+    const jlong most = INT64_MAX / ns;
+    return (duration > most ? most : duration < -most ? -most : duration) * ns;
+}
+
+int64_t due_ns_of_ms(jlong ms) {
+    return scale(ms, NS_PER_MS);
+}
+
+int64_t due_ns_of(JNIEnv *jni, jlong duration, jobject unit) {
+    static const int64_t ns[] = {1, 1000, NS_PER_MS, 1000000000, 60000000000, 3600000000000, 86400000000000};
+    static _Atomic(jfieldID) ordinal; // of the JVM's own class Enum
+    jfieldID field = atomic_load_explicit(&ordinal, memory_order_relaxed);
+    if (!unit) return 0;
+    if (!field) {
+        field = identity_field(jni, (*jni)->GetObjectClass(jni, unit), "ordinal", "I");
+        atomic_store_explicit(&ordinal, field, memory_order_relaxed);
+    }
+    jint index = field ? (*jni)->GetIntField(jni, unit, field) : -1;
+    return index >= 0 && index < (jint)(sizeof ns / sizeof *ns) ? scale(duration, ns[index]) : 0;
 }
 
 struct due due_of_timer(jlong time_ms, jlong period_ms) {
-    return (struct due){(int64_t)((uint64_t)ns_of(time_ms) - clock_ns(CLOCK_REALTIME)), ns_of(period_ms)};
+    return (struct due){(int64_t)((uint64_t)due_ns_of_ms(time_ms) - clock_ns(CLOCK_REALTIME)), due_ns_of_ms(period_ms)};
 }
 
 bool due_of_timer_task(JNIEnv *jni, jobject task, jlong period_ms, struct due *due) {

@@ -23,4 +23,8 @@ bool due_of_fork(JNIEnv *jni, jobject task, jobject *pool, struct due *due);
 struct due due_of_timer(jlong time_ms, jlong period_ms);
 bool due_of_timer_task(JNIEnv *jni, jobject task, jlong period_ms, struct due *due);
 
+// A time in ms, or in a java.util.concurrent.TimeUnit, in ns; 292 years at most. 0 without a unit.
+int64_t due_ns_of_ms(jlong ms);
+int64_t due_ns_of(JNIEnv *jni, jlong duration, jobject unit);
+
 #endif

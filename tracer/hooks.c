@@ -120,16 +120,24 @@ struct hook {
         class_name, method, descriptor, AT_THROW, closing, NULL                                                        \
     }
 
-#define WAIT_OF(class_name, method, descriptor)                                                                        \
-    BRACKET(class_name, method, descriptor, "aload 0; " ID "call waitBegin (J)V", "call waitEnd ()V")
+// A wait; how it is left tells whether its time was up, where it has a limit.
+#define WAIT_UNTIL(class_name, method, descriptor, opening, returned, thrown)                                          \
+    {class_name, method, descriptor, AT_ENTRY, opening, NULL},                                                         \
+        {class_name, method, descriptor, AT_RETURN, returned "call waitEnd ()V", NULL}, {                              \
+        class_name, method, descriptor, AT_THROW, thrown "call waitEnd ()V", NULL                                      \
+    }
+#define CAME          "dup; call came (Z)V; "
+#define THREW         "dup; call threwAwaiting (Ljava/lang/Object;)V; "
+#define LIMIT_IN      "lload 1; aload 3; call limitIn (JLjava/lang/Object;)V; " // (long, TimeUnit)
+#define TIME_LIMIT    "(JLjava/util/concurrent/TimeUnit;)"
 
-#define WAIT_OF_FUTURE(method, descriptor)                                                                             \
-    BRACKET(JUC "CompletableFuture", method, descriptor,                                                               \
-            "aload 0; aload 0; " ID "call futureWaitBegin (J)J; putfield . " TASK_FIELD " J", "call waitEnd ()V")
+#define AWAITS_FUTURE "aload 0; aload 0; " ID "call futureWaitBegin (J)J; putfield . " TASK_FIELD " J"
 
-#define PARK_OF(method, descriptor, blocker)                                                                           \
-    BRACKET(JUC "locks/LockSupport", method, descriptor, blocker "; call parkBegin (Ljava/lang/Object;)V",             \
-            "call parkEnd ()V")
+#define PARK_OF(method, descriptor, begin)                                                                             \
+    BRACKET(JUC "locks/LockSupport", method, descriptor, begin, "call parkEnd ()V")
+#define PARK       "; call parkBegin (Ljava/lang/Object;)V"
+#define PARK_FOR   "; call parkBeginFor (Ljava/lang/Object;J)V"
+#define PARK_UNTIL "; call parkBeginUntil (Ljava/lang/Object;J)V"
 
 #define CREATED(payload)                                                                                               \
     "aload 0; aload 0; " payload "; call created (Ljava/lang/Object;Ljava/lang/Object;)J; putfield . " TASK_FIELD " J"
@@ -204,13 +212,12 @@ struct hook {
           "aload 0; " POOL "call forkedTo (I)V")
 
 // JDK 25 and later. With the task and what it carries on the stack; closed by spawned.
-#define DELAYED_FORK  JUC "DelayScheduler$ScheduledForkJoinTask"
-#define FORKS_DELAYED "call forkDelayed (Ljava/lang/Object;J)J; "
+#define DELAYED_FORK      JUC "DelayScheduler$ScheduledForkJoinTask"
+#define FORKS_DELAYED     "call forkDelayed (Ljava/lang/Object;J)J; "
 
+#define JOINS_TASK(local) "aload " #local "; " CARRIED(local) STATUS(local) "call joinTask (Ljava/lang/Object;JI)V"
 #define JOINS(class_name, method, descriptor, local)                                                                   \
-    BRACKET(class_name, method, descriptor,                                                                            \
-            "aload " #local "; " CARRIED(local) STATUS(local) "call joinTask (Ljava/lang/Object;JI)V",                 \
-            "call waitEnd ()V")
+    BRACKET(class_name, method, descriptor, JOINS_TASK(local), "call waitEnd ()V")
 
 #define COMPLETES(method)                                                                                              \
     { FJT, method, NULL, AT_ENTRY, CARRIED(0) STATUS(0) "call forkResult (JI)V", NULL }
@@ -247,7 +254,9 @@ static const struct hook hooks[] = {
      NULL},
     {JUC "FutureTask", "runAndReset", "()Z", AT_THROW, "int -1; call end (I)V", NULL},
     {JUC "FutureTask", "finishCompletion", "()V", AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
-    WAIT_OF(JUC "FutureTask", "awaitDone", "(ZJ)I"),
+    WAIT_UNTIL(JUC "FutureTask", "awaitDone", "(ZJ)I",
+               "iload 1; lload 2; call limitIf (ZJ)V; aload 0; " ID "call waitBegin (J)V", "dup; call cameTo (I)V; ",
+               ""),
     {JUC "FutureTask", "report", "(I)Ljava/lang/Object;", AT_ENTRY, "aload 0; " ID "call taken (J)V", NULL},
 
     {JUC "ThreadPoolExecutor", "<init>",
@@ -294,8 +303,8 @@ static const struct hook hooks[] = {
     {JUC "ThreadPoolExecutor", "shutdown", "()V", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
     {JUC "ThreadPoolExecutor", "shutdownNow", "()Ljava/util/List;", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V",
      NULL},
-    BRACKET(JUC "ThreadPoolExecutor", "awaitTermination", NULL, "aload 0; " POOL "call terminationBegin (I)V",
-            "call waitEnd ()V"),
+    WAIT_UNTIL(JUC "ThreadPoolExecutor", "awaitTermination", TIME_LIMIT "Z",
+               LIMIT_IN "aload 0; " POOL "call terminationBegin (I)V", CAME, ""),
 
     // A ScheduledThreadPoolExecutor hands over by a way of its own.
     {JUC "ScheduledThreadPoolExecutor", "delayedExecute", NULL, AT_ENTRY, SCHEDULES, NULL},
@@ -333,8 +342,9 @@ static const struct hook hooks[] = {
     TAKE("get", "()Ljava/lang/Object;"),
     TAKE("get", "(JLjava/util/concurrent/TimeUnit;)Ljava/lang/Object;"),
     TAKE("join", "()Ljava/lang/Object;"),
-    WAIT_OF_FUTURE("waitingGet", "(Z)Ljava/lang/Object;"),
-    WAIT_OF_FUTURE("timedGet", "(J)Ljava/lang/Object;"),
+    BRACKET(JUC "CompletableFuture", "waitingGet", "(Z)Ljava/lang/Object;", AWAITS_FUTURE, "call waitEnd ()V"),
+    WAIT_UNTIL(JUC "CompletableFuture", "timedGet", "(J)Ljava/lang/Object;", "lload 1; call limit (J)V; " AWAITS_FUTURE,
+               "int 1; call came (Z)V; ", THREW),
     // What completes as part of another's completion tells its result here, and never comes to postComplete.
     {JUC "CompletableFuture", "postFire", NULL, AT_ENTRY, "aload 0; " ID "call result (J)V", NULL},
     {JUC "CompletableFuture$AnyOf", "tryFire", NULL, AT_RETURN, "dup; call fired (Ljava/lang/Object;)V", NULL},
@@ -353,7 +363,8 @@ static const struct hook hooks[] = {
     COMPLETES("setCompletion"),      // 8
     // Of each way to join the outermost method counts; invokeAll and ForkJoinPool.invoke call the inner ones.
     JOINS(FJT, "join", NULL, 0),
-    JOINS(FJT, "get", NULL, 0),
+    JOINS(FJT, "get", "()Ljava/lang/Object;", 0),
+    WAIT_UNTIL(FJT, "get", TIME_LIMIT "Ljava/lang/Object;", LIMIT_IN JOINS_TASK(0), "int 1; call came (Z)V; ", THREW),
     JOINS(FJT, "quietlyJoin", NULL, 0),
     JOINS(FJT, "awaitDone", NULL, 0),         // 17 to 25
     JOINS(FJT, "doJoin", NULL, 0),            // 8, 11
@@ -388,7 +399,8 @@ static const struct hook hooks[] = {
     {FJP, "shutdownNow", "()Ljava/util/List;", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
     {FJP, "close", "()V", AT_ENTRY, "aload 0; " POOL "call shutdown (I)V", NULL},
     BRACKET(FJP, "close", "()V", "aload 0; " POOL "call terminationBegin (I)V", "call waitEnd ()V"),
-    BRACKET(FJP, "awaitTermination", NULL, "aload 0; " POOL "call terminationBegin (I)V", "call waitEnd ()V"),
+    WAIT_UNTIL(FJP, "awaitTermination", TIME_LIMIT "Z", LIMIT_IN "aload 0; " POOL "call terminationBegin (I)V", CAME,
+               ""),
 
     // A timer is a pool of one thread, known by its queue.
     {"java/util/Timer", "sched", NULL, AT_ENTRY,
@@ -409,20 +421,23 @@ static const struct hook hooks[] = {
             "call threadSpawned ()V"),
     STARTS_IN_CONTAINER("java/lang/Thread"),
     STARTS_IN_CONTAINER(VIRTUAL),
-    AWAITS_ALL(JUC "ThreadPerTaskExecutor", "awaitTermination", ""),
+    WAIT_UNTIL(JUC "ThreadPerTaskExecutor", "awaitTermination", TIME_LIMIT "Z",
+               LIMIT_IN "aload 0; call containerBegin (Ljava/lang/Object;)V", CAME, ""),
     AWAITS_ALL(FLOCK, "awaitAll", FLOCK_CONTAINER),
     AWAITS_ALL(FLOCK, "close", FLOCK_CONTAINER),
-    BRACKET(VIRTUAL, "joinNanos", "(J)Z", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
+    WAIT_UNTIL(VIRTUAL, "joinNanos", "(J)Z", "lload 1; call limit (J)V; aload 0; call joinBegin (Ljava/lang/Object;)V",
+               CAME, ""),
     BRACKET(VIRTUAL, "scheduleUnpark", NULL, "call hide ()V", "call show ()V"), // 21
     BRACKET(VIRTUAL, "schedule", NULL, "call hide ()V", "call show ()V"),       // 25
-    BRACKET("java/lang/Thread", "join", "(J)V", "aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
+    BRACKET("java/lang/Thread", "join", "(J)V",
+            "lload 1; call limitMs (J)V; aload 0; call joinBegin (Ljava/lang/Object;)V", "call waitEnd ()V"),
 
-    PARK_OF("park", "(Ljava/lang/Object;)V", "aload 0"),
-    PARK_OF("parkNanos", "(Ljava/lang/Object;J)V", "aload 0"),
-    PARK_OF("parkUntil", "(Ljava/lang/Object;J)V", "aload 0"),
-    PARK_OF("park", "()V", "aconst_null"),
-    PARK_OF("parkNanos", "(J)V", "aconst_null"),
-    PARK_OF("parkUntil", "(J)V", "aconst_null"),
+    PARK_OF("park", "(Ljava/lang/Object;)V", "aload 0" PARK),
+    PARK_OF("parkNanos", "(Ljava/lang/Object;J)V", "aload 0; lload 1" PARK_FOR),
+    PARK_OF("parkUntil", "(Ljava/lang/Object;J)V", "aload 0; lload 1" PARK_UNTIL),
+    PARK_OF("park", "()V", "aconst_null" PARK),
+    PARK_OF("parkNanos", "(J)V", "aconst_null; lload 0" PARK_FOR),
+    PARK_OF("parkUntil", "(J)V", "aconst_null; lload 0" PARK_UNTIL),
     {JUC "locks/LockSupport", "unpark", NULL, AT_ENTRY, "aload 0; " UNPARKS, NULL},
     // Who signals a condition releases who waits for it, though another may unpark that thread, when the lock is free.
     {AQS, "enqueue", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node waiter " THREAD "; " UNPARKS, NULL},

@@ -18,7 +18,7 @@
 #include <string.h>
 
 static jclass worker_class, pool_class, future_task, fork_join_task;
-static jclass ownable, reentrant_sync, read_write_sync;
+static jclass timeout, ownable, reentrant_sync, read_write_sync;
 static jfieldID future_task_id, future_task_state, fork_join_task_id, fork_join_status, pool_id;
 static bool forks_have_aux;
 static jclass adapter; // Executors.RunnableAdapter
@@ -50,6 +50,7 @@ bool identity_init(JNIEnv *jni) {
     tracer.thread_class = identity_global_class(jni, "java/lang/Thread");
     future_task = identity_global_class(jni, "java/util/concurrent/FutureTask");
     fork_join_task = identity_global_class(jni, "java/util/concurrent/ForkJoinTask");
+    timeout = identity_global_class(jni, "java/util/concurrent/TimeoutException");
     ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     reentrant_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantLock$Sync");
     read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
@@ -86,6 +87,10 @@ static void set_carried(JNIEnv *jni, jobject object, jfieldID field, uint64_t ca
         (*jni)->SetLongField(jni, object, field, (jlong)carried);
     else if (tracer.attached)
         kept_set(object, carried);
+}
+
+bool identity_is_timeout(JNIEnv *jni, jobject exception) {
+    return timeout && (*jni)->IsInstanceOf(jni, exception, timeout);
 }
 
 static bool is_future(JNIEnv *jni, jobject task) {

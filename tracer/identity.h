@@ -30,6 +30,9 @@ jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char 
 #define CARRIED_BEGUN    ((uint64_t)1 << 62)
 #define CARRIED_STANDS   ((uint64_t)1 << 63) // it got its id since it was awaited when recording began (under_way.h)
 
+// Whether an exception says that a wait's time was up.
+bool identity_is_timeout(JNIEnv *jni, jobject exception);
+
 // What of these an object is.
 enum carrier identity_carrier(JNIEnv *jni, jobject object);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/locks.h"
 
+#include "tracer/due.h"
 #include "tracer/identity.h"
 #include "tracer/running.h"
 #include "tracer/sleeps.h"
+#include "tracer/time_limit.h"
 #include "tracer/tracer.h"
 
 #include <pthread.h>
@@ -101,11 +103,14 @@ void locks_found_asleep(JNIEnv *jni, const struct found_asleep *found) {
 
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
-    if (sleeps_may_begin(state))
-        sleeps_begin(jni, state, identity_class(jni, state, monitor), id_of(state, monitor) | SLEEPS_MONITOR);
+    if (!sleeps_may_begin(state)) return;
+    time_limit_set(state, due_ns_of_ms(timeout));
+    sleeps_begin(jni, state, identity_class(jni, state, monitor), id_of(state, monitor) | SLEEPS_MONITOR);
+    state->limit_ns = 0;
 }
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {
+    if (thread_state_here() && thread_state_here()->sleep) time_limit_tell(thread_state_here(), timed_out);
     if (!wakes_before()) end_sleep();
 }
 

@@ -19,6 +19,7 @@
 #include "tracer/scala.h"
 #include "tracer/sites.h"
 #include "tracer/sleeps.h"
+#include "tracer/time_limit.h"
 #include "tracer/tracer.h"
 
 #include <java_lang_Rehype.h>
@@ -625,9 +626,14 @@ static const uint64_t NO_WAIT = UINT64_MAX; // as what is awaited: the result wa
 
 static void begin_wait(JNIEnv *jni, struct thread_state *state, uint64_t target, enum wait_for what) {
     if (state && is_in_unseen(state)) begin_unseen(state);
-    if (!state || state->wait_depth++ > 0) return;
+    if (!state) return;
+    if (state->wait_depth++ > 0) {
+        state->limit_ns = 0;
+        return;
+    }
     uint32_t site = site_of_spawn(jni, state);
     state->awaiting = target;
+    time_limit_begin(state);
     record_boundary(state, EVENT_WAIT_BEGIN, target, wait_operand(what, 0, site));
 }
 
@@ -660,12 +666,70 @@ PROBE(void, joinBegin)(JNIEnv *jni, jclass helper, jobject thread) {
 PROBE(void, waitEnd)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->wait_depth == 0 || --state->wait_depth > 0 || state->awaiting == NO_WAIT) return;
+    time_limit_end(state, state->awaiting);
     record_boundary(state, EVENT_WAIT_END, state->awaiting, 0);
     state->waited = state->awaiting;
 }
 
+// Of the wait that begins next: its limit, if it has one, in ns, ms or a java.util.concurrent.TimeUnit.
+static void set_limit(int64_t ns) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) time_limit_set(state, ns);
+}
+
+PROBE(void, limit)(JNIEnv *jni, jclass helper, jlong ns) {
+    set_limit(ns);
+}
+
+PROBE(void, limitIf)(JNIEnv *jni, jclass helper, jboolean timed, jlong ns) {
+    set_limit(timed ? ns : 0);
+}
+
+PROBE(void, limitMs)(JNIEnv *jni, jclass helper, jlong ms) {
+    set_limit(due_ns_of_ms(ms));
+}
+
+PROBE(void, limitIn)(JNIEnv *jni, jclass helper, jlong duration, jobject unit) {
+    set_limit(due_ns_of(jni, duration, unit));
+}
+
+// Of the wait that ends next: whether what it waited for came before its time was up.
+static void tell_outcome(bool up) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && state->wait_depth == 1) time_limit_tell(state, up);
+}
+
+PROBE(void, came)(JNIEnv *jni, jclass helper, jboolean came) {
+    tell_outcome(!came);
+}
+
+PROBE(void, cameTo)(JNIEnv *jni, jclass helper, jint future_task_state) {
+    enum { COMPLETING = 1 };
+    tell_outcome(future_task_state <= COMPLETING);
+}
+
+PROBE(void, threwAwaiting)(JNIEnv *jni, jclass helper, jobject exception) {
+    tell_outcome(identity_is_timeout(jni, exception));
+}
+
 PROBE(void, parkBegin)(JNIEnv *jni, jclass helper, jobject blocker) {
     if (!tracer.options.without_locks) locks_park_begin(jni, blocker);
+}
+
+// With a limit, or until a time in ms since 1970.
+static void park_for(JNIEnv *jni, jobject blocker, int64_t ns) {
+    if (tracer.options.without_locks) return;
+    set_limit(ns);
+    locks_park_begin(jni, blocker);
+    if (thread_state_here()) thread_state_here()->limit_ns = 0; // of no other wait
+}
+
+PROBE(void, parkBeginFor)(JNIEnv *jni, jclass helper, jobject blocker, jlong ns) {
+    park_for(jni, blocker, ns);
+}
+
+PROBE(void, parkBeginUntil)(JNIEnv *jni, jclass helper, jobject blocker, jlong ms) {
+    park_for(jni, blocker, due_of_timer(ms, 0).delay_ns);
 }
 
 PROBE(void, parkEnd)(JNIEnv *jni, jclass helper) {
@@ -845,6 +909,7 @@ PROBE(void, joinTask)(JNIEnv *jni, jclass helper, jobject task, jlong carried, j
         begin_wait(jni, state, id, WAIT_FOR_TASK);
     } else if (state->wait_depth++ == 0) {
         state->awaiting = NO_WAIT;
+        state->limit_ns = 0;
         if (id) record1(state, EVENT_TAKEN, id);
     }
 }
@@ -1128,6 +1193,7 @@ PROBE(void, containerBegin)(JNIEnv *jni, jclass helper, jobject container) {
         begin_wait(jni, state, end_of_all, WAIT_FOR_TASK);
     } else if (state->wait_depth++ == 0) {
         state->awaiting = NO_WAIT;
+        state->limit_ns = 0;
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include "tracer/identity.h"
 #include "tracer/sites.h"
+#include "tracer/time_limit.h"
 
 #include <stdlib.h>
 
@@ -112,6 +113,7 @@ static bool lie_down(struct thread_state *state, uint64_t number, uint64_t share
 void sleeps_begin(JNIEnv *jni, struct thread_state *state, uint32_t class, uint64_t shared) {
     if (!lie_down(state, number_of(jni, state), shared)) return;
     uint32_t site = site_of_sleep(jni, state, class);
+    time_limit_begin(state);
     record_boundary(state, EVENT_WAIT_BEGIN, state->sleep, wait_operand(WAIT_FOR_RELEASE, class, site));
 }
 
@@ -128,6 +130,9 @@ static bool claim(struct slot *slot, uint64_t id) {
 }
 
 void sleeps_end(struct thread_state *state) {
+    bool released = atomic_load_explicit(&state->slot->id, memory_order_relaxed) != state->sleep;
+    if (released) time_limit_tell(state, false);
+    time_limit_end(state, state->sleep);
     record_boundary(state, EVENT_WAIT_END, state->sleep, 0);
     sleeps_forget(state);
 }

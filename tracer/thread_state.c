@@ -41,8 +41,12 @@ struct task_frame *thread_state_enter(struct thread_state *state, uint64_t task)
     bool kept = has_room(state);
     uint32_t depth = state->tasks++;
     if (!kept) return NULL;
-    state->task[depth] = (struct task_frame){
-        .task = task, .awaiting = state->awaiting, .wait_depth = state->wait_depth, .site = state->site};
+    state->task[depth] = (struct task_frame){.task = task,
+                                             .awaiting = state->awaiting,
+                                             .limit = state->limit,
+                                             .wait_depth = state->wait_depth,
+                                             .site = state->site};
+    state->limit = (struct time_limit){0};
     state->wait_depth = 0;
     state->site = 0;
     state->was_idle = false;
@@ -52,6 +56,7 @@ struct task_frame *thread_state_enter(struct thread_state *state, uint64_t task)
 void thread_state_leave(struct thread_state *state) {
     const struct task_frame *frame = &state->task[--state->tasks];
     state->awaiting = frame->awaiting;
+    state->limit = frame->limit;
     state->wait_depth = frame->wait_depth;
     state->site = frame->site;
 }

@@ -37,16 +37,25 @@ extern struct tracer tracer;
 
 enum { SPAWN_STACK = 16, RUNNER_STACK = 4, CLASSES_AT_HAND = 8 };
 
+// Of the wait under way (time_limit.h).
+enum time_outcome { TIME_NOT_TOLD, TIME_UP, TIME_NOT_UP };
+struct time_limit {
+    uint64_t ns; // 0: none
+    uint64_t since_ns;
+    enum time_outcome outcome;
+};
+
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
-    uint64_t task;        // 0: folded into the one below
-    uint64_t awaiting;    // the thread's, before it
-    uint32_t wait_depth;  // ...
-    uint32_t site;        // ...
-    uint32_t forked_from; // site of the task's own fork; 0: unknown
-    bool begun_before;    // under way when recording began: nobody tells when it ends (running.h)
-    uint32_t nested;      // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
-    uint32_t outcome;     // enum task_outcome so far
+    uint64_t task;           // 0: folded into the one below
+    uint64_t awaiting;       // the thread's, before it
+    struct time_limit limit; // ...
+    uint32_t wait_depth;     // ...
+    uint32_t site;           // ...
+    uint32_t forked_from;    // site of the task's own fork; 0: unknown
+    bool begun_before;       // under way when recording began: nobody tells when it ends (running.h)
+    uint32_t nested;         // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
+    uint32_t outcome;        // enum task_outcome so far
 };
 
 // How many bodies were open when a method that runs tasks was entered: what it began is above.
@@ -126,7 +135,9 @@ struct thread_state {
     uint64_t run_task;   // of its run() or main
     // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
     uint64_t cpu_offset, delay_offset;
-    uint64_t awaiting;  // target of the wait under way
+    uint64_t awaiting; // target of the wait under way
+    uint64_t limit_ns; // of the wait that begins next; 0: none
+    struct time_limit limit;
     uint64_t waited;    // task whose wait just ended: taking its result now is not one more event
     uint64_t number;    // of its Thread (sleeps.h); 0: not asked yet
     uint64_t bytecodes; // as last recorded

@@ -113,7 +113,18 @@ public final class Rehype {
     public static native void containerBegin(Object container);
     public static native void terminationBegin(int pool);
     public static native void parkBegin(Object blocker);
+    public static native void parkBeginFor(Object blocker, long ns);
+    public static native void parkBeginUntil(Object blocker, long ms);
     public static native void parkEnd();
+
+    // Time limits: of the wait that begins next, and whether that which ends next ended in time.
+    public static native void limit(long ns);
+    public static native void limitIf(boolean timed, long ns);
+    public static native void limitMs(long ms);
+    public static native void limitIn(long duration, Object unit);
+    public static native void came(boolean came);
+    public static native void cameTo(int futureTaskState);
+    public static native void threwAwaiting(Object exception);
 
     // In a JVM that was attached to: a thread says what it parks on, or, when it has parked, null.
     public static native void blocksOn(Object blocker);
