@@ -40,4 +40,5 @@ const struct event_kind_info event_kinds[EVENT_KINDS] = {
     [EVENT_LIMIT] = {"limit", 1},
     [EVENT_DUE] = {"due", 3},
     [EVENT_TIMED_OUT] = {"timed_out", 1},
+    [EVENT_READY] = {"ready", 1},
 };

@@ -57,6 +57,7 @@ enum event_kind {
     EVENT_DUE = 37,           // a delayed or periodic task is due     a = task, b = ns after this event (signed),
                               //     c = period in ns (signed): > 0 fixed rate, < 0 fixed delay, 0 once
     EVENT_TIMED_OUT = 38,     // the time of the wait that ends next on this thread was up   a = target
+    EVENT_READY = 39,         // of a virtual thread, before a mount: it was ready to run   a = ns before that mount
     EVENT_KINDS
 };
 

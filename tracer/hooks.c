@@ -82,7 +82,11 @@
 #define FLOCK_CONTAINER "getfield . container Ljdk/internal/misc/ThreadFlock$ThreadContainerImpl;; "
 #define VIRTUAL         "java/lang/VirtualThread"
 
-#define LINKED_QUEUE    JUC "LinkedBlockingQueue"
+#define ENDS_SLEEP(method, descriptor)                                                                                 \
+    BRACKET(VIRTUAL, method, descriptor, "aload 0; call timeIsUp (Ljava/lang/Object;)V", "call timeWasUp ()V")
+#define READY        "aload 0; call ready (Ljava/lang/Object;)V"
+
+#define LINKED_QUEUE JUC "LinkedBlockingQueue"
 
 enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
 
@@ -427,6 +431,14 @@ static const struct hook hooks[] = {
     AWAITS_ALL(FLOCK, "close", FLOCK_CONTAINER),
     WAIT_UNTIL(VIRTUAL, "joinNanos", "(J)Z", "lload 1; call limit (J)V; aload 0; call joinBegin (Ljava/lang/Object;)V",
                CAME, ""),
+    {VIRTUAL, "submitRunContinuation", NULL, BEFORE_CALL, READY, "execute"},
+    {VIRTUAL, "lazySubmitRunContinuation", NULL, AT_ENTRY, READY, NULL},
+    {VIRTUAL, "externalSubmitRunContinuation", NULL, AT_ENTRY, READY, NULL},
+    {VIRTUAL, "externalSubmitRunContinuationOrThrow", NULL, AT_ENTRY, READY, NULL}, // 22 and later
+    {VIRTUAL, "schedule", "(Ljava/lang/Runnable;JLjava/util/concurrent/TimeUnit;)Ljava/util/concurrent/Future;",
+     AT_ENTRY, "aload 0; lload 2; aload 4; call wakesIn (Ljava/lang/Object;JLjava/lang/Object;)V", NULL}, // 25
+    ENDS_SLEEP("parkTimeoutExpired", "()V"),
+    ENDS_SLEEP("waitTimeoutExpired", "(B)V"),
     BRACKET(VIRTUAL, "scheduleUnpark", NULL, "call hide ()V", "call show ()V"), // 21
     BRACKET(VIRTUAL, "schedule", NULL, "call hide ()V", "call show ()V"),       // 25
     BRACKET("java/lang/Thread", "join", "(J)V",

@@ -64,17 +64,31 @@ void pools_changed(JNIEnv *jni, uint32_t pool, jint core, jint maximum, jlong ke
     registry_change_pool(pool, &rules);
 }
 
-// The pool of the JVM's carriers of virtual threads: what it is handed are their continuations, and no tasks.
+// The pool of the JVM's carriers of virtual threads: what it is handed are their continuations, and no tasks. It is
+// told, but as none that has any.
 static bool is_for_virtual_threads(const char *factory) {
     static const char OWNER[] = "java.lang.VirtualThread";
     return strncmp(factory, OWNER, sizeof OWNER - 1) == 0;
+}
+
+static void tell_carriers(jint parallelism, jint maximum) {
+    registry_pool(&(struct trace_pool){.kind = "java.lang.VirtualThread",
+                                       .queue = "java.util.concurrent.ForkJoinPool$WorkQueue async",
+                                       .name = "carriers",
+                                       .core = parallelism,
+                                       .maximum = maximum,
+                                       .capacity = -1,
+                                       .keep_alive_ns = -1});
 }
 
 uint32_t pools_fork_join_pool(JNIEnv *jni, jobject executor, jobject factory, jint maximum, bool async,
                               jlong keep_alive_ms) {
     char kind[512], factory_name[512] = "";
     if (factory) class_name_of(jni, factory, factory_name, sizeof factory_name);
-    if (is_for_virtual_threads(factory_name)) return 0;
+    if (is_for_virtual_threads(factory_name)) {
+        tell_carriers(identity_parallelism(jni, executor), maximum);
+        return 0;
+    }
     static const char QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue";
     static const char FIFO_QUEUE[] = "java.util.concurrent.ForkJoinPool$WorkQueue async";
     return take_up(executor, &(struct trace_pool){

@@ -21,6 +21,7 @@
 #include "tracer/sleeps.h"
 #include "tracer/time_limit.h"
 #include "tracer/tracer.h"
+#include "tracer/virtual.h"
 
 #include <java_lang_Rehype.h>
 
@@ -814,11 +815,12 @@ PROBE(jlong, forkDelayed)(JNIEnv *jni, jclass helper, jobject task, jlong carrie
     jobject pool = NULL;
     struct due due;
     if (!state) return carried;
-    if (!task || !due_of_fork(jni, task, &pool, &due) || !pool) {
+    uint32_t id = task && due_of_fork(jni, task, &pool, &due) ? identity_executor(jni, state, pool) : 0;
+    if (!id) {
         push_spawn(state, 0);
         return carried;
     }
-    uint64_t carries = open_fork(jni, state, task, (uint64_t)carried, identity_executor(jni, state, pool));
+    uint64_t carries = open_fork(jni, state, task, (uint64_t)carried, id);
     if (carries != (uint64_t)carried) record_due(state, carries & CARRIED_ID, &due);
     return (jlong)carries;
 }
@@ -1199,6 +1201,23 @@ PROBE(void, containerBegin)(JNIEnv *jni, jclass helper, jobject container) {
 
 PROBE(void, threadSpawned)(JNIEnv *jni, jclass helper) {
     end_spawn(SPAWN_ACCEPTED);
+}
+
+// Whoever makes it so may be the JVM's own thread.
+PROBE(void, ready)(JNIEnv *jni, jclass helper, jobject thread) {
+    virtual_ready(jni, thread);
+}
+
+PROBE(void, wakesIn)(JNIEnv *jni, jclass helper, jobject thread, jlong duration, jobject unit) {
+    virtual_wakes_in(jni, thread, due_ns_of(jni, duration, unit));
+}
+
+PROBE(void, timeIsUp)(JNIEnv *jni, jclass helper, jobject thread) {
+    virtual_time_is_up(jni, thread);
+}
+
+PROBE(void, timeWasUp)(JNIEnv *jni, jclass helper) {
+    virtual_time_was_up();
 }
 
 // The JVM's own use of what is woven, on a thread of the program's.

@@ -140,6 +140,7 @@ bool run_start(const struct error *why_not, struct error *error) {
     struct trace_header header = describe_run();
     struct trace_writer *writer = open_trace(&header, error);
     if (!writer) return false;
+    tracer.ticks_per_s = header.ticks_per_s;
     set_drainer(header.ticks_per_s);
     if (why_not->status == STATUS_OK && drainer_start(writer, header.ticks_per_s, error)) {
         thread_states_drop(); // once more: one that was unmounted just then may have found its carrier's again

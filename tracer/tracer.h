@@ -23,6 +23,7 @@ struct tracer {
     JavaVM *vm;
     jvmtiEnv *jvmti;
     struct options options;
+    uint64_t ticks_per_s;                    // of clock_ticks, nominal
     struct arena arena;                      // options and what start-up makes; grows only on the starting thread
     _Atomic(uint32_t) session;               // number of the recording under way; 0: none, probes do nothing
     bool attached;                           // came to a running JVM: fields can't be added (kept.h)

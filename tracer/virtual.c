@@ -88,6 +88,67 @@ static struct virtual_thread *find(uint64_t tid, bool take) {
     return found;
 }
 
+// Ready to run --------------------------------------------------------------------------------------------------------
+
+// Times by threads' tids: tids are given in turn, so that threads don't meet in a table but where more than a million
+// live. A word has the time, in units of some 20 ns, above the rest of the tid; 0: not known. What is never reached
+// takes no memory.
+enum { READY_SLOTS = 1 << 20, TAG_BITS = 20, UNIT_SHIFT = 6 };
+static _Atomic(uint64_t) became_ready[READY_SLOTS], wakes[READY_SLOTS];
+
+static uint64_t tag_of(uint64_t tid) {
+    return tid / READY_SLOTS & (((uint64_t)1 << TAG_BITS) - 1);
+}
+
+static void note_time(_Atomic(uint64_t) *times, uint64_t tid, uint64_t ticks) {
+    uint64_t word = ticks >> UNIT_SHIFT << TAG_BITS | tag_of(tid);
+    atomic_store_explicit(&times[tid % READY_SLOTS], word, memory_order_relaxed);
+}
+
+// Ticks from then till `ticks`; 0: not known, or not yet. Each time is told once.
+static uint64_t take_time(_Atomic(uint64_t) *times, uint64_t tid, uint64_t ticks) {
+    enum { TIME_BITS = 64 - TAG_BITS };
+    _Atomic(uint64_t) *slot = &times[tid % READY_SLOTS];
+    uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!word || (word & (((uint64_t)1 << TAG_BITS) - 1)) != tag_of(tid)) return 0;
+    atomic_store_explicit(slot, 0, memory_order_relaxed);
+    uint64_t units = ((ticks >> UNIT_SHIFT) - (word >> TAG_BITS)) & (((uint64_t)1 << TIME_BITS) - 1);
+    bool is_yet_to_come = units >> (TIME_BITS - 1);
+    return is_yet_to_come ? 0 : units << UNIT_SHIFT;
+}
+
+static uint64_t tid_of(JNIEnv *jni, jthread thread) {
+    return (uint64_t)(*jni)->GetLongField(jni, thread, tid_field);
+}
+
+// From JDK 22 on it is a carrier that ends timed sleeps, and one may be late for that as for all else: the thread was
+// ready when its time was up. Of the thread whose sleep is being ended here.
+static __thread uint64_t late_tid __attribute__((tls_model("initial-exec")));
+static __thread uint64_t late_ticks __attribute__((tls_model("initial-exec")));
+
+void virtual_wakes_in(JNIEnv *jni, jobject thread, int64_t ns) {
+    const int64_t MOST_NS = (int64_t)1 << 59; // 18 years
+    if (!env || !tid_field || ns < 0 || ns > MOST_NS) return;
+    uint64_t ticks = (uint64_t)((double)ns * (double)tracer.ticks_per_s / 1e9);
+    note_time(wakes, tid_of(jni, thread), clock_ticks() + ticks);
+}
+
+void virtual_time_is_up(JNIEnv *jni, jobject thread) {
+    if (!env || !tid_field) return;
+    late_tid = tid_of(jni, thread);
+    late_ticks = take_time(wakes, late_tid, clock_ticks());
+}
+
+void virtual_time_was_up(void) {
+    late_tid = 0;
+}
+
+void virtual_ready(JNIEnv *jni, jobject thread) {
+    if (!env || !tid_field) return;
+    uint64_t tid = tid_of(jni, thread);
+    note_time(became_ready, tid, clock_ticks() - (tid == late_tid ? late_ticks : 0));
+}
+
 // A thread's life -----------------------------------------------------------------------------------------------------
 
 static uint32_t register_virtual(JNIEnv *jni, jthread thread) {
@@ -136,6 +197,12 @@ static void begin_turn(struct virtual_thread *thread, struct thread_state *carri
     ring_switch(&carrier->channel->ring, ticks, parting_owner(thread->state.thread, thread->turns++));
 }
 
+static void record_ready(struct virtual_thread *thread, uint64_t ticks) {
+    uint64_t waited = take_time(became_ready, thread->tid, ticks);
+    uint64_t ns = (uint64_t)((double)waited * 1e9 / (double)tracer.ticks_per_s);
+    if (ns) ring_put1(&thread->state.channel->ring, ticks, EVENT_READY, ns);
+}
+
 static void mount(struct virtual_thread *thread, struct thread_state *carrier) {
     struct thread_state *state = &thread->state;
     uint64_t ticks = clock_ticks();
@@ -145,6 +212,7 @@ static void mount(struct virtual_thread *thread, struct thread_state *carrier) {
         record_boundary_at(state, ticks, EVENT_THREAD_START, state->run_task, 0);
         thread_state_enter(state, state->run_task);
     }
+    record_ready(thread, ticks);
     record_boundary_at(state, ticks, EVENT_MOUNT, carrier->thread, 0);
     thread_state = state;
 }
@@ -165,10 +233,6 @@ static void unmount_whatever_is(void) {
     PROBED struct thread_state *carrier = thread->carrier;
     probe_timer_begin(&carrier->native->timer);
     unmount(thread);
-}
-
-static uint64_t tid_of(JNIEnv *jni, jthread thread) {
-    return (uint64_t)(*jni)->GetLongField(jni, thread, tid_field);
 }
 
 static void JNICALL on_mount(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {

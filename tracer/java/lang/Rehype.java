@@ -117,6 +117,12 @@ public final class Rehype {
     public static native void parkBeginUntil(Object blocker, long ms);
     public static native void parkEnd();
 
+    // A virtual thread is handed to its scheduler.
+    public static native void ready(Object thread);
+    public static native void wakesIn(Object thread, long duration, Object unit);
+    public static native void timeIsUp(Object thread);
+    public static native void timeWasUp();
+
     // Time limits: of the wait that begins next, and whether that which ends next ended in time.
     public static native void limit(long ns);
     public static native void limitIf(boolean timed, long ns);
