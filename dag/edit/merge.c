@@ -36,17 +36,29 @@ static bool gathers_both(const struct dag_task *a, const struct dag_task *b) {
            (a->flags & TASK_THREAD_RUN) == (b->flags & TASK_THREAD_RUN);
 }
 
-// Whether the thread waits for a member of a group between the spawns of the newest and of the task after it. All that
-// it spawned alike since the first member's spawn are members.
-static bool waits_between(const struct dag *dag, const struct dag_task *first, const struct dag_task *newest,
+// Members rise by their spawns.
+static bool is_member(const struct dag *dag, const uint32_t *members, uint32_t count, uint32_t task) {
+    const uint32_t spawn = dag->tasks[task].spawn_begin;
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->tasks[members[middle]].spawn_begin < spawn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && members[low] == task;
+}
+
+// Whether the thread waits for one of so many members of a group between the spawns of the newest and of the task after
+// it.
+static bool waits_between(const struct dag *dag, const uint32_t *members, uint32_t count,
                           const struct dag_task *after) {
+    const struct dag_task *newest = &dag->tasks[members[count - 1]];
     for (uint32_t v = newest->spawn_begin + 1; v < after->spawn_begin; v++) {
         const uint32_t kind = dag->vertices.kind[v], awaited = dag->vertices.task[v];
         if (v == newest->spawn_end || (kind != VERTEX_WAIT_BEGIN && kind != VERTEX_WAIT_END)) continue;
-        if (awaited == DAG_NONE) continue;
-        const struct dag_task *task = &dag->tasks[awaited];
-        bool spawned_since = task->spawn_begin >= first->spawn_begin && task->spawn_begin <= newest->spawn_begin;
-        if (spawned_since && gathers_both(task, first)) return true;
+        if (awaited != DAG_NONE && is_member(dag, members, count, awaited)) return true;
     }
     return false;
 }
@@ -58,12 +70,12 @@ static void link_group(struct dag_edit *edit, const uint32_t *members, uint32_t 
     edit->merged_count += count;
 }
 
-static bool joins(const struct dag *dag, const struct dag_task *first, const struct dag_task *newest,
-                  const struct dag_task *task) {
+static bool joins(const struct dag *dag, const uint32_t *members, uint32_t count, const struct dag_task *task) {
+    const struct dag_task *first = &dag->tasks[members[0]], *newest = &dag->tasks[members[count - 1]];
     if (!gathers_both(first, task)) return false;
     bool one_thread =
         task->spawner != DAG_NONE || dag_thread_of(dag, newest->spawn_begin) == dag_thread_of(dag, task->spawn_begin);
-    return one_thread && !waits_between(dag, first, newest, task);
+    return one_thread && !waits_between(dag, members, count, task);
 }
 
 // In order of first mention they mostly stand as they are wanted.
@@ -80,10 +92,8 @@ uint32_t dag_edit_merge(struct dag_edit *edit, const struct dag *dag, const uint
     memcpy(order, tasks, count * sizeof *order);
     sort_spawns(dag, order, count);
     for (uint32_t first = 0, end; first < count; first = end) {
-        const struct dag_task *leader = &dag->tasks[order[first]];
         end = first + 1;
-        while (end < count && end - first < factor &&
-               joins(dag, leader, &dag->tasks[order[end - 1]], &dag->tasks[order[end]])) {
+        while (end < count && end - first < factor && joins(dag, &order[first], end - first, &dag->tasks[order[end]])) {
             end++;
         }
         link_group(edit, order + first, end - first);

@@ -115,6 +115,27 @@ static void test_groups_of_factor(void **state) {
     end(&f);
 }
 
+// A wait for a task that is left out ends no group: the others can be gathered over it.
+static void test_wait_for_another_ends_no_group(void **state) {
+    struct fixture f = begin();
+    char text[256];
+    spawn(&f, 1);
+    spawn(&f, 2);
+    body(&f, 1);
+    body(&f, 2);
+    await(&f, MAIN, 2);
+    spawn(&f, 3);
+    body(&f, 3);
+    build(&f);
+    const uint32_t others[] = {task(&f, 1), task(&f, 3)};
+    assert_int_equal(dag_edit_merge(&f.edit, f.dag, others, 2, 8), 2);
+    assert_string_equal(groups(&f, text, sizeof text), "1 3");
+    dag_edit_clear(&f.edit, f.dag);
+    assert_int_equal(dag_edit_merge(&f.edit, f.dag, f.all, f.count, 8), 2);
+    assert_string_equal(groups(&f, text, sizeof text), "1 2");
+    end(&f);
+}
+
 // Awaited one by one, tasks can't be gathered: the second is spawned only when the first is done.
 static void test_wait_ends_group(void **state) {
     struct fixture f = begin();
@@ -323,6 +344,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groups_of_factor),
         cmocka_unit_test(test_wait_ends_group),
+        cmocka_unit_test(test_wait_for_another_ends_no_group),
         cmocka_unit_test(test_bodies_keep_apart),
         cmocka_unit_test(test_threads_keep_apart),
         cmocka_unit_test(test_contexts_and_pools_keep_apart),
