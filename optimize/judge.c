@@ -275,6 +275,7 @@ static void judgements_free(struct judgements *judgements) {
 
 static uint32_t number_of(const struct judged *judged) {
     const struct improvement *named = judged->candidate.named;
+    if (named->kind == KIND_RESIZE_RESOURCE) return (uint32_t)named->capacity;
     return named->kind == KIND_RESIZE_POOL ? (uint32_t)named->threads : named->factor;
 }
 
@@ -388,9 +389,13 @@ static const struct judged *member_of(const struct family *family, uint32_t numb
     return found;
 }
 
-// What a family's doublings begin with: one part, or the size that the pool has; 0: there is none.
+// What a family's doublings begin with: one part, or the size that pool or resource has; 0: there is none.
 static uint32_t number_now(const struct improvement *named) {
     if (named->kind == KIND_SPLIT) return 1;
+    if (named->kind == KIND_RESIZE_RESOURCE && named->resource < named->dag->resource_count) {
+        const int64_t capacity = named->dag->resources[named->resource].capacity;
+        return capacity > 0 && capacity <= INT32_MAX ? (uint32_t)capacity : 0;
+    }
     return named->kind == KIND_RESIZE_POOL ? improvement_pool_size(named->dag, named->pool) : 0;
 }
 
@@ -416,7 +421,7 @@ static uint32_t number_between(const struct search *search, const struct family 
     const size_t place = smallest_worth(search, family, criterion, false);
     if (place == family->count) return 0;
     const uint32_t high = number_of(member(family, place));
-    uint32_t low = place ? number_of(member(family, place - 1)) : named->kind == KIND_RESIZE_POOL ? 0 : 1;
+    uint32_t low = place ? number_of(member(family, place - 1)) : named->kind >= KIND_RESIZE_POOL ? 0 : 1;
     const uint32_t now = number_now(named);
     if (low < now && now < high) low = now;
     return high - low > 1 + high / FINENESS ? low + (high - low) / 2 : 0;
@@ -437,6 +442,8 @@ static const struct improvement *with_number(const struct search *search, const 
         row[t] = like->candidate.improvements[t];
         if (row[t].kind == KIND_RESIZE_POOL)
             row[t].threads = (int32_t)number;
+        else if (row[t].kind == KIND_RESIZE_RESOURCE)
+            row[t].capacity = (int32_t)number;
         else
             row[t].factor = number;
     }
