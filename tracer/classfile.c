@@ -68,6 +68,12 @@ bool pool_method(const struct constant_pool *pool, uint16_t index, struct member
            pool_name_and_type(pool, get_u2(constant + 3), &method->name, &method->descriptor);
 }
 
+bool pool_field(const struct constant_pool *pool, uint16_t index, struct member_ref *field) {
+    const uint8_t *constant = constant_of(pool, index, CONSTANT_FIELDREF);
+    return constant && pool_class_name(pool, get_u2(constant + 1), &field->owner) &&
+           pool_name_and_type(pool, get_u2(constant + 3), &field->name, &field->descriptor);
+}
+
 // Bytes of a constant with its tag, 0 for an unknown tag. Utf8 adds its text.
 static unsigned constant_size(uint8_t tag) {
     switch (tag) {

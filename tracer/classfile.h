@@ -69,16 +69,13 @@ struct constant_pool {
     uint32_t end;            // offset of what follows the pool
 };
 
-struct member_ref {
-    struct utf8 owner, name, descriptor;
-};
-
 // false if the index does not name a constant of that kind.
 bool pool_utf8(const struct constant_pool *pool, uint16_t index, struct utf8 *text);
 bool pool_class_name(const struct constant_pool *pool, uint16_t index, struct utf8 *name);
 bool pool_name_and_type(const struct constant_pool *pool, uint16_t index, struct utf8 *name, struct utf8 *descriptor);
 bool pool_method(const struct constant_pool *pool, uint16_t index,
                  struct member_ref *method); // either kind of Methodref
+bool pool_field(const struct constant_pool *pool, uint16_t index, struct member_ref *field);
 
 struct attribute {
     struct utf8 name;

@@ -87,8 +87,7 @@ bool weaver_is_intrinsic(const struct weaver *weaver, uint16_t method) {
 
 // Call sites
 
-// The line of each instruction: lines[bci] for every bci of the code, 0 where unknown.
-static uint16_t *lines_of(struct weaver *weaver, uint16_t method) {
+uint16_t *weaver_lines(struct weaver *weaver, uint16_t method) {
     const struct class_layout *layout = &weaver->layout;
     const struct code_place *place = &layout->places[method].code;
     uint32_t length = layout->file.methods[method].code_length;
@@ -159,7 +158,7 @@ static size_t sites_of(struct weaver *weaver, uint16_t method, bool dynamic, con
     if (method >= weaver->layout.file.method_count) return 0;
     size_t count = list_calls(weaver, method, dynamic, NULL, NULL);
     if (count == 0) return 0;
-    uint16_t *lines = lines_of(weaver, method);
+    uint16_t *lines = weaver_lines(weaver, method);
     struct call_site *list = ARENA_NEW(&weaver->arena, struct call_site, count);
     if (!lines || !list) return 0;
     *sites = list;

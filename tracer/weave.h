@@ -83,6 +83,34 @@ size_t weaver_dynamic_sites(struct weaver *weaver, uint16_t method, const struct
 // Where the method's exception handlers begin, in the order of its table, each once; *bcis in the weaver's arena.
 size_t weaver_handlers(struct weaver *weaver, uint16_t method, const uint16_t **bcis);
 
+// The line of an instruction; 0 if unknown.
+uint32_t weaver_line(struct weaver *weaver, uint16_t method, uint32_t bci);
+
+// Where the method locks or unlocks a monitor, in order of bci. `local`: holds the object as the instruction that locks
+// is done, whichever way led there; -1: none is known to.
+struct monitor_site {
+    uint32_t bci, line;
+    bool exits;  // unlocks
+    bool caught; // by a handler, whatever a call would throw that is inserted behind it or, where it unlocks, before it
+    int local;
+};
+size_t weaver_monitors(struct weaver *weaver, uint16_t method, const struct monitor_site **sites);
+
+// Whether local 0 is what it was on entry throughout the method.
+bool weaver_keeps_receiver(struct weaver *weaver, uint16_t method);
+
+// Where the object came from that is called at bci (with that descriptor), or whose monitor is locked there (an empty
+// one): a field, the method's own `this`, or a class as a constant (its name in `member.owner`). What is not plain to
+// see is unknown.
+struct member_ref {
+    struct utf8 owner, name, descriptor;
+};
+struct receiver {
+    enum { RECEIVER_UNKNOWN, RECEIVER_FIELD, RECEIVER_THIS, RECEIVER_CLASS } kind;
+    struct member_ref member;
+};
+struct receiver weaver_receiver(struct weaver *weaver, uint16_t method, uint32_t bci, struct utf8 descriptor);
+
 enum insert_where {
     INSERT_ENTRY, // once on entry: back edges to pc 0 don't run it again. In a constructor: after this()/super()
     INSERT_BEFORE_RETURN, // before every return instruction; the value to be returned is on the stack and must stay
@@ -93,6 +121,7 @@ enum insert_where {
 
 // Inserts a snippet, written in a tiny assembly, one instruction a ';':
 //   aload N | iload N | lload N | dup | dup2 | dup_x1 | dup2_x1 | pop | pop2 | i2l | ladd | lconst_0 | aconst_null
+//   class                                   push the class itself (class files of version 49 and later)
 //   int K                                   push a constant (shortest form)
 //   call NAME DESCRIPTOR                    invokestatic HELPER.NAME, HELPER being weaver_helper's class
 //   static OWNER NAME DESCRIPTOR            invokestatic OWNER.NAME

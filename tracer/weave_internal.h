@@ -114,6 +114,9 @@ struct method_weave *weave_of(struct weaver *weaver, uint16_t method, struct err
 // Bytes of the instruction at bci, 0 if there is no whole valid one.
 uint32_t instruction_length(const uint8_t *code, uint32_t code_length, uint32_t bci);
 
+// The line of each instruction: lines[bci] for every bci of the code, 0 where unknown. NULL without memory.
+uint16_t *weaver_lines(struct weaver *weaver, uint16_t method);
+
 // Whether the instruction can be left for the next one.
 bool instruction_falls_through(uint8_t opcode);
 

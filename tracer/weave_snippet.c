@@ -214,6 +214,12 @@ static void assemble_constant(struct assembly *assembly) {
     }
 }
 
+static void assemble_class(struct assembly *assembly) {
+    uint16_t index = tail_class(assembly->tail, assembly->names->self.bytes, assembly->names->self.length);
+    push_kind(assembly, 'A');
+    write_indexed(assembly, OP_LDC_W, index);
+}
+
 static void pop_parameters(struct assembly *assembly, struct word descriptor, size_t result) {
     char kinds[UINT8_MAX];
     unsigned count = 0;
@@ -311,6 +317,8 @@ static void assemble_instruction(struct assembly *assembly) {
         assemble_call_of(assembly, next_word(assembly));
     } else if (word_is(name, "int")) {
         assemble_constant(assembly);
+    } else if (word_is(name, "class")) {
+        assemble_class(assembly);
     } else if (word_is(name, "aload")) {
         assemble_load(assembly, OP_ALOAD, OP_ALOAD_0, 'A');
     } else if (word_is(name, "iload")) {

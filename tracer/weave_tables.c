@@ -9,6 +9,13 @@ static bool is_boundary(const struct method_weave *weave, uint32_t bci) {
     return bci == weave->code_length || starts_at(weave, bci);
 }
 
+// A range that begins where a monitor has been locked covers what is inserted there, so that its handler unlocks it.
+static uint16_t moved_start(const struct method_weave *weave, const struct code_map *map, uint16_t start) {
+    enum { OP_MONITORENTER = 194 };
+    const bool locks = start > 0 && starts_at(weave, start - 1u) && weave->code[start - 1] == OP_MONITORENTER;
+    return locks ? (uint16_t)(map->moved[start - 1] + 1) : map->jump[start];
+}
+
 const char *exceptions_patch(const struct method_weave *weave, const struct code_map *map, uint8_t *table) {
     uint8_t *entry = table + 2;
     for (unsigned left = get_u2(table); left > 0; left--, entry += 8) {
@@ -16,7 +23,7 @@ const char *exceptions_patch(const struct method_weave *weave, const struct code
         if (start >= end || !starts_at(weave, start) || !is_boundary(weave, end) || !starts_at(weave, handler)) {
             return MALFORMED_TABLE;
         }
-        set_u2(entry, map->jump[start]);
+        set_u2(entry, moved_start(weave, map, start));
         set_u2(entry + 2, map->jump[end]);
         set_u2(entry + 4, map->jump[handler]);
     }

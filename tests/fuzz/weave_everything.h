@@ -6,6 +6,8 @@
 
 #include "tracer/weave.h"
 
+#include <stdio.h>
+
 enum { WAYS_AT = 4, EVERY_BCI_MOST = 256, GROWTHS_MOST = 2, GROWTH_PUSHES = 4500 };
 
 enum weave_ways {
@@ -40,6 +42,25 @@ static inline void insert_around(struct weaver *weaver, uint16_t method, uint32_
     }
 }
 
+static inline void insert_at_monitors(struct weaver *weaver, uint16_t method) {
+    enum { ACC_STATIC = 8 };
+    struct error error = ERROR_INIT;
+    char snippet[64];
+    const struct monitor_site *monitors;
+    size_t count = weaver_monitors(weaver, method, &monitors);
+    for (size_t i = 0; i < count; i++) {
+        weaver_receiver(weaver, method, monitors[i].bci, (struct utf8){"", 0});
+        snprintf(snippet, sizeof snippet, "aload %d; call monitor (Ljava/lang/Object;)V", monitors[i].local);
+        if (monitors[i].exits)
+            weaver_insert(weaver, method, INSERT_BEFORE_BCI, monitors[i].bci, "dup; call monitor (Ljava/lang/Object;)V",
+                          &error);
+        else if (monitors[i].local >= 0)
+            weaver_insert(weaver, method, INSERT_AFTER_BCI, monitors[i].bci, snippet, &error);
+    }
+    if (!(weaver_class(weaver)->methods[method].access & ACC_STATIC) && weaver_keeps_receiver(weaver, method))
+        weaver_insert(weaver, method, INSERT_BEFORE_RETURN, 0, "aload 0; pop", &error);
+}
+
 static inline void insert_everything(struct weaver *weaver, uint16_t method, unsigned ways) {
     struct error error = ERROR_INIT;
     const struct call_site *sites;
@@ -47,7 +68,12 @@ static inline void insert_everything(struct weaver *weaver, uint16_t method, uns
     if (!(ways & WAYS_NOT_BEFORE) && !weaver_is_intrinsic(weaver, method)) {
         weaver_count_blocks(weaver, method, "count", &error);
     }
-    for (size_t i = 0; i < count; i++) insert_around(weaver, method, sites[i].bci, ways);
+    for (size_t i = 0; i < count; i++) {
+        weaver_receiver(weaver, method, sites[i].bci, sites[i].descriptor);
+        insert_around(weaver, method, sites[i].bci, ways);
+    }
+    if (!(ways & WAYS_NOT_AFTER) && weaver_class(weaver)->methods[method].code_length > 0)
+        insert_at_monitors(weaver, method);
     uint32_t length = weaver_class(weaver)->methods[method].code_length;
     for (uint32_t bci = 0; ways & WAYS_EVERY_BCI && bci < length && bci < EVERY_BCI_MOST; bci++) {
         insert_around(weaver, method, bci, ways);

@@ -267,7 +267,12 @@ enum {
     ICONST_4 = 7,
     ILOAD_0 = 26,
     ALOAD_0 = 42,
+    ALOAD_1 = 43,
+    ALOAD_2 = 44,
     ASTORE_0 = 75,
+    ASTORE_1 = 76,
+    ASTORE_2 = 77,
+    DUP = 89,
     ASTORE = 58,
     IFEQ = 153,
     GOTO = 167,
@@ -280,6 +285,8 @@ enum {
     INVOKESTATIC = 184,
     NEW = 187,
     ATHROW = 191,
+    MONITORENTER = 194,
+    MONITOREXIT = 195,
     WIDE = 196,
 };
 
@@ -632,6 +639,7 @@ static void test_snippets_are_assembled(void **state) {
         {"aload 0; lconst_0; dup2_x1; pop2; pop; pop2", PART(42, 9, 93, 88, 87, 88)},
         {"int 1; i2l; dup2; pop2; pop2", PART(4, 133, 92, 88, 88)},
         {"aconst_null; dup; pop2", PART(1, 89, 88)},
+        {"class; pop", PART(19, 0, POOL_COUNT + 1, 87)},
         {"aload 0; getfield . f Ljava/lang/Object; ; pop", PART(42, 180, 0, POOL_COUNT + 5, 87)},
         {"aload 0; call id ()J; putfield p/O f J", PART(42, 184, 0, FIRST_REF, 181, 0, FIRST_REF + 6)},
         {"aload 0; aload 1; call both (Ljava/lang/Object;[[J)V", PART(42, 43, CALLED)},
@@ -809,6 +817,97 @@ static void test_handlers_are_told_once(void **state) {
     weaver_close(weaver);
 }
 
+// synchronized (this) {} as javac has it, and its handler.
+#define LOCKED_BLOCK                                                                                                   \
+    PART(ALOAD_0, DUP, ASTORE_1, MONITORENTER, NOP, ALOAD_1, MONITOREXIT, RETURN, ASTORE_2, ALOAD_1, MONITOREXIT,      \
+         ALOAD_2, ATHROW)
+#define LOCKED_RANGES PART(0, 4, 0, 7, 0, 8, 0, 0, 0, 8, 0, 11, 0, 8, 0, 0)
+
+static void test_monitors_are_told(void **state) {
+    const struct monitor_site *monitors;
+    struct spec spec = {.code = LOCKED_BLOCK, .exceptions = LOCKED_RANGES, .max_locals = 3};
+    struct weaver *weaver = open_class(&spec);
+    assert_int_equal(weaver_monitors(weaver, 0, &monitors), 3);
+    assert_int_equal(monitors[0].bci, 3);
+    assert_int_equal(monitors[0].local, 1);
+    assert_true(monitors[0].caught && !monitors[0].exits);
+    assert_int_equal(monitors[1].bci, 6);
+    assert_true(monitors[1].caught && monitors[1].exits);
+    assert_int_equal(monitors[2].bci, 10);
+    assert_int_equal(weaver_receiver(weaver, 0, 3, (struct utf8){"", 0}).kind, RECEIVER_THIS);
+    assert_true(weaver_keeps_receiver(weaver, 0));
+    weaver_close(weaver);
+    spec.exceptions = PART(0, 5, 0, 7, 0, 8, 0, 0); // what is called behind the locking could throw past the handler
+    weaver = open_class(&spec);
+    assert_int_equal(weaver_monitors(weaver, 0, &monitors), 3);
+    assert_false(monitors[0].caught);
+    assert_true(monitors[1].caught);
+    assert_false(monitors[2].caught);
+    weaver_close(weaver);
+    weaver = open_class(&(struct spec){.code = PART(ALOAD_0, ASTORE_0, RETURN)});
+    assert_false(weaver_keeps_receiver(weaver, 0));
+    assert_int_equal(weaver_monitors(weaver, 0, &monitors), 0);
+    weaver_close(weaver);
+}
+
+// Where a jump leads to the locking, its local may hold anything.
+static void test_monitors_that_are_jumped_to_have_no_local(void **state) {
+    const struct monitor_site *monitors;
+    struct spec spec = {.code = PART(ALOAD_0, ICONST_0, IFEQ, 0, 4, NOP, MONITORENTER, ALOAD_0, MONITOREXIT, RETURN)};
+    struct weaver *weaver = open_class(&spec);
+    assert_int_equal(weaver_monitors(weaver, 0, &monitors), 2);
+    assert_int_equal(monitors[0].local, -1);
+    weaver_close(weaver);
+    spec.code = PART(ALOAD_0, MONITORENTER, ICONST_0, IFEQ, 0xFF, 0xFE, ALOAD_0, MONITOREXIT, RETURN);
+    weaver = open_class(&spec);
+    assert_int_equal(weaver_monitors(weaver, 0, &monitors), 2);
+    assert_int_equal(monitors[0].local, -1);
+    weaver_close(weaver);
+}
+
+// The handler unlocks also where what is inserted behind the locking throws.
+static void test_ranges_cover_what_is_inserted_behind_a_lock(void **state) {
+    struct weaver *weaver =
+        open_class(&(struct spec){.code = LOCKED_BLOCK, .exceptions = LOCKED_RANGES, .max_locals = 3});
+    insert(weaver, INSERT_AFTER_BCI, 3, "aload 1; call a (Ljava/lang/Object;)V");
+    struct woven woven = finish(weaver);
+    assert_part(woven.code, PART(ALOAD_0, DUP, ASTORE_1, MONITORENTER, ALOAD_1, CALLED, NOP, ALOAD_1, MONITOREXIT,
+                                 RETURN, ASTORE_2, ALOAD_1, MONITOREXIT, ALOAD_2, ATHROW));
+    assert_part(woven.exceptions, PART(0, 4, 0, 11, 0, 12, 0, 0, 0, 12, 0, 15, 0, 12, 0, 0));
+    weaver_close(weaver);
+}
+
+// What the class of tests/jvm/programs/Resources.java calls, and where that came from.
+static bool is_called_on(struct weaver *weaver, const char *call, const char *field) {
+    const struct class_file *class = weaver_class(weaver);
+    for (uint16_t m = 0; m < class->method_count; m++) {
+        const struct call_site *calls;
+        size_t count = class->methods[m].code_length ? weaver_call_sites(weaver, m, &calls) : 0;
+        for (size_t i = 0; i < count; i++) {
+            if (!utf8_is(calls[i].name, call)) continue;
+            struct receiver receiver = weaver_receiver(weaver, m, calls[i].bci, calls[i].descriptor);
+            if (receiver.kind == RECEIVER_FIELD && utf8_is(receiver.member.name, field)) return true;
+        }
+    }
+    return false;
+}
+
+static void test_receivers_are_the_fields(void **state) {
+    struct error error = ERROR_INIT;
+    struct part bytes = read_corpus("8-resources.bin");
+    struct weaver *weaver = weaver_open(bytes.bytes, bytes.length, &error);
+    assert_non_null(weaver);
+    assert_true(is_called_on(weaver, "take", "connections"));
+    assert_true(is_called_on(weaver, "poll", "connections"));
+    assert_true(is_called_on(weaver, "pollLast", "buffers"));
+    assert_true(is_called_on(weaver, "put", "messages")); // Integer.valueOf(i) between
+    assert_true(is_called_on(weaver, "tryAcquire", "permits"));
+    assert_true(is_called_on(weaver, "tryLock", "fairLock"));
+    assert_true(is_called_on(weaver, "lock", "readWrite")); // readWrite.readLock().lock()
+    assert_false(is_called_on(weaver, "get", "messages"));
+    weaver_close(weaver);
+}
+
 static void test_dynamic_calls_have_their_own_list(void **state) {
     const struct call_site *sites;
     struct error error = ERROR_INIT;
@@ -976,6 +1075,10 @@ int main(void) {
         cmocka_unit_test(test_field_is_added_once),
         cmocka_unit_test(test_helper_can_be_named),
         cmocka_unit_test(test_handlers_are_told_once),
+        cmocka_unit_test(test_monitors_are_told),
+        cmocka_unit_test(test_monitors_that_are_jumped_to_have_no_local),
+        cmocka_unit_test(test_ranges_cover_what_is_inserted_behind_a_lock),
+        cmocka_unit_test(test_receivers_are_the_fields),
         cmocka_unit_test(test_dynamic_calls_have_their_own_list),
         cmocka_unit_test(test_class_is_read),
         cmocka_unit_test(test_errors_tell_the_place),
