@@ -114,7 +114,8 @@ static void forget_functions(struct ongoing_thread *thread) {
 }
 
 static bool is_of_work(unsigned kind) {
-    return kind == EVENT_TASK_START || kind == EVENT_WAIT_BEGIN || kind == EVENT_BLOCK_BEGIN || kind == EVENT_IDLE;
+    return kind == EVENT_TASK_START || kind == EVENT_WAIT_BEGIN || kind == EVENT_BLOCK_BEGIN || kind == EVENT_IDLE ||
+           kind == EVENT_ACQUIRE_BEGIN;
 }
 
 // A worker that asks for a task has none.
@@ -133,10 +134,16 @@ static void note_figures(struct ongoing_thread *thread, const struct event *even
 }
 
 static bool take(struct ongoing_thread *thread, const struct event *event) {
-    static const uint8_t begun_by[EVENT_KINDS] = {
-        [EVENT_EXIT] = EVENT_ENTER,          [EVENT_EXIT_THROW] = EVENT_ENTER,      [EVENT_TASK_END] = EVENT_TASK_START,
-        [EVENT_WAIT_END] = EVENT_WAIT_BEGIN, [EVENT_BLOCK_END] = EVENT_BLOCK_BEGIN, [EVENT_BUSY] = EVENT_IDLE,
-        [EVENT_RETIRE] = EVENT_IDLE,         [EVENT_GC_END] = EVENT_GC_BEGIN};
+    static const uint8_t begun_by[EVENT_KINDS] = {[EVENT_EXIT] = EVENT_ENTER,
+                                                  [EVENT_EXIT_THROW] = EVENT_ENTER,
+                                                  [EVENT_TASK_END] = EVENT_TASK_START,
+                                                  [EVENT_WAIT_END] = EVENT_WAIT_BEGIN,
+                                                  [EVENT_BLOCK_END] = EVENT_BLOCK_BEGIN,
+                                                  [EVENT_BUSY] = EVENT_IDLE,
+                                                  [EVENT_RETIRE] = EVENT_IDLE,
+                                                  [EVENT_GC_END] = EVENT_GC_BEGIN,
+                                                  [EVENT_ACQUIRED] = EVENT_ACQUIRE_BEGIN,
+                                                  [EVENT_GIVEN_UP] = EVENT_ACQUIRE_BEGIN};
     switch (event->kind) {
     case EVENT_IDLE:
         forget_work(thread);
@@ -149,6 +156,7 @@ static bool take(struct ongoing_thread *thread, const struct event *event) {
     case EVENT_MAIN_BEGIN:
     case EVENT_GC_BEGIN:
     case EVENT_BLOCK_BEGIN:
+    case EVENT_ACQUIRE_BEGIN:
         return open_add(thread, event);
     case EVENT_LOST:
         forget_functions(thread);

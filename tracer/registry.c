@@ -69,6 +69,14 @@ static struct table skips = {.content = sizeof(struct trace_skip),
                              .string_count = 2};
 static uint64_t methods_woven, classes_woven;
 
+// By slot. Those that have changed are to be written; `due` are copies of them, made with the tables' due.
+static struct resources {
+    struct trace_resource *entries, *due;
+    bool *changed;
+    uint32_t count, capacity;
+    size_t due_count, changed_count;
+} resources;
+
 static bool has_room(struct table *table) {
     if (table->count - table->gone < table->capacity) return true;
     uint32_t capacity = table->capacity ? table->capacity * 2 : 64;
@@ -81,6 +89,10 @@ static bool has_room(struct table *table) {
 
 static const char *keep_string(const char *text, size_t length) {
     return names_keep(&strings, text, length);
+}
+
+static const char *keep_text(const char *text) {
+    return text ? keep_string(text, strlen(text)) : NULL;
 }
 
 static void copy_strings(const struct table *table, char *entry) {
@@ -180,10 +192,6 @@ uint32_t registry_calling_context(const uint32_t *stack, size_t depth) {
     return id;
 }
 
-static const char *keep_text(const char *text) {
-    return text ? keep_string(text, strlen(text)) : NULL;
-}
-
 uint32_t registry_pool(const struct trace_pool *pool) {
     pthread_mutex_lock(&lock);
     struct trace_pool kept = *pool;
@@ -211,6 +219,56 @@ void registry_forget_pools(void) {
 
 uint32_t registry_thread(const struct trace_thread *thread) {
     return append(&threads, thread);
+}
+
+// With the lock held.
+static bool has_room_for_resource(uint32_t slot) {
+    if (slot < resources.capacity) return true;
+    uint32_t capacity = resources.capacity ? resources.capacity : 64;
+    while (capacity <= slot) capacity *= 2;
+    struct trace_resource *entries = realloc(resources.entries, capacity * sizeof *entries);
+    if (entries) resources.entries = entries;
+    bool *changed = entries ? realloc(resources.changed, capacity * sizeof *changed) : NULL;
+    if (!changed) return false;
+    resources.changed = changed;
+    memset(entries + resources.capacity, 0, (capacity - resources.capacity) * sizeof *entries);
+    memset(changed + resources.capacity, 0, (capacity - resources.capacity) * sizeof *changed);
+    resources.capacity = capacity;
+    return true;
+}
+
+void registry_resource(uint32_t slot, const struct trace_resource *resource) {
+    pthread_mutex_lock(&lock);
+    if (has_room_for_resource(slot)) {
+        struct trace_resource *entry = &resources.entries[slot];
+        *entry = *resource;
+        entry->name = keep_text(resource->name);
+        if (slot >= resources.count) resources.count = slot + 1;
+        if (!resources.changed[slot]) resources.changed_count++;
+        resources.changed[slot] = true;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// With the lock held.
+static void write_resources_again(void) {
+    resources.changed_count = 0;
+    for (uint32_t slot = 0; slot < resources.count; slot++) {
+        resources.changed[slot] = resources.entries[slot].id != 0;
+        resources.changed_count += resources.changed[slot];
+    }
+}
+
+// With the lock held. Without memory they wait for the next time.
+static void make_resources_due(void) {
+    resources.due_count = 0;
+    resources.due = resources.changed_count ? malloc(resources.changed_count * sizeof *resources.due) : NULL;
+    if (!resources.due) return;
+    for (uint32_t slot = 0; slot < resources.count; slot++) {
+        if (resources.changed[slot]) resources.due[resources.due_count++] = resources.entries[slot];
+        resources.changed[slot] = false;
+    }
+    resources.changed_count = 0;
 }
 
 void registry_running(uint64_t task) {
@@ -247,6 +305,7 @@ static void write_again(void) {
     struct table *const again[] = {&methods, &sites, &classes, &frames, &calling_contexts};
     for (size_t i = 0; i < sizeof again / sizeof *again; i++) again[i]->written = 0;
     known_pools_write_again(&pools);
+    write_resources_again();
 }
 
 void registry_repeat(void) {
@@ -439,24 +498,51 @@ static const struct {
 static void make_due(void) {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i].table->due = all[i].table->count;
+    make_resources_due();
     pthread_mutex_unlock(&lock);
 }
 
-bool registry_flush(struct trace_writer *writer, registry_named *named) {
-    make_due();
-    if (!write_pools(writer)) return false;
-    told_of_threads = named;
+// After the classes that they name; where those had to wait (not `named`), they wait as well.
+static bool write_resources(struct trace_writer *writer, bool named) {
+    bool good = true;
+    for (size_t i = 0; named && good && i < resources.due_count; i++)
+        good = trace_write_resource(writer, &resources.due[i]);
+    pthread_mutex_lock(&lock);
+    if (!named && resources.due_count) write_resources_again();
+    pthread_mutex_unlock(&lock);
+    free(resources.due);
+    resources.due = NULL;
+    return good;
+}
+
+enum flushed {
+    FLUSHED,
+    FAILED,
+    NO_MEMORY
+}; // in the last case what comes later may name what is not written, and waits
+
+static enum flushed write_tables(struct trace_writer *writer) {
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         uint32_t first;
         size_t count;
         void *entries = take_new(all[i].table, &first, &count);
-        if (count && !entries) return true; // no memory: what comes later may name these, and waits as well
+        if (count && !entries) return NO_MEMORY;
         if (!entries) continue;
         bool written = all[i].write(writer, first, entries, count);
         free(entries);
-        if (!written) return false;
+        if (!written) return FAILED;
     }
-    return write_left_out(writer);
+    return FLUSHED;
+}
+
+bool registry_flush(struct trace_writer *writer, registry_named *named) {
+    make_due();
+    bool pools_written = write_pools(writer);
+    told_of_threads = named;
+    enum flushed flushed = pools_written ? write_tables(writer) : FAILED;
+    bool resources_written = write_resources(writer, flushed == FLUSHED);
+    if (flushed != FLUSHED) return flushed == NO_MEMORY;
+    return resources_written && write_left_out(writer);
 }
 
 void registry_end(struct trace_end *end) {

@@ -38,6 +38,9 @@ void registry_restart(void);
 // had begun before, of which whoever writes knows which are still there.
 void registry_repeat(void);
 
+// What is known of a resource, by its slot (resources.h); replaces what was known before.
+void registry_resource(uint32_t slot, const struct trace_resource *resource);
+
 // A task that had begun before recording did.
 void registry_running(uint64_t task);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tracefile/reader.h"
 #include "tracer/registry.h"
 
 #include <setjmp.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -77,6 +79,47 @@ static void test_pools_and_threads_are_told_apart(void **state) {
     assert_int_equal(registry_thread(&thread), first_thread + 1);
 }
 
+static struct trace *write_and_open(const char *path, const struct trace_header *header) {
+    struct error error = ERROR_INIT;
+    struct trace_writer *writer = trace_writer_open(path, header, false, NULL, &error);
+    assert_non_null(writer);
+    assert_true(registry_flush(writer, NULL));
+    assert_true(trace_writer_close(writer, &(struct trace_end){0}, &error));
+    struct trace *trace = trace_open(path, false, &error);
+    assert_non_null(trace);
+    return trace;
+}
+
+// A resource is written when something of it has changed, and into each file of a recording.
+static void test_resources_are_written_as_they_change(void **state) {
+    static const struct trace_header header = {.clock = "ns", .ticks_per_s = 1000000000, .origin = "recorded"};
+    char path[] = "/tmp/registry-XXXXXX";
+    assert_true(close(mkstemp(path)) == 0);
+    uint32_t class = registry_class(&(struct trace_class){"com.acme.Db"});
+    struct trace_resource resource = {.id = 70, .kind = RESOURCE_QUEUE, .class = class, .capacity = -1};
+    registry_resource(1, &resource);
+    registry_resource(900, &(struct trace_resource){.id = 71, .kind = RESOURCE_LOCK, .capacity = 1});
+    struct trace *trace = write_and_open(path, &header);
+    assert_int_equal(trace->resource_count, 2);
+    assert_int_equal(trace_resource(trace, 70)->class, class);
+    assert_null(trace_resource(trace, 70)->name);
+    trace_close(trace);
+    char name[] = "Db.connections";
+    resource = (struct trace_resource){
+        .id = 70, .kind = RESOURCE_POOL, .class = class, .capacity = 6, .name = name, .flags = RESOURCE_FAIR};
+    registry_resource(1, &resource);
+    name[0] = '?'; // it was copied
+    registry_repeat();
+    trace = write_and_open(path, &header);
+    assert_int_equal(trace->resource_count, 2);
+    assert_string_equal(trace_resource(trace, 70)->name, "Db.connections");
+    assert_int_equal(trace_resource(trace, 70)->kind, RESOURCE_POOL);
+    assert_int_equal(trace_resource(trace, 70)->capacity, 6);
+    assert_non_null(trace_resource(trace, 71));
+    trace_close(trace);
+    unlink(path);
+}
+
 // Callers tell stacks apart; and there is an end to them, since a program's recursion may have none.
 static void test_calling_contexts_are_kept_once_and_bounded(void **state) {
     enum { MOST = 1 << 16 };
@@ -104,6 +147,7 @@ int main(void) {
         cmocka_unit_test(test_a_skipped_method_is_told_once),
         cmocka_unit_test(test_many_have_their_own),
         cmocka_unit_test(test_pools_and_threads_are_told_apart),
+        cmocka_unit_test(test_resources_are_written_as_they_change),
         cmocka_unit_test(test_calling_contexts_are_kept_once_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
