@@ -36,9 +36,11 @@ static const struct option_spec specs[] = {
     {0},
 };
 
-struct resources { // of a run
+struct details { // of a run
     struct resource_use *uses;
-    size_t count;
+    size_t use_count;
+    struct lateness *lateness; // NULL: unknown
+    size_t lateness_count;
 };
 
 struct estimate {
@@ -49,8 +51,8 @@ struct estimate {
     struct metrics estimated;
     struct intervals intervals;
     struct chart charts[2];
-    struct resources resources[2]; // as recorded, as estimated
-    struct arena arena;            // of their names and places
+    struct details details[2]; // as recorded, as estimated
+    struct arena arena;        // of their names and places
 };
 
 static bool check_options(struct model *model, struct error *error) {
@@ -81,6 +83,14 @@ static bool choose_arrivals(struct estimate *e, struct error *error) {
            error_set(error, STATUS_FAILED, "--rate: %s has no requests to come more often", e->trace_path);
 }
 
+// Of the run that was measured last.
+static bool find_details(struct estimate *e, bool recorded, struct error *error) {
+    const struct estimator *estimator = &e->analysis.estimator;
+    struct details *details = &e->details[!recorded];
+    return estimator_resources(estimator, recorded, &e->arena, &details->uses, &details->use_count, error) &&
+           estimator_lateness(estimator, recorded, &e->arena, &details->lateness, &details->lateness_count, error);
+}
+
 static bool measure_base(struct estimate *e, struct error *error) {
     struct estimator *estimator = &e->analysis.estimator;
     if (!model_choose(&e->analysis, e->model.kind, &e->model.kind, error)) return false;
@@ -91,7 +101,7 @@ static bool measure_base(struct estimate *e, struct error *error) {
     if (!estimator_measure_baseline(estimator, false, &e->baseline, error) || !choose_arrivals(e, error)) return false;
     estimator->model = e->model;
     analysis_chart(&e->analysis, "before", &e->baseline.recorded, &e->charts[0]);
-    return estimator_resources(estimator, true, &e->arena, &e->resources[0].uses, &e->resources[0].count, error);
+    return find_details(e, true, error);
 }
 
 static bool warn(struct estimate *e, const struct plan *plan, struct error *error) {
@@ -148,17 +158,18 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct error *
         return false;
     }
     analysis_chart(&e->analysis, "after, as estimated", &e->estimated, &e->charts[1]);
-    if (!estimator_resources(estimator, false, &e->arena, &e->resources[1].uses, &e->resources[1].count, error))
-        return false;
+    if (!find_details(e, false, error)) return false;
     progress_stage("writing the estimated trace");
     if (!estimator_write(estimator, options.output, error)) return false;
     progress_stage("estimating replicates");
     return estimator_intervals(estimator, &e->estimated, &e->intervals, error);
 }
 
-static cJSON *metrics_of(const struct estimate *e, const struct metrics *metrics, const struct resources *resources) {
+static cJSON *metrics_of(const struct estimate *e, const struct metrics *metrics, const struct details *details) {
+    const struct dag *dag = e->analysis.dag;
     cJSON *object = json_metrics(metrics);
-    cJSON_AddItemToObject(object, "resources", json_resources(e->analysis.dag, resources->uses, resources->count));
+    cJSON_AddItemToObject(object, "lateness_ns", json_lateness(dag, details->lateness, details->lateness_count));
+    cJSON_AddItemToObject(object, "resources", json_resources(dag, details->uses, details->use_count));
     return object;
 }
 
@@ -171,8 +182,8 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "rate", e->model.rate ? json_number(e->model.rate) : cJSON_CreateNull());
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
-    cJSON_AddItemToObject(document, "base", metrics_of(e, &e->baseline.recorded, &e->resources[0]));
-    cJSON_AddItemToObject(document, "estimated", metrics_of(e, &e->estimated, &e->resources[1]));
+    cJSON_AddItemToObject(document, "base", metrics_of(e, &e->baseline.recorded, &e->details[0]));
+    cJSON_AddItemToObject(document, "estimated", metrics_of(e, &e->estimated, &e->details[1]));
     cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
     cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
     cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error.share));

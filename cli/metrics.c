@@ -9,7 +9,7 @@
 #include "report/metrics_text.h"
 #include "report/text.h"
 
-enum { WAITS_SHOWN = 20, RESOURCES_SHOWN = 20, BYTECODES_SHOWN = 20, CALLING_SITES_SHOWN = 10 };
+enum { WAITS_SHOWN = 20, RESOURCES_SHOWN = 20, LATENESS_SHOWN = 20, BYTECODES_SHOWN = 20, CALLING_SITES_SHOWN = 10 };
 
 static struct {
     bool json, csv, keep_tracer_cost;
@@ -30,6 +30,8 @@ struct findings {
     struct wait_findings waits;
     struct resource_use *resources;
     size_t resource_count;
+    struct lateness *lateness; // NULL: the trace tells none
+    size_t lateness_count;
     struct grain_group *grain; // sites
     size_t grain_count;
     struct bytecodes bytecodes;
@@ -54,6 +56,8 @@ static bool write_json(const struct analysis *analysis, const char *path, const 
     json_add_metrics(document, &findings->metrics);
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
+    cJSON_AddItemToObject(document, "lateness_ns",
+                          json_lateness(analysis->dag, findings->lateness, findings->lateness_count));
     cJSON_AddItemToObject(document, "resources",
                           json_resources(analysis->dag, findings->resources, findings->resource_count));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
@@ -109,6 +113,12 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
         puts("\nwhere tasks come from and how they are run (a sample of each site's; the JDK's frames are folded)");
         if (!calling_text_write(analysis->dag, &findings->callings, CALLING_SITES_SHOWN, stdout, error)) return false;
     }
+    if (findings->lateness_count) {
+        puts("\nhow late tasks with a due time begin");
+        if (!metrics_text_write_lateness(analysis->dag, findings->lateness, findings->lateness_count, LATENESS_SHOWN,
+                                         stdout, utf8, error))
+            return false;
+    }
     if (findings->resource_count) {
         puts("\nwhat threads hold and wait for");
         if (!metrics_text_write_resources(findings->resources, findings->resource_count, RESOURCES_SHOWN, stdout, utf8,
@@ -146,6 +156,7 @@ static int run(const struct operands *operands, struct error *error) {
         analysis_measure(&analysis, &findings.metrics, error) &&
         metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, error) &&
         estimator_resources(&analysis.estimator, true, &arena, &findings.resources, &findings.resource_count, error) &&
+        estimator_lateness(&analysis.estimator, true, &arena, &findings.lateness, &findings.lateness_count, error) &&
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
         bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
         calling_contexts_find(analysis.dag, &arena, &findings.callings, error)) {

@@ -15,8 +15,8 @@
 #define WITHOUT_OPTION(target)                                                                                         \
     {                                                                                                                  \
         "--without", 0, OPTION_TEXT, (target), "NAME,...",                                                             \
-            "leave out corrections of the model, to see what they bring: service-residuals,\n"                        \
-            "other-load, first-use, amortised-costs, wake-transitions, queue-order,\n"                                \
+            "leave out corrections of the model, to see what they bring: service-residuals,\n"                         \
+            "other-load, first-use, amortised-costs, wake-transitions, queue-order,\n"                                 \
             "preemption, quick-parts, sleep-classes, waking-costs, full-queue-slack, all"                              \
     }
 

@@ -38,14 +38,14 @@ const char *dag_pool_text(const struct dag *dag, uint32_t pool, char *text, size
 // ---- resources
 
 static const char *const kind_before_name[RESOURCE_KINDS] = {
-    [RESOURCE_MONITOR] = "monitor of ", [RESOURCE_LOCK] = "lock ",   [RESOURCE_READ_WRITE_LOCK] = "lock ",
+    [RESOURCE_MONITOR] = "monitor of ", [RESOURCE_LOCK] = "lock ",    [RESOURCE_READ_WRITE_LOCK] = "lock ",
     [RESOURCE_PERMITS] = "semaphore ",  [RESOURCE_PLACES] = "queue ", [RESOURCE_POOL] = "",
     [RESOURCE_QUEUE] = "queue ",        [RESOURCE_RATE] = "rate ",
 };
 static const char *const kind_alone[RESOURCE_KINDS] = {
-    [RESOURCE_MONITOR] = "monitor",      [RESOURCE_LOCK] = "lock",    [RESOURCE_READ_WRITE_LOCK] = "lock",
-    [RESOURCE_PERMITS] = "semaphore",    [RESOURCE_PLACES] = "queue", [RESOURCE_POOL] = "pool of objects",
-    [RESOURCE_QUEUE] = "queue",          [RESOURCE_RATE] = "rate",
+    [RESOURCE_MONITOR] = "monitor",   [RESOURCE_LOCK] = "lock",    [RESOURCE_READ_WRITE_LOCK] = "lock",
+    [RESOURCE_PERMITS] = "semaphore", [RESOURCE_PLACES] = "queue", [RESOURCE_POOL] = "pool of objects",
+    [RESOURCE_QUEUE] = "queue",       [RESOURCE_RATE] = "rate",
 };
 
 // "ReentrantLock" of java.util.concurrent.locks.ReentrantLock$NonfairSync; NULL of what is none of the JDK's.

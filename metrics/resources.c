@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A thread's vertices are walked in order: a wait lies between two that stand side by side, what is held between one
-// and a later one of its thread. What another thread gives back (a permit, a place of a queue) has no length of its own;
-// that of all together follows from the sum of the times at which units were given back, less that at which they were
-// taken.
+// and a later one of its thread. What another thread gives back (a permit, a place of a queue) has no length of its
+// own; that of all together follows from the sum of the times at which units were given back, less that at which they
+// were taken.
 #include "metrics/resources.h"
 
 #include "dag/names.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 const char *const resource_kind_names[RESOURCE_KINDS] = {
-    [RESOURCE_MONITOR] = "monitor",     [RESOURCE_LOCK] = "lock",    [RESOURCE_READ_WRITE_LOCK] = "read-write lock",
-    [RESOURCE_PERMITS] = "permits",     [RESOURCE_PLACES] = "places", [RESOURCE_POOL] = "pool",
-    [RESOURCE_QUEUE] = "queue",         [RESOURCE_RATE] = "rate",
+    [RESOURCE_MONITOR] = "monitor", [RESOURCE_LOCK] = "lock",     [RESOURCE_READ_WRITE_LOCK] = "read-write lock",
+    [RESOURCE_PERMITS] = "permits", [RESOURCE_PLACES] = "places", [RESOURCE_POOL] = "pool",
+    [RESOURCE_QUEUE] = "queue",     [RESOURCE_RATE] = "rate",
 };
 
 // A wait for a resource, or a time for which it is held, at a place.
@@ -29,7 +29,7 @@ struct hold {
     int64_t since_ns;
 };
 
-struct tally { // of a resource
+struct tally {                    // of a resource
     double taken_ns, returned_ns; // sums of times, from the window's beginning
     int64_t taken, returned;      // units
     uint64_t waits, timed_out;
@@ -59,7 +59,8 @@ static void add_stay(struct listing *listing, uint32_t resource, uint32_t site, 
 
 // ---- waits
 
-static void add_wait(struct listing *listing, const struct dag_ask *ask, int64_t from_ns, int64_t to_ns, bool given_up) {
+static void add_wait(struct listing *listing, const struct dag_ask *ask, int64_t from_ns, int64_t to_ns,
+                     bool given_up) {
     struct tally *tally = &listing->tallies[ask->resource];
     const bool overlaps = to_ns >= listing->window.from_ns && from_ns <= listing->window.to_ns;
     if (!overlaps || (to_ns == from_ns && !given_up)) return;
@@ -242,7 +243,8 @@ static bool describe_all(struct listing *listing, struct arena *arena, struct re
     for (uint32_t r = 0; *uses && r < dag->resource_count; r++) {
         const struct tally *tally = &listing->tallies[r];
         size_t of[2] = {0, 0}, next = first;
-        for (; next < listing->stay_count && listing->stays[next].resource == r; next++) of[listing->stays[next].held]++;
+        for (; next < listing->stay_count && listing->stays[next].resource == r; next++)
+            of[listing->stays[next].held]++;
         if (tally->waits || tally->taken || tally->returned) {
             struct resource_use *use = &(*uses)[(*count)++];
             *use = (struct resource_use){.resource = r};

@@ -34,6 +34,10 @@ struct quantiles quantiles_of(double *values, size_t count) {
     };
 }
 
+double statistics_deviation(const double *values, size_t count) {
+    return count < 2 ? NAN : gsl_stats_sd(values, 1, count);
+}
+
 static gsl_rng *gsl_of(struct statistics_random *random) {
     return (gsl_rng *)random;
 }

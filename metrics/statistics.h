@@ -8,6 +8,8 @@
 // Sorts the values. Quantiles between two values are interpolated; of no values all are NAN.
 struct quantiles quantiles_of(double *values, size_t count);
 
+double statistics_deviation(const double *values, size_t count); // standard deviation of a sample; NAN of less than two
+
 void statistics_sort(double *values, size_t count);
 double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
 

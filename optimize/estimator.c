@@ -97,14 +97,28 @@ bool estimator_measure(struct estimator *estimator, const struct metrics *base, 
     return measure_times(estimator, &estimator->run, base, all, metrics, error);
 }
 
-bool estimator_resources(const struct estimator *estimator, bool recorded, struct arena *arena,
-                         struct resource_use **uses, size_t *count, struct error *error) {
-    const struct state_series *series = &estimator->work.series;
-    const struct window window = {series->from_ns, series->to_ns};
+// The run that was measured last, and the times of its vertices.
+static const struct dag *measured_run(const struct estimator *estimator, bool recorded, const int64_t **time_ns) {
     const bool simulated = !recorded && estimator->simulated;
     const struct dag *run = simulated ? simulation_dag(estimator->simulation) : estimator->dag;
-    const int64_t *time_ns = simulated || recorded ? run->vertices.time_ns : estimator->run.time_ns;
+    *time_ns = simulated || recorded ? run->vertices.time_ns : estimator->run.time_ns;
+    return run;
+}
+
+bool estimator_resources(const struct estimator *estimator, bool recorded, struct arena *arena,
+                         struct resource_use **uses, size_t *count, struct error *error) {
+    const struct window window = {estimator->work.series.from_ns, estimator->work.series.to_ns};
+    const int64_t *time_ns;
+    const struct dag *run = measured_run(estimator, recorded, &time_ns);
     return metrics_resources(run, time_ns, &window, arena, uses, count, error);
+}
+
+bool estimator_lateness(const struct estimator *estimator, bool recorded, struct arena *arena, struct lateness **found,
+                        size_t *count, struct error *error) {
+    const struct window window = {estimator->work.series.from_ns, estimator->work.series.to_ns};
+    const int64_t *time_ns;
+    const struct dag *run = measured_run(estimator, recorded, &time_ns);
+    return metrics_lateness(run, time_ns, &window, arena, found, count, error);
 }
 
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error) {

@@ -18,6 +18,7 @@
 
 #include "dag/simulate/simulate.h"
 #include "metrics/interval.h"
+#include "metrics/lateness.h"
 #include "metrics/resources.h"
 
 // What `model` asks for (cores, rate) is part of an estimate like the plan: the replay is without it.
@@ -63,6 +64,10 @@ bool estimator_measure(struct estimator *estimator, const struct metrics *base, 
 // arena.
 bool estimator_resources(const struct estimator *estimator, bool recorded, struct arena *arena,
                          struct resource_use **uses, size_t *count, struct error *error);
+
+// The same of how late delayed and periodic tasks begin (metrics/lateness.h).
+bool estimator_lateness(const struct estimator *estimator, bool recorded, struct arena *arena, struct lateness **found,
+                        size_t *count, struct error *error);
 
 // All figures of the run as recorded, without a base.
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error);

@@ -294,6 +294,22 @@ cJSON *json_blockers(const struct blocker *blockers, size_t count) {
     return array;
 }
 
+cJSON *json_lateness(const struct dag *dag, const struct lateness *found, size_t count) {
+    if (!found) return cJSON_CreateNull();
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        cJSON *object = cJSON_CreateObject();
+        add(object, "site",
+            found[i].site == DAG_NONE ? cJSON_CreateNull() : json_place(&dag->sites[found[i].site].site));
+        add(object, "tasks", json_integer((int64_t)found[i].tasks));
+        add_quantiles(object, &found[i].ns);
+        add(object, "std", rounded(found[i].std_ns));
+        add(object, "min", rounded(found[i].min_ns));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
 static cJSON *places_of(const struct resource_place *places, size_t count) {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < count; i++) cJSON_AddItemToArray(array, json_place(&places[i].site));

@@ -323,6 +323,32 @@ bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_
     return ok;
 }
 
+static void add_lateness(struct table *table, const struct dag *dag, const struct lateness *of) {
+    const struct trace_site *place = of->site == DAG_NONE ? NULL : &dag->sites[of->site].site;
+    const double figures[] = {of->ns.mean, of->ns.p50, of->ns.p95, of->ns.max};
+    table_add(table, place ? text_method(place->class_name, place->method).s : "(not spawned)");
+    table_add(table, place ? text_file_line(place).s : "");
+    table_add(table, text_count(of->tasks).s);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) table_add(table, text_duration(figures[i]).s);
+}
+
+bool metrics_text_write_lateness(const struct dag *dag, const struct lateness *found, size_t count, size_t most,
+                                 FILE *file, bool utf8, struct error *error) {
+    static const struct table_column columns[] = {{"delayed or periodic in", TABLE_LEFT},
+                                                  {"at", TABLE_LEFT},
+                                                  {"tasks", TABLE_RIGHT},
+                                                  {"late by (mean)", TABLE_RIGHT},
+                                                  {"median", TABLE_RIGHT},
+                                                  {"p95", TABLE_RIGHT},
+                                                  {"most", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < count && i < most; i++) add_lateness(&table, dag, &found[i]);
+    bool ok = table_write(&table, file, utf8, error);
+    table_destroy(&table);
+    if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
+    return ok;
+}
+
 static const char *place_of(const struct resource_place *places, size_t count, struct text_place *text) {
     *text = count ? text_file_line(&places[0].site) : (struct text_place){"-"};
     return text->s;

@@ -6,6 +6,7 @@
 #include "metrics/bytecodes.h"
 #include "metrics/grain.h"
 #include "metrics/interval.h"
+#include "metrics/lateness.h"
 #include "metrics/metrics.h"
 #include "metrics/resources.h"
 
@@ -41,6 +42,10 @@ bool metrics_text_write_bytecodes(const struct dag *dag, const struct bytecodes 
 // Where threads wait; at most `most` rows, and a line that says how many more there are.
 bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,
                               struct error *error);
+
+// How late delayed and periodic tasks begin, by site, in the same way.
+bool metrics_text_write_lateness(const struct dag *dag, const struct lateness *found, size_t count, size_t most,
+                                 FILE *file, bool utf8, struct error *error);
 
 // The resources that were waited for, which come first, in the same way.
 bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, bool utf8,

@@ -14,8 +14,9 @@ static int64_t due_of(const struct simulation *sim, uint32_t strand, uint32_t jo
     const struct dag *dag = sim->dag;
     uint32_t task = job_task(sim, job), before = sim->strands[strand].pool ? sim->strands[strand].task : DAG_NONE;
     if (dag->due_ns[task] == INT64_MIN) return INT64_MIN;
-    bool repeats = dag->period_ns[task] > 0 && before < dag->task_count && dag->tasks[before].pool == dag->tasks[task].pool &&
-                   dag->period_ns[before] == dag->period_ns[task] && dag->tasks[before].site == dag->tasks[task].site;
+    bool repeats = dag->period_ns[task] > 0 && before < dag->task_count &&
+                   dag->tasks[before].pool == dag->tasks[task].pool && dag->period_ns[before] == dag->period_ns[task] &&
+                   dag->tasks[before].site == dag->tasks[task].site;
     if (repeats) return sim->due_ns[before] + dag->due_ns[task] - dag->due_ns[before];
     return now_ns + dag->due_ns[task] - dag->vertices.time_ns[dag->tasks[task].spawn_begin];
 }
@@ -25,8 +26,7 @@ static void make_one_that_waits(struct simulation *sim, uint32_t index, uint32_t
     const struct pool_state *pool = &sim->pools[index];
     if ((int64_t)pool->alive >= max_ns(pool->core, 1)) return;
     uint32_t worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, job)].spawn_begin, now_ns);
-    if (worker != DAG_NONE)
-        worker_send(sim, worker, DISPATCH_NEW, now_ns, worker_time_to_begin(sim, worker, job));
+    if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, worker_time_to_begin(sim, worker, job));
 }
 
 static void run_due(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
@@ -71,4 +71,3 @@ void delays_end(struct simulation *sim) {
         stealing_offer(sim, DAG_NONE, job, now_ns);
     leave_when_drained(sim, index);
 }
-

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <string.h>
 
 static double recorded_cores(const struct simulation *sim) {
     uint32_t cores = sim->dag->trace->header.cores;

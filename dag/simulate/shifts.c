@@ -247,7 +247,8 @@ static int32_t asleep_at(const struct simulation *sim, uint32_t index) {
 
 bool shifts_slept(const struct simulation *sim, uint32_t job, uint32_t coming) {
     uint32_t index = job_task(sim, job);
-    return corrects(sim, CORRECTION_WAKEUPS) && was_queued(sim->dag, &sim->dag->tasks[index]) && asleep_at(sim, index) > (int32_t)coming;
+    return corrects(sim, CORRECTION_WAKEUPS) && was_queued(sim->dag, &sim->dag->tasks[index]) &&
+           asleep_at(sim, index) > (int32_t)coming;
 }
 
 // Of the workers that came after a task's spawn, as long as something lay in the queue, the first one that nobody

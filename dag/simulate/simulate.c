@@ -59,8 +59,8 @@ static bool reserve_jobs(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.left, larger, sizeof *sim->queue.left) ||
         !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
-        !(sim->dag->due_ns == NULL || (resize(&sim->due_ns, larger, sizeof *sim->due_ns) &&
-                                       agenda_reserve(&sim->dues, (uint32_t)larger))) ||
+        !(sim->dag->due_ns == NULL ||
+          (resize(&sim->due_ns, larger, sizeof *sim->due_ns) && agenda_reserve(&sim->dues, (uint32_t)larger))) ||
         !resize(&sim->part_of, parts, sizeof *sim->part_of) ||
         !resize(&sim->part_number, parts, sizeof *sim->part_number)) {
         return false;
@@ -92,7 +92,8 @@ static bool find_traits(struct simulation *sim) {
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }
-    for (uint32_t i = 0; i < sim->costs->holdup_count && corrects(sim, CORRECTION_FIRST_USE); i++) sim->traits[sim->costs->holdups[i].vertex] |= TRAIT_HELD_UP;
+    for (uint32_t i = 0; i < sim->costs->holdup_count && corrects(sim, CORRECTION_FIRST_USE); i++)
+        sim->traits[sim->costs->holdups[i].vertex] |= TRAIT_HELD_UP;
     return true;
 }
 
@@ -231,7 +232,8 @@ bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch di
 
 // Whether it comes right behind another part, for the spawner and for a worker.
 static bool follows_part(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return corrects(sim, CORRECTION_QUICK_PARTS) && dispatch == DISPATCH_QUEUED && job_is_part(sim, job) && sim->part_number[job - sim->dag->task_count] > 0;
+    return corrects(sim, CORRECTION_QUICK_PARTS) && dispatch == DISPATCH_QUEUED && job_is_part(sim, job) &&
+           sim->part_number[job - sim->dag->task_count] > 0;
 }
 
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
@@ -455,7 +457,8 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
 
 static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
     return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
-           time_ns <= agenda_next_ns(&sim->releases) && time_ns <= agenda_next_ns(&sim->dues) && agenda_precedes(&sim->agenda, strand, time_ns);
+           time_ns <= agenda_next_ns(&sim->releases) && time_ns <= agenda_next_ns(&sim->dues) &&
+           agenda_precedes(&sim->agenda, strand, time_ns);
 }
 
 bool bracket_is_own(const struct dag *dag, uint32_t index) {

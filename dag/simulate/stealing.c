@@ -182,7 +182,8 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
         sim->strands[worker].takes_before_ns = 0;
     } else if (wanted && (!full || running(pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
-        if (worker != DAG_NONE) worker_send(sim, worker, DISPATCH_NEW, now_ns, worker_time_to_begin(sim, worker, awaited));
+        if (worker != DAG_NONE)
+            worker_send(sim, worker, DISPATCH_NEW, now_ns, worker_time_to_begin(sim, worker, awaited));
     }
 }
 

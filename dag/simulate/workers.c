@@ -458,7 +458,8 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
 // only later: then what was taken when recorded is, and nothing else.
 static bool has_room(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
     if (pool->queue_length < pool->capacity) return true;
-    bool may = corrects(sim, CORRECTION_FULL_QUEUE) && (int64_t)pool->queue_length - (int64_t)pool->coming < pool->capacity;
+    bool may =
+        corrects(sim, CORRECTION_FULL_QUEUE) && (int64_t)pool->queue_length - (int64_t)pool->coming < pool->capacity;
     return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
 }
 
@@ -626,7 +627,7 @@ void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
     struct pool_state *pool = &sim->pools[index];
     if (pool->shutdown != DAG_NONE) return;
     pool->shutdown = vertex;
-        if (pool->delayed == 0) pool_retire_idle(sim, index);
+    if (pool->delayed == 0) pool_retire_idle(sim, index);
     if (pool->alive == 0) end_pool(sim, index);
 }
 

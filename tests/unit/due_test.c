@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "dag/build/perturbation.h"
+#include "metrics/lateness.h"
 #include "simulate_fixture.h"
 
 enum { MAIN = 1, WORKER = 2, M = 100, ONCE = 7, FIRST = 8, SECOND = 9, UNSEEN = 10 };
@@ -157,6 +158,31 @@ static void test_who_counts_as_delayed(void **state) {
     }
 }
 
+// All are of one site: 40 (1,150 of 1,110), 40 (300 of 260) and 940 (1,300 of 360) late.
+static void test_lateness(void **state) {
+    (void)state;
+    struct fixture f = begin(1000);
+    build(&f);
+    struct arena arena = ARENA_INIT;
+    struct error error = ERROR_INIT;
+    struct lateness *found;
+    size_t count;
+    const struct window window = {0, 1200};
+    assert_true(metrics_lateness(f.dag, f.dag->vertices.time_ns, NULL, &arena, &found, &count, &error));
+    assert_int_equal(count, 2); // the second repetition was not seen to be spawned
+    assert_int_equal(found[0].site, DAG_NONE);
+    assert_float_equal(found[0].ns.mean, 940, 1e-9);
+    assert_true(isnan(found[0].std_ns));
+    assert_int_equal(found[1].tasks, 2);
+    assert_float_equal(found[1].ns.max, 40, 1e-9);
+    assert_float_equal(found[1].min_ns, 40, 1e-9);
+    assert_float_equal(found[1].std_ns, 0, 1e-9);
+    assert_true(metrics_lateness(f.dag, f.dag->vertices.time_ns, &window, &arena, &found, &count, &error));
+    assert_int_equal(count, 1);
+    arena_destroy(&arena);
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_due_times),
@@ -165,6 +191,7 @@ int main(void) {
         cmocka_unit_test(test_who_counts_as_delayed),
         cmocka_unit_test(test_due_times_move_with_what_set_them),
         cmocka_unit_test(test_due_times_of_a_simulated_run),
+        cmocka_unit_test(test_lateness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -248,8 +248,9 @@ static void test_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lock),          cmocka_unit_test(test_a_window),    cmocka_unit_test(test_permits),
-        cmocka_unit_test(test_time_that_was_up), cmocka_unit_test(test_what_limits), cmocka_unit_test(test_a_simulated_run),
+        cmocka_unit_test(test_a_lock),      cmocka_unit_test(test_a_window),
+        cmocka_unit_test(test_permits),     cmocka_unit_test(test_time_that_was_up),
+        cmocka_unit_test(test_what_limits), cmocka_unit_test(test_a_simulated_run),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
