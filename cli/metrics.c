@@ -159,7 +159,9 @@ static int run(const struct operands *operands, struct error *error) {
         estimator_lateness(&analysis.estimator, true, &arena, &findings.lateness, &findings.lateness_count, error) &&
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
         bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
-        calling_contexts_find(analysis.dag, &arena, &findings.callings, error)) {
+        calling_contexts_find(analysis.dag, &arena, &findings.callings, error) &&
+        warn_of_resources(&analysis.warnings, analysis.dag, error)) {
+        analysis_warn(&analysis);
         write_findings(&analysis, path, &findings, error);
     }
     arena_destroy(&arena);

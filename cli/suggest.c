@@ -120,6 +120,7 @@ static bool warn(struct suggestion *s, struct error *error) {
         struct warnings *warnings = &s->analyses[t].warnings;
         if (!warn_of_model(warnings, s->analyses[t].dag, &model, error)) return false;
         if (!warn_of_pools(warnings, s->analyses[t].dag, error)) return false;
+        if (!warn_of_resources(warnings, s->analyses[t].dag, error)) return false;
         analysis_warn(&s->analyses[t]);
     }
     return true;

@@ -13,8 +13,8 @@ struct lateness {
 };
 
 // Of the tasks with a due time that start within the window, by site, latest on average first. `time_ns`: a vertex of
-// the DAG each, DAG_ABSENT for those that are not in the run. The window is in that run's times; NULL: all of it. In the
-// arena; *found is NULL where the trace tells no due times. Errors: no memory. Cost: a sort of these tasks.
+// the DAG each, DAG_ABSENT for those that are not in the run. The window is in that run's times; NULL: all of it. In
+// the arena; *found is NULL where the trace tells no due times. Errors: no memory. Cost: a sort of these tasks.
 bool metrics_lateness(const struct dag *dag, const int64_t *time_ns, const struct window *window, struct arena *arena,
                       struct lateness **found, size_t *count, struct error *error);
 

@@ -32,6 +32,8 @@ struct hold {
 struct tally {                    // of a resource
     double taken_ns, returned_ns; // sums of times, from the window's beginning
     int64_t taken, returned;      // units
+    double unmatched_ns;          // of what was returned by threads that had not taken it
+    int64_t unmatched;
     uint64_t waits, timed_out;
     int64_t wait_ns;
 };
@@ -108,6 +110,7 @@ static void begin_hold(struct listing *listing, const struct dag_ask *ask, int64
 // The thread's latest hold of the resource, if it has one.
 static void release(struct listing *listing, const struct dag_ask *ask, int64_t time_ns) {
     const uint32_t units = units_of(listing->dag, ask);
+    struct tally *tally = &listing->tallies[ask->resource];
     if (units == 0) return;
     count_returned(listing, ask->resource, units, time_ns);
     for (size_t i = listing->hold_count; i-- > 0;) {
@@ -116,6 +119,8 @@ static void release(struct listing *listing, const struct dag_ask *ask, int64_t 
         for (listing->hold_count--; i < listing->hold_count; i++) listing->holds[i] = listing->holds[i + 1];
         return;
     }
+    tally->unmatched_ns += (double)units * (double)(clip(listing, time_ns) - listing->window.from_ns);
+    tally->unmatched += units;
 }
 
 // ---- threads
@@ -196,10 +201,15 @@ static bool is_held(const struct dag_resource *resource) {
     return resource->kind != RESOURCE_QUEUE || resource->goes_round;
 }
 
-// What was never given back is held to the window's end, what was never taken was held from its beginning.
-static double held_ns(const struct tally *tally, const struct window *window) {
+// What was never given back is held to the window's end, what was never taken was held from its beginning. But where
+// all else goes round, that was its filling.
+static double held_ns(const struct dag_resource *resource, const struct tally *tally, const struct window *window) {
+    const bool round = resource->kind == RESOURCE_POOL || resource->kind == RESOURCE_QUEUE;
     const double kept = (double)(tally->taken - tally->returned), wall = (double)(window->to_ns - window->from_ns);
-    return tally->returned_ns - tally->taken_ns + (kept > 0 ? kept * wall : 0);
+    const double held = tally->returned_ns - tally->taken_ns;
+    if (round && kept + (double)tally->unmatched >= 0 && tally->unmatched)
+        return held - tally->unmatched_ns + (kept + (double)tally->unmatched) * wall;
+    return held + (kept > 0 ? kept * wall : 0);
 }
 
 static bool describe(const struct listing *listing, struct resource_use *use, const struct stay *stays,
@@ -213,7 +223,7 @@ static bool describe(const struct listing *listing, struct resource_use *use, co
     use->waits = tally->waits;
     use->timed_out = tally->timed_out;
     use->wait_ns = tally->wait_ns;
-    use->held_ns = is_held(resource) ? held_ns(tally, &listing->window) : NAN;
+    use->held_ns = is_held(resource) ? held_ns(resource, tally, &listing->window) : NAN;
     use->holders_mean = wall > 0 ? use->held_ns / wall : NAN;
     use->waits_at = places_of(dag, stays, counts[0], arena, &use->waits_at_count);
     use->held_at = places_of(dag, stays + counts[0], counts[1], arena, &use->held_at_count);

@@ -18,10 +18,10 @@ struct resource_use {
     int64_t capacity;    // -1 unknown
     double holders_mean; // units that are held, of a lock for readers and writers holders; by time, over the window.
                          // NAN unknown, as of a queue through which messages go
-    uint64_t waits;     // that slept in the window
-    uint64_t timed_out; // of these, that ended within it without: their time was up, or they were interrupted
-    int64_t wait_ns;    // threads' time asleep for it
-    double held_ns;     // holders' time; NAN as holders_mean
+    uint64_t waits;      // that slept in the window
+    uint64_t timed_out;  // of these, that ended within it without: their time was up, or they were interrupted
+    int64_t wait_ns;     // threads' time asleep for it
+    double held_ns;      // holders' time; NAN as holders_mean
     struct resource_place *waits_at, *held_at; // longest first; places that are known
     size_t waits_at_count, held_at_count;
 };

@@ -9,9 +9,8 @@
 
 enum { NAME_BYTES = 512 };
 
-const char *const improvement_kind_names[KIND_COUNT] = {"inline", "hoist-branch", "combinator",
-                                                        "merge",  "split",        "resize-pool",
-                                                        "resize-resource", "unlock"};
+const char *const improvement_kind_names[KIND_COUNT] = {"inline", "hoist-branch", "combinator",      "merge",
+                                                        "split",  "resize-pool",  "resize-resource", "unlock"};
 
 // Names
 

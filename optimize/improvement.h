@@ -84,9 +84,11 @@ char *site_plan_text(const struct dag *dag, uint32_t site, bool with_bci, char *
 char *site_own_text(const struct dag *dag, uint32_t site, char *text, size_t size); // with_bci where it needs to be
 char *method_plan_text(const struct dag *dag, uint32_t method, char *text, size_t size); // trace method id
 char *path_plan_text(const struct dag *dag, uint32_t path, char *text, size_t size);
-// "HikariPool-1", "Cache.lock", the class where it has no name; with "@7", its id in the trace, where several have that.
+// "HikariPool-1", "Cache.lock", the class where it has no name; with "@7", its id in the trace, where several have
+// that.
 char *resource_plan_text(const struct dag *dag, uint32_t resource, char *text, size_t size);
-// Whether `wanted` names it: as above, by its name (of a field also without its class) or class alone, or as the site at which it is acquired.
+// Whether `wanted` names it: as above, by its name (of a field also without its class) or class alone, or as the site
+// at which it is acquired.
 bool resource_is_named(const struct dag *dag, uint32_t resource, const char *wanted);
 // "pool-1", or "pool-1@3" where that is the name of several pools: 3 is its id in the trace.
 char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t size);

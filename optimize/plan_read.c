@@ -369,7 +369,8 @@ static bool no_such_resource(const struct reading *reading, const char *wanted) 
     if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
     char nearest[300];
     text_nearest(wanted, names, dag->resource_count, nearest, sizeof nearest);
-    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no resource %.150s; nearest: %s", wanted, nearest);
+    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no resource %.150s; nearest: %s", wanted,
+                     nearest);
 }
 
 static bool find_resource(const struct reading *reading, const char *wanted, uint32_t *resource) {

@@ -49,8 +49,7 @@ static bool fill_params(cJSON *params, const struct improvement *improvement) {
     if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
         resource_plan_text(improvement->dag, improvement->resource, name, sizeof name);
         return cJSON_AddStringToObject(params, "resource", name) &&
-               (improvement->kind == KIND_UNLOCK ||
-                cJSON_AddNumberToObject(params, "capacity", improvement->capacity));
+               (improvement->kind == KIND_UNLOCK || cJSON_AddNumberToObject(params, "capacity", improvement->capacity));
     }
     if (improvement->kind != KIND_RESIZE_POOL) return true;
     pool_plan_text(improvement->dag, improvement->pool, name, sizeof name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/warnings.h"
 
+#include "dag/names.h"
 #include "optimize/branch.h"
 #include "optimize/sentence.h"
 
@@ -398,7 +399,9 @@ static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *d
 }
 
 bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error) {
-    return (model->kind == MODEL_DAG || warn_of_unknown_rules(warnings, dag, error)) &&
+    const bool re_enacts = model->kind != MODEL_DAG;
+    return (!re_enacts || warn_of_unknown_rules(warnings, dag, error)) &&
+           (!re_enacts || warn_of_unknown_holders(warnings, dag, error)) &&
            warn_of_cores(warnings, dag, model->cores, error) && warn_of_rate(warnings, dag, model, error);
 }
 
@@ -406,8 +409,8 @@ bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struc
 
 // What its tasks do that another order or another thread might change.
 struct findings {
-    uint32_t locked;          // tasks that slept for a lock that another held
-    uint32_t lock_class;      // of one of them; trace class id
+    uint32_t locked;          // tasks that slept for a resource that another thread had
+    uint32_t ask;             // of these the longest wait
     uint32_t timed_out;       // tasks that gave up waiting, or whom another gave up
     const char *by_thread;    // a name that speaks of state kept by thread, or NULL
     const char *by_thread_in; // class of the function that has it, or NULL
@@ -422,6 +425,12 @@ static bool gave_up(const struct dag *dag, uint32_t wait_end) {
            vertices->time_ns[wait_end] > vertices->time_ns[wait_end - 1];
 }
 
+static int64_t wait_ns(const struct dag *dag, uint32_t index) {
+    const struct dag_ask *ask = &dag->asks[index];
+    if (ask->asked == DAG_NONE || ask->got == DAG_NONE) return 0;
+    return dag->vertices.time_ns[ask->got] - dag->vertices.time_ns[ask->asked];
+}
+
 static void look_into_body(const struct dag *dag, const struct dag_task *task, struct findings *findings) {
     const struct dag_vertices *vertices = &dag->vertices;
     bool locked = false, timed_out = false;
@@ -429,8 +438,9 @@ static void look_into_body(const struct dag *dag, const struct dag_task *task, s
         if (vertices->kind[v] == VERTEX_START && dag->tasks[vertices->task[v]].end != DAG_NONE) {
             v = dag->tasks[vertices->task[v]].end; // another task's
         } else if (vertices->kind[v] == VERTEX_ACQUIRE) {
+            if (!findings->locked && !locked) findings->ask = vertices->task[v];
             locked = true;
-            findings->lock_class = dag->resources[dag->asks[vertices->task[v]].resource].resource_class;
+            if (wait_ns(dag, vertices->task[v]) > wait_ns(dag, findings->ask)) findings->ask = vertices->task[v];
         } else {
             timed_out |= gave_up(dag, v);
         }
@@ -476,15 +486,24 @@ static struct findings look_at(const struct improvement *improvement) {
     return findings;
 }
 
-static bool warn_of_locks(struct warnings *warnings, const struct trace *trace, const struct findings *findings,
+// Where what an acquisition waited for was taken by the thread that had it; 0 unknown.
+static uint32_t held_at(const struct dag *dag, const struct dag_ask *ask) {
+    const uint32_t freed = ask->got == DAG_NONE ? DAG_NONE : dag->vertices.cause[ask->got];
+    if (freed == DAG_NONE || !vertex_is_of_resource(dag->vertices.kind[freed])) return 0;
+    return dag->asks[dag->vertices.task[freed]].site;
+}
+
+static bool warn_of_locks(struct warnings *warnings, const struct dag *dag, const struct findings *findings,
                           struct error *error) {
-    char text[TEXT_BYTES];
+    char text[TEXT_BYTES], name[300], place[300];
     if (findings->locked == 0) return true;
+    const struct dag_ask *ask = &dag->asks[findings->ask];
+    const uint32_t holder = held_at(dag, ask);
     struct sentence sentence = sentence_begin(text, sizeof text);
     say_counted(&sentence, findings->locked, "task");
-    say(&sentence, " slept for a lock that another thread held");
-    if (findings->lock_class && findings->lock_class < trace->class_count)
-        say(&sentence, " (%s)", trace->classes[findings->lock_class].name);
+    say(&sentence, " waited for %s", dag_resource_text(dag, ask->resource, 0, name, sizeof name));
+    if (ask->site) say(&sentence, " at %s", dag_place_text(dag, ask->site, place, sizeof place));
+    if (holder) say(&sentence, ", held by what took it at %s", dag_place_text(dag, holder, place, sizeof place));
     say(&sentence, ": on other threads, or in another order, they share it differently");
     return warnings_add(warnings, text, error);
 }
@@ -570,6 +589,6 @@ bool warn_of_change(struct warnings *warnings, const struct improvement *improve
     if (improvement->kind >= KIND_RESIZE_POOL) return true; // tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
     return warn_of_kind(warnings, improvement, error) && warn_of_left_out(warnings, improvement, error) &&
-           warn_of_locks(warnings, improvement->dag->trace, &findings, error) &&
-           warn_of_time(warnings, &findings, error) && warn_of_state(warnings, &findings, error);
+           warn_of_locks(warnings, improvement->dag, &findings, error) && warn_of_time(warnings, &findings, error) &&
+           warn_of_state(warnings, &findings, error);
 }

@@ -201,6 +201,10 @@ void simulation_free(struct simulation *sim) {
     free(sim);
 }
 
+struct outcomes simulation_outcomes(const struct simulation *sim) {
+    return (struct outcomes){sim->outcomes_changed, sim->outcomes_kept};
+}
+
 const struct dag *simulation_dag(const struct simulation *sim) {
     return &sim->derived;
 }

@@ -173,6 +173,13 @@ struct stuck {
 };
 const struct stuck *simulation_stuck(struct simulation *simulation); // until the next run
 
+// How many waits for resources came out otherwise than recorded in the last run, and how many would have, but that no
+// task shows what comes next then.
+struct outcomes {
+    uint32_t changed, kept;
+};
+struct outcomes simulation_outcomes(const struct simulation *simulation);
+
 // "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages.
 char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);
 

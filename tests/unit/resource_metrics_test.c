@@ -153,6 +153,23 @@ static void test_permits(void **state) {
     end(&f);
 }
 
+// A pool is filled before it is used: what main puts into it at 60 nothing held before.
+static void test_filling(void **state) {
+    (void)state;
+    struct fixture f = begin(1);
+    tb_resource(f.tb, POOL, RESOURCE_POOL, 2, 0);
+    tb_event(f.tb, MAIN, 60, EVENT_RELEASED, POOL, want_operand(1, false, 0));
+    tb_event(f.tb, MAIN, 61, EVENT_RELEASED, POOL, want_operand(1, false, 0));
+    hold(&f, 0, 200, POOL, 1);
+    release(&f, 0, 500, POOL, 1);
+    hold(&f, 0, 600, POOL, 1);
+    end_task(&f, 0, 700);
+    open_until(&f, 2000);
+    find(&f, NULL);
+    assert_float_equal(f.uses[0].held_ns, 300 + 1400, 1e-6);
+    end(&f);
+}
+
 static void test_time_that_was_up(void **state) {
     (void)state;
     struct fixture f = begin(2);
@@ -251,7 +268,7 @@ int main(void) {
         cmocka_unit_test(test_a_lock),      cmocka_unit_test(test_a_window),
         cmocka_unit_test(test_permits),     cmocka_unit_test(test_time_that_was_up),
         cmocka_unit_test(test_what_limits), cmocka_unit_test(test_a_simulated_run),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_filling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

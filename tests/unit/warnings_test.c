@@ -215,8 +215,66 @@ static void test_locks(void **state) {
     open_run(&f, 100);
     f.warnings.about = "change";
     warn_of_site(&f, 10);
-    expect(&f, "change: 1 task slept for a lock that another thread held (com.acme.Cache): on other threads, or in "
-               "another order, they share it differently");
+    expect(&f, "change: 1 task waited for monitor of com.acme.Cache: on other threads, or in another order, they share "
+               "it differently");
+    close_run(&f);
+}
+
+// Two workers each hold one of two connections, and wait for another: until 900, when the time of one of them is up.
+static void starve(struct fixture *f, bool gives_up) {
+    begin(f);
+    uint32_t takes = tb_site(f->tb, "Dao", "outer", 11), asks = tb_site(f->tb, "Dao", "second", 12);
+    tb_resource(f->tb, 77, RESOURCE_POOL, 2, 0);
+    tb_resource_is(f->tb, 77, "HikariPool-1", 0);
+    for (uint32_t worker = 2; worker <= 3; worker++) {
+        add_worker(f, worker);
+        spawn(f, 1, 10 * worker, worker, f->outer);
+        tb_event(f->tb, worker, 100, EVENT_TASK_START, worker);
+        tb_event(f->tb, worker, 110, EVENT_HELD, 77, want_operand(1, false, takes));
+        if (gives_up) tb_event(f->tb, worker, 199, EVENT_LIMIT, 400000000);
+        tb_event(f->tb, worker, 200, EVENT_ACQUIRE_BEGIN, 77, 0, want_operand(1, false, asks));
+        if (!gives_up) continue;
+        tb_event(f->tb, worker, 400000200 + worker, EVENT_GIVEN_UP, 77, 0, GIVEN_UP_TIME);
+        tb_event(f->tb, worker, 400000300, EVENT_RELEASED, 77, want_operand(1, false, takes));
+        end(f, worker, 400000400, worker);
+    }
+    open_run(f, 400000500);
+    assert_true(warn_of_resources(&f->warnings, f->dag, &f->error));
+}
+
+static void test_a_starved_resource(void **state) {
+    struct fixture f;
+    starve(&f, true);
+    expect(&f, "all 2 workers of pool-1 wait at Dao.second:12 for HikariPool-1 (2, all held by them, taken at "
+               "Dao.outer:11) until their time is up: 2 waits gave up after 400 ms");
+    close_run(&f);
+    starve(&f, false);
+    expect(&f, "all 2 workers of pool-1 wait at Dao.second:12 for HikariPool-1 (2, all held by them, taken at "
+               "Dao.outer:11): nothing can go on");
+    close_run(&f);
+}
+
+// One gives up while another has it, which does not wait: its time was up, and that is all.
+static void test_time_that_was_up(void **state) {
+    struct fixture f;
+    begin(&f);
+    tb_resource(f.tb, 77, RESOURCE_POOL, 1, 0);
+    tb_resource_is(f.tb, 77, "HikariPool-1", 0);
+    for (uint32_t worker = 2; worker <= 3; worker++) {
+        add_worker(&f, worker);
+        spawn(&f, 1, 10 * worker, worker, f.outer);
+        tb_event(f.tb, worker, 100, EVENT_TASK_START, worker);
+    }
+    tb_event(f.tb, 2, 110, EVENT_HELD, 77, want_operand(1, false, 0));
+    tb_event(f.tb, 2, 30000000, EVENT_RELEASED, 77, want_operand(1, false, 0));
+    end(&f, 2, 30000100, 2);
+    tb_event(f.tb, 3, 199, EVENT_LIMIT, 20000000);
+    tb_event(f.tb, 3, 200, EVENT_ACQUIRE_BEGIN, 77, 0, want_operand(1, false, 0));
+    tb_event(f.tb, 3, 20000250, EVENT_GIVEN_UP, 77, 0, GIVEN_UP_TIME);
+    end(&f, 3, 20000400, 3);
+    open_run(&f, 40000000);
+    assert_true(warn_of_resources(&f.warnings, f.dag, &f.error));
+    expect(&f, "1 wait for HikariPool-1 ended because its time was up (20.0 ms)");
     close_run(&f);
 }
 
@@ -389,6 +447,8 @@ int main(void) {
         cmocka_unit_test(test_main_may_wait_for_a_pool),
         cmocka_unit_test(test_tasks_that_recording_ended_before),
         cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_a_starved_resource),
+        cmocka_unit_test(test_time_that_was_up),
         cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_state_by_thread),
