@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who waits for whom, when no chain can go on. Each chain waits for a vertex that lies ahead on a chain that waits too,
 // so following them from any chain runs into a ring.
+#include "dag/names.h"
 #include "dag/propagate/segments.h"
 
 #include <stdio.h>
@@ -73,10 +74,8 @@ char *dag_deadlock_text(const struct dag *dag, const struct dag_run *run, char *
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i <= run->deadlock_length && run->deadlock_length && used < size; i++) {
-        const struct dag_task *task = &dag->tasks[run->deadlock[i % run->deadlock_length]];
-        char site[512];
-        dag_site_text(dag, task->site, site, sizeof site);
-        const char *name = task->flags & TASK_MAIN ? "main" : site;
+        char name[512];
+        dag_task_text(dag, run->deadlock[i % run->deadlock_length], name, sizeof name);
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " waits for " : "", name);
     }
     return text;

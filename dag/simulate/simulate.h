@@ -180,7 +180,8 @@ struct outcomes {
 };
 struct outcomes simulation_outcomes(const struct simulation *simulation);
 
-// "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages.
+// "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages. Where what is waited for is
+// held, one step a line: "Main.a:12 holds lock A (taken at Main.x:5) and waits for lock B at Main.y:6".
 char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);
 
 #endif

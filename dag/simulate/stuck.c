@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why a run came to a halt: from a strand or a stage that waits to whoever should bring what it waits for, and so on,
 // until that is a task that no worker is left for, or one that was met before.
+#include "dag/names.h"
 #include "dag/simulate/strand.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 // The task in whose body a recorded vertex lies, DAG_NONE outside of any.
@@ -196,28 +198,99 @@ void stuck_find(struct simulation *sim) {
     }
 }
 
-static size_t put_task(const struct dag *dag, uint32_t index, char *text, size_t size) {
+// ---- in words
+
+struct words {
+    char *text;
+    size_t size, used;
+};
+
+static void put(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct words *words, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (words->used < words->size) {
+        int more = vsnprintf(words->text + words->used, words->size - words->used, format, arguments);
+        if (more > 0) words->used += (size_t)more;
+    }
+    va_end(arguments);
+}
+
+static void put_task(struct words *words, const struct dag *dag, uint32_t task) {
+    char name[512];
+    put(words, "%s", dag_task_text(dag, task, name, sizeof name));
+}
+
+// By which a task took what it holds of a resource, as recorded: the first in its body, or DAG_NONE.
+static uint32_t taken_by(const struct dag *dag, uint32_t index, uint32_t resource) {
     const struct dag_task *task = &dag->tasks[index];
-    char site[512];
-    dag_site_text(dag, task->site, site, sizeof site);
-    return (size_t)snprintf(text, size, "%s", task->flags & TASK_MAIN ? "main" : site);
+    if (task->start == DAG_NONE) return DAG_NONE;
+    for (uint32_t v = task->start; v <= task->end; v++) {
+        unsigned kind = dag->vertices.kind[v];
+        bool takes = kind == VERTEX_ACQUIRED || kind == VERTEX_HELD;
+        if (takes && dag->asks[dag->vertices.task[v]].resource == resource) return dag->vertices.task[v];
+    }
+    return DAG_NONE;
+}
+
+static void put_held(struct words *words, const struct dag *dag, uint32_t task, uint32_t resource) {
+    char name[512], place[512];
+    uint32_t taken = taken_by(dag, task, resource), site = taken == DAG_NONE ? 0 : dag->asks[taken].site;
+    put(words, " holds %s", dag_resource_text(dag, resource, site, name, sizeof name));
+    if (site) put(words, " (taken at %s)", dag_place_text(dag, site, place, sizeof place));
+    put(words, " and");
+}
+
+static void put_wanted(struct words *words, const struct dag *dag, uint32_t index) {
+    char name[512], place[512];
+    const struct dag_ask *ask = &dag->asks[index];
+    put(words, " waits for %s", dag_resource_text(dag, ask->resource, ask->site, name, sizeof name));
+    if (ask->site) put(words, " at %s", dag_place_text(dag, ask->site, place, sizeof place));
+}
+
+// One step a line, each with what its task holds that the one before it waits for.
+static void put_steps(struct words *words, const struct dag *dag, const struct stuck *stuck) {
+    bool ring = stuck->pool == 0;
+    for (uint32_t i = 0; i < stuck->length; i++) {
+        uint32_t before = i > 0 ? i - 1 : ring ? stuck->length - 1 : DAG_NONE;
+        bool last = i + 1 == stuck->length, waits = stuck->asks[i] != DAG_NONE;
+        if (last && !waits && !ring) break; // no worker is left to run it
+        put(words, "%s", i ? "\n    " : "");
+        put_task(words, dag, stuck->tasks[i]);
+        if (before != DAG_NONE && stuck->asks[before] != DAG_NONE)
+            put_held(words, dag, stuck->tasks[i], dag->asks[stuck->asks[before]].resource);
+        if (waits) {
+            put_wanted(words, dag, stuck->asks[i]);
+        } else {
+            put(words, " waits for ");
+            put_task(words, dag, stuck->tasks[(i + 1) % stuck->length]);
+        }
+    }
+}
+
+static void put_chain(struct words *words, const struct dag *dag, const struct stuck *stuck) {
+    uint32_t shown = stuck->length + (stuck->pool == 0 && stuck->length > 0); // a ring closes
+    for (uint32_t i = 0; i < shown; i++) {
+        if (i) put(words, " waits for ");
+        put_task(words, dag, stuck->tasks[i % stuck->length]);
+    }
 }
 
 char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size) {
-    size_t used = 0;
+    struct words words = {text, size, 0};
+    char pool[300];
+    bool through_resources = false;
+    for (uint32_t i = 0; i < stuck->length; i++) through_resources |= stuck->asks[i] != DAG_NONE;
     text[0] = '\0';
-    uint32_t shown = stuck->length + (stuck->pool == 0 && stuck->length > 0); // a ring closes
-    for (uint32_t i = 0; i < shown && used < size; i++) {
-        if (i) used += (size_t)snprintf(text + used, size - used, " waits for ");
-        if (used < size) used += put_task(dag, stuck->tasks[i % stuck->length], text + used, size - used);
-    }
-    if (stuck->pool == 0 || used >= size) return text;
-    const char *name = stuck->pool < dag->trace->pool_count ? dag->trace->pools[stuck->pool].name : NULL;
-    if (!name) name = "its pool";
+    (through_resources ? put_steps : put_chain)(&words, dag, stuck);
+    if (stuck->pool == 0) return text;
+    const struct trace *trace = dag->trace;
+    const char *name = stuck->pool < trace->pool_count && trace->pools[stuck->pool].name
+                           ? dag_pool_text(dag, stuck->pool, pool, sizeof pool)
+                           : "its pool";
     if (stuck->length > 0)
-        snprintf(text + used, size - used, ", which no worker of %s is left to run", name);
+        put(&words, ", which no worker of %s is left to run", name);
     else
-        snprintf(text, size, "no worker of %s is left for its queue, since what they run goes on when recording ends",
-                 name);
+        put(&words, "no worker of %s is left for its queue, since what they run goes on when recording ends", name);
     return text;
 }

@@ -263,12 +263,80 @@ static void test_names(void **state) {
     check_name(RESOURCE_PERMITS, "Limits.slots", NULL, true, "semaphore Limits.slots");
 }
 
+static uint32_t index_of(const struct dag *dag, uint64_t task) {
+    uint32_t t = 0;
+    while (dag->tasks[t].id != task) t++;
+    return t;
+}
+
+static uint32_t ask_of(const struct dag *dag, uint64_t task) {
+    uint32_t v = dag->tasks[index_of(dag, task)].start;
+    while (dag->vertices.kind[v] != VERTEX_ACQUIRE) v++;
+    return dag->vertices.task[v];
+}
+
+// Each of two tasks holds a lock, and waits for the other's.
+static void test_words_of_a_deadlock(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    char text[1000];
+    tb_resource(f.tb, LOCK, RESOURCE_LOCK, 1, 0);
+    tb_resource_is(f.tb, LOCK, "Bank.a", 0);
+    tb_resource(f.tb, LOCK + 50, RESOURCE_LOCK, 1, 0);
+    tb_resource_is(f.tb, LOCK + 50, "Bank.b", 0);
+    for (uint32_t w = 0; w < 2; w++) {
+        hold(&f, w, 200, LOCK + 50 * w, 1);
+        ask(&f, w, 300, LOCK + 50 - 50 * w, 1);
+        get(&f, w, 400 + w, LOCK + 50 - 50 * w);
+        release(&f, w, 500 + w, LOCK + 50 - 50 * w, 1);
+        release(&f, w, 600 + w, LOCK + 50 * w, 1);
+        end_task(&f, w, 700);
+    }
+    open_until(&f, 2000);
+    const struct dag *dag = f.on.dag;
+    struct stuck ring = {.length = 2};
+    for (uint32_t w = 0; w < 2; w++) {
+        ring.tasks[w] = index_of(dag, 1 + w);
+        ring.asks[w] = ask_of(dag, 1 + w);
+    }
+    assert_string_equal(
+        stuck_text(dag, &ring, text, sizeof text),
+        "Main.run:12 holds lock Bank.a (taken at Bank.take:3) and waits for lock Bank.b at Bank.ask:5\n"
+        "    Main.run:12 holds lock Bank.b (taken at Bank.take:3) and waits for lock Bank.a at Bank.ask:5");
+    struct stuck chain = {.tasks = {index_of(dag, M), ring.tasks[0]}, .length = 2, .pool = 1};
+    chain.asks[0] = chain.asks[1] = DAG_NONE;
+    assert_string_equal(stuck_text(dag, &chain, text, sizeof text),
+                        "main waits for Main.run:12, which no worker of pool-1 is left to run");
+    assert_true(strlen(stuck_text(dag, &ring, text, 20)) < 20);
+    end(&f);
+}
+
+// Without a spawn a task is called by its class, its thread or its pool.
+static void test_words_of_tasks(void **state) {
+    (void)state;
+    struct fixture f = begin(1);
+    char text[100];
+    tb_thread(f.tb, 9, "cleaner", 0);
+    tb_event(f.tb, 9, 40, EVENT_THREAD_START, 77, 1);
+    tb_event(f.tb, MAIN, 50, EVENT_TASK_CREATED, 78, tb_class(f.tb, "com.acme.Sweep"));
+    tb_event(f.tb, 9, 60, EVENT_TASK_START, 78, 1);
+    tb_event(f.tb, 9, 70, EVENT_TASK_END, 78, 1);
+    tb_event(f.tb, 9, 80, EVENT_THREAD_END, 77, 2);
+    open_until(&f, 2000);
+    assert_string_equal(dag_task_text(f.on.dag, index_of(f.on.dag, M), text, sizeof text), "main");
+    assert_string_equal(dag_task_text(f.on.dag, index_of(f.on.dag, 1), text, sizeof text), "Main.run:12");
+    assert_string_equal(dag_task_text(f.on.dag, index_of(f.on.dag, 77), text, sizeof text), "thread cleaner");
+    assert_string_equal(dag_task_text(f.on.dag, index_of(f.on.dag, 78), text, sizeof text), "a task of com.acme.Sweep");
+    end(&f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lock),      cmocka_unit_test(test_a_window),
-        cmocka_unit_test(test_permits),     cmocka_unit_test(test_time_that_was_up),
-        cmocka_unit_test(test_what_limits), cmocka_unit_test(test_a_simulated_run),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_filling),
+        cmocka_unit_test(test_a_lock),         cmocka_unit_test(test_a_window),
+        cmocka_unit_test(test_permits),        cmocka_unit_test(test_time_that_was_up),
+        cmocka_unit_test(test_what_limits),    cmocka_unit_test(test_a_simulated_run),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_words_of_a_deadlock),
+        cmocka_unit_test(test_words_of_tasks), cmocka_unit_test(test_filling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
