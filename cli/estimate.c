@@ -109,6 +109,7 @@ static bool warn(struct estimate *e, const struct plan *plan, struct error *erro
     char name[300];
     if (!warn_of_replay(warnings, &e->baseline.replay_error, error)) return false;
     if (!warn_of_model(warnings, e->analysis.dag, &e->model, error)) return false;
+    if (!warn_of_halted_pools(warnings, e->analysis.dag, error)) return false;
     if (!warn_of_resources(warnings, e->analysis.dag, error)) return false;
     if (!warn_of_estimate(warnings, &e->analysis.estimator, error)) return false;
     for (size_t i = 0; i < plan->count; i++) {

@@ -160,6 +160,7 @@ static int run(const struct operands *operands, struct error *error) {
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
         bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
         calling_contexts_find(analysis.dag, &arena, &findings.callings, error) &&
+        warn_of_halted_pools(&analysis.warnings, analysis.dag, error) &&
         warn_of_resources(&analysis.warnings, analysis.dag, error)) {
         analysis_warn(&analysis);
         write_findings(&analysis, path, &findings, error);

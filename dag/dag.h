@@ -283,7 +283,7 @@ struct dag {
 
 // Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated.
 static inline bool dag_task_stands(const struct dag_task *task) {
-    return task->pool != 0 && task->spawn_begin == DAG_NONE;
+    return task->pool != 0 && task->spawn_begin == DAG_NONE && !(task->flags & TASK_NESTED);
 }
 
 // Whether it names an ask.

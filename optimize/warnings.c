@@ -189,9 +189,67 @@ static size_t list_waits(const struct dag *dag, uint32_t pool, struct nested_wai
     return count;
 }
 
-static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint32_t pool, struct nested_wait *waits,
-                         struct error *error) {
+// What lay in the pool's queue when recording ended, as far as that is known.
+static uint64_t left_in_queue(const struct dag *dag, uint32_t pool) {
+    const struct trace *trace = dag->trace;
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->queued_count; i++) count += trace->queued[i].pool == pool;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool stands = dag_task_stands(task), spawned = task->spawn_begin != DAG_NONE;
+        if (task->pool != pool) continue;
+        if (stands && task->start != DAG_NONE && !(task->flags & TASK_BEGUN_BEFORE) && count) count--;
+        if (spawned && task->start == DAG_NONE && task->result == DAG_NONE && !(task->flags & TASK_REJECTED)) count++;
+    }
+    return count;
+}
+
+// The awaited task's site is not known where it was handed over before recording began.
+static void say_nested(struct sentence *sentence, const struct dag *dag, const struct nested_wait *wait) {
+    if (wait->waiter == DAG_NONE || wait->awaited == DAG_NONE) return;
+    say(sentence, " (");
+    say_site(sentence, dag, wait->waiter);
+    say(sentence, " for ");
+    say_site(sentence, dag, wait->awaited);
+    say(sentence, ")");
+}
+
+static bool warn_of_halt(struct warnings *warnings, const struct dag *dag, uint32_t pool, uint32_t workers,
+                         const struct nested_wait *wait, struct error *error) {
     char text[TEXT_BYTES];
+    const uint64_t left = left_in_queue(dag, pool);
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "all %u workers of ", workers);
+    say_pool(&sentence, dag, pool);
+    say(&sentence, " wait for tasks that only ");
+    say_pool(&sentence, dag, pool);
+    say(&sentence, " can run");
+    say_nested(&sentence, dag, wait);
+    say(&sentence, ": ");
+    if (left) say_count(&sentence, left);
+    say(&sentence, "%snothing can go on", left ? " in its queue; " : "");
+    return warnings_add(warnings, text, error);
+}
+
+static bool warn_of_nesting(struct warnings *warnings, const struct dag *dag, uint32_t pool, uint32_t workers,
+                            uint32_t most, const struct nested_wait *wait, struct error *error) {
+    char text[TEXT_BYTES];
+    struct sentence sentence = sentence_begin(text, sizeof text);
+    say(&sentence, "tasks of ");
+    say_pool(&sentence, dag, pool);
+    say(&sentence, " wait for tasks that only the same pool can run");
+    say_nested(&sentence, dag, wait);
+    if (most < workers)
+        say(&sentence, ": at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
+            workers);
+    else
+        say(&sentence, ": all of its %u workers waited so at once, and none was left to run them", workers);
+    return warnings_add(warnings, text, error);
+}
+
+// Those that go on when recording ends are left at the end of all.
+static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint32_t pool, bool only_halts,
+                         struct nested_wait *waits, struct error *error) {
     const uint32_t workers = most_workers(dag, pool);
     const size_t count = workers ? list_waits(dag, pool, waits) : 0;
     uint32_t level = 0, most = 0;
@@ -203,27 +261,25 @@ static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint3
         at = i;
     }
     if (most == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "tasks of ");
-    say_pool(&sentence, dag, pool);
-    say(&sentence, " wait for tasks that only the same pool can run (");
-    say_site(&sentence, dag, waits[at].waiter);
-    say(&sentence, " for ");
-    say_site(&sentence, dag, waits[at].awaited);
-    if (most < workers)
-        say(&sentence, "): at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
-            workers);
-    else
-        say(&sentence, "): all of its %u workers waited so at once, and none was left to run them", workers);
-    return warnings_add(warnings, text, error);
+    if (level >= workers) return warn_of_halt(warnings, dag, pool, workers, &waits[at], error);
+    return only_halts || warn_of_nesting(warnings, dag, pool, workers, most, &waits[at], error);
+}
+
+static bool warn_of_all_pools(struct warnings *warnings, const struct dag *dag, bool only_halts, struct error *error) {
+    struct nested_wait *waits = malloc(((size_t)dag->vertex_count + 1) * sizeof *waits);
+    bool done = waits || error_set(error, STATUS_FAILED, "no memory for warnings");
+    for (uint32_t p = 1; done && p < dag->pool_count; p++)
+        done = warn_of_pool(warnings, dag, p, only_halts, waits, error);
+    free(waits);
+    return done;
 }
 
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    struct nested_wait *waits = malloc(((size_t)dag->vertex_count + 1) * sizeof *waits);
-    bool done = waits || error_set(error, STATUS_FAILED, "no memory for warnings");
-    for (uint32_t p = 1; done && p < dag->pool_count; p++) done = warn_of_pool(warnings, dag, p, waits, error);
-    free(waits);
-    return done;
+    return warn_of_all_pools(warnings, dag, false, error);
+}
+
+bool warn_of_halted_pools(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    return warn_of_all_pools(warnings, dag, true, error);
 }
 
 // The model

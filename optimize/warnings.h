@@ -4,7 +4,8 @@
 //
 //   of the trace   lost events, a file cut short, effects recorded before their causes, a saturated machine,
 //                  a program that did nothing more though tasks were under way
-//   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve
+//   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve,
+//                  or did, so that nothing can go on
 //   of resources   all of one held by threads that wait for more of it; waits whose time was up
 //   of an estimate waits that came out otherwise than recorded; resources that starve in it
 //   of a model     its null-replay error; pools whose rules it does not know; waits for what something unknown holds;
@@ -30,6 +31,7 @@ struct warnings {
 bool warnings_add(struct warnings *warnings, const char *text, struct error *error); // copied
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
+bool warn_of_halted_pools(struct warnings *warnings, const struct dag *dag, struct error *error); // of these alone
 bool warn_of_resources(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_unknown_holders(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_estimate(struct warnings *warnings, const struct estimator *estimator,

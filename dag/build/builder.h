@@ -42,6 +42,7 @@ struct sighting {
     uint32_t created_on, started_on, run_on; // streams, DAG_NONE
     uint32_t enclosing;                      // sighting open on its thread when it started, DAG_NONE
     uint32_t task_class, awaited;
+    uint32_t queued_in;   // pool in whose queue it lay when recording began, 0 none
     uint32_t task;        // index into dag->tasks, or DAG_NONE
     uint32_t spawn_begin; // of SIGHTING_WORKER: vertex that began the making of its thread
     uint8_t seen, kind;   // SEEN_..., enum sighting_kind

@@ -67,9 +67,9 @@ enum turn { TURN_FREES, TURN_GETS, TURN_ASKS, TURNS };
 
 struct count { // of a resource, as the replay goes on
     int64_t available;
-    uint32_t listed;    // asks that wait, in the order in which they are called, by `next_listed`; DAG_NONE
-    uint32_t uncovered; // asks that wait though there was enough, by `next`; DAG_NONE
-    uint32_t before;    // where no release is told: the latest ask that got it, DAG_NONE
+    uint32_t listed;          // asks that wait, in the order in which they are called, by `next_listed`; DAG_NONE
+    uint32_t uncovered;       // asks that wait though there was enough, by `next`; DAG_NONE
+    uint32_t before;          // where no release is told: the latest ask that got it, DAG_NONE
     uint32_t waiting, waited; // where no release is told: asks that wait; that did when `before` got it
     uint32_t takes, returns, given;
 };
@@ -101,7 +101,8 @@ static bool sort_turns(struct replay *replay) {
         const struct dag_ask *ask = &dag->asks[i];
         add_turn(replay, ask->asked, TURN_ASKS, i);
         add_turn(replay, ask->got, TURN_GETS, i);
-        if (ask->given_up && ask->got != DAG_NONE && ask->asked != DAG_NONE) // it does not wait from when its time is up
+        if (ask->given_up && ask->got != DAG_NONE &&
+            ask->asked != DAG_NONE) // it does not wait from when its time is up
             replay->turns[replay->turn_count - 1].time_ns =
                 min_ns(dag->vertices.time_ns[ask->asked] + ask->limit_ns, dag->vertices.time_ns[ask->got]);
         add_turn(replay, ask->released, TURN_FREES, i);
@@ -120,8 +121,8 @@ static void begin_counts(struct replay *replay) {
         struct dag_resource *resource = &replay->dag->resources[r];
         resource->initial = is_exclusive(resource) ? whole_of(resource) : 0;
         if (resource->kind == RESOURCE_PERMITS && resource->capacity > 0) resource->initial = resource->capacity;
-        replay->counts[r] =
-            (struct count){.available = resource->initial, .listed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
+        replay->counts[r] = (struct count){
+            .available = resource->initial, .listed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
     }
 }
 
@@ -484,7 +485,8 @@ bool find_grants(struct builder *builder) {
     replay.called_by = malloc(asks * sizeof *replay.called_by);
     replay.body_end = malloc(asks * sizeof *replay.body_end);
     replay.next_ask = malloc(asks * sizeof *replay.next_ask);
-    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.place_ns && replay.called_ns && replay.called_by && replay.body_end && replay.next_ask;
+    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.place_ns &&
+              replay.called_ns && replay.called_by && replay.body_end && replay.next_ask;
     ok = ok && dag->ask_count <= UINT32_MAX / TURNS && sort_turns(&replay);
     ok = ok && find_all(&replay);
     free(replay.turns);

@@ -302,7 +302,21 @@ static void classify_unsubmitted(struct builder *builder, struct sighting *sight
     sighting->own_task = !around || sighting->handed_over;
 }
 
+static void find_queued(struct builder *builder) {
+    const struct trace *trace = builder->trace;
+    for (size_t i = 0; i < trace->queued_count; i++) {
+        const struct trace_queued *queued = &trace->queued[i];
+        uint32_t number;
+        idpages_get_all(&builder->sighting_of_id, &queued->task, 1, &number);
+        if (number == IDMAP_NONE) continue;
+        struct sighting *sighting = &builder->sightings[number];
+        sighting->queued_in = queued->pool;
+        if (!sighting->task_class) sighting->task_class = queued->class;
+    }
+}
+
 static void classify(struct builder *builder) {
+    find_queued(builder);
     classify_runs(builder);
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
         struct sighting *sighting = &builder->sightings[i];
@@ -323,7 +337,8 @@ static void classify(struct builder *builder) {
     }
     for (uint32_t i = 0; i < builder->sighting_count; i++) {
         struct sighting *sighting = &builder->sightings[i];
-        bool wanted = sighting->awaited && sighting->seen & (SEEN_RESULT | SEEN_START);
+        bool known = sighting->seen & (SEEN_RESULT | SEEN_START) || sighting->queued_in;
+        bool wanted = sighting->awaited && known;
         if (sighting->kind == SIGHTING_NONE && (sighting->own_task || wanted)) sighting->kind = SIGHTING_TASK;
     }
 }
@@ -347,6 +362,7 @@ static void make_task(const struct trace *trace, const struct sighting *sighting
                               .site = DAG_NONE,
                               .context = DAG_NONE,
                               .task_class = sighting->task_class,
+                              .pool = sighting->own_task ? 0 : sighting->queued_in,
                               .spawn_begin = DAG_NONE,
                               .spawn_end = DAG_NONE,
                               .spawner = DAG_NONE,

@@ -313,7 +313,8 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
     if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
     if (of->given_up && !donor_is_there(sim, index, ask)) {
         begin_giving_up(sim, index, now_ns);
-    } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked && !owns(sim, index, ask)) {
+    } else if (of->asked != DAG_NONE && of->unknown_ns > 0 && !resource_of(sim, ask)->unlocked &&
+               !owns(sim, index, ask)) {
         begin_unknown(sim, index, now_ns);
     } else if (fits(sim, index, ask)) {
         take(sim, index, ask, now_ns);
@@ -381,8 +382,7 @@ bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     if (strand->wait == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
     if (strand->wait == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
-    if (strand->wait != ASK_GIVEN_UP)
-        give_back_in_time(sim, strand->ask, now_ns);
+    if (strand->wait != ASK_GIVEN_UP) give_back_in_time(sim, strand->ask, now_ns);
     return true;
 }
 
