@@ -5,7 +5,8 @@
 //
 // Candidates agree in the place that asks, in the site of the task, and in what resources it holds; of these the one
 // that had computed as much before, of equals the first. A donor that spawns, or waits for another's result, behind its
-// wait is none: those would be other tasks.
+// wait is none: those would be other tasks. Nor has a task one that does so: what it spawned would be gone, and with it
+// what others wait for.
 #include "dag/edit/body.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/strand.h"
@@ -165,7 +166,7 @@ static uint32_t find_donor(const struct simulation *sim, uint32_t ask) {
     const struct donors *donors = sim->donors;
     const struct dag_ask *of = &dag->asks[ask];
     uint32_t task = donors->task_of[ask], best = DAG_NONE, looked = 0;
-    if (task == DAG_NONE || dag->tasks[task].flags & TASK_UNFINISHED) return DAG_NONE;
+    if (task == DAG_NONE || !is_repeatable(dag, task, ask)) return DAG_NONE;
     int64_t own_ns = progress_of(dag, task, ask), least_ns = INT64_MAX;
     for (uint32_t i = first_of_place(sim, ask); i < donors->count && looked < CANDIDATES_MOST; i++) {
         uint32_t other = donors->sorted[i];

@@ -679,6 +679,161 @@ static void test_work_is_conserved_and_causes_come_first(void **state) {
     }
 }
 
+// ---- laws of resources
+
+struct taking { // or its end
+    int64_t time_ns;
+    uint32_t ask, thread;
+    int units; // less than 0: given back
+};
+
+// What is given back in the instant in which it is taken is given back first.
+static int by_time(const void *a, const void *b) {
+    const struct taking *x = a, *y = b;
+    if (x->time_ns != y->time_ns) return x->time_ns < y->time_ns ? -1 : 1;
+    return (x->units > 0) - (y->units > 0);
+}
+
+static bool is_lock(const struct dag *dag, uint32_t resource) {
+    return dag->resources[resource].kind != RESOURCE_PERMITS;
+}
+
+static uint32_t find_takings(const struct dag *run, uint32_t resource, struct taking *takings) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < run->thread_count; i++) {
+        for (uint32_t v = run->threads[i].first; v < run->threads[i].first + run->threads[i].count; v++) {
+            unsigned kind = run->vertices.kind[v];
+            bool gets = kind == VERTEX_ACQUIRED || kind == VERTEX_HELD;
+            if (!gets && kind != VERTEX_RELEASED) continue;
+            const struct dag_ask *ask = &run->asks[run->vertices.task[v]];
+            if (ask->resource != resource) continue;
+            int units = gets ? ask->units : -ask->units;
+            takings[count++] = (struct taking){run->vertices.time_ns[v], run->vertices.task[v], i, units};
+        }
+    }
+    qsort(takings, count, sizeof *takings, by_time);
+    return count;
+}
+
+// A lock that its thread has already, since a body moved in, is not had once more.
+static void check_capacity(const struct simulate_fixture *fixture, uint32_t resource, uint64_t seed) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    struct taking *takings = calloc(run->vertex_count + 1, sizeof *takings);
+    uint32_t *depth = calloc(run->thread_count + 1, sizeof *depth);
+    assert_true(takings && depth);
+    const struct dag_resource *of = &fixture->dag->resources[resource];
+    int64_t resized = fixture->edit.resource_units[resource], left = resized ? resized : of->initial;
+    uint32_t count = find_takings(run, resource, takings);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *of_thread = &depth[takings[i].thread];
+        bool counts = takings[i].units > 0 ? (*of_thread)++ == 0 : --*of_thread == 0;
+        if (counts || !is_lock(fixture->dag, resource)) left -= takings[i].units;
+        if (left < 0)
+            fail_msg("seed %lu: resource %u: more than there is at %ld; %s", (unsigned long)seed, resource,
+                     (long)takings[i].time_ns, edit_text(fixture));
+    }
+    free(takings);
+    free(depth);
+}
+
+// What a task does up to where it asks, or gives back, takes as long as ever.
+static void check_work_of_resources(const struct simulate_fixture *fixture, uint64_t seed) {
+    const struct dag *dag = fixture->dag, *run = simulation_dag(fixture->simulation);
+    for (uint32_t v = 1; v < run->vertex_count; v++) {
+        uint32_t source = run->source[v], before = run->source[v - 1];
+        unsigned kind = run->vertices.kind[v];
+        bool works = kind == VERTEX_ACQUIRE || kind == VERTEX_RELEASED || kind == VERTEX_HELD;
+        if (!works || source == DAG_NONE || before == DAG_NONE || source != before + 1) continue;
+        int64_t now_ns = run->vertices.time_ns[v] - run->vertices.time_ns[v - 1];
+        int64_t then_ns = dag->vertices.time_ns[source] - dag->vertices.time_ns[before];
+        if (now_ns != then_ns && dag->vertices.kind[before] != VERTEX_SPAWN_BEGIN)
+            fail_msg("seed %lu: work before %u changed from %ld to %ld; %s", (unsigned long)seed, source, (long)then_ns,
+                     (long)now_ns, edit_text(fixture));
+    }
+}
+
+static uint32_t next_of_resource(const struct dag *dag, uint32_t v, uint32_t end) {
+    while (v < end && !(vertex_is_of_resource(dag->vertices.kind[v]) &&
+                        dag->resources[dag->asks[dag->vertices.task[v]].resource].tells_holds))
+        v++;
+    return v;
+}
+
+// Read again, a task asks for the same at the same times, up to a ns an event, with the same outcomes.
+static void check_written_task(const struct dag *run, const struct dag_task *task, const struct dag *again,
+                               const struct dag_task *same, uint64_t seed) {
+    int64_t slack_ns = (int64_t)run->trace->event_count;
+    uint32_t v = next_of_resource(run, task->start, task->end), w = next_of_resource(again, same->start, same->end);
+    while (v < task->end && w < same->end) {
+        int64_t off_ns = run->vertices.time_ns[v] - again->vertices.time_ns[w];
+        uint64_t id = run->resources[run->asks[run->vertices.task[v]].resource].id;
+        uint64_t same_id = again->resources[again->asks[again->vertices.task[w]].resource].id;
+        if (run->vertices.kind[v] != again->vertices.kind[w] || id != same_id || llabs(off_ns) > slack_ns)
+            fail_msg("seed %lu: task %lu: %u at %ld, written %u at %ld", (unsigned long)seed, (unsigned long)task->id,
+                     run->vertices.kind[v], (long)run->vertices.time_ns[v], again->vertices.kind[w],
+                     (long)again->vertices.time_ns[w]);
+        v = next_of_resource(run, v + 1, task->end);
+        w = next_of_resource(again, w + 1, same->end);
+    }
+    if ((v < task->end) != (w < same->end))
+        fail_msg("seed %lu: task %lu", (unsigned long)seed, (unsigned long)task->id);
+}
+
+static void check_written_resources(const struct dag *run, uint64_t seed) {
+    struct trace *trace = written_run(run);
+    struct error error = ERROR_INIT;
+    struct dag *again = dag_build(trace, &error);
+    assert_non_null(again);
+    for (uint32_t t = 0; t < run->task_count; t++) {
+        const struct dag_task *task = &run->tasks[t];
+        if (task->flags & TASK_NESTED || task->start == DAG_NONE) continue;
+        for (uint32_t u = 0; u < again->task_count; u++) {
+            if (again->tasks[u].id == task->id && again->tasks[u].start != DAG_NONE)
+                check_written_task(run, task, again, &again->tasks[u], seed);
+        }
+    }
+    dag_free(again);
+    trace_close(trace);
+}
+
+static void check_laws_of_resources(struct simulate_fixture *fixture, const struct model *model, uint64_t seed) {
+    const struct dag *run = simulation_dag(fixture->simulation);
+    uint32_t count = 2 * fixture->dag->vertex_count + 1000;
+    int64_t *times = malloc(count * sizeof *times), *again = malloc(count * sizeof *again);
+    assert_true(times && again);
+    for (uint32_t r = 0; r < fixture->dag->resource_count; r++) {
+        if (fixture->dag->resources[r].tells_holds && !fixture->edit.unlocked[r]) check_capacity(fixture, r, seed);
+    }
+    if (model->kind == MODEL_POOL) check_work_of_resources(fixture, seed);
+    check_written_resources(run, seed);
+    copy_times(run, times, count);
+    assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, model), DAG_OK);
+    copy_times(run, again, count);
+    assert_memory_equal(times, again, count * sizeof *times);
+    free(times);
+    free(again);
+}
+
+static void test_laws_of_resources(void **state) {
+    (void)state;
+    static const unsigned kinds[] = {0, RESOURCES, INLINE | RESIZE | RESOURCES, RESOURCES};
+    uint64_t changed = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_resources(&fixture, seed, seed % 4, seed % 3);
+        for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            const struct model model = {.kind = i % 2 ? MODEL_POOL : MODEL_CPU};
+            random_edit(&fixture, &source, kinds[i]);
+            if (simulation_run(fixture.simulation, &fixture.edit, &model) != DAG_OK) continue;
+            changed += fixture.simulation->outcomes_changed;
+            check_laws_of_resources(&fixture, &model, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    assert_true(changed > cases / 10);
+}
+
 // ---- written runs
 
 static struct metrics metrics_of_written(const struct dag *run) {
@@ -763,6 +918,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_null_replay),
         cmocka_unit_test(test_work_and_span_are_least),
         cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
+        cmocka_unit_test(test_laws_of_resources),
         cmocka_unit_test(test_runs_are_written_as_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
