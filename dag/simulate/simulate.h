@@ -90,10 +90,18 @@
 //     less than a quarter of the time until then, or that was shorter than the mean wake-up, and so was not woken.
 //     Where the wait for a pool's end is recorded, it ends when the pool has been shut down and has no task left, plus
 //     the recorded rest.
-//   Locks. RULE_GRANT, by who has come when the strand does: has the lock, or asks for it and is to get it. The time in
-//     wait is slept, but for the wait for a core since whoever had it last had got it. Where the recorded holder only
-//     came once the strand had, and isn't there now, the strand waits for whoever had the lock before that one (if that
-//     is not known, as long as it was recorded to), and then gets it unless the holder has come by then.
+//   Resources. Each is a count of units. What asks has it at once if there is enough, and: of a fair one, if none
+//   waits;
+//     a reader, if no writer waits first. Else it waits: in a fair list in the order in which they came, in others in
+//     that in which they got it when recorded (what gave up, behind all that are there). A release calls waiters from
+//     the first on, as long as there is enough for the next beside those that were called. A fair resource is theirs
+//     then. Else they wake up first, and have it if there is enough still; if another takes it meanwhile, those called
+//     last are called off and wait on, but for those that compute already, which come in vain. Waking takes as long as
+//     it did (waking_ns), or the mean wake-up where there was no wait. A wait of unknown cause (unknown_ns) takes as
+//     long as it did, and keeps all others out meanwhile. Time is up limit_ns after it asked, unless it was called.
+//     Where that is another outcome than recorded the task goes on as a donor did (donors.c), and gives up as recorded,
+//     whatever there is, where it has none. A lock that its strand has already costs nothing. Where no release is told
+//     the lock comes back held_ns after it was had.
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
 //     for its cause, up to its end, but not before the result came that it slept for. What a worker does between tasks,
 //     but for pick-ups, wants no core. Between two samples others take b cores: what machine and process computed less
