@@ -275,6 +275,8 @@ struct dag {
     double cycles_per_ns;          // what the header's cycle unit counts in a ns of compute_ns; 0: nothing was measured
     struct dag_tracer_cost tracer; // of what was recorded
     int64_t first_ns, last_ns;     // of the counted threads' events
+    int64_t still_ns; // so long after the last of them recording ended, with tasks under way; 0 where that is too short
+                      // to say that they stood still
     int64_t wakeup_ns;   // mean residual of waits that slept; of pick-ups that slept where no wait did; else 0
     uint64_t skew_fixed; // effects found before their causes and moved
     int64_t skew_worst_ns;

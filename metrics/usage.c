@@ -365,10 +365,11 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
         series->to_ns = INT64_MAX;
         struct gathering seen = gather(work, edit, run, CLASS_PLATFORM);
         series->from_ns = seen.first_ns;
-        series->to_ns = seen.last_ns;
         if (seen.first_ns > seen.last_ns) return false;
+        series->to_ns = seen.last_ns + origin->still_ns;
     } else {
         if (!work_window(work->scratch, run, whole ? NULL : window, &series->from_ns, &series->to_ns)) return false;
+        if (whole) series->to_ns += origin->still_ns;
         if (work->scratch->any_virtual) {
             gather(work, edit, run, CLASS_VIRTUAL);
             series_sort(series, &work->scratch->spare);

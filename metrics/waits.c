@@ -104,7 +104,7 @@ static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const st
     unsigned kind = vertices->kind[vertex];
     if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_ACQUIRE) {
         list->waits[list->count] = wait_begun(list->dag, vertex, event);
-        if (goes_on(list, thread, vertex)) list->waits[list->count].ns += list->dag->last_ns;
+        if (goes_on(list, thread, vertex)) list->waits[list->count].ns += list->dag->last_ns + list->dag->still_ns;
         list->open[list->depth++] = (uint32_t)list->count++;
     } else if ((kind == VERTEX_WAIT_END || kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) && list->depth > 0) {
         list->waits[list->open[--list->depth]].ns += vertices->time_ns[vertex];

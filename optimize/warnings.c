@@ -15,10 +15,7 @@ enum { TEXT_BYTES = 600, FIRST_CAPACITY = 8 };
 // A result can be seen by another thread a moment before the probe that records it reads the clock: no fault of clocks.
 enum { PROBE_LAG_NS = 1000 };
 
-enum { STILL_LEAST_NS = 1000000000 };
-
 static const double saturated_share = 0.95;
-static const double still_share = 0.1; // of the recording
 
 static bool is_known(const struct warnings *warnings, const char *text) {
     for (size_t i = 0; i < warnings->count; i++) {
@@ -110,20 +107,18 @@ static uint32_t threads_in_tasks(const struct dag *dag, uint32_t *asleep) {
 static bool warn_of_standstill(struct warnings *warnings, const struct dag *dag, struct error *error) {
     char text[TEXT_BYTES];
     uint32_t asleep;
-    const int64_t end_ns = dag->sample_count ? dag->samples[dag->sample_count - 1].time_ns : dag->last_ns;
-    const int64_t still_ns = end_ns - dag->last_ns, whole_ns = end_ns - dag->first_ns;
     const uint32_t in_tasks = threads_in_tasks(dag, &asleep);
-    if (in_tasks == 0 || still_ns < STILL_LEAST_NS || (double)still_ns < still_share * (double)whole_ns) return true;
+    if (dag->still_ns == 0) return true;
     struct sentence sentence = sentence_begin(text, sizeof text);
     say(&sentence, "nothing that the program did was recorded in the last ");
-    say_duration(&sentence, (double)still_ns);
+    say_duration(&sentence, (double)dag->still_ns);
     say(&sentence, " of ");
-    say_duration(&sentence, (double)whole_ns);
+    say_duration(&sentence, (double)(dag->last_ns + dag->still_ns - dag->first_ns));
     say(&sentence, ", though ");
     say_counted(&sentence, in_tasks, "thread");
     say(&sentence, in_tasks == 1 ? " was in a task" : " were in tasks");
     if (in_tasks > 1) say(&sentence, ", %u of them asleep", asleep);
-    say(&sentence, ": all figures are of the time before");
+    say(&sentence, ": threads count as what they were then");
     return warnings_add(warnings, text, error);
 }
 

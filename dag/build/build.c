@@ -63,6 +63,7 @@ static bool finish(struct builder *builder) {
     struct rest rest = {.builder = builder};
     if (!prepare_computing(builder) || !read_machine(builder)) return false;
     settle_due(builder->dag);
+    find_standstill(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);
     return rest.pools_described;

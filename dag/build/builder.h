@@ -219,6 +219,7 @@ bool repair_skew(struct builder *builder);
 void measure_wakeup(struct dag *dag);            // by its times
 bool find_grants(struct builder *builder);       // what resources had left, and what waits for them waited for
 bool read_machine(struct builder *builder);      // pauses, samples
+void find_standstill(struct dag *dag);           // by them
 bool prepare_computing(struct builder *builder); // from what laying left in vertices.compute_ns and queued_ns
 void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself
 void bound_assumed_computing(struct builder *builder);            // after all of them and read_machine

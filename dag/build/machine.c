@@ -45,3 +45,20 @@ bool read_machine(struct builder *builder) {
     }
     return builder->error->status == STATUS_OK;
 }
+
+static bool has_task_under_way(const struct dag *dag) {
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        const struct dag_thread *thread = &dag->threads[t];
+        const uint32_t end = dag_thread_end(dag, thread);
+        if (!thread->system && end > thread->first && end < thread->first + thread->count) return true;
+    }
+    return false;
+}
+
+void find_standstill(struct dag *dag) {
+    enum { LEAST_NS = 1000000000, LEAST_SHARE = 10 }; // of the recording, its tenth
+    if (dag->sample_count == 0) return;
+    const int64_t end_ns = dag->samples[dag->sample_count - 1].time_ns, still_ns = end_ns - dag->last_ns;
+    if (still_ns < LEAST_NS || still_ns < (end_ns - dag->first_ns) / LEAST_SHARE) return;
+    if (has_task_under_way(dag)) dag->still_ns = still_ns;
+}

@@ -140,7 +140,7 @@ static void test_a_program_that_stands_still(void **state) {
     assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
     expect(&f,
            "nothing that the program did was recorded in the last 5.0 s of 5.0 s, though 2 threads were in tasks, 2 "
-           "of them asleep: all figures are of the time before");
+           "of them asleep: threads count as what they were then");
     close_run(&f);
 }
 
