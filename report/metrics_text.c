@@ -135,9 +135,9 @@ static void add_granularity(struct table *table, const struct task_metrics *task
     }
 }
 
-static bool write_states(const struct usage *states, FILE *file, bool utf8, struct error *error) {
-    static const struct table_column columns[] = {
-        {"threads", TABLE_LEFT}, {"peak", TABLE_RIGHT}, {"max", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
+static bool write_states(const char *threads, const struct usage *states, FILE *file, bool utf8, struct error *error) {
+    const struct table_column columns[] = {
+        {threads, TABLE_LEFT}, {"peak", TABLE_RIGHT}, {"max", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (int state = 0; state < STATE_COUNT; state++) {
         table_add(&table, thread_state_names[state]);
@@ -152,7 +152,11 @@ static bool write_states(const struct usage *states, FILE *file, bool utf8, stru
 
 bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_RIGHT}};
-    if (!write_states(metrics->threads, file, utf8, error)) return false;
+    if (!write_states("threads", metrics->threads, file, utf8, error)) return false;
+    if (!isnan(metrics->virtual_threads[STATE_OCCUPIED].mean)) {
+        putc('\n', file);
+        if (!write_states("virtual threads", metrics->virtual_threads, file, utf8, error)) return false;
+    }
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof one_rows / sizeof *one_rows; i++) {
         if (one_rows[i].only_known && isnan(value_of(metrics, &one_rows[i]))) continue;
