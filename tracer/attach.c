@@ -9,6 +9,7 @@
 #include "tracer/kept.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
+#include "tracer/resources.h"
 #include "tracer/run.h"
 #include "tracer/running.h"
 #include "tracer/session.h"
@@ -87,6 +88,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     calling_schedule_restart();
     sleeps_restart();
     virtual_restart();
+    resources_unwatch(jni);
     running_expect(jni);
     if (!run_start(&nothing, error)) return false;
     atomic_store(&tracer.stopped, false);
@@ -106,6 +108,7 @@ static void end(JNIEnv *jni) {
     atomic_store(&tracer.linkable, false);
     run_hear(JVMTI_DISABLE);
     run_stop();
+    resources_unwatch(jni);
     running_end();
     weaving_undo(jni);
     (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);

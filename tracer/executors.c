@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/executors.h"
 
+#include "tracer/classfile.h"
 #include "tracer/registry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACC_STATIC = 0x0008, WORDS = 6 };
+enum { ACC_STATIC = 0x0008, WORDS = 7 };
 
 // One line ------------------------------------------------------------------------------------------------------------
 
@@ -16,9 +17,17 @@ static const struct {
     enum executor_role role;
     bool takes_number, takes_outer, needs_argument;
 } roles[] = {
-    {"spawn", EXECUTOR_SPAWN, true, false, true},    {"run", EXECUTOR_RUN, true, false, false},
-    {"worker", EXECUTOR_WORKER, false, true, false}, {"idle", EXECUTOR_IDLE, false, true, false},
-    {"core", EXECUTOR_CORE, false, false, false},    {"maximum", EXECUTOR_MAXIMUM, false, false, false},
+    {"spawn", EXECUTOR_SPAWN, true, false, true},
+    {"run", EXECUTOR_RUN, true, false, false},
+    {"worker", EXECUTOR_WORKER, false, true, false},
+    {"idle", EXECUTOR_IDLE, false, true, false},
+    {"core", EXECUTOR_CORE, false, false, false},
+    {"maximum", EXECUTOR_MAXIMUM, false, false, false},
+    {"resource acquire", EXECUTOR_RESOURCE_ACQUIRE, true, false, false},
+    {"resource release", EXECUTOR_RESOURCE_RELEASE, false, false, false},
+    {"resource capacity", EXECUTOR_RESOURCE_CAPACITY, false, false, false},
+    {"resource name", EXECUTOR_RESOURCE_NAME, false, false, false},
+    {"resource limit", EXECUTOR_RESOURCE_LIMIT, false, false, false},
 };
 
 static bool refuse(const char *line, const char *expected, struct error *error) {
@@ -51,7 +60,20 @@ static bool set_role(struct executor_hook *hook, const char *name, const char *a
         hook->role = roles[i].role;
         return set_argument(hook, i, argument) || refuse(line, "another argument, see rehype-record(1)", error);
     }
-    return refuse(line, "a role: spawn, run, worker, idle, core or maximum", error);
+    return refuse(
+        line,
+        "a role: spawn, run, worker, idle, core, maximum, or resource with acquire, release, capacity, name or limit",
+        error);
+}
+
+// A role of two words is one.
+static void join_role(char **words, size_t *count, struct arena *arena) {
+    char *joined = *count > 4 && strcmp(words[3], "resource") == 0 ? arena_alloc(arena, 64, 1) : NULL;
+    if (!joined) return;
+    snprintf(joined, 64, "resource %s", words[4]);
+    words[3] = joined;
+    words[4] = words[5];
+    --*count;
 }
 
 struct executor_hook *executor_parse(const char *line, struct arena *arena, struct error *error) {
@@ -62,6 +84,7 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
         return NULL;
     }
     size_t count = split(text, words);
+    join_role(words, &count, arena);
     if (count < 4 || count > 5) {
         refuse(line, "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]", error);
         return NULL;
@@ -178,6 +201,52 @@ static bool weave_idle(const struct site *site, struct error *error) {
                   error);
 }
 
+static char type_of(const struct class_method *method, unsigned parameter) {
+    const char *at = method->descriptor.bytes + 1, *end = method->descriptor.bytes + method->descriptor.length;
+    for (unsigned i = 1; at < end && *at != ')' && i < parameter; i++)
+        at += descriptor_field_length(at, (size_t)(end - at));
+    return at < end && *at != ')' ? *at : '\0';
+}
+
+static unsigned slot_of(const struct class_method *method, unsigned parameter) {
+    unsigned slot = method->access & ACC_STATIC ? 0 : 1;
+    for (unsigned i = 1; i < parameter; i++) slot += type_of(method, i) == 'J' || type_of(method, i) == 'D' ? 2 : 1;
+    return slot;
+}
+
+// Milliseconds as a long or an int, or a Duration; without an argument there is no limit.
+static bool limit_of(const struct site *site, char *text, size_t size, struct error *error) {
+    const unsigned argument = site->hook->argument;
+    const unsigned slot = slot_of(site->method, argument);
+    const char type = argument ? type_of(site->method, argument) : '0';
+    if (type == '0')
+        snprintf(text, size, "lconst_0; call poolAsks (Ljava/lang/Object;J)V");
+    else if (type == 'J')
+        snprintf(text, size, "lload %u; call poolAsks (Ljava/lang/Object;J)V", slot);
+    else if (type == 'I')
+        snprintf(text, size, "iload %u; i2l; call poolAsks (Ljava/lang/Object;J)V", slot);
+    else if (type == 'L')
+        snprintf(text, size, "aload %u; call poolAsksFor (Ljava/lang/Object;Ljava/lang/Object;)V", slot);
+    else
+        return no_argument(site, error);
+    return true;
+}
+
+static bool weave_acquire(const struct site *site, struct error *error) {
+    char limit[120], opening[200];
+    const char *result = memchr(site->method->descriptor.bytes, ')', site->method->descriptor.length);
+    if (site->method->access & ACC_STATIC || !result || result[1] != 'L')
+        return error_set(error, STATUS_USAGE, "it is static, or gives no object");
+    if (!limit_of(site, limit, sizeof limit, error)) return false;
+    snprintf(opening, sizeof opening, "aload 0; %s", limit);
+    return bracket(site, opening, "dup; call poolGives (Ljava/lang/Object;)V", "call poolThrew ()V", error);
+}
+
+static bool weave_release(const struct site *site, struct error *error) {
+    if (site->method->access & ACC_STATIC) return error_set(error, STATUS_USAGE, "it is static");
+    return insert(site, INSERT_ENTRY, "aload 0; call poolTakesBack (Ljava/lang/Object;)V", error);
+}
+
 static bool weave(struct site *site, struct error *error) {
     const struct executor_hook *hook = site->hook;
     const char *nested = strrchr(hook->class_name, '$');
@@ -196,6 +265,10 @@ static bool weave(struct site *site, struct error *error) {
         return weave_worker(site, error);
     case EXECUTOR_IDLE:
         return weave_idle(site, error);
+    case EXECUTOR_RESOURCE_ACQUIRE:
+        return weave_acquire(site, error);
+    case EXECUTOR_RESOURCE_RELEASE:
+        return weave_release(site, error);
     default:
         return true; // only called
     }

@@ -11,7 +11,19 @@
 
 #include <stdbool.h>
 
-enum executor_role { EXECUTOR_SPAWN, EXECUTOR_RUN, EXECUTOR_WORKER, EXECUTOR_IDLE, EXECUTOR_CORE, EXECUTOR_MAXIMUM };
+enum executor_role {
+    EXECUTOR_SPAWN,
+    EXECUTOR_RUN,
+    EXECUTOR_WORKER,
+    EXECUTOR_IDLE,
+    EXECUTOR_CORE,
+    EXECUTOR_MAXIMUM,
+    EXECUTOR_RESOURCE_ACQUIRE, // these of a pool of connections (connections.h)
+    EXECUTOR_RESOURCE_RELEASE,
+    EXECUTOR_RESOURCE_CAPACITY, // from here on only called
+    EXECUTOR_RESOURCE_NAME,
+    EXECUTOR_RESOURCE_LIMIT,
+};
 
 struct executor_hook {
     const char *class_name;          // internal

@@ -87,6 +87,10 @@
 #define READY        "aload 0; call ready (Ljava/lang/Object;)V"
 
 #define LINKED_QUEUE JUC "LinkedBlockingQueue"
+#define ARRAY_QUEUE  JUC "ArrayBlockingQueue"
+#define LINKED_DEQUE JUC "LinkedBlockingDeque"
+#define SEMAPHORE    JUC "Semaphore"
+#define TIME         "JLjava/util/concurrent/TimeUnit;)"
 
 enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
 
@@ -103,6 +107,10 @@ static const struct field fields[] = {
     {JUC "ThreadPoolExecutor", POOL_FIELD, "I"},
     {JUC "ForkJoinPool", POOL_FIELD, "I"},
     {LINKED_QUEUE, POOL_FIELD, "I"},
+    {LINKED_QUEUE, TASK_FIELD, "J"},
+    {ARRAY_QUEUE, TASK_FIELD, "J"},
+    {LINKED_DEQUE, TASK_FIELD, "J"},
+    {SEMAPHORE "$Sync", TASK_FIELD, "J"},
     {LINKED_QUEUE "$Node", TASK_FIELD, "J"},
     {"java/lang/Thread", BYTECODES_FIELD, "J"},
 };
@@ -199,6 +207,8 @@ struct hook {
 #define AQS                   JUC "locks/AbstractQueuedSynchronizer"
 #define THREAD                "Ljava/lang/Thread;"
 #define UNPARKS               "call unparks (Ljava/lang/Object;)V"
+#define AQLS                  JUC "locks/AbstractQueuedLongSynchronizer"
+#define READ_WRITE_SYNC       JUC "locks/ReentrantReadWriteLock$Sync"
 #define TIMER_QUEUE           "getfield . queue Ljava/util/TaskQueue;; "
 
 // The local that holds the task, in any method of the package.
@@ -225,6 +235,56 @@ struct hook {
 
 #define COMPLETES(method)                                                                                              \
     { FJT, method, NULL, AT_ENTRY, CARRIED(0) STATUS(0) "call forkResult (JI)V", NULL }
+
+// The way of a synchronizer on which a thread queues up and parks: `units` and `shared` push ints. Where a park has a
+// limit that is on the stack.
+#define QUEUES_UP(class_name, method, descriptor, park, units, shared, outcome)                                        \
+    {class_name,                                                                                                       \
+     method,                                                                                                           \
+     descriptor,                                                                                                       \
+     BEFORE_CALL,                                                                                                      \
+     "aload 0; " units "; " shared "; call syncParks (Ljava/lang/Object;II)V",                                         \
+     park},                                                                                                            \
+        {class_name,                                                                                                   \
+         method,                                                                                                       \
+         descriptor,                                                                                                   \
+         BEFORE_CALL,                                                                                                  \
+         "dup2; aload 0; " units "; " shared "; call syncParksFor (JLjava/lang/Object;II)V",                           \
+         "parkNanos"},                                                                                                 \
+        {class_name, method, descriptor, AT_RETURN, outcome "; call syncEnds (I)V", NULL}, {                           \
+        class_name, method, descriptor, AT_THROW, "int -1; call syncEnds (I)V", NULL                                   \
+    }
+
+// Methods of a blocking queue that wait for an element (0) or for room (1).
+#define QUEUE_WAITS(class_name, method, descriptor, call, limit, probe, for_room)                                      \
+    {                                                                                                                  \
+        class_name, method, descriptor, BEFORE_CALL, limit "aload 0; aload 0; " ID "int " for_room "; call " probe,    \
+        call},                                                                                                         \
+    {                                                                                                                  \
+        class_name, method, descriptor, AT_THROW, "call queueThrew ()V", NULL                                          \
+    }
+#define QUEUE_AWAITS(class_name, method, descriptor, for_room)                                                         \
+    QUEUE_WAITS(class_name, method, descriptor, "await", "", "queueWaits (Ljava/lang/Object;JI)V", for_room)
+#define QUEUE_AWAITS_FOR(class_name, method, descriptor, for_room, gave)                                               \
+    QUEUE_WAITS(class_name, method, descriptor, "awaitNanos", "dup2; ", "queueWaitsFor (JLjava/lang/Object;JI)V",      \
+                for_room),                                                                                             \
+    {                                                                                                                  \
+        class_name, method, descriptor, AT_RETURN, "dup; call " gave, NULL                                             \
+    }
+#define QUEUE_TAKES(class_name, first_or_last)                                                                         \
+    QUEUE_AWAITS(class_name, "take" first_or_last, "()Ljava/lang/Object;", "0"),                                       \
+        QUEUE_AWAITS_FOR(class_name, "poll" first_or_last, "(" TIME "Ljava/lang/Object;", "0",                         \
+                         "queueGave (Ljava/lang/Object;)V")
+#define QUEUE_PUTS(class_name, first_or_last)                                                                          \
+    QUEUE_AWAITS(class_name, "put" first_or_last, "(Ljava/lang/Object;)V", "1"),                                       \
+        QUEUE_AWAITS_FOR(class_name, "offer" first_or_last, "(Ljava/lang/Object;" TIME "Z", "1", "queueHasTaken (Z)V")
+#define OF_QUEUE         "aload 0; aload 0; " ID
+#define QUEUE_PUT        OF_QUEUE "call queuePut (Ljava/lang/Object;J)V"
+#define QUEUE_TOOK       OF_QUEUE "call queueTook (Ljava/lang/Object;J)V"
+#define QUEUE_PUT_IF     "dup; " OF_QUEUE "call queuePutIf (ZLjava/lang/Object;J)V"
+#define QUEUE_TOOK_IF    "dup; " OF_QUEUE "call queueTookIf (Ljava/lang/Object;Ljava/lang/Object;J)V"
+
+#define PERMITS_TAKEN_IF "dup; " OF_QUEUE "iload 1; call permitsTakenIf (ILjava/lang/Object;JI)V"
 
 #define MAKES_FORK_JOIN_POOL(descriptor, factory, maximum, async, keep_alive)                                          \
     {                                                                                                                  \
@@ -455,6 +515,52 @@ static const struct hook hooks[] = {
     {AQS, "enqueue", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node waiter " THREAD "; " UNPARKS, NULL},
     {AQS, "transferForSignal", NULL, AT_ENTRY, "aload 1; getfield " AQS "$Node thread " THREAD "; " UNPARKS, NULL},
 
+    // Locks: whoever owns one, and readers.
+    {JUC "locks/AbstractOwnableSynchronizer", "setExclusiveOwnerThread", NULL, AT_ENTRY,
+     "aload 0; aload 1; call owns (Ljava/lang/Object;Ljava/lang/Object;)V", NULL},
+    {READ_WRITE_SYNC, "tryAcquireShared", "(I)I", AT_RETURN, "dup; aload 0; call shares (ILjava/lang/Object;)V", NULL},
+    {READ_WRITE_SYNC, "tryAcquireShared", "(J)J", AT_RETURN, "dup2; aload 0; call sharesLong (JLjava/lang/Object;)V",
+     NULL}, // 25
+    {READ_WRITE_SYNC, "tryReadLock", "()Z", AT_RETURN, "dup; aload 0; call sharesIf (ZLjava/lang/Object;)V", NULL},
+    {READ_WRITE_SYNC, "tryReleaseShared", NULL, AT_ENTRY, "aload 0; call unshares (Ljava/lang/Object;)V", NULL},
+    QUEUES_UP(AQS, "acquire", "(L" AQS "$Node;IZZZJ)I", "park", "iload 2", "iload 3", "dup"),    // 17 to 25
+    QUEUES_UP(AQLS, "acquire", "(L" AQS "$Node;JZZZJ)I", "park", "int 1", "iload 4", "dup"),     // 17
+    QUEUES_UP(AQLS, "acquire", "(L" AQLS "$Node;JZZZJ)I", "park", "int 1", "iload 4", "dup"),    // 25
+    QUEUES_UP(AQS, "acquireQueued", NULL, "parkAndCheckInterrupt", "iload 2", "int 0", "int 1"), // 8, 11
+    QUEUES_UP(AQS, "doAcquireInterruptibly", NULL, "parkAndCheckInterrupt", "iload 1", "int 0", "int 1"),
+    QUEUES_UP(AQS, "doAcquireNanos", NULL, "parkAndCheckInterrupt", "iload 1", "int 0", "dup"),
+    QUEUES_UP(AQS, "doAcquireShared", NULL, "parkAndCheckInterrupt", "iload 1", "int 1", "int 1"),
+    QUEUES_UP(AQS, "doAcquireSharedInterruptibly", NULL, "parkAndCheckInterrupt", "iload 1", "int 1", "int 1"),
+    QUEUES_UP(AQS, "doAcquireSharedNanos", NULL, "parkAndCheckInterrupt", "iload 1", "int 1", "dup"),
+
+    {SEMAPHORE "$Sync", "<init>", "(I)V", AT_RETURN, "aload 0; iload 1; call permits (I)J; putfield . " TASK_FIELD " J",
+     NULL},
+    {SEMAPHORE "$Sync", "nonfairTryAcquireShared", "(I)I", AT_RETURN, PERMITS_TAKEN_IF, NULL},
+    {SEMAPHORE "$FairSync", "tryAcquireShared", "(I)I", AT_RETURN, PERMITS_TAKEN_IF, NULL},
+    {SEMAPHORE "$Sync", "tryReleaseShared", "(I)Z", AT_ENTRY,
+     OF_QUEUE "iload 1; call permitsGiven (Ljava/lang/Object;JI)V", NULL},
+    {SEMAPHORE "$Sync", "reducePermits", "(I)V", AT_RETURN,
+     OF_QUEUE "iload 1; call permitsReduced (Ljava/lang/Object;JI)V", NULL},
+    {SEMAPHORE "$Sync", "drainPermits", "()I", AT_RETURN,
+     "dup; " OF_QUEUE "call permitsDrained (ILjava/lang/Object;J)V", NULL},
+
+    {ARRAY_QUEUE, "enqueue", NULL, AT_RETURN, QUEUE_PUT, NULL},
+    {ARRAY_QUEUE, "dequeue", NULL, AT_RETURN, QUEUE_TOOK, NULL},
+    QUEUE_TAKES(ARRAY_QUEUE, ""),
+    QUEUE_PUTS(ARRAY_QUEUE, ""),
+    {LINKED_QUEUE, "enqueue", NULL, AT_RETURN, QUEUE_PUT, NULL},
+    {LINKED_QUEUE, "dequeue", NULL, AT_RETURN, QUEUE_TOOK, NULL},
+    QUEUE_TAKES(LINKED_QUEUE, ""),
+    QUEUE_PUTS(LINKED_QUEUE, ""),
+    {LINKED_DEQUE, "linkFirst", NULL, AT_RETURN, QUEUE_PUT_IF, NULL},
+    {LINKED_DEQUE, "linkLast", NULL, AT_RETURN, QUEUE_PUT_IF, NULL},
+    {LINKED_DEQUE, "unlinkFirst", NULL, AT_RETURN, QUEUE_TOOK_IF, NULL},
+    {LINKED_DEQUE, "unlinkLast", NULL, AT_RETURN, QUEUE_TOOK_IF, NULL},
+    QUEUE_TAKES(LINKED_DEQUE, "First"),
+    QUEUE_TAKES(LINKED_DEQUE, "Last"),
+    QUEUE_PUTS(LINKED_DEQUE, "First"),
+    QUEUE_PUTS(LINKED_DEQUE, "Last"),
+
     SCALA_TAKES(SCALA "Future$", "apply", NULL),
     SCALA_FUTURE_TAKES("map"),
     SCALA_FUTURE_TAKES("flatMap"),
@@ -480,8 +586,8 @@ static const struct hook attached_hooks[] = {
      NULL}, // 14 and later
 };
 
-const char *const hooks_early_classes[HOOKS_EARLY_CLASSES] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport",
-                                                              AQS};
+const char *const hooks_early_classes[HOOKS_EARLY_CLASSES] = {"java/lang/Thread", VIRTUAL, JUC "locks/LockSupport", AQS,
+                                                              JUC "locks/AbstractOwnableSynchronizer"};
 
 enum { HOOKS = sizeof hooks / sizeof *hooks, FIELDS = sizeof fields / sizeof *fields };
 

@@ -17,7 +17,7 @@ bool hooks_concern(const char *internal_class);
 void hooks_weave(struct weaver *weaver, jclass redefined);
 
 // Classes of the table that the JVM loads before any agent can see them: to be retransformed. Not each JDK has all.
-enum { HOOKS_EARLY_CLASSES = 4 };
+enum { HOOKS_EARLY_CLASSES = 5 };
 extern const char *const hooks_early_classes[HOOKS_EARLY_CLASSES];
 
 #endif

@@ -18,7 +18,7 @@
 #include <string.h>
 
 static jclass worker_class, pool_class, future_task, fork_join_task;
-static jclass timeout, ownable, reentrant_sync, read_write_sync;
+static jclass timeout, ownable, reentrant_sync, read_write_sync, semaphore_sync;
 static jfieldID future_task_id, future_task_state, fork_join_task_id, fork_join_status, pool_id;
 static bool forks_have_aux;
 static jclass adapter; // Executors.RunnableAdapter
@@ -54,6 +54,7 @@ bool identity_init(JNIEnv *jni) {
     ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     reentrant_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantLock$Sync");
     read_write_sync = identity_global_class(jni, "java/util/concurrent/locks/ReentrantReadWriteLock$Sync");
+    semaphore_sync = identity_global_class(jni, "java/util/concurrent/Semaphore$Sync");
     worker_class = identity_global_class(jni, "java/util/concurrent/ForkJoinWorkerThread");
     pool_class = identity_global_class(jni, "java/util/concurrent/ThreadPoolExecutor");
     future_task_id = identity_field(jni, future_task, TASK_FIELD, "J");
@@ -195,6 +196,10 @@ char *identity_class_name(jclass class, char *text, size_t size) {
 // latches, and whether they are executors that run at once what they are given.
 enum { TAG_CLASS_AT = 2, CLASS_WRAPS_AT = 40, CLASS_LATCH_AT = 41, CLASS_INLINE_AT = 42 };
 
+uint32_t identity_class_named(const char *name) {
+    return registry_class(&(struct trace_class){name});
+}
+
 static bool wraps(const char *class_name) {
     static const char *const prefixes[] = {"java.util.concurrent.ForkJoinTask$", // AdaptedCallable and so on
                                            "java.util.concurrent.StructuredTaskScope",
@@ -285,6 +290,7 @@ static const struct class_at_hand *take_class(JNIEnv *jni, struct thread_state *
                                    .latch = tag >> CLASS_LATCH_AT & 1,
                                    .ownable = extends(jni, class, ownable)};
     hand->lock = hand->ownable && (extends(jni, class, reentrant_sync) || extends(jni, class, read_write_sync));
+    hand->permits = hand->ownable && extends(jni, class, semaphore_sync);
     if (tag >> CLASS_WRAPS_AT & 1) {
         hand->payload = payload_of(jni, class, NULL);
         hand->other_payload = hand->payload ? payload_of(jni, class, hand->payload) : NULL;
@@ -327,7 +333,7 @@ bool identity_is_ownable(JNIEnv *jni, jobject object) {
 
 struct blocker_class identity_blocker_class(JNIEnv *jni, struct thread_state *state, jobject blocker) {
     const struct class_at_hand *class = blocker ? class_of(jni, state, blocker) : NULL;
-    return class ? (struct blocker_class){class->id, class->latch, class->ownable, class->lock}
+    return class ? (struct blocker_class){class->id, class->latch, class->ownable, class->lock, class->permits}
                  : (struct blocker_class){0};
 }
 

@@ -106,6 +106,7 @@ struct blocker_class {
     bool latch;   // threads that park on it are all released at once, by one who opens it
     bool ownable; // an AbstractOwnableSynchronizer
     bool lock;    // a ReentrantLock's, or a ReentrantReadWriteLock's
+    bool permits; // a Semaphore's
 };
 struct blocker_class identity_blocker_class(JNIEnv *jni, struct thread_state *state, jobject blocker);
 
@@ -137,6 +138,9 @@ struct fork_parts identity_parts(JNIEnv *jni, struct thread_state *state, jobjec
 
 // "java.util.concurrent.LinkedBlockingQueue", cut to size; "" when the JVM won't say. Returns text.
 char *identity_class_name(jclass class, char *text, size_t size);
+
+// Id in the trace of a class by that name.
+uint32_t identity_class_named(const char *name);
 
 // Id of an Executor: of a ThreadPoolExecutor or ForkJoinPool by its field, of any other by its tag.
 uint32_t identity_executor(JNIEnv *jni, struct thread_state *state, jobject executor);

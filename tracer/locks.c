@@ -3,17 +3,27 @@
 
 #include "tracer/due.h"
 #include "tracer/identity.h"
+#include "tracer/permits.h"
+#include "tracer/resources.h"
 #include "tracer/running.h"
 #include "tracer/sleeps.h"
 #include "tracer/time_limit.h"
 #include "tracer/tracer.h"
 
 #include <pthread.h>
+#include <string.h>
 
 static jvmtiEnv *env; // NULL: no locks
-static jfieldID owner;
+static bool tells_owners;
+static jfieldID owner, thread_number;
+static jclass int_array; // of such the JVM makes the locks for initialising classes
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of tags: to read one and to set it is one step
+
+static uint64_t known_id(jobject object) {
+    jlong tag = 0;
+    return (*env)->GetTag(env, object, &tag) == JVMTI_ERROR_NONE ? (uint64_t)tag : 0;
+}
 
 static uint64_t id_of(struct thread_state *state, jobject object) {
     pthread_mutex_lock(&lock);
@@ -27,8 +37,10 @@ static uint64_t id_of(struct thread_state *state, jobject object) {
     return (uint64_t)tag;
 }
 
+// What no task waits for as a resource -------------------------------------------------------------------------------
+
 static bool may_begin(const struct thread_state *state) {
-    return state && state->wait_depth == 0 && !state->blocked_on && !state->sleep;
+    return state && state->wait_depth == 0 && !state->blocked_on && !state->sleep && !state->wants;
 }
 
 static void begin_block(struct thread_state *state, jobject object, uint32_t class) {
@@ -48,20 +60,322 @@ static bool wakes_before(void) {
     return !thread_state_here() && running_any_asleep() && thread_state_get();
 }
 
+// Whatever a thread sleeps for while it asks a pool, it sleeps for the pool.
+static bool waits_for_asked(JNIEnv *jni, struct thread_state *state) {
+    if (!state || !state->asked || !resources_may_wait(state)) return false;
+    resources_wait(
+        jni, state,
+        (struct wanted){.slot = state->asked, .units = 1, .limit_ns = state->asked_limit_ns, .way = WAIT_POOL});
+    return true;
+}
+
+// Monitors -----------------------------------------------------------------------------------------------------------
+
+// Who held a monitor when it was first waited for: by its thread's number, and how often it had taken it. Its releases
+// are told by these, since its acquisitions were not recorded.
+enum { FIRST_HOLDERS = 64, OWNERS_ASKED_MOST = 1000 };
+static struct first_holder {
+    _Atomic(uint32_t) slot; // 0: free
+    uint32_t entries;
+    uint64_t thread;
+} first_holders[FIRST_HOLDERS];
+static _Atomic(uint32_t) first_holder_count, owners_asked;
+
+static uint64_t number_of(JNIEnv *jni, jthread thread) {
+    return thread && thread_number ? (uint64_t)(*jni)->GetLongField(jni, thread, thread_number) : 0;
+}
+
+static void forget_usage(JNIEnv *jni, jvmtiMonitorUsage *usage) {
+    for (jint i = 0; i < usage->waiter_count; i++) (*jni)->DeleteLocalRef(jni, usage->waiters[i]);
+    for (jint i = 0; i < usage->notify_waiter_count; i++) (*jni)->DeleteLocalRef(jni, usage->notify_waiters[i]);
+    (*env)->Deallocate(env, (unsigned char *)usage->waiters);
+    (*env)->Deallocate(env, (unsigned char *)usage->notify_waiters);
+    if (usage->owner) (*jni)->DeleteLocalRef(jni, usage->owner);
+}
+
+// Asks the JVM, which may stop all threads for it: a thousand times at most.
+static void note_first_holder(JNIEnv *jni, jobject monitor, uint32_t slot) {
+    jvmtiMonitorUsage usage = {0};
+    if (!tells_owners || atomic_fetch_add_explicit(&owners_asked, 1, memory_order_relaxed) >= OWNERS_ASKED_MOST ||
+        (*env)->GetObjectMonitorUsage(env, monitor, &usage) != JVMTI_ERROR_NONE) {
+        return;
+    }
+    struct first_holder holder = {.thread = number_of(jni, usage.owner), .entries = (uint32_t)usage.entry_count};
+    forget_usage(jni, &usage);
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; holder.thread && i < FIRST_HOLDERS; i++) {
+        if (atomic_load_explicit(&first_holders[i].slot, memory_order_relaxed)) continue;
+        first_holders[i].thread = holder.thread;
+        first_holders[i].entries = holder.entries;
+        atomic_store_explicit(&first_holders[i].slot, slot, memory_order_release);
+        atomic_fetch_add_explicit(&first_holder_count, 1, memory_order_relaxed);
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// Where another has it now, the first holder gave it back, seen or not.
+static void forget_first_holder(uint32_t slot) {
+    if (!atomic_load_explicit(&first_holder_count, memory_order_relaxed)) return;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < FIRST_HOLDERS; i++) {
+        if (atomic_load_explicit(&first_holders[i].slot, memory_order_relaxed) != slot) continue;
+        atomic_store_explicit(&first_holders[i].slot, 0, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&first_holder_count, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// Whether the thread is the first holder and gives the monitor back for the last time.
+static bool first_holder_leaves(struct thread_state *state, uint32_t slot) {
+    bool leaves = false;
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < FIRST_HOLDERS; i++) {
+        struct first_holder *holder = &first_holders[i];
+        if (atomic_load_explicit(&holder->slot, memory_order_relaxed) != slot || holder->thread != state->number)
+            continue;
+        leaves = holder->entries <= 1;
+        if (!leaves) holder->entries--;
+    }
+    pthread_mutex_unlock(&lock);
+    if (leaves) forget_first_holder(slot);
+    return leaves;
+}
+
+static uint32_t slot_of_monitor(JNIEnv *jni, struct thread_state *state, jobject monitor) {
+    uint64_t id = id_of(state, monitor);
+    uint32_t slot = resources_find(id);
+    if (slot) return slot;
+    slot = resources_new_of(
+        id,
+        (struct trace_resource){.kind = RESOURCE_MONITOR, .class = identity_class(jni, state, monitor), .capacity = 1});
+    if (slot) note_first_holder(jni, monitor, slot);
+    return slot;
+}
+
+// A thread that waited to be notified takes the monitor again, and may have to wait for that.
+static void take_back(JNIEnv *jni, struct thread_state *state, uint32_t slot) {
+    const struct hold *hold = resources_hold(state, slot);
+    if (hold) resources_released(jni, state, (struct wanted){.slot = slot, .units = 1}, hold->site);
+}
+
+static void wait_for_monitor(JNIEnv *jni, struct thread_state *state, jobject monitor) {
+    uint32_t slot = slot_of_monitor(jni, state, monitor);
+    if (!slot) return;
+    resources_watch_places(jni);
+    take_back(jni, state, slot);
+    resources_wait(jni, state, (struct wanted){.slot = slot, .units = 1, .at_top = true});
+}
+
 static void JNICALL on_contended_enter(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
     PROBED struct thread_state *state = probe_begin();
-    if (may_begin(state)) begin_block(state, monitor, identity_class(jni, state, monitor));
+    if (!may_begin(state) || waits_for_asked(jni, state)) return;
+    bool of_jvm = int_array && (*jni)->IsInstanceOf(jni, monitor, int_array);
+    if (resources_may_wait(state) && !of_jvm)
+        wait_for_monitor(jni, state, monitor);
+    else
+        begin_block(state, monitor, identity_class(jni, state, monitor));
 }
 
 static void JNICALL on_contended_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor) {
-    if (!wakes_before()) end_block();
+    if (wakes_before()) return;
+    end_block();
+    if (!resources_waits(WAIT_MONITOR)) return;
+    PROBED struct thread_state *state = probe_begin();
+    forget_first_holder(state->wants);
+    if (!resources_hold(state, state->wants)) state->entered = state->wants;
+    resources_acquired(state);
 }
+
+void locks_monitor_entered(JNIEnv *jni, jobject monitor, uint32_t site, uint32_t place) {
+    struct thread_state *here = env ? thread_state_here() : NULL;
+    uint32_t slot = here && here->tasks > 0 && !here->wants ? resources_find(known_id(monitor)) : 0;
+    if (!slot || (resources_is_calm(slot) && !resources_hold(here, slot))) {
+        resources_place_missed(jni, place);
+        return;
+    }
+    PROBED struct thread_state *state = probe_begin();
+    resources_place_hit(place);
+    struct hold *hold = resources_hold(state, slot);
+    if (hold) {
+        hold->count++;
+        return;
+    }
+    hold = resources_add_hold(state,
+                              (struct hold){.slot = slot, .count = 1, .site = site, .number = place, .monitor = true});
+    bool waited = state->entered == slot;
+    state->entered = 0;
+    if (hold && !waited) resources_held_at(state, (struct wanted){.slot = slot, .units = 1}, site);
+    if (!hold && waited) resources_released(jni, state, (struct wanted){.slot = slot, .units = 1}, site);
+}
+
+static void leave(struct thread_state *state, struct hold *hold) {
+    if (--hold->count > 0) return;
+    if (!hold->gave_way) resources_released(NULL, state, (struct wanted){.slot = hold->slot, .units = 1}, hold->site);
+    resources_drop_hold(state, hold);
+}
+
+void locks_monitor_leaves(JNIEnv *jni, jobject monitor, uint32_t place) {
+    struct thread_state *here = env ? thread_state_here() : NULL;
+    bool first = atomic_load_explicit(&first_holder_count, memory_order_relaxed) > 0;
+    if (!here || here->tasks == 0 || (here->hold_count == 0 && !first)) return;
+    uint32_t slot = resources_find(known_id(monitor));
+    if (!slot) return;
+    PROBED struct thread_state *state = probe_begin();
+    struct hold *hold = resources_hold(state, slot);
+    if (hold && !hold->monitor) return;
+    if (hold)
+        leave(state, hold);
+    else if (first && sleeps_number(jni, state) && first_holder_leaves(state, slot))
+        resources_released(jni, state, (struct wanted){.slot = slot, .units = 1}, place);
+}
+
+void locks_monitor_threw(uint32_t place) {
+    if (!env || !thread_state_here() || thread_state_here()->hold_count == 0) return;
+    PROBED struct thread_state *state = probe_begin();
+    struct hold *hold = resources_hold_at(state, place);
+    if (hold) leave(state, hold);
+}
+
+// Locks --------------------------------------------------------------------------------------------------------------
 
 // What is built on AbstractQueuedSynchronizer is a lock if some thread owns it: a latch and a semaphore have no owner.
 // Nor have the readers that a writer waits for, nor a lock that has been given up a moment ago.
 static bool is_held_lock(JNIEnv *jni, jobject blocker, struct blocker_class class) {
     return class.lock || (class.ownable && owner && (*jni)->GetObjectField(jni, blocker, owner));
 }
+
+// "java.util.concurrent.locks.ReentrantLock$FairSync" is what a user knows as java.util.concurrent.locks.ReentrantLock.
+struct lock_class {
+    uint32_t id, flags;
+    enum resource_kind kind;
+};
+
+static struct lock_class class_of_lock(JNIEnv *jni, jobject sync) {
+    static const char FAIR[] = "FairSync";
+    char name[512];
+    jclass class = (*jni)->GetObjectClass(jni, sync);
+    identity_class_name(class, name, sizeof name);
+    (*jni)->DeleteLocalRef(jni, class);
+    char *nested = strrchr(name, '$');
+    bool fair = nested && strcmp(nested + 1, FAIR) == 0;
+    bool read_write = strncmp(name, "java.util.concurrent.locks.ReentrantReadWriteLock$",
+                              sizeof "java.util.concurrent.locks.ReentrantReadWriteLock$" - 1) == 0;
+    if (nested && strncmp(name, "java.util.concurrent.", 21) == 0) *nested = '\0';
+    return (struct lock_class){identity_class_named(name), fair ? RESOURCE_FAIR : 0,
+                               read_write ? RESOURCE_READ_WRITE_LOCK : RESOURCE_LOCK};
+}
+
+static void watch_lock(JNIEnv *jni, jobject sync) {
+    jint hash;
+    if ((*env)->GetObjectHashCode(env, sync, &hash) == JVMTI_ERROR_NONE) resources_watch_lock(jni, hash);
+}
+
+static uint32_t slot_of_lock(JNIEnv *jni, struct thread_state *state, jobject sync) {
+    uint64_t id = id_of(state, sync);
+    uint32_t slot = resources_find(id);
+    if (slot) return slot;
+    struct lock_class class = class_of_lock(jni, sync);
+    slot = resources_new_of(
+        id, (struct trace_resource){.kind = class.kind, .class = class.id, .capacity = 1, .flags = class.flags});
+    if (slot) watch_lock(jni, sync);
+    return slot;
+}
+
+// A queue of the JDK's own locks itself, and that is no resource of the program's.
+static bool is_of_jdk(void) {
+    static const char LOCKS[] = "Ljava/util/concurrent/locks/", JUC[] = "Ljava/util/concurrent/",
+                      LANG[] = "Ljava/lang/";
+    enum { NEAR = 10 };
+    jvmtiFrameInfo stack[NEAR];
+    jint count = 0;
+    bool is = false;
+    (*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, 0, NEAR, stack, &count);
+    for (jint i = 0; i < count; i++) {
+        jclass class;
+        char *signature = NULL;
+        if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, stack[i].method, &class) != JVMTI_ERROR_NONE) break;
+        if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) break;
+        bool between =
+            strncmp(signature, LOCKS, sizeof LOCKS - 1) == 0 || strncmp(signature, LANG, sizeof LANG - 1) == 0;
+        is = strncmp(signature, JUC, sizeof JUC - 1) == 0;
+        (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+        if (!between) break;
+        is = false;
+    }
+    return is;
+}
+
+// A slot's place for a lock of the JDK's own.
+static bool is_resource(JNIEnv *jni, struct thread_state *state, jobject sync, uint32_t *slot) {
+    uint64_t id = known_id(sync);
+    *slot = resources_find(id);
+    if (!*slot && is_of_jdk()) return false;
+    if (*slot) watch_lock(jni, sync); // it may have been left alone since
+    if (!*slot) *slot = slot_of_lock(jni, state, sync);
+    return *slot != 0;
+}
+
+void locks_sync_parks(JNIEnv *jni, jobject sync, uint32_t units, bool shared, uint64_t limit_ns) {
+    PROBED struct thread_state *state = env ? probe_begin() : NULL;
+    if (!resources_may_wait(state) || waits_for_asked(jni, state)) return;
+    struct blocker_class class = identity_blocker_class(jni, state, sync);
+    uint32_t slot = 0;
+    if (class.permits)
+        slot = permits_slot(jni, state, sync);
+    else if (is_held_lock(jni, sync, class) && !is_resource(jni, state, sync, &slot))
+        return;
+    if (!slot) return;
+    const bool reads = shared && !class.permits;
+    resources_wait(
+        jni, state,
+        (struct wanted){.slot = slot, .units = units, .shared = reads, .limit_ns = limit_ns, .way = WAIT_SYNC});
+}
+
+void locks_sync_ends(int outcome) {
+    if (!resources_waits(WAIT_SYNC)) return;
+    PROBED struct thread_state *state = probe_begin();
+    if (outcome > 0)
+        resources_acquired(state);
+    else
+        resources_give_up(state, outcome < 0 ? GIVEN_UP_INTERRUPTED : GIVEN_UP_TIME);
+}
+
+// Other locks of the same hash are not watched either until a thread waits for one.
+static void leave_alone(JNIEnv *jni, jobject sync) {
+    jint hash;
+    if ((*env)->GetObjectHashCode(env, sync, &hash) == JVMTI_ERROR_NONE) resources_unwatch_lock(jni, hash);
+}
+
+void locks_taken(JNIEnv *jni, jobject sync, bool shared) {
+    PROBED struct thread_state *state = env ? probe_begin() : NULL;
+    uint32_t slot = state && state->tasks > 0 ? resources_find(known_id(sync)) : 0;
+    if (!slot) return;
+    struct wanted wanted = {.slot = slot, .units = 1, .shared = shared};
+    struct hold hold = {.slot = slot, .count = 1, .shared = shared, .silent = state->wants && state->wants != slot};
+    if (state->wants != slot && resources_is_calm(slot)) leave_alone(jni, sync);
+    hold.silent |= state->asked != 0 || resources_is_calm(slot);
+    if (state->wants == slot && state->way == WAIT_SYNC)
+        resources_acquired(state);
+    else if (!hold.silent)
+        hold.site = resources_held(jni, state, wanted);
+    resources_add_hold(state, hold);
+}
+
+void locks_given_back(JNIEnv *jni, jobject sync, bool shared) {
+    PROBED struct thread_state *state = env ? probe_begin() : NULL;
+    uint32_t slot = state && state->tasks > 0 ? resources_find(known_id(sync)) : 0;
+    if (!slot) return;
+    struct hold *hold = resources_hold(state, slot);
+    bool silent = hold ? hold->silent : state->asked != 0;
+    if (!silent) {
+        struct wanted wanted = {.slot = slot, .units = 1, .shared = shared};
+        resources_released(jni, state, wanted, hold ? hold->site : 0);
+    }
+    if (hold) resources_drop_hold(state, hold);
+}
+
+// Parking and waiting ------------------------------------------------------------------------------------------------
 
 static void end_sleep(void) {
     if (!thread_state_here() || !thread_state_here()->sleep) return;
@@ -72,6 +386,7 @@ static void end_sleep(void) {
 // A worker that looks for tasks parks, too: what it parks on is a lock or of no interest.
 void locks_park_begin(JNIEnv *jni, jobject blocker) {
     PROBED struct thread_state *state = env ? probe_begin() : NULL;
+    if (waits_for_asked(jni, state)) return;
     bool may_sleep = sleeps_may_begin(state);
     if (!may_begin(state) || (!may_sleep && !(blocker && identity_is_ownable(jni, blocker)))) return;
     jobject known = blocker ? blocker : sleeps_blocker(jni);
@@ -101,8 +416,28 @@ void locks_found_asleep(JNIEnv *jni, const struct found_asleep *found) {
     sleeps_found(jni, found->thread, state, class.id, number, found->site, found->cpu);
 }
 
+// Waiting to be notified gives the monitor to others.
+static void give_way(struct thread_state *state, jobject monitor) {
+    uint32_t slot = state && state->hold_count ? resources_find(known_id(monitor)) : 0;
+    struct hold *hold = slot ? resources_hold(state, slot) : NULL;
+    if (!hold || hold->gave_way) return;
+    resources_released(NULL, state, (struct wanted){.slot = slot, .units = 1}, hold->site);
+    hold->gave_way = true;
+}
+
+// Whoever has been notified takes up the monitor as the one that notified leaves it.
+static void take_up(struct thread_state *state, jobject monitor) {
+    uint32_t slot = state && state->hold_count ? resources_find(known_id(monitor)) : 0;
+    struct hold *hold = slot ? resources_hold(state, slot) : NULL;
+    if (!hold || !hold->gave_way) return;
+    hold->gave_way = false;
+    resources_held_at(state, (struct wanted){.slot = slot, .units = 1}, hold->site);
+}
+
 static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jlong timeout) {
     PROBED struct thread_state *state = probe_begin();
+    if (waits_for_asked(jni, state)) return;
+    give_way(state, monitor);
     if (!sleeps_may_begin(state)) return;
     time_limit_set(state, due_ns_of_ms(timeout));
     sleeps_begin(jni, state, identity_class(jni, state, monitor), id_of(state, monitor) | SLEEPS_MONITOR);
@@ -111,13 +446,31 @@ static void JNICALL on_wait(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobjec
 
 static void JNICALL on_waited(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject monitor, jboolean timed_out) {
     if (thread_state_here() && thread_state_here()->sleep) time_limit_tell(thread_state_here(), timed_out);
-    if (!wakes_before()) end_sleep();
+    if (wakes_before()) return;
+    end_sleep();
+    PROBED struct thread_state *state = probe_begin();
+    take_up(state, monitor);
 }
 
 void locks_notify(jobject monitor, bool all) {
     jlong tag = 0;
     if (!env || !sleeps_any_shared() || (*env)->GetTag(env, monitor, &tag) != JVMTI_ERROR_NONE || !tag) return;
     sleeps_notify((uint64_t)tag | SLEEPS_MONITOR, all);
+}
+
+uint64_t locks_known_id(jobject object) {
+    return env ? known_id(object) : 0;
+}
+
+uint64_t locks_id(struct thread_state *state, jobject object) {
+    return env ? id_of(state, object) : 0;
+}
+
+// What is asked of the JVM -------------------------------------------------------------------------------------------
+
+static bool may_ask_for_owners(void) {
+    const jvmtiCapabilities wanted = {.can_get_monitor_info = 1};
+    return (*env)->AddCapabilities(env, &wanted) == JVMTI_ERROR_NONE;
 }
 
 void locks_ask(JavaVM *vm) {
@@ -133,6 +486,7 @@ void locks_ask(JavaVM *vm) {
                                                   .MonitorWaited = on_waited};
     if ((*env)->AddCapabilities(env, &wanted) == JVMTI_ERROR_NONE &&
         (*env)->SetEventCallbacks(env, &callbacks, sizeof callbacks) == JVMTI_ERROR_NONE) {
+        tells_owners = may_ask_for_owners();
         return;
     }
     (*env)->DisposeEnvironment(env);
@@ -144,6 +498,9 @@ void locks_init(JNIEnv *jni) {
     jclass ownable = identity_global_class(jni, "java/util/concurrent/locks/AbstractOwnableSynchronizer");
     sleeps_init(jni);
     owner = identity_field(jni, ownable, "exclusiveOwnerThread", "Ljava/lang/Thread;");
+    thread_number = identity_field(jni, tracer.thread_class, "tid", "J");
+    int_array = identity_global_class(jni, "[I");
+    resources_init(jni);
 }
 
 void locks_listen(jvmtiEventMode mode) {

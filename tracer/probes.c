@@ -14,7 +14,9 @@
 #include "tracer/makers.h"
 #include "tracer/pools.h"
 #include "tracer/queue_ids.h"
+#include "tracer/queues.h"
 #include "tracer/registry.h"
+#include "tracer/resources.h"
 #include "tracer/running.h"
 #include "tracer/scala.h"
 #include "tracer/sites.h"
@@ -405,6 +407,7 @@ static void begin_nothing(struct thread_state *state) {
 }
 
 static void close_top(struct thread_state *state, const struct task_frame *frame) {
+    if (state->wants || state->hold_count) resources_task_ends(state);
     if (frame->task) record_boundary(state, EVENT_TASK_END, frame->task, frame->outcome);
     thread_state_leave(state);
 }
@@ -976,6 +979,7 @@ PROBE(jint, pool)
 (JNIEnv *jni, jclass helper, jobject executor, jint core, jint maximum, jobject queue, jlong keep_alive_ns,
  jobject handler) {
     if (!thread_state_get() || !executor || !queue || !handler) return 0;
+    queues_exclude(jni, queue);
     return (jint)pools_thread_pool(jni, executor, core, maximum, queue, keep_alive_ns, handler);
 }
 

@@ -315,17 +315,22 @@ uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
     return site ? site : fallback;
 }
 
-static uint32_t walk_to_site(JNIEnv *jni) {
+static uint32_t walk_from(JNIEnv *jni, jint first_depth) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint asked = AT_FIRST, count = asked;
     uint32_t fallback = 0;
-    for (jint depth = 1; depth < DEEPEST && count == asked; depth += count) { // 0 is the probe
-        asked = depth == 1 ? AT_FIRST : AT_A_TIME;
+    for (jint depth = first_depth; depth < DEEPEST && count == asked; depth += count) {
+        asked = depth == first_depth ? AT_FIRST : AT_A_TIME;
         if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, asked, stack, &count) != JVMTI_ERROR_NONE) break;
         uint32_t site = look_for_site(jni, stack, count, &fallback);
         if (site) return site;
     }
     return fallback;
+}
+
+// 0 is the probe.
+static uint32_t walk_to_site(JNIEnv *jni) {
+    return walk_from(jni, 1);
 }
 
 uint32_t site_of_spawn(JNIEnv *jni, struct thread_state *state) {
@@ -347,4 +352,9 @@ uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_
     if (state->site) return state->site;
     if (tracer.attached) return walk_to_site(jni);
     return site_at_hand(jni, places_take(&native->spawns, __builtin_frame_address(0), class));
+}
+
+uint32_t site_of_acquisition(JNIEnv *jni, struct thread_state *state, uint32_t slot, bool at_top) {
+    struct place_at_hand *place = places_take(&state->native->acquisitions, __builtin_frame_address(0), slot);
+    return place_needs_walk(place) ? place_walked(place, walk_from(jni, at_top ? 0 : 1)) : place->site;
 }

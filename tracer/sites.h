@@ -23,6 +23,10 @@ uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_
 // The same of a thread that sleeps, by its stack, innermost frame first.
 uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count);
 
+// The same where it asks for a resource, known by its slot. `at_top`: the innermost frame may be the application's, as
+// where JVMTI tells of a monitor; else it is the probe's.
+uint32_t site_of_acquisition(JNIEnv *jni, struct thread_state *state, uint32_t slot, bool at_top);
+
 // The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
 // false: there is no room for one.
 bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);

@@ -39,8 +39,11 @@ void sleeps_forget(struct thread_state *state);
 
 // Whether the thread is in a task and awake, as far as is recorded: only then may it begin to sleep.
 static inline bool sleeps_may_begin(const struct thread_state *state) {
-    return state && state->tasks > 0 && state->wait_depth == 0 && !state->blocked_on && !state->sleep;
+    return state && state->tasks > 0 && state->wait_depth == 0 && !state->blocked_on && !state->sleep && !state->wants;
 }
+
+// The thread's number (java.lang.Thread.tid); 0: it has none.
+uint64_t sleeps_number(JNIEnv *jni, struct thread_state *state);
 
 // What the thread parks on where its park does not tell: what it said itself before; may be NULL.
 jobject sleeps_blocker(JNIEnv *jni);

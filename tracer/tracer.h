@@ -78,6 +78,7 @@ struct class_at_hand {
     bool latch;           // who opens it releases all who wait for it
     bool ownable;         // an AbstractOwnableSynchronizer: a lock while it has an owner
     bool lock;            // one that is a lock also while it has none
+    bool permits;         // a Semaphore's
 };
 
 // Of Scala: what the thread is making (tracer/scala.h).
@@ -106,10 +107,31 @@ struct native_thread {
     uint32_t class_count;
     struct executor_at_hand executor;
     struct places_at_hand sleeps, spawns; // where it lately slept, or handed over to an executor not the JDK's
+    struct places_at_hand acquisitions;   // where it lately asked for a resource
     struct thread_state **pointer;        // its `thread_state` and `thread_ring`
     struct ring **ring_pointer;
     struct native_thread *next, **link; // of all
 };
+
+// What tells that a thread's wait for a resource is over.
+enum wait_way { WAIT_MONITOR, WAIT_SYNC, WAIT_QUEUE, WAIT_POOL };
+
+// A monitor or lock that a thread holds (resources.h).
+struct hold {
+    uint32_t slot, count;  // of the resource; how often it has been taken
+    uint32_t site, number; // where; of the place, 0: none
+    uint32_t tasks;        // how many bodies were open
+    bool monitor, shared;
+    bool silent;   // taken within another acquisition: not recorded
+    bool gave_way; // given back while the thread waits to be notified
+};
+
+// How many elements a thread has taken from a queue and not put back into it.
+struct taken_lately {
+    uint32_t slot, count;
+};
+
+enum { HOLDS = 16, TAKEN_LATELY = 4 }; // more at once are not recorded
 
 // A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares. A virtual
 // thread has its own, and while it is mounted its carrier's channel (tracer/virtual.h).
@@ -131,9 +153,15 @@ struct thread_state {
     bool asks;        // a ThreadPoolExecutor for a task
     bool was_idle;    // when it was looked at (running.h), and nothing was seen of it since
     uint64_t blocked_on; // lock that it sleeps for; 0: none
-    uint64_t sleep;      // id of its sleep for a release (sleeps.h); 0: none
-    struct slot *slot;   // where that is known to others
-    uint64_t run_task;   // of its run() or main
+    uint32_t wants;      // resource that it waits for (resources.h); 0: none
+    enum wait_way way;   // of that wait
+    uint32_t asked;      // connection pool that it is in the middle of asking; 0: none
+    uint32_t asked_depth;
+    uint64_t asked_limit_ns, asked_since_ns; // how long it lets it wait, 0: no limit; when that began
+    uint32_t hold_count;
+    uint64_t sleep;    // id of its sleep for a release (sleeps.h); 0: none
+    struct slot *slot; // where that is known to others
+    uint64_t run_task; // of its run() or main
     // What the meter is to be corrected by to count this thread alone; 0 but of virtual threads.
     uint64_t cpu_offset, delay_offset;
     uint64_t awaiting; // target of the wait under way
@@ -152,6 +180,9 @@ struct thread_state {
     bool sleeps_shared;             // of its sleep: there may be more who are released at once
     uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
     struct future_in_making future;
+    uint32_t entered; // monitor that it has just waited for and got; 0: none
+    struct hold hold[HOLDS];
+    struct taken_lately taken_lately[TAKEN_LATELY];
 };
 
 // NULL until the thread's first event, for good when it can't be traced, and again between two recordings.
@@ -236,7 +267,7 @@ static inline void record3(struct thread_state *state, unsigned kind, uint64_t a
 // Whether what a thread may have been away for by such a boundary is a sleep that ends there.
 static inline bool is_waking(const struct thread_state *state, unsigned kind) {
     if (kind == EVENT_TASK_START) return state->worker && state->tasks == 1;
-    return kind == EVENT_WAIT_END || kind == EVENT_BLOCK_END;
+    return kind == EVENT_WAIT_END || kind == EVENT_BLOCK_END || kind == EVENT_ACQUIRED || kind == EVENT_GIVEN_UP;
 }
 
 // Of a boundary: with the thread's computing so far as operand b, and before it, where that has grown, the time that

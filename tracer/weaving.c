@@ -7,6 +7,7 @@
 #include "tracer/hooks.h"
 #include "tracer/makers.h"
 #include "tracer/names.h"
+#include "tracer/place_names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/supertypes.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 1024, ACC_STATIC = 0x0008, ACC_INTERFACE = 0x0200 };
+enum { NAME_BYTES = 1024, ACC_STATIC = 0x0008, ACC_SYNCHRONIZED = 0x0020, ACC_INTERFACE = 0x0200 };
 
 #define TEXT(literal)                                                                                                  \
     { literal, sizeof literal - 1 }
@@ -56,7 +57,7 @@ static const struct {
 enum { SPAWNING = sizeof spawning / sizeof *spawning };
 
 // What a class's code has, to which something is to be added.
-enum { REFERS_SPAWN = 1, REFERS_NOTIFY = 2, REFERS_RUN = 4, REFERS_LAMBDA = 8 };
+enum { REFERS_SPAWN = 1, REFERS_NOTIFY = 2, REFERS_RUN = 4, REFERS_LAMBDA = 8, REFERS_ACQUIRE = 16 };
 
 // One class being woven.
 struct subject {
@@ -96,7 +97,7 @@ static void catch_all(const struct subject *subject, uint16_t method, const char
     skip(subject, &subject->class->methods[method], error_text(&error, why, sizeof why));
 }
 
-// Functions of included classes ---------------------------------------------------------------------------------------
+// Functions of included classes --------------------------------------------------------------------------------------
 
 static void weave_function(const struct subject *subject, uint16_t index) {
     const struct class_method *method = &subject->class->methods[index];
@@ -117,7 +118,7 @@ static void weave_function(const struct subject *subject, uint16_t index) {
     catch_all(subject, index, snippet);
 }
 
-// Call sites of the application ---------------------------------------------------------------------------------------
+// Call sites of the application --------------------------------------------------------------------------------------
 
 static bool begins_with(struct utf8 text, struct utf8 begin) {
     return text.length >= begin.length && memcmp(text.bytes, begin.bytes, begin.length) == 0;
@@ -173,7 +174,153 @@ static void weave_call_sites(const struct subject *subject) {
     }
 }
 
-// Tasks by their type -------------------------------------------------------------------------------------------------
+// Locks, queues and semaphores of the application --------------------------------------------------------------------
+
+// Members of the JDK's whose call may wait for a resource: of locks, semaphores, blocking queues.
+static const struct {
+    struct utf8 name, descriptor; // descriptor: how it begins
+} acquiring[] = {
+    {TEXT("lock"), TEXT("()V")},
+    {TEXT("lockInterruptibly"), TEXT("()V")},
+    {TEXT("tryLock"), TEXT("(")},
+    {TEXT("acquire"), TEXT("(")},
+    {TEXT("acquireUninterruptibly"), TEXT("(")},
+    {TEXT("tryAcquire"), TEXT("(")},
+    {TEXT("take"), TEXT("()Ljava/lang/Object;")},
+    {TEXT("takeFirst"), TEXT("()Ljava/lang/Object;")},
+    {TEXT("takeLast"), TEXT("()Ljava/lang/Object;")},
+    {TEXT("poll"), TEXT("(")},
+    {TEXT("pollFirst"), TEXT("(")},
+    {TEXT("pollLast"), TEXT("(")},
+    {TEXT("put"), TEXT("(Ljava/lang/Object;)V")},
+    {TEXT("putFirst"), TEXT("(Ljava/lang/Object;)V")},
+    {TEXT("putLast"), TEXT("(Ljava/lang/Object;)V")},
+    {TEXT("offer"), TEXT("(Ljava/lang/Object;J")},
+};
+
+enum { ACQUIRING = sizeof acquiring / sizeof *acquiring };
+
+static bool may_acquire(struct utf8 name, struct utf8 descriptor) {
+    for (size_t i = 0; i < ACQUIRING; i++) {
+        if (name.length == acquiring[i].name.length && begins_with(name, acquiring[i].name) &&
+            begins_with(descriptor, acquiring[i].descriptor)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t register_place(const struct subject *subject, uint16_t index, uint32_t line, uint32_t bci) {
+    const struct class_method *method = &subject->class->methods[index];
+    char name[NAME_BYTES], descriptor[NAME_BYTES];
+    return registry_site(&(struct trace_site){
+        .class_name = subject->dotted,
+        .method = text_of(method->name, name, sizeof name),
+        .descriptor = text_of(method->descriptor, descriptor, sizeof descriptor),
+        .file = *subject->file ? subject->file : NULL,
+        .line = line,
+        .bci = (int32_t)bci,
+    });
+}
+
+// com.acme.Bank.lock of a field; of this or a class what a monitor is called by: com.acme.Bank, com.acme.Bank.class.
+static bool name_receiver(const struct subject *subject, struct receiver receiver, char *text, size_t size) {
+    char owner[NAME_BYTES];
+    dotted_name(receiver.member.owner.bytes, receiver.member.owner.length, owner, sizeof owner);
+    switch (receiver.kind) {
+    case RECEIVER_FIELD:
+        snprintf(text, size, "%s.%.*s", owner, (int)receiver.member.name.length, receiver.member.name.bytes);
+        return true;
+    case RECEIVER_THIS:
+        snprintf(text, size, "%s", subject->dotted);
+        return true;
+    case RECEIVER_CLASS:
+        snprintf(text, size, "%s.class", owner);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void name_place(const struct subject *subject, uint32_t site, struct receiver receiver) {
+    char name[2 * NAME_BYTES];
+    if (site && name_receiver(subject, receiver, name, sizeof name)) place_names_set(site, name);
+}
+
+// Calls are not woven: the place is found on the stack, and so is the name by it.
+static void name_acquisitions(const struct subject *subject, uint16_t index) {
+    static const struct utf8 juc = TEXT("java/util/concurrent/");
+    const struct call_site *calls;
+    size_t count = subject->refers & REFERS_ACQUIRE ? weaver_call_sites(subject->weaver, index, &calls) : 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!begins_with(calls[i].owner, juc) || !may_acquire(calls[i].name, calls[i].descriptor)) continue;
+        struct receiver receiver = weaver_receiver(subject->weaver, index, calls[i].bci, calls[i].descriptor);
+        if (receiver.kind == RECEIVER_FIELD)
+            name_place(subject, register_place(subject, index, calls[i].line, calls[i].bci), receiver);
+    }
+}
+
+// A place is known to the guard (`watchedPlaces`) by a number, which a method's blocks share: where one of them begins
+// can't be told where it ends.
+static void weave_block(const struct subject *subject, uint16_t index, const struct monitor_site *monitor,
+                        uint32_t *number) {
+    char snippet[96];
+    if (monitor->exits) {
+        snprintf(snippet, sizeof snippet, "dup; int %u; call leaves (Ljava/lang/Object;I)V", *number);
+        if (*number) insert(subject, index, INSERT_BEFORE_BCI, monitor->bci, snippet);
+        return;
+    }
+    uint32_t site = register_place(subject, index, monitor->line, monitor->bci);
+    name_place(subject, site, weaver_receiver(subject->weaver, index, monitor->bci, (struct utf8){"", 0}));
+    if (monitor->local < 0) return;
+    if (!*number) *number = site;
+    snprintf(snippet, sizeof snippet, "aload %d; int %u; int %u; call entered (Ljava/lang/Object;II)V", monitor->local,
+             site, *number);
+    if (*number) insert(subject, index, INSERT_AFTER_BCI, monitor->bci, snippet);
+}
+
+static void weave_blocks(const struct subject *subject, uint16_t index) {
+    const struct monitor_site *monitors;
+    uint32_t number = 0;
+    size_t count = weaver_monitors(subject->weaver, index, &monitors);
+    for (size_t i = 0; i < count; i++) {
+        if (!monitors[i].caught) return; // as no compiler of Java's does it
+    }
+    for (size_t i = 0; i < count; i++) weave_block(subject, index, &monitors[i], &number);
+}
+
+static void weave_synchronized(const struct subject *subject, uint16_t index) {
+    enum { CLASS_CONSTANTS_MAJOR = 49 };
+    const bool is_static = subject->class->methods[index].access & ACC_STATIC;
+    const char *object = is_static ? "class" : "aload 0";
+    char snippet[96];
+    uint32_t site = register_place(subject, index, weaver_line(subject->weaver, index, 0), 0);
+    if (!site) return;
+    name_place(
+        subject, site,
+        (struct receiver){.kind = is_static ? RECEIVER_CLASS : RECEIVER_THIS, .member.owner = subject->class->name});
+    if (is_static ? subject->class->major_version < CLASS_CONSTANTS_MAJOR
+                  : !weaver_keeps_receiver(subject->weaver, index))
+        return;
+    snprintf(snippet, sizeof snippet, "%s; int %u; int %u; call entered (Ljava/lang/Object;II)V", object, site, site);
+    insert(subject, index, INSERT_ENTRY, 0, snippet);
+    snprintf(snippet, sizeof snippet, "%s; int %u; call leaves (Ljava/lang/Object;I)V", object, site);
+    insert(subject, index, INSERT_BEFORE_RETURN, 0, snippet);
+    snprintf(snippet, sizeof snippet, "int %u; call left (I)V", site);
+    catch_all(subject, index, snippet);
+}
+
+static void weave_resources(const struct subject *subject) {
+    if (tracer.options.without_locks) return;
+    for (uint16_t m = 0; m < subject->class->method_count; m++) {
+        if (subject->class->methods[m].code_length == 0) continue;
+        name_acquisitions(subject, m);
+        weave_blocks(subject, m);
+        if (subject->class->methods[m].access & ACC_SYNCHRONIZED) weave_synchronized(subject, m);
+    }
+}
+
+// Tasks by their type ------------------------------------------------------------------------------------------------
 
 static bool is_body_type(struct utf8 name, struct utf8 descriptor) {
     return (utf8_is(name, "run") && utf8_is(descriptor, "()V")) ||
@@ -287,7 +434,7 @@ static bool weave_task_type(JNIEnv *jni, jobject loader, const struct subject *s
     return types.task;
 }
 
-// What was woven, to be undone ----------------------------------------------------------------------------------------
+// What was woven, to be undone ---------------------------------------------------------------------------------------
 
 static pthread_mutex_t woven_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct names woven_names;    // internal; a name stands for the classes of all loaders that have it
@@ -306,7 +453,7 @@ static bool was_woven(const char *name, size_t length) {
     return woven;
 }
 
-// One class -----------------------------------------------------------------------------------------------------------
+// One class ----------------------------------------------------------------------------------------------------------
 
 static bool hand_over(jvmtiEnv *jvmti, const uint8_t *woven, size_t length, jint *new_length,
                       unsigned char **new_bytes) {
@@ -358,7 +505,7 @@ static bool must_not_trace(const char *dotted) {
 static uint32_t what_refers(struct utf8 name, struct utf8 descriptor, bool dynamic) {
     if (dynamic) return makes_task(descriptor) ? REFERS_LAMBDA : 0;
     return (may_spawn(name, descriptor) ? REFERS_SPAWN : 0) | (is_notify(name, descriptor) ? REFERS_NOTIFY : 0) |
-           (is_body_type(name, descriptor) ? REFERS_RUN : 0);
+           (is_body_type(name, descriptor) ? REFERS_RUN : 0) | (may_acquire(name, descriptor) ? REFERS_ACQUIRE : 0);
 }
 
 static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, jclass redefined,
@@ -378,6 +525,7 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
         bool own = !generated && !options_is_library(&tracer.options, subject->dotted);
         if (own) subject->refers = weaver_refers_to(subject->weaver, what_refers);
         if (own) weave_call_sites(subject);
+        if (own) weave_resources(subject);
         bool is_task = weave_task_type(jni, loader, subject, own);
         if (own) weave_runners(subject, is_task);
     }
@@ -427,7 +575,7 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
     atomic_fetch_sub(&under_way, 1);
 }
 
-// Classes that are loaded ---------------------------------------------------------------------------------------------
+// Classes that are loaded --------------------------------------------------------------------------------------------
 
 enum { BATCH_CLASSES = 16, MORE_REFERENCES = 64 };
 

@@ -173,13 +173,19 @@ static void test_wrong_executors_are_named(void **state) {
     } cases[] = {
         {"com.acme.Pool hand *", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]"},
         {"com.acme.Pool hand * spawn 1 2", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]"},
-        {"com.acme.Pool hand * take", "a role: spawn, run, worker, idle, core or maximum"},
+        {"com.acme.Pool hand * take",
+         "a role: spawn, run, worker, idle, core, maximum, or resource with acquire, release, capacity, name or limit"},
         {"com.acme.Pool hand * spawn", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn 0", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn outer", "another argument, see rehype-record(1)"},
         {"com.acme.Pool loop * worker 1", "another argument, see rehype-record(1)"},
         {"com.acme.Pool loop * worker outer", "another argument, see rehype-record(1)"}, // it is nested in nothing
         {"com.acme.Pool size ()I core 1", "another argument, see rehype-record(1)"},
+        {"com.acme.Pool get * resource take",
+         "a role: spawn, run, worker, idle, core, maximum, or resource with acquire, "
+         "release, capacity, name or limit"},
+        {"com.acme.Pool get * resource acquire 0", "another argument, see rehype-record(1)"},
+        {"com.acme.Pool put * resource release 1", "another argument, see rehype-record(1)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[128], why[256];

@@ -138,6 +138,148 @@ public final class Rehype {
     public static native void notifies(Object monitor);
     public static native void notifiesAll(Object monitor);
 
+    // Resources (resources.h). Which places of the program's that lock monitors, and which locks, are worth a call: the
+    // agent sets them where a thread had to wait. Places by their number, locks by their hash.
+    private static final boolean[] watchedPlaces = new boolean[4096];
+    private static final boolean[] watchedLocks = new boolean[4096];
+    private static boolean locksWatched;
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void entered(Object monitor, int site, int place) {
+        if (watchedPlaces[place & 4095]) {
+            monitorEntered(monitor, site, place);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void leaves(Object monitor, int place) {
+        if (watchedPlaces[place & 4095]) {
+            monitorLeaves(monitor, place);
+        }
+    }
+
+    public static void left(int place) {
+        if (watchedPlaces[place & 4095]) {
+            monitorThrew(place);
+        }
+    }
+
+    private static boolean isWatched(Object sync) {
+        return watchedLocks[System.identityHashCode(sync) & 4095];
+    }
+
+    /** A lock has a new owner, or is about to have none. */
+    @jdk.internal.vm.annotation.ForceInline
+    public static void owns(Object sync, Object thread) {
+        if (locksWatched && isWatched(sync)) {
+            if (thread != null) {
+                lockTaken(sync, false);
+            } else {
+                lockGivenBack(sync, false);
+            }
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void shares(int taken, Object sync) {
+        if (locksWatched && taken >= 0 && isWatched(sync)) {
+            lockTaken(sync, true);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void sharesLong(long taken, Object sync) {
+        if (locksWatched && taken >= 0 && isWatched(sync)) {
+            lockTaken(sync, true);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void sharesIf(boolean taken, Object sync) {
+        if (locksWatched && taken && isWatched(sync)) {
+            lockTaken(sync, true);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void unshares(Object sync) {
+        if (locksWatched && isWatched(sync)) {
+            lockGivenBack(sync, true);
+        }
+    }
+
+    /** What a semaphore of so many carries until a thread asks for one. */
+    public static long permits(int permits) {
+        return 1L << 62 | permits & 0xffffffffL;
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void permitsTakenIf(int taken, Object sync, long carried, int units) {
+        if (taken >= 0) {
+            permitsTaken(sync, carried, units);
+        }
+    }
+
+    public static void permitsDrained(int units, Object sync, long carried) {
+        if (units > 0) {
+            permitsTaken(sync, carried, units);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void queuePutIf(boolean put, Object queue, long carried) {
+        if (put) {
+            queuePut(queue, carried);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void queueTookIf(Object element, Object queue, long carried) {
+        if (element != null) {
+            queueTook(queue, carried);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void queueGave(Object element) {
+        if (element == null) {
+            queueGaveUp();
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void queueHasTaken(boolean taken) {
+        if (!taken) {
+            queueGaveUp();
+        }
+    }
+
+    public static void poolAsksFor(Object pool, Object limit) {
+        poolAsks(pool, limit instanceof java.time.Duration ? ((java.time.Duration) limit).toMillis() : 0);
+    }
+
+    private static native void monitorEntered(Object monitor, int site, int place);
+    private static native void monitorLeaves(Object monitor, int place);
+    private static native void monitorThrew(int place);
+    private static native void lockTaken(Object sync, boolean shared);
+    private static native void lockGivenBack(Object sync, boolean shared);
+    public static native void syncParks(Object sync, int units, int shared);
+    public static native void syncParksFor(long limit, Object sync, int units, int shared);
+    public static native void syncEnds(int outcome);
+    private static native void permitsTaken(Object sync, long carried, int units);
+    public static native void permitsGiven(Object sync, long carried, int units);
+    public static native void permitsReduced(Object sync, long carried, int units);
+    public static native void queuePut(Object queue, long carried);
+    public static native void queueTook(Object queue, long carried);
+    public static native void queueWaits(Object queue, long carried, int forRoom);
+    public static native void queueWaitsFor(long limit, Object queue, long carried, int forRoom);
+    private static native void queueGaveUp();
+    public static native void queueThrew();
+    public static native void poolAsks(Object pool, long limit);
+    public static native void poolGives(Object connection);
+    public static native void poolThrew();
+    public static native void poolTakesBack(Object pool);
+
     // Fork and join.
     public static native long fork(Object task, long carried);
     public static native long forkDelayed(Object task, long carried);
