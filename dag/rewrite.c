@@ -123,10 +123,20 @@ static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
     return task == IDMAP_NONE;
 }
 
+// A due time is told by how far off it is.
+static struct event due_in_run(const struct rewrite *rewrite, struct event event, int64_t time_ns) {
+    uint32_t task = idmap_get(&rewrite->delayed, event.operand[0]);
+    if (task != IDMAP_NONE) event.operand[1] = (uint64_t)(rewrite->run->due_ns[task] - time_ns);
+    return event;
+}
+
 static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
     const struct event *events = source_events(rewrite)->events;
     for (uint64_t i = from; i < to; i++) {
-        if (is_kept(rewrite, &events[i])) emit(rewrite, events[i], moved_time(rewrite, (int64_t)events[i].time));
+        if (!is_kept(rewrite, &events[i])) continue;
+        int64_t time_ns = moved_time(rewrite, (int64_t)events[i].time);
+        bool due = events[i].kind == EVENT_DUE;
+        emit(rewrite, due ? due_in_run(rewrite, events[i], time_ns) : events[i], time_ns);
     }
 }
 
@@ -541,6 +551,10 @@ static bool fill(struct rewrite *rewrite, uint64_t *next_id) {
     for (uint32_t t = 0; t < recorded->task_count; t++) {
         if (is_folded(rewrite, t) && !idmap_add(&rewrite->folded, recorded->tasks[t].id, t)) return false;
     }
+    for (uint32_t t = 0; run->due_ns && t < recorded->task_count; t++) {
+        bool due = run->due_ns[t] != INT64_MIN;
+        if (due && !idmap_add(&rewrite->delayed, recorded->tasks[t].id, t)) return false;
+    }
     for (uint32_t i = recorded->thread_count; i < run->thread_count; i++) rewrite->run_ids[i] = (*next_id)++;
     uint32_t parts = run->task_count - recorded->task_count;
     if (!parts) return true;
@@ -567,4 +581,5 @@ void rewrite_destroy(struct rewrite *rewrite) {
     free(rewrite->unmade);
     free(rewrite->part_ids);
     idmap_destroy(&rewrite->folded);
+    idmap_destroy(&rewrite->delayed);
 }

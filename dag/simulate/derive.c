@@ -566,7 +566,8 @@ static void lay_task(struct simulation *sim, uint32_t job) {
         task->flags |= TASK_REJECTED; // nobody was there to take it up
 }
 
-// A part of a task has none: what is delayed is never split.
+// As its pool had it in this run, or else as much later as what set it. A part of a task has none: what is delayed is
+// never split.
 static void lay_due(struct simulation *sim, uint32_t job) {
     struct derive_work *work = sim->derive;
     const struct dag *recorded = sim->dag;
@@ -576,9 +577,11 @@ static void lay_due(struct simulation *sim, uint32_t job) {
     work->due_set[job] = DAG_NONE;
     uint32_t set = known ? recorded->due_set[job] : DAG_NONE, now = now_at(work, set);
     if (now == DAG_NONE) return;
+    work->due_set[job] = now;
+    if (sim->due_ns[job] != INT64_MIN) work->due_ns[job] = sim->due_ns[job];
+    if (sim->due_ns[job] != INT64_MIN) return;
     int64_t moved_ns = work->vertices.time_ns[now] - recorded->vertices.time_ns[set];
     if (__builtin_add_overflow(work->due_ns[job], moved_ns, &work->due_ns[job])) work->due_ns[job] = INT64_MAX;
-    work->due_set[job] = now;
 }
 
 static void find_window(struct dag *dag) {

@@ -1039,6 +1039,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
         sim->fate[t] = (uint8_t)fate_of(sim, t);
         sim->moves |= job_has_moved(sim, t);
         sim->dispatch[t] = dag->tasks[t].dispatch;
+        if (sim->due_ns) sim->due_ns[t] = INT64_MIN;
     }
     regroup_begin_run(sim);
     savings_begin_run(sim);
