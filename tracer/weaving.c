@@ -620,6 +620,23 @@ static bool is_wanted(JNIEnv *jni, jclass class, wanted_class *wanted) {
     return is;
 }
 
+static bool is_hooked(JNIEnv *jni, jclass class, const char *name, size_t length) {
+    return hooks_concern(name);
+}
+
+// The hooked classes tell of one task between them, its end by one and its worker's idling by another, so they are made
+// anew at once: in between a worker would tell half of what it does. Returns how many they are.
+static jint put_hooked_first(JNIEnv *jni, jclass *classes, jint count) {
+    jint hooked = 0;
+    for (jint i = 0; i < count; i++) {
+        if (!is_wanted(jni, classes[i], is_hooked)) continue;
+        jclass other = classes[hooked];
+        classes[hooked++] = classes[i];
+        classes[i] = other;
+    }
+    return hooked;
+}
+
 static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
     jclass *classes;
     jint count, found = 0;
@@ -631,7 +648,9 @@ static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    for (jint i = 0; i < found; i += BATCH_CLASSES) {
+    jint together = put_hooked_first(jni, classes, found);
+    weaving_retransform(classes, together);
+    for (jint i = together; i < found; i += BATCH_CLASSES) {
         weaving_retransform(classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
     }
     for (jint i = 0; i < found; i++) (*jni)->DeleteLocalRef(jni, classes[i]);
