@@ -130,6 +130,7 @@ struct dag_thread {
     uint32_t pool;         // trace pool id it works for; 0 none
     bool worker;           // a pool's (or a carrier made for one task): its own run() is no task
     bool system;           // the JVM's own: never counted
+    bool is_virtual;       // it computes on a carrier, and keeps that until it sleeps
     uint32_t bodies;       // of tasks that lie in no other body here
     bool pinned;           // spawns tasks outside of any task, so that no edit may remove it
     uint32_t run_task;     // of its run() or main, DAG_NONE for workers

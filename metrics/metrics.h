@@ -71,6 +71,7 @@ struct metrics {
     int64_t wall_ns;
     double thread_time_ns;
     struct usage threads[STATE_COUNT], virtual_threads[STATE_COUNT];
+    double virtual_ready; // mean of virtual threads that are ready to run and have no carrier: active, but not running
     double composite, balanced; // against a base; NAN without one
     struct task_metrics tasks;
     struct request_metrics requests;

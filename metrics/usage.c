@@ -406,10 +406,24 @@ static double overhead_share(const struct metrics_work *work, const struct dag_e
     return bodies_ns > 0 ? overhead / bodies_ns : NAN;
 }
 
+// NAN where the trace does not tell.
+static double virtual_ready(const struct dag *dag, const struct dag_run *run, const struct state_series *series) {
+    double ready_ns = 0, wall_ns = (double)(series->to_ns - series->from_ns);
+    if (!dag->trace->events_of_kind[EVENT_READY] || !dag->vertices.queued_ns || wall_ns <= 0) return NAN;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        for (uint32_t v = thread->first; thread->is_virtual && v < thread->first + thread->count; v++) {
+            bool within = run->time_ns[v] >= series->from_ns && run->time_ns[v] <= series->to_ns;
+            if (within) ready_ns += (double)dag->vertices.queued_ns[v];
+        }
+    }
+    return ready_ns / wall_ns;
+}
+
 void metrics_unknown(struct metrics *metrics) {
     const struct usage none = {NAN, NAN, NAN};
     const struct quantiles nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    *metrics = (struct metrics){.composite = NAN, .balanced = NAN};
+    *metrics = (struct metrics){.composite = NAN, .balanced = NAN, .virtual_ready = NAN};
     for (int s = 0; s < STATE_COUNT; s++) metrics->threads[s] = metrics->virtual_threads[s] = none;
     metrics->tasks = (struct task_metrics){
         .overhead_share = NAN, .idle_share = NAN, .work_ns = NAN, .span_ns = NAN, .granularity_unit = "ns"};
@@ -427,6 +441,7 @@ bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const str
         return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");
     }
     usage_all(work, metrics->threads);
+    metrics->virtual_ready = virtual_ready(dag, run, series);
     metrics->wall_ns = series->to_ns - series->from_ns;
     double wall = (double)metrics->wall_ns;
     metrics->thread_time_ns = wall > 0 ? metrics->threads[STATE_OCCUPIED].mean * wall : 0;

@@ -141,11 +141,21 @@ static cJSON *gc_of(const struct metrics *metrics) {
     return object;
 }
 
+// Of ready ones only the mean is known: a trace tells how long a thread was ready, up to its next boundary.
+static cJSON *virtual_states_of(const struct metrics *metrics) {
+    cJSON *object = states_of(metrics->virtual_threads), *ready = cJSON_CreateObject();
+    add(ready, "peak", cJSON_CreateNull());
+    add(ready, "max", cJSON_CreateNull());
+    add(ready, "mean", json_number(metrics->virtual_ready));
+    add(object, "ready", ready);
+    return object;
+}
+
 void json_add_metrics(cJSON *object, const struct metrics *metrics) {
     add(object, "wall_ns", json_integer(metrics->wall_ns));
     add(object, "thread_time_ns", rounded(metrics->thread_time_ns));
     add(object, "threads", states_of(metrics->threads));
-    add(object, "virtual_threads", states_of(metrics->virtual_threads));
+    add(object, "virtual_threads", virtual_states_of(metrics));
     add(object, "composite", json_number(metrics->composite));
     add(object, "balanced", json_number(metrics->balanced));
     add(object, "tasks", tasks_of(&metrics->tasks));

@@ -135,7 +135,8 @@ static void add_granularity(struct table *table, const struct task_metrics *task
     }
 }
 
-static bool write_states(const char *threads, const struct usage *states, FILE *file, bool utf8, struct error *error) {
+static bool write_states(const char *threads, const struct usage *states, double ready, FILE *file, bool utf8,
+                         struct error *error) {
     const struct table_column columns[] = {
         {threads, TABLE_LEFT}, {"peak", TABLE_RIGHT}, {"max", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
@@ -145,6 +146,12 @@ static bool write_states(const char *threads, const struct usage *states, FILE *
         table_add(&table, text_fixed(states[state].max, 0).s);
         table_add(&table, text_fixed(states[state].mean, 2).s);
     }
+    if (!isnan(ready)) {
+        table_add(&table, "ready, without a carrier");
+        table_add(&table, "");
+        table_add(&table, "");
+        table_add(&table, text_fixed(ready, 2).s);
+    }
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);
     return ok;
@@ -152,10 +159,10 @@ static bool write_states(const char *threads, const struct usage *states, FILE *
 
 bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_RIGHT}};
-    if (!write_states("threads", metrics->threads, file, utf8, error)) return false;
+    if (!write_states("threads", metrics->threads, NAN, file, utf8, error)) return false;
     if (!isnan(metrics->virtual_threads[STATE_OCCUPIED].mean)) {
         putc('\n', file);
-        if (!write_states("virtual threads", metrics->virtual_threads, file, utf8, error)) return false;
+        if (!write_states("virtual threads", metrics->virtual_threads, metrics->virtual_ready, file, utf8, error)) return false;
     }
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof one_rows / sizeof *one_rows; i++) {

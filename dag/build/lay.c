@@ -94,6 +94,7 @@ struct lay {
     uint64_t ordinal;          // of the event in hand
     uint32_t sighting;         // of the task that it names, or IDMAP_NONE
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
+    int64_t ready_ns;          // and, of a virtual thread, for a carrier
     int64_t limit_ns;          // of the wait that begins next
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
@@ -114,6 +115,7 @@ static bool begin_thread(struct lay *lay) {
     thread->worker = facts->is_worker;
     thread->pool = facts->pool;
     thread->system = builder->trace->streams[lay->stream].thread.flags & THREAD_SYSTEM;
+    thread->is_virtual = builder->trace->streams[lay->stream].thread.flags & THREAD_VIRTUAL;
     return true;
 }
 
@@ -585,18 +587,21 @@ static bool lay_event(struct lay *lay, const struct event *event) {
     }
 }
 
+#define READY_MOST_NS ((UINT64_C(1) << 53) - 1) // 104 days, so that sums stay sums
+
 // At a boundary the last vertex of the event takes what the thread has computed and waited for cores so far
 // (compute.c).
 static void note_boundary(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
     struct dag *dag = builder->dag;
     if (event->kind == EVENT_RUN_DELAY) lay->delay_ns = (int64_t)(event->operand[0] & INT64_MAX);
+    if (event->kind == EVENT_READY) lay->ready_ns += (int64_t)(event->operand[0] & READY_MOST_NS);
     if (!builder->has_cpu || !event_has_cpu(event->kind) || builder->thread_of_stream[lay->stream] == DAG_NONE) return;
     uint32_t v = last_vertex(lay);
     if (dag->vertices.event[v] != lay->ordinal) return; // of a nested task, which has no vertices
     dag->vertices.compute_ns[v] = (int64_t)event->operand[1];
     builder->measured |= event->operand[1] != 0;
-    if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns;
+    if (builder->has_delay) dag->vertices.queued_ns[v] = lay->delay_ns + lay->ready_ns;
 }
 
 // What an event cost before its time is part of the edge to its first vertex, what it cost behind, of the next one.
@@ -714,7 +719,7 @@ bool lay_vertices(struct builder *builder) {
     if (!prepare_bytecodes(builder) || !prepare_due(builder)) return false;
     builder->has_costs = trace->tells_costs;
     builder->has_cpu = trace->header.cycle_unit != NULL;
-    builder->has_delay = builder->has_cpu && trace->events_of_kind[EVENT_RUN_DELAY];
+    builder->has_delay = builder->has_cpu && (trace->events_of_kind[EVENT_RUN_DELAY] || trace->events_of_kind[EVENT_READY]);
     builder->dag->first_ns = INT64_MAX;
     builder->dag->last_ns = INT64_MIN;
     if (!lay_all(builder)) return false;

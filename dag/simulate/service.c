@@ -251,6 +251,10 @@ bool service_new(struct simulation *sim) {
     bool ok = sim->luck && sim->pauses && sim->background && played && measure_background(sim, played) &&
               go_through(&(struct sweep){.sim = sim, .played = played});
     free(played);
+    for (uint32_t i = 0; ok && i < dag->thread_count; i++) { // a carrier is kept, and not shared
+        const struct dag_thread *thread = &dag->threads[i];
+        if (thread->is_virtual) memset(&sim->luck[thread->first], 0, thread->count * sizeof *sim->luck);
+    }
     if (ok && !corrects(sim, CORRECTION_SERVICE))
         memset(sim->luck, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->luck);
     for (uint32_t i = 0; ok && i < dag->sample_count && !corrects(sim, CORRECTION_OTHER_LOAD); i++)

@@ -786,6 +786,8 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
         agenda_put(&sim->agenda, index, strand->joins_ns);
         return;
     }
+    strand->edge = EDGE_READY;
+    if (!carrier_take(sim, index)) return;
     strand->edge = EDGE_COMPUTES;
     cores_join(&sim->cores, index, strand->joins_ns, strand->edge_compute_ns, strand->edge_luck);
 }
@@ -907,6 +909,10 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
     }
 }
 
+static bool goes_on_computing(const struct strand *strand, int64_t now_ns) {
+    return strand->edge == EDGE_COMPUTES || (strand->edge == EDGE_WAKES && strand->joins_ns <= now_ns);
+}
+
 static void end_computing(struct simulation *sim) {
     uint32_t index = cores_take(&sim->cores);
     if (index == AGENDA_NONE) return;
@@ -915,7 +921,10 @@ static void end_computing(struct simulation *sim) {
     strand->computed_ns = sim->cores.since_ns;
     uint32_t v = strand->kept_from == DAG_NONE ? strand->vertex : strand->kept_from;
     if (sim->rehearses && v < STEP_LEAST) sim->luck[v].crowding = sim->cores.shares[index].crowding;
+    int64_t now_ns = strand->computed_ns;
     advance(sim, index);
+    if (sim->strands[index].carried && !goes_on_computing(&sim->strands[index], now_ns))
+        carrier_give_back(sim, index, now_ns);
 }
 
 // What happens next. false: nothing does.
@@ -1032,6 +1041,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     resources_begin_run(sim);
+    carriers_begin_run(sim, model->cores);
     pools_begin_run(sim);
     sim->moves = edit->staged_count > 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {

@@ -87,6 +87,7 @@ enum {
 enum edge {
     EDGE_AHEAD,
     EDGE_WAKES, // it sleeps first, until joins_ns, and then computes
+    EDGE_READY, // and has no carrier
     EDGE_COMPUTES,
     EDGE_COMPUTED,
 };
@@ -129,6 +130,8 @@ struct strand {
     int64_t called_ns, limit_ns;   // since when it need not wait any more; when it gives up, INT64_MAX: never
     uint32_t holds;                // what it has, the latest first; DAG_NONE
     uint8_t wait;                  // enum ask_state
+    bool carried;                  // a virtual thread that has a carrier
+    uint32_t carrier_next;         // the one that is ready behind it, DAG_NONE
     uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
     bool entered;                  // `vertex` is the start of a body that begins here: no cause
     bool has_edge;                 // as in struct passage
@@ -242,6 +245,11 @@ struct resource {      // a resource of the DAG in this run
     bool unlocked;     // it is never contended
 };
 
+struct carriers {         // of virtual threads
+    uint32_t idle;        // how many
+    uint32_t first, last; // processes that are ready and have none, DAG_NONE
+};
+
 struct hold { // what a process has
     uint32_t ask, next;
 };
@@ -310,6 +318,7 @@ struct simulation {
 
     struct resource *resources; // of the DAG
     bool grants;                // this run settles anew who has them
+    struct carriers carriers;
     struct hold *holds;
     uint32_t hold_count, hold_capacity, unused_hold;
     struct agenda releases; // of resources whose releases are not told
@@ -641,6 +650,11 @@ uint32_t donor_of(struct simulation *sim, uint32_t ask); // an ask with the othe
 bool donor_is_there(struct simulation *sim, uint32_t strand, uint32_t ask);
 void donor_go_on(struct simulation *sim, uint32_t strand, uint32_t ask); // it does that
 void donor_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, enum vertex_kind kind, int64_t time_ns);
+
+// carriers.c
+void carriers_begin_run(struct simulation *sim, double cores); // cores: of the model, 0 as recorded
+bool carrier_take(struct simulation *sim, uint32_t strand);    // false: it is ready, and waits for one
+void carrier_give_back(struct simulation *sim, uint32_t strand, int64_t now_ns); // to the next that is ready
 
 // starvation.c: a worker begins to wait for a resource
 void starvation_look(struct simulation *sim, uint32_t strand);
