@@ -114,7 +114,7 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
         if (!calling_text_write(analysis->dag, &findings->callings, CALLING_SITES_SHOWN, stdout, error)) return false;
     }
     if (findings->lateness_count) {
-        puts("\nhow late tasks with a due time begin");
+        puts("\nlateness: how long after they are due tasks begin");
         if (!metrics_text_write_lateness(analysis->dag, findings->lateness, findings->lateness_count, LATENESS_SHOWN,
                                          stdout, utf8, error))
             return false;

@@ -216,9 +216,7 @@ static bool warn_of_halt(struct warnings *warnings, const struct dag *dag, uint3
     struct sentence sentence = sentence_begin(text, sizeof text);
     say(&sentence, "all %u workers of ", workers);
     say_pool(&sentence, dag, pool);
-    say(&sentence, " wait for tasks that only ");
-    say_pool(&sentence, dag, pool);
-    say(&sentence, " can run");
+    say(&sentence, " wait for tasks that only the same pool can run");
     say_nested(&sentence, dag, wait);
     say(&sentence, ": ");
     if (left) say_count(&sentence, left);

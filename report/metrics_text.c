@@ -147,7 +147,7 @@ static bool write_states(const char *threads, const struct usage *states, double
         table_add(&table, text_fixed(states[state].mean, 2).s);
     }
     if (!isnan(ready)) {
-        table_add(&table, "ready, without a carrier");
+        table_add(&table, "without a carrier, though ready");
         table_add(&table, "");
         table_add(&table, "");
         table_add(&table, text_fixed(ready, 2).s);
@@ -162,7 +162,8 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, st
     if (!write_states("threads", metrics->threads, NAN, file, utf8, error)) return false;
     if (!isnan(metrics->virtual_threads[STATE_OCCUPIED].mean)) {
         putc('\n', file);
-        if (!write_states("virtual threads", metrics->virtual_threads, metrics->virtual_ready, file, utf8, error)) return false;
+        if (!write_states("virtual threads", metrics->virtual_threads, metrics->virtual_ready, file, utf8, error))
+            return false;
     }
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof one_rows / sizeof *one_rows; i++) {

@@ -719,7 +719,8 @@ bool lay_vertices(struct builder *builder) {
     if (!prepare_bytecodes(builder) || !prepare_due(builder)) return false;
     builder->has_costs = trace->tells_costs;
     builder->has_cpu = trace->header.cycle_unit != NULL;
-    builder->has_delay = builder->has_cpu && (trace->events_of_kind[EVENT_RUN_DELAY] || trace->events_of_kind[EVENT_READY]);
+    builder->has_delay =
+        builder->has_cpu && (trace->events_of_kind[EVENT_RUN_DELAY] || trace->events_of_kind[EVENT_READY]);
     builder->dag->first_ns = INT64_MAX;
     builder->dag->last_ns = INT64_MIN;
     if (!lay_all(builder)) return false;

@@ -126,9 +126,9 @@ static void test_a_starved_pool(void **state) {
     struct fixture f;
     hang(&f, 0);
     assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
-    expect(&f,
-           "all 2 workers of pool-1 wait for tasks that only pool-1 can run (Main.main:10 for Main.work:20): 2 in its "
-           "queue; nothing can go on");
+    expect(&f, "all 2 workers of pool-1 wait for tasks that only the same pool can run (Main.main:10 for "
+               "Main.work:20): 2 in its "
+               "queue; nothing can go on");
     assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
     expect(&f, NULL);
     close_run(&f);
