@@ -162,9 +162,9 @@ struct dag_resource {
     uint32_t resource_class; // trace class id
     const char *name;        // as a user would call it, NULL unknown
     int64_t capacity;        // units in all; -1 unknown
-    int64_t initial;         // units that nobody had at the beginning of the recording
-    bool fair;               // who waits longest comes first; else whoever comes
-    bool tells_holds;        // the trace tells who has it; else only who had to wait
+    int64_t initial;         // units free at the beginning of the recording
+    bool fair;               // the longest wait is served first; else any ask
+    bool tells_holds;        // the trace tells its holders; else only its waits
     bool goes_round;         // what is taken is given back by whoever took it
 };
 

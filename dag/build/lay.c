@@ -468,7 +468,7 @@ static bool lay_held(struct lay *lay, const struct event *event) {
     return ask_add(lay->builder, ask, ask.got) && push_hold(lay->builder, index);
 }
 
-// What the thread did not take it gives to whoever waits for it.
+// What the thread did not take goes to the threads that wait for it.
 static bool lay_released(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
     struct dag_ask ask = ask_of_event(event);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The walk is the one of skew.c: each thread goes on until its next vertex has a cause without a time yet, and waits on
 // that, or on the turn before at a pool's queues. The graph as recorded has no cycle, but turns and causes of locks
-// (RULE_GRANT) are none of its edges, and waits may precede what they wait for by a moment: where nobody can go on, the
-// earliest vertex that has its cause does without its turn, or else the earliest without its cause.
+// (RULE_GRANT) are none of its edges, and waits may precede what they wait for by a moment: where no thread can go on,
+// the earliest vertex that has its cause does without its turn, or else the earliest without its cause.
 #include "dag/build/perturbation.h"
 
 #include "dag/build/builder.h"

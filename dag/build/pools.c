@@ -251,7 +251,7 @@ static bool count_workers(struct builder *builder) {
     return true;
 }
 
-// Who hands over a task for now computes its due time just before; the JVM's clock and the trace's differ by less.
+// A task handed over for now has a due time computed just before; the JVM's clock and the trace's differ by less.
 #define LEAST_DELAY_NS 100000
 
 // Where the trace does not tell when a task is due, each of a pool that delays may have been to run later.

@@ -227,7 +227,7 @@ static void leave_uncovered(struct replay *replay, struct count *count, uint32_t
     if (*link == index) *link = replay->next[index];
 }
 
-// ---- who is called by which release: as in dag/simulate/resources.c
+// ---- which release calls which ask: as in dag/simulate/resources.c
 
 static int64_t place_of_new(const struct replay *replay, uint32_t index) {
     const struct dag_ask *ask = &replay->dag->asks[index];
