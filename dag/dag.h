@@ -165,7 +165,7 @@ struct dag_resource {
     int64_t initial;         // units free at the beginning of the recording
     bool fair;               // the longest wait is served first; else any ask
     bool tells_holds;        // the trace tells its holders; else only its waits
-    bool goes_round;         // what is taken is given back by whoever took it
+    bool goes_round;         // what is taken is given back by its taker
 };
 
 // One acquisition of a resource, or what gives a resource back that the thread did not take. All vertices are of one
@@ -181,7 +181,7 @@ struct dag_ask {
     bool given_up;
     int64_t limit_ns;   // it does not wait for longer; INT64_MAX: it does
     int64_t held_ns;    // where no release is told: so long it had it at the least; 0 unknown
-    int64_t unknown_ns; // so long of its wait the resource was held by nobody that is known
+    int64_t unknown_ns; // so long of its wait no known thread had the resource
     int64_t waking_ns;  // so long before it got it there was enough for it: its wake-up latency; 0 unknown
 };
 
@@ -299,9 +299,16 @@ static inline uint32_t dag_task_of(const struct dag_vertices *vertices, uint32_t
     return vertex_is_of_resource(vertices->kind[vertex]) ? DAG_NONE : vertices->task[vertex];
 }
 
-// What a vertex had to await, or DAG_NONE: who has a resource next is not settled by who had it before.
+// What a vertex had to await, or DAG_NONE: the next holder of a resource is not settled by the one before.
 static inline uint32_t dag_awaited_by(const struct dag_vertices *vertices, uint32_t vertex) {
     return vertices->rule[vertex] == RULE_GRANT ? DAG_NONE : vertices->cause[vertex];
+}
+
+// The task in whose body a thread is behind a vertex, the innermost, or DAG_NONE; `body` is that before the vertex.
+static inline uint32_t dag_body_after(const struct dag *dag, uint32_t vertex, uint32_t body) {
+    unsigned kind = dag->vertices.kind[vertex];
+    if (kind == VERTEX_START) return dag->vertices.task[vertex];
+    return kind == VERTEX_END ? dag->tasks[dag->vertices.task[vertex]].enclosing : body;
 }
 
 // Builds the graph from the trace's streams. The trace must outlive it. Sound on any readable trace: half brackets,

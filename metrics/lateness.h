@@ -6,7 +6,7 @@
 #include "metrics/metrics.h"
 
 struct lateness {
-    uint32_t site; // index into dag->sites; DAG_NONE: of tasks that nobody was seen to spawn
+    uint32_t site; // index into dag->sites; DAG_NONE: of tasks whose spawn was not seen
     uint64_t tasks;
     struct quantiles ns; // below 0: early, by the coarseness of the clock that told the due time
     double std_ns, min_ns;

@@ -157,7 +157,7 @@ struct wait_site {
     uint64_t waits, taken;     // slept; found ready
     int64_t total_ns, longest_ns;
 };
-struct blocker {               // resources, and sleeps that nobody is known to have ended
+struct blocker {               // resources, and sleeps that no known thread ended
     const char *resource;      // name of what is waited for (dag/names.h); NULL: nothing that threads hold
     const char *class_name;    // of what the thread slept on; NULL when unknown
     struct trace_site site;    // class_name NULL when unknown, as that of locks is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What threads wait for beside results, workers and cores, and who holds it meanwhile: locks, permits, connections,
+// What threads wait for beside results, workers and cores, and its holders meanwhile: locks, permits, connections,
 // places of queues. Of any run, by its vertices.
 #ifndef REHYPE_METRICS_RESOURCES_H
 #define REHYPE_METRICS_RESOURCES_H

@@ -125,8 +125,7 @@ static void find_askers(const struct dag *dag, uint32_t resource, uint8_t *asks)
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE, end = dag->threads[i].first + dag->threads[i].count;
         for (uint32_t v = dag->threads[i].first; v < end; v++) {
-            if (vertices->kind[v] == VERTEX_START) body = vertices->task[v];
-            if (vertices->kind[v] == VERTEX_END) body = dag->tasks[vertices->task[v]].enclosing;
+            body = dag_body_after(dag, v, body);
             bool of_resource = vertex_is_of_resource(vertices->kind[v]) && body != DAG_NONE;
             if (of_resource && dag->asks[vertices->task[v]].resource == resource) asks[body] = true;
         }

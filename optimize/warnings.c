@@ -158,8 +158,7 @@ static size_t list_waits_of(const struct dag *dag, const struct dag_thread *thre
     uint32_t waiter = DAG_NONE; // the innermost body
     for (uint32_t v = thread->first; v < end; v++) {
         uint32_t awaited = vertices->task[v];
-        if (vertices->kind[v] == VERTEX_START) waiter = awaited;
-        if (vertices->kind[v] == VERTEX_END) waiter = dag->tasks[awaited].enclosing;
+        waiter = dag_body_after(dag, v, waiter);
         if (vertices->kind[v] != VERTEX_WAIT_BEGIN || awaited == DAG_NONE || waiter == DAG_NONE) continue;
         if (dag->tasks[awaited].pool != thread->pool) continue;
         bool goes_on = v + 1 == end, ends = !goes_on && vertices->kind[v + 1] == VERTEX_WAIT_END;

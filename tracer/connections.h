@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pools of connections and the like, told by lines of executors.conf (role `resource`): a method that gives an object,
-// one that takes it back, and who says how many there are and what the pool is called. What a thread waits for within
-// the first belongs to the pool.
+// one that takes it back, and one that says how many there are and what the pool is called. What a thread waits for
+// within the first belongs to the pool.
 #ifndef REHYPE_TRACER_CONNECTIONS_H
 #define REHYPE_TRACER_CONNECTIONS_H
 

@@ -71,8 +71,8 @@ static bool waits_for_asked(JNIEnv *jni, struct thread_state *state) {
 
 // Monitors -----------------------------------------------------------------------------------------------------------
 
-// Who held a monitor when it was first waited for: by its thread's number, and how often it had taken it. Its releases
-// are told by these, since its acquisitions were not recorded.
+// The holder of a monitor when it was first waited for: by its thread's number, and how often it had taken it. Its
+// releases are told by these, since its acquisitions were not recorded.
 enum { FIRST_HOLDERS = 64, OWNERS_ASKED_MOST = 1000 };
 static struct first_holder {
     _Atomic(uint32_t) slot; // 0: free
@@ -425,7 +425,7 @@ static void give_way(struct thread_state *state, jobject monitor) {
     hold->gave_way = true;
 }
 
-// Whoever has been notified takes up the monitor as the one that notified leaves it.
+// A thread that was notified takes up the monitor as the one that notified leaves it.
 static void take_up(struct thread_state *state, jobject monitor) {
     uint32_t slot = state && state->hold_count ? resources_find(known_id(monitor)) : 0;
     struct hold *hold = slot ? resources_hold(state, slot) : NULL;

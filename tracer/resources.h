@@ -45,8 +45,8 @@ void resources_set_kind(uint32_t slot, enum resource_kind kind, int64_t capacity
 // Whether it is calm. It may be another thread that is the first to wait.
 bool resources_is_calm(uint32_t slot);
 
-// By whoever gives back what is not known to have been recorded as taken: whether to record it, which it then has to.
-// Of what is not calm it always is.
+// By the thread that gives back what is not known to have been recorded as taken: whether to record it, which it then
+// has to. Of what is not calm it always is.
 bool resources_tells_release(uint32_t slot);
 
 // Whether the thread is in a task, awake, and does not hand a task over.

@@ -21,11 +21,11 @@ void virtual_listen(jvmtiEventMode mode);
 // Before another recording: forgets the threads of the one before.
 void virtual_restart(void);
 
-// By whoever hands a virtual thread to its scheduler. Some 30 ns; takes no lock.
+// By the thread that hands a virtual thread to its scheduler. Some 30 ns; takes no lock.
 void virtual_ready(JNIEnv *jni, jobject thread);
 
-// By a virtual thread that is about to sleep for so long at most; and by whoever ends such a sleep since its time is
-// up, around that.
+// By a virtual thread that is about to sleep for so long at most; and by the thread that ends such a sleep since its
+// time is up, around that.
 void virtual_wakes_in(JNIEnv *jni, jobject thread, int64_t ns);
 void virtual_time_is_up(JNIEnv *jni, jobject thread);
 void virtual_time_was_up(void);

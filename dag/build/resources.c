@@ -342,8 +342,7 @@ static void look_around(struct replay *replay) {
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE, before = DAG_NONE, last = dag->threads[i].first + dag->threads[i].count - 1;
         for (uint32_t v = dag->threads[i].first; v <= last; v++) {
-            if (vertices->kind[v] == VERTEX_START) body = vertices->task[v];
-            if (vertices->kind[v] == VERTEX_END) body = dag->tasks[vertices->task[v]].enclosing;
+            body = dag_body_after(dag, v, body);
             if (vertices->kind[v] != VERTEX_ACQUIRED) continue;
             uint32_t ask = vertices->task[v];
             replay->body_end[ask] = body == DAG_NONE ? DAG_NONE : dag->tasks[body].end;

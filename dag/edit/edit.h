@@ -110,12 +110,12 @@ bool dag_combinator_keeps_pool(const struct dag *dag, uint32_t task);
 const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
 void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
 
-// Another capacity of a resource: refused where nothing goes round in it, so that it has none, and where it is not
-// known who has it. Where it can't be told how many there are, as many as were in use at once.
+// Another capacity of a resource: refused where nothing goes round in it, so that it has none, and where its
+// holders are not known. Where it can't be told how many there are, as many as were in use at once.
 const char *dag_resize_resource_refusal(const struct dag *dag, uint32_t resource);
 void dag_edit_resize_resource(struct dag_edit *edit, uint32_t resource, int64_t units);
 
-// No contention for a lock: whoever asks for it has it. Refused of what is no lock.
+// No contention for a lock: each thread that asks has it at once. Refused of what is no lock.
 const char *dag_unlock_refusal(const struct dag *dag, uint32_t resource);
 void dag_edit_unlock(struct dag_edit *edit, uint32_t resource);
 

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 enum {
-    CANDIDATES_MOST = 64, // that are looked at for one task
+    CANDIDATES_MOST = 64, // that are compared for one task
+    TRIED_MOST = 1024,    // asks that are looked at for these: most may be no candidates
     CHANGES_MOST = 64,    // of one task: what tries again until it gets something may never get it
 };
 
@@ -35,8 +36,7 @@ static void find_tasks(const struct dag *dag, uint32_t *task_of) {
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE, end = dag->threads[i].first + dag->threads[i].count;
         for (uint32_t v = dag->threads[i].first; v < end; v++) {
-            if (vertices->kind[v] == VERTEX_START) body = vertices->task[v];
-            if (vertices->kind[v] == VERTEX_END) body = dag->tasks[vertices->task[v]].enclosing;
+            body = dag_body_after(dag, v, body);
             bool asks = vertices->kind[v] == VERTEX_ACQUIRE || vertices->kind[v] == VERTEX_HELD;
             if (asks) task_of[vertices->task[v]] = body;
         }
@@ -168,7 +168,9 @@ static uint32_t find_donor(const struct simulation *sim, uint32_t ask) {
     uint32_t task = donors->task_of[ask], best = DAG_NONE, looked = 0;
     if (task == DAG_NONE || !is_repeatable(dag, task, ask)) return DAG_NONE;
     int64_t own_ns = progress_of(dag, task, ask), least_ns = INT64_MAX;
-    for (uint32_t i = first_of_place(sim, ask); i < donors->count && looked < CANDIDATES_MOST; i++) {
+    uint32_t first = first_of_place(sim, ask), end = donors->count;
+    if (end - first > TRIED_MOST) end = first + TRIED_MOST;
+    for (uint32_t i = first; i < end && looked < CANDIDATES_MOST; i++) {
         uint32_t other = donors->sorted[i];
         const struct dag_ask *at = &dag->asks[other];
         if (at->site != of->site || at->resource != of->resource || at->given_up == of->given_up) break;

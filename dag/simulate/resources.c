@@ -57,7 +57,7 @@ static bool is_fair(const struct simulation *sim, uint32_t ask) {
     return sim->dag->resources[sim->dag->asks[ask].resource].fair;
 }
 
-// ---- who holds what
+// ---- holders
 
 static void hold(struct simulation *sim, uint32_t index, uint32_t ask) {
     uint32_t at = sim->unused_hold;
@@ -108,7 +108,7 @@ static bool owns(const struct simulation *sim, uint32_t index, uint32_t ask) {
     return false;
 }
 
-// ---- who waits, the next to be called first
+// ---- waiters, the next to be called first
 
 static int64_t key_of(const struct simulation *sim, uint32_t ask, int64_t now_ns) {
     const struct dag_ask *of = &sim->dag->asks[ask];

@@ -317,7 +317,7 @@ struct simulation {
     int64_t *drained_ns;   // a task each, of those that lay in a queue: when that had run empty
 
     struct resource *resources; // of the DAG
-    bool grants;                // this run settles anew who has them
+    bool grants;                // this run settles anew which threads have them
     struct carriers carriers;
     struct hold *holds;
     uint32_t hold_count, hold_capacity, unused_hold;

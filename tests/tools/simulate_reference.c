@@ -1111,7 +1111,7 @@ static struct resource *of_ask(const struct reference *r, uint32_t ask) {
     return &r->resources[ask_of(r, ask)->resource];
 }
 
-// Others are asked for by nobody else, and take what they took.
+// Others are asked for by no other strand, and take what they took.
 static bool is_told(const struct reference *r, uint32_t v) {
     unsigned kind = r->dag->vertices.kind[v];
     bool of_resource = kind >= VERTEX_ACQUIRE && kind <= VERTEX_RELEASED;
@@ -1122,7 +1122,7 @@ static bool is_fair(const struct reference *r, uint32_t ask) {
     return r->dag->resources[ask_of(r, ask)->resource].fair;
 }
 
-// It costs nothing: nobody contends for it, or the strand has that lock already.
+// It costs nothing: no strand contends for it, or the strand has that lock already.
 static bool is_free(const struct reference *r, const struct strand *strand, uint32_t ask) {
     uint32_t resource = ask_of(r, ask)->resource;
     unsigned kind = r->dag->resources[resource].kind;
@@ -1140,7 +1140,7 @@ static bool is_enough(const struct reference *r, const struct strand *strand, ui
     return is_free(r, strand, ask) || (!resource->unknown && resource->available >= ask_of(r, ask)->units);
 }
 
-// Who comes has it, but behind those that wait for what is fair, and a reader behind a writer.
+// A strand that comes has it, but behind those that wait for what is fair, and a reader behind a writer.
 static bool has_at_once(const struct reference *r, const struct strand *strand, uint32_t ask) {
     const struct resource *resource = of_ask(r, ask);
     if (is_free(r, strand, ask)) return true;
