@@ -3,7 +3,6 @@
 
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
 
 #include <stdlib.h>
 #include <string.h>

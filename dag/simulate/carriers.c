@@ -2,7 +2,7 @@
 // Carriers of virtual threads, where threads share the cores: a virtual thread computes on a carrier, and keeps that
 // until it sleeps, since virtual threads do not share time (JEP 444). There are as many as the scheduler's parallelism,
 // or on other cores as many as these; whatever is ready when all are taken waits in the order in which it became so.
-#include "dag/simulate/strand.h"
+#include "dag/simulate/carriers.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Model `cpu`: how long the edges of a run take when what is computed shares the cores.
+#include "dag/simulate/computing.h"
+
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/next_vertex.h"
+#include "dag/simulate/savings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -118,7 +121,7 @@ bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
 
 // What an edge that was held up by its site's first task sleeps less, now that it sleeps only as long as that takes.
 static int64_t spared_ns(const struct simulation *sim, const struct strand *strand) {
-    const struct holdup *holdup = costs_holdup(sim->costs, strand->vertex);
+    const struct holdup *holdup = first_use_of(&sim->costs->holdups, strand->vertex);
     int64_t first_ns = sim->time_ns[sim->dag->tasks[holdup->first].start];
     if (first_ns == DAG_PENDING || first_ns == DAG_ABSENT) return 0;
     int64_t held_ns = max_ns(first_ns + holdup->until_ns - strand->joins_ns, 0);

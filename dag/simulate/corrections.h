@@ -8,7 +8,7 @@
 enum correction {
     CORRECTION_SERVICE,     // what an edge got of its fair share of the cores, when recorded
     CORRECTION_OTHER_LOAD,  // cores that the JVM's own threads and other processes took
-    CORRECTION_FIRST_USE,   // sleep while another task did what is done but once (holdups.c)
+    CORRECTION_FIRST_USE,   // sleep while another task did what is done but once (first_use.c)
     CORRECTION_AMORTISED,   // what merging saves beside hand-overs (savings.c)
     CORRECTION_WAKEUPS,     // when workers slept and woke up (shifts.c)
     CORRECTION_QUEUE_ORDER, // of spawns that overlap, which task was in the queue first (queue.c)

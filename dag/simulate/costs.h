@@ -15,6 +15,7 @@
 
 #include "dag/dag.h"
 #include "dag/simulate/corrections.h"
+#include "dag/simulate/first_use.h"
 
 struct cost {
     uint64_t count; // of what it is the mean; 0: none was recorded, and mean_ns is the nearest that is known
@@ -39,15 +40,6 @@ struct pool_costs {
     struct cost looking; // how long a worker that finds no task looks around before it goes idle
 };
 
-// A task that slept while another of its site did what is done but once (a class is initialised by whoever uses it
-// first, and all others who use it sleep until that is done). Nothing in a trace says so: see holdups.c.
-struct holdup {
-    uint32_t vertex;  // the edge to it slept
-    uint32_t first;   // task of the site, with which that began
-    int64_t held_ns;  // of what the edge slept
-    int64_t until_ns; // after the first one's start, when it was done
-};
-
 struct costs {
     struct pool_costs *pools; // by trace pool id; [0]: threads of their own
     uint32_t pool_count;
@@ -55,8 +47,7 @@ struct costs {
     struct cost waking;  // what these computed, from asking to going on
     int64_t *bracket_ns; // a task each, as recorded: its own
     int64_t *pickup_ns;
-    struct holdup *holdups; // by vertex
-    uint32_t holdup_count;
+    struct holdups holdups;
     unsigned without; // corrections that are left out, CORRECTION_BIT each; 0 as measured
 };
 
@@ -72,10 +63,5 @@ void costs_free(struct costs *costs);
 // Which class a sleep is of, and the shortest sleep of a class.
 unsigned costs_sleep_class(int64_t slept_ns);
 int64_t costs_least_sleep_ns(unsigned sleep);
-
-// costs->holdups; costs_measure does it. false: no memory.
-bool costs_measure_holdups(const struct dag *dag, struct costs *costs);
-// The one of an edge, or NULL.
-const struct holdup *costs_holdup(const struct costs *costs, uint32_t vertex);
 
 #endif

@@ -2,8 +2,12 @@
 // Executors that delay: ScheduledThreadPoolExecutor, java.util.Timer, and what ForkJoinPool schedules. What is handed
 // over waits, by nobody's doing, until it is due; then a worker that idles takes it, or else it queues by its due time.
 // The start comes as late after the later of due time and free worker as it did.
+#include "dag/simulate/delays.h"
+
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/queue.h"
+#include "dag/simulate/stealing.h"
+#include "dag/simulate/worker.h"
 
 static bool is_periodic(const struct simulation *sim, uint32_t job) {
     return sim->dag->period_ns[job_task(sim, job)] != 0;

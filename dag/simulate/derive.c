@@ -8,11 +8,13 @@
 //
 // Of large runs two threads derive strands, and tasks (base/hands.h). What comes out is the same whoever derives what:
 // where a strand's vertices go is counted first, and no two strands pass the same vertex.
+#include "dag/simulate/derive.h"
+
 #include "base/hands.h"
 #include "base/pages.h"
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/passage.h"
 
 #include <stdlib.h>
 #include <string.h>

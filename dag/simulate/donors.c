@@ -7,9 +7,12 @@
 // that had computed as much before, of equals the first. A donor that spawns, or waits for another's result, behind its
 // wait is none: those would be other tasks. Nor has a task one that does so: what it spawned would be gone, and with it
 // what others wait for.
+#include "dag/simulate/donors.h"
+
 #include "dag/edit/body.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/frame.h"
+#include "dag/simulate/passage.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pools' queues: jobs in the order in which they came, which may be taken out anywhere; of pools that go by priority a
 // skew heap (Sleator, Tarjan), least key first.
-#include "dag/simulate/strand.h"
+#include "dag/simulate/queue.h"
 
 void queues_begin_run(struct simulation *sim) {
     for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->queue.holder[t] = QUEUE_NOWHERE;
@@ -13,6 +13,13 @@ static struct pool_state *pool_of(struct simulation *sim, uint32_t job) {
 
 static bool has_heap(const struct pool_state *pool) {
     return pool->discipline == DISCIPLINE_PRIORITY || pool->discipline == DISCIPLINE_DELAY;
+}
+
+bool pool_is_come_for(const struct simulation *sim, uint32_t pool, uint32_t job) {
+    for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
+        if (sim->strands[i].comes_for == job) return true;
+    }
+    return false;
 }
 
 // ---- the heap

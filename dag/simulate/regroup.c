@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How tasks that an edit regroups run: merged ones one after the other, split ones in parts, coordinators in stages.
-#include "dag/simulate/strand.h"
+#include "dag/simulate/regroup.h"
+
+#include "dag/simulate/frame.h"
+#include "dag/simulate/hand_over.h"
+#include "dag/simulate/jobs.h"
+#include "dag/simulate/passage.h"
+#include "dag/simulate/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +26,6 @@ void regroup_free(struct simulation *sim) {
     free(sim->group_first);
     free(sim->parts_left);
     free(sim->first_stage);
-    free(sim->part_of);
-    free(sim->part_number);
 }
 
 // Each group's first member is the one that follows none.

@@ -11,8 +11,12 @@
 // A wait that was recorded, and of which nothing known was the cause, keeps its length; meanwhile something unknown has
 // the resource. A time limit is an event that races the grant: where both come at one time, the grant counts. Where the
 // outcome is another than recorded, the task goes on as another of its site did that had this outcome (donors.c).
+#include "dag/simulate/resources.h"
+
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/donors.h"
+#include "dag/simulate/passage.h"
+#include "dag/simulate/starvation.h"
 
 #include <stdlib.h>
 

@@ -12,8 +12,10 @@
 // compiled, as making does), or for each the mean of its pool if that is more, or all of it if it is less; the same of
 // asking. Each edge gives the same part of what it computed, and of its wait for a core; sleep stays. So short loops
 // that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
+#include "dag/simulate/savings.h"
+
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/hand_over.h"
 
 #include <stdlib.h>
 #include <string.h>

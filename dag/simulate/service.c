@@ -2,10 +2,10 @@
 // Model `cpu`: what of the cores' clock of service (dag/simulate/cores.h) each recorded edge took, and what else kept
 // the cores busy meanwhile. Both are read off the recording once, by going through it in order of time as a run goes:
 // first for what others can have had at most, then for the clock.
+#include "dag/simulate/service.h"
+
 #include "dag/propagate/rules.h"
 #include "dag/simulate/awake.h"
-#include "dag/simulate/cores.h"
-#include "dag/simulate/strand.h"
 
 #include <math.h>
 #include <stdlib.h>

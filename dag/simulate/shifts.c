@@ -5,9 +5,12 @@
 // others may come free and take the task. So in a replay, too, a worker comes as late as one came then, and takes what
 // is left: each stands for one of those that came after that spawn. Who did not come as long as something lay in the
 // queue would have taken it, so he was not awake before the queue had run empty.
+#include "dag/simulate/shifts.h"
+
 #include "dag/order.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/hand_over.h"
+#include "dag/simulate/queue.h"
 
 #include <stdlib.h>
 

@@ -137,17 +137,8 @@
 #ifndef REHYPE_DAG_SIMULATE_H
 #define REHYPE_DAG_SIMULATE_H
 
-#include "dag/propagate/propagate.h"
 #include "dag/simulate/costs.h"
-
-enum model_kind { MODEL_DAG, MODEL_POOL, MODEL_CPU };
-
-struct model {
-    enum model_kind kind;
-    double cores;       // of MODEL_CPU; 0: as many as recorded
-    uint32_t rate_site; // spawns at this site by threads outside of any task, or by main, come `rate` times as often:
-    double rate;        // what passes between two of them takes 1 / rate as long. 0: as recorded
-};
+#include "dag/simulate/model.h"
 
 struct simulation; // workspace, reused from plan to plan; not shared between threads
 
@@ -170,26 +161,8 @@ enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_
 // someone awaits it); every part of a split, the first included, is a task at the end.
 const struct dag *simulation_dag(const struct simulation *simulation);
 
-// Why a run is stuck: tasks that wait for each other (deadlock), or one that waits for another that no worker is left
-// for (starvation), as a chain. Coordinators that became stages wait in it like others.
-struct stuck {
-    uint32_t tasks[DAG_DEADLOCK_TASKS];
-    uint32_t asks[DAG_DEADLOCK_TASKS]; // by which each waits for what the next holds; DAG_NONE: for its result
-    uint32_t length;
-    uint32_t pool; // whose workers all wait, trace pool id, or (no chain) run what went on when recording ended; 0: a
-                   // deadlock
-};
 const struct stuck *simulation_stuck(struct simulation *simulation); // until the next run
 
-// How many waits for resources came out otherwise than recorded in the last run, and how many would have, but that no
-// task shows what comes next then.
-struct outcomes {
-    uint32_t changed, kept;
-};
 struct outcomes simulation_outcomes(const struct simulation *simulation);
-
-// "Main.a:12 waits for Main.b:20, which no worker of pool-1 is left to run", for messages. Where what is waited for is
-// held, one step a line: "Main.a:12 holds lock A (taken at Main.x:5) and waits for lock B at Main.y:6".
-char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);
 
 #endif

@@ -4,35 +4,16 @@
 // A worker that was there takes up as its first what it took up first, at that very time, as long as its pool may have
 // as many in this run. All other tasks that were there lie in the queue from the beginning, in the order in which they
 // were started: what is recorded tells no other.
+#include "dag/simulate/standing.h"
+
 #include "dag/order.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/passage.h"
+#include "dag/simulate/pool.h"
+#include "dag/simulate/queue.h"
+#include "dag/simulate/recorded_workers.h"
+#include "dag/simulate/worker.h"
 
 #include <stdlib.h>
-
-// Where the thread first shows that it works, DAG_NONE: nowhere.
-static uint32_t first_work(const struct dag *dag, const struct dag_thread *thread) {
-    const unsigned works = 1u << VERTEX_START | 1u << VERTEX_IDLE | 1u << VERTEX_BUSY;
-    for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        if (1u << dag->vertices.kind[v] & works) return v;
-    }
-    return DAG_NONE;
-}
-
-// The task that the worker had, or took up next, when recording began.
-static uint32_t first_standing(const struct dag *dag, const struct dag_thread *thread) {
-    uint32_t v = first_work(dag, thread), task = v == DAG_NONE ? DAG_NONE : dag->vertices.task[v];
-    return task != DAG_NONE && dag_task_stands(&dag->tasks[task]) ? task : DAG_NONE;
-}
-
-// One that idled is known by what came before, its birth at least: who has nothing before that was not seen to be
-// there.
-bool standing_worker(const struct dag *dag, const struct dag_thread *thread) {
-    bool ran = dag->trace->running_count > 0 || dag->trace->part.number > 1;
-    if (!ran || dag->vertices.cause[thread->first] != DAG_NONE) return false;
-    uint32_t v = first_work(dag, thread);
-    bool idles = v != DAG_NONE && v > thread->first && dag->vertices.kind[v] == VERTEX_IDLE;
-    return idles || first_standing(dag, thread) != DAG_NONE;
-}
 
 bool standing_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;

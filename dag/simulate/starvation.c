@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // All workers of a pool wait for a resource, all of which they hold themselves: until one of them gives up, nothing can
 // go on in that pool, whatever its size is.
-#include "dag/simulate/strand.h"
+#include "dag/simulate/starvation.h"
 
 static int64_t units_held(const struct simulation *sim, const struct strand *strand, uint32_t resource) {
     int64_t units = 0;

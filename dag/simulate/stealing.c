@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pools whose workers have deques of their own (java.util.concurrent.ForkJoinPool's rules): who takes up which task,
 // who helps while he waits, and when workers are woken, made, and replaced by spares.
+#include "dag/simulate/stealing.h"
+
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/frame.h"
+#include "dag/simulate/hand_over.h"
+#include "dag/simulate/passage.h"
+#include "dag/simulate/queue.h"
+#include "dag/simulate/shifts.h"
+#include "dag/simulate/worker.h"
 
 #include <stdlib.h>
 

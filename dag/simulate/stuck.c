@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Why a run came to a halt: from a strand or a stage that waits to whoever should bring what it waits for, and so on,
 // until that is a task that no worker is left for, or one that was met before.
+#include "dag/simulate/stuck.h"
+
 #include "dag/names.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

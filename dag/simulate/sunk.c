@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Model `dag`: helped bodies that sink (dag/edit/edit.h) run as soon as the wait that they sink to begins.
-#include "dag/simulate/strand.h"
+#include "dag/simulate/sunk.h"
 
 #include <stdlib.h>
 #include <string.h>

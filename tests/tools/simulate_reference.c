@@ -1763,8 +1763,8 @@ static void meet_luck(struct reference *r, struct strand *strand) {
 
 // Who slept until something was done for the first time, sleeps until it is, if that began before.
 static void end_holdup(const struct reference *r, struct strand *strand) {
-    for (uint32_t i = 0; strand->held_up != DAG_NONE && i < r->costs->holdup_count; i++) {
-        const struct holdup *holdup = &r->costs->holdups[i];
+    for (uint32_t i = 0; strand->held_up != DAG_NONE && i < r->costs->holdups.count; i++) {
+        const struct holdup *holdup = &r->costs->holdups.items[i];
         int64_t first_ns = r->run->time_ns[task_of(r, holdup->first)->start];
         if (holdup->vertex != strand->held_up || first_ns == DAG_ABSENT || first_ns > now_ns(r)) continue;
         int64_t held_ns = first_ns + holdup->until_ns - strand->since_ns, spared_ns = holdup->held_ns;

@@ -59,24 +59,24 @@ static void test_who_was_held_up_is_told(void **state) {
     (void)state;
     struct by_hand p = play(&usual);
     const struct costs *costs = p.fixture.costs;
-    assert_int_equal(costs->holdup_count, WORKERS - 1);
-    for (uint32_t i = 0; i < costs->holdup_count; i++) {
-        const struct holdup *holdup = &costs->holdups[i];
+    assert_int_equal(costs->holdups.count, WORKERS - 1);
+    for (uint32_t i = 0; i < costs->holdups.count; i++) {
+        const struct holdup *holdup = &costs->holdups.items[i];
         const struct dag_task *task = &p.fixture.dag->tasks[p.fixture.dag->vertices.task[holdup->vertex]];
         int64_t start_ns = p.fixture.dag->vertices.time_ns[task->start];
         assert_int_equal(holdup->first, by_hand_index(p.fixture.dag, 1));
         assert_int_equal(holdup->held_ns, 100 + PICKUP + INITIALISES - start_ns);
         assert_int_equal(holdup->until_ns, INITIALISES);
-        assert_ptr_equal(costs_holdup(costs, holdup->vertex), holdup);
+        assert_ptr_equal(first_use_of(&costs->holdups, holdup->vertex), holdup);
         assert_true(task->id != usual.initialiser);
     }
-    assert_null(costs_holdup(costs, 0));
+    assert_null(first_use_of(&costs->holdups, 0));
     simulate_fixture_close(&p.fixture);
 }
 
 static void assert_none(const struct variant *variant) {
     struct by_hand p = play(variant);
-    assert_int_equal(p.fixture.costs->holdup_count, 0);
+    assert_int_equal(p.fixture.costs->holdups.count, 0);
     simulate_fixture_close(&p.fixture);
 }
 

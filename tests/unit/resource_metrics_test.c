@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "dag/names.h"
+#include "dag/simulate/stuck.h"
 #include "metrics/requests.h"
 #include "metrics/resources.h"
 #include "simulate_fixture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Locks, permits, objects that go round and messages, with and without time limits, in runs that are solved by hand.
 // Models `pool` and `cpu` say the same where there are cores enough.
-#include "dag/simulate/strand.h"
+#include "dag/simulate/donors.h"
 #include "simulate_fixture.h"
 
 #include <setjmp.h>

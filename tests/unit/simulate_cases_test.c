@@ -2,6 +2,7 @@
 // Small programs whose runs can be told by hand, from the literature where it has them, and laws that hold of any
 // program whose pools keep the rules: what the simulation says of another pool or another number of cores is what such
 // a run then does.
+#include "dag/simulate/stuck.h"
 #include "metrics/metrics.h"
 #include "simulate_fixture.h"
 #include "simulate_reference.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dag/simulate/strand.h"
+#include "dag/simulate/derive.h"
 #include "dag_reference.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"

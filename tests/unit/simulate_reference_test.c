@@ -2,7 +2,8 @@
 // The simulation against a plain reference, and the laws of SPEC section 5 that need a program whose times are those of
 // the rules (random_pool). An argument multiplies the number of cases: `simulate_reference_test 50`.
 #include "dag/edit/body.h"
-#include "dag/simulate/strand.h"
+#include "dag/simulate/derive.h"
+#include "dag/simulate/donors.h"
 #include "dag/write.h"
 #include "metrics/metrics.h"
 #include "simulate_fixture.h"

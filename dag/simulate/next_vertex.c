@@ -1,36 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a strand runs: ranges of recorded vertices that nest, with what moved in put in and what moved out left out.
+#include "dag/simulate/next_vertex.h"
+
 #include "dag/edit/chain.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/strand.h"
-
-#include <stdlib.h>
+#include "dag/simulate/frame.h"
+#include "dag/simulate/passage.h"
+#include "dag/simulate/regroup.h"
+#include "dag/simulate/stealing.h"
+#include "dag/simulate/sunk.h"
 
 enum { SMALL_PART = 4 }; // of the whole
-
-uint32_t frame_new(struct simulation *sim) {
-    uint32_t index = sim->unused_frame;
-    if (index != DAG_NONE) {
-        sim->unused_frame = sim->frames[index].outer;
-        return index;
-    }
-    if (sim->frame_count == sim->frame_capacity) {
-        uint32_t larger = sim->frame_capacity ? sim->frame_capacity * 2 : 256;
-        struct frame *moved = realloc(sim->frames, larger * sizeof *moved);
-        if (!moved) {
-            sim->no_memory = true;
-            return DAG_NONE;
-        }
-        sim->frames = moved;
-        sim->frame_capacity = larger;
-    }
-    return sim->frame_count++;
-}
-
-void frames_clear(struct simulation *sim) {
-    sim->frame_count = 0;
-    sim->unused_frame = DAG_NONE;
-}
 
 static void pop(struct simulation *sim, uint32_t strand) {
     uint32_t index = sim->strands[strand].frame;

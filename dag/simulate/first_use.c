@@ -9,11 +9,11 @@
 //   - all other early ones slept more than any of these: the surplus is what they were held up;
 //   - none longer than the one was awake for its surplus, and each of them for most of the time until all went on.
 // What a program sleeps anyway fails one of these, or is of the size of what a first execution costs.
+#include "dag/simulate/first_use.h"
+
 #include "dag/edge.h"
 #include "dag/edit/body.h"
 #include "dag/propagate/rules.h"
-#include "dag/simulate/costs.h"
-#include "dag/simulate/strand.h"
 
 #include <stdlib.h>
 
@@ -111,17 +111,17 @@ static void find_initialisers(const struct dag *dag, struct early *sites) {
     }
 }
 
-static bool add(struct costs *costs, struct holdup holdup) {
-    uint32_t count = costs->holdup_count;
+static bool add(struct holdups *holdups, struct holdup holdup) {
+    uint32_t count = holdups->count;
     bool full = (count & (count - 1)) == 0; // grows at powers of two
-    struct holdup *moved = full ? realloc(costs->holdups, 2 * ((size_t)count + 1) * sizeof *moved) : costs->holdups;
+    struct holdup *moved = full ? realloc(holdups->items, 2 * ((size_t)count + 1) * sizeof *moved) : holdups->items;
     if (!moved) return false;
-    costs->holdups = moved;
-    costs->holdups[costs->holdup_count++] = holdup;
+    holdups->items = moved;
+    holdups->items[holdups->count++] = holdup;
     return true;
 }
 
-static bool add_candidates(const struct dag *dag, struct early *sites, struct costs *costs) {
+static bool add_candidates(const struct dag *dag, struct early *sites, struct holdups *holdups) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         struct early *site = is_eligible(dag, task) ? &sites[task->site] : NULL;
@@ -134,14 +134,14 @@ static bool add_candidates(const struct dag *dag, struct early *sites, struct co
         uint32_t v = nature.sleeper;
         held_ns = min_ns(held_ns, edge_asleep_ns(dag, v, time_of(dag, v - 1)));
         site->until_ns = max_ns(site->until_ns, time_of(dag, v - 1) + held_ns);
-        if (!add(costs, (struct holdup){.vertex = v, .first = site->first, .held_ns = held_ns})) return false;
+        if (!add(holdups, (struct holdup){.vertex = v, .first = site->first, .held_ns = held_ns})) return false;
     }
     return true;
 }
 
-static void refute(const struct dag *dag, struct early *sites, const struct costs *costs) {
-    for (uint32_t i = 0; i < costs->holdup_count; i++) {
-        const struct holdup *holdup = &costs->holdups[i];
+static void refute(const struct dag *dag, struct early *sites, const struct holdups *holdups) {
+    for (uint32_t i = 0; i < holdups->count; i++) {
+        const struct holdup *holdup = &holdups->items[i];
         struct early *site = &sites[dag->tasks[holdup->first].site];
         int64_t might_ns = site->until_ns - time_of(dag, holdup->vertex - 1);
         site->refuted |= 2 * holdup->held_ns < might_ns;
@@ -153,35 +153,35 @@ static int by_vertex(const void *a, const void *b) {
     return (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
-static void keep_what_holds(const struct dag *dag, const struct early *sites, struct costs *costs) {
+static void keep_what_holds(const struct dag *dag, const struct early *sites, struct holdups *holdups) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < costs->holdup_count; i++) {
-        struct holdup *holdup = &costs->holdups[i];
+    for (uint32_t i = 0; i < holdups->count; i++) {
+        struct holdup *holdup = &holdups->items[i];
         const struct early *site = &sites[dag->tasks[holdup->first].site];
         if (site->refuted) continue;
         holdup->until_ns = site->until_ns - time_of(dag, dag->tasks[holdup->first].start);
-        costs->holdups[kept++] = *holdup;
+        holdups->items[kept++] = *holdup;
     }
-    costs->holdup_count = kept;
-    if (kept) qsort(costs->holdups, kept, sizeof *costs->holdups, by_vertex);
+    holdups->count = kept;
+    if (kept) qsort(holdups->items, kept, sizeof *holdups->items, by_vertex);
 }
 
-bool costs_measure_holdups(const struct dag *dag, struct costs *costs) {
+bool first_use_measure(const struct dag *dag, struct holdups *holdups) {
     if (!dag->vertices.compute_ns) return true;
     struct early *sites = calloc((size_t)dag->site_count + 1, sizeof *sites);
     if (!sites) return false;
     find_firsts(dag, sites);
     find_usual(dag, sites);
     find_initialisers(dag, sites);
-    bool ok = add_candidates(dag, sites, costs);
-    refute(dag, sites, costs);
-    keep_what_holds(dag, sites, costs);
+    bool ok = add_candidates(dag, sites, holdups);
+    refute(dag, sites, holdups);
+    keep_what_holds(dag, sites, holdups);
     free(sites);
     return ok;
 }
 
-const struct holdup *costs_holdup(const struct costs *costs, uint32_t vertex) {
+const struct holdup *first_use_of(const struct holdups *holdups, uint32_t vertex) {
     struct holdup key = {.vertex = vertex};
-    if (!costs->holdup_count) return NULL;
-    return bsearch(&key, costs->holdups, costs->holdup_count, sizeof key, by_vertex);
+    if (!holdups->count) return NULL;
+    return bsearch(&key, holdups->items, holdups->count, sizeof key, by_vertex);
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Model `cpu`: how long the edges of a run take when what is computed shares the cores.
+#ifndef REHYPE_DAG_COMPUTING_H
+#define REHYPE_DAG_COMPUTING_H
+
+#include "dag/simulate/state.h"
+
+void computing_begin_run(struct simulation *sim, const struct model *model);
+// Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
+// not, that time is made what it is where cores are shared.
+bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
+// When such an edge ends, its computing being done.
+int64_t strand_computed_ns(const struct simulation *sim, const struct strand *strand);
+
+#endif

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/simulate/hand_over.h"
+
+#include "dag/simulate/passage.h"
+
+static int64_t mean_of(const struct simulation *sim, const struct cost *of_dispatch, const struct cost *of_sleep,
+                       enum dispatch dispatch) {
+    bool by_sleep = dispatch == DISPATCH_WOKEN && corrects(sim, CORRECTION_SLEEP);
+    const struct cost *cost = by_sleep ? &of_sleep[costs_sleep_class(sim->slept_ns)] : &of_dispatch[dispatch];
+    return (int64_t)(cost->mean_ns + 0.5); // costs are no less than 0
+}
+
+static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t job) {
+    uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
+    return &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
+}
+
+// The first part of a task costs what the task did.
+bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    bool first = job < sim->dag->task_count || sim->part_number[job - sim->dag->task_count] == 0;
+    return first && sim->dag->tasks[job_task(sim, job)].dispatch == dispatch;
+}
+
+// Whether it comes right behind another part, for the spawner and for a worker.
+static bool follows_part(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    return corrects(sim, CORRECTION_QUICK_PARTS) && dispatch == DISPATCH_QUEUED && job_is_part(sim, job) &&
+           sim->part_number[job - sim->dag->task_count] > 0;
+}
+
+int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    const struct pool_costs *costs = costs_of(sim, job);
+    return mean_of(sim, costs->bracket, costs->woken_bracket, dispatch);
+}
+
+int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    if (is_as_recorded(sim, job, dispatch)) return sim->costs->bracket_ns[job_task(sim, job)];
+    if (follows_part(sim, job, dispatch)) return costs_of(sim, job)->quick_bracket_ns;
+    return mean_bracket(sim, job, dispatch);
+}
+
+int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
+    const struct pool_costs *costs = &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
+    return mean_of(sim, costs->pickup, costs->woken_pickup, dispatch);
+}
+
+int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    return pool_mean_pickup(sim, sim->dag->tasks[job_task(sim, job)].pool, dispatch);
+}
+
+int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
+    if (follows_part(sim, job, dispatch)) return costs_of(sim, job)->quick_pickup_ns;
+    if (!is_as_recorded(sim, job, dispatch)) return mean_pickup(sim, job, dispatch);
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    int64_t recorded_ns = time_ns[task->start] - dag_pickup_from_ns(sim->dag, task);
+    if (sim->model != MODEL_CPU) return recorded_ns;
+    return sim->costs->pickup_ns[job_task(sim, job)];
+}
+
+bool bracket_is_own(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    if (task->spawn_end == task->spawn_begin) return false;
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (v == task->start) {
+            v = task->tail;
+        } else if (dag_task_of(&dag->vertices, v) != DAG_NONE && dag_task_of(&dag->vertices, v) != index) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void bracket_leave_out(struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
+        if (v == task->start)
+            v = task->tail;
+        else
+            vertex_vanish(sim, v);
+    }
+}

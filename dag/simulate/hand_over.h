@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a hand-over costs in this run: as recorded where the task is dispatched as it was, else its pool's mean
+// (costs.h). Of one that woke a worker, after sim->slept_ns.
+#ifndef REHYPE_DAG_HAND_OVER_H
+#define REHYPE_DAG_HAND_OVER_H
+
+#include "dag/simulate/state.h"
+
+bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch dispatch);
+int64_t cost_of_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t mean_bracket(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t mean_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch);
+int64_t cost_of_pickup(const struct simulation *sim, uint32_t task, enum dispatch dispatch);
+bool bracket_is_own(const struct dag *dag, uint32_t task); // it holds nothing but its own task's: it can be left out
+void bracket_leave_out(struct simulation *sim, uint32_t task);
+
+#endif

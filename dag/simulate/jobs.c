@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/simulate/jobs.h"
+
+#include <stdlib.h>
+
+static bool resize(void *array, size_t count, size_t size) {
+    void **pointer = array;
+    void *moved = realloc(*pointer, count * size);
+    if (moved) *pointer = moved;
+    return moved != NULL;
+}
+
+bool jobs_reserve(struct simulation *sim, uint32_t count) {
+    if (count <= sim->job_capacity) return true;
+    size_t larger = (size_t)count + count / 2 + 1, parts = larger - sim->dag->task_count;
+    if (!resize(&sim->dispatch, larger, sizeof *sim->dispatch) ||
+        !resize(&sim->queue.key, larger, sizeof *sim->queue.key) ||
+        !resize(&sim->queue.left, larger, sizeof *sim->queue.left) ||
+        !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
+        !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
+        !(sim->dag->due_ns == NULL ||
+          (resize(&sim->due_ns, larger, sizeof *sim->due_ns) && agenda_reserve(&sim->dues, (uint32_t)larger))) ||
+        !resize(&sim->part_of, parts, sizeof *sim->part_of) ||
+        !resize(&sim->part_number, parts, sizeof *sim->part_number)) {
+        return false;
+    }
+    sim->job_capacity = (uint32_t)larger;
+    return true;
+}
+
+void jobs_free(struct simulation *sim) {
+    free(sim->dispatch);
+    free(sim->due_ns);
+    agenda_destroy(&sim->dues);
+    free(sim->queue.key);
+    free(sim->queue.left);
+    free(sim->queue.right);
+    free(sim->queue.holder);
+    free(sim->part_of);
+    free(sim->part_number);
+}
+
+uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
+    if (!jobs_reserve(sim, sim->job_count + 1)) {
+        sim->no_memory = true;
+        return DAG_NONE;
+    }
+    sim->queue.holder[sim->job_count] = QUEUE_NOWHERE;
+    sim->part_of[sim->job_count - sim->dag->task_count] = task;
+    sim->part_number[sim->job_count - sim->dag->task_count] = part;
+    return sim->job_count++;
+}

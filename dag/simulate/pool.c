@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/simulate/pool.h"
+
+#include "dag/propagate/rules.h"
+#include "dag/simulate/delays.h"
+#include "dag/simulate/hand_over.h"
+#include "dag/simulate/queue.h"
+#include "dag/simulate/recorded_workers.h"
+#include "dag/simulate/shifts.h"
+#include "dag/simulate/stealing.h"
+#include "dag/simulate/worker.h"
+
+// A resized pool that had no queue gets one: it would reject what it was made to take.
+static void begin_pool(struct simulation *sim, uint32_t index) {
+    const struct dag_pool *rules = &sim->dag->pools[index];
+    struct pool_state *pool = &sim->pools[index];
+    int32_t threads = sim->edit->pool_threads[index];
+    pool->governs = pool->governed && sim->model != MODEL_DAG;
+    pool->discipline = rules->discipline;
+    pool->core = threads ? threads : rules->core;
+    pool->maximum = threads ? threads : rules->maximum;
+    pool->capacity = rules->capacity;
+    if (threads && rules->discipline == DISCIPLINE_HAND_OFF) {
+        pool->discipline = DISCIPLINE_FIFO;
+        pool->capacity = INT64_MAX;
+    }
+    pool->made = pool->alive = pool->queue_length = 0;
+    pool->coming = pool->idle = pool->delayed = 0;
+    pool->coming_first = DAG_NONE;
+    pool->idle_first = pool->idle_last = pool->heap = pool->shutdown = DAG_NONE;
+    pool->gone_ns = DAG_ABSENT;
+    pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
+    pool->workers = DAG_NONE;
+    pool->blocked = pool->asking = 0;
+}
+
+void pools_begin_run(struct simulation *sim) {
+    sim->steals = false;
+    sim->slept_ns = 0;
+    for (uint32_t p = 1; p < sim->pool_count; p++) {
+        begin_pool(sim, p);
+        sim->steals |= stealing_governs(sim, p);
+    }
+    queues_begin_run(sim);
+}
+
+static void coming_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
+    uint32_t *link = &pool->coming_first;
+    while (*link != worker) link = &sim->strands[*link].idle_next;
+    *link = sim->strands[worker].idle_next;
+    pool->coming--;
+}
+
+static bool make_worker(struct simulation *sim, uint32_t index, uint32_t task, int64_t now_ns) {
+    uint32_t worker = worker_make(sim, index, sim->dag->tasks[job_task(sim, task)].spawn_begin, now_ns);
+    if (worker == DAG_NONE) return false;
+    worker_begin_at_once(sim, worker, task, DISPATCH_NEW, now_ns);
+    return true;
+}
+
+// A worker does not fall asleep in an instant: as long as it has been idle for less than waking it would take, of its
+// own time and of the spawner's, it finds the next task like one that queued. (Whether a spawn or a worker was first by
+// less than that says little, and what the task itself cost says more. With less, spawns of tiny tasks would be held up
+// by waking workers, who so would find nothing and fall asleep again, for ever.)
+static enum dispatch dispatch_to_woken(const struct simulation *sim, uint32_t job) {
+    if (is_as_recorded(sim, job, DISPATCH_WOKEN)) return DISPATCH_WOKEN;
+    int64_t waking_ns = mean_pickup(sim, job, DISPATCH_WOKEN) + mean_bracket(sim, job, DISPATCH_WOKEN);
+    return sim->slept_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+}
+
+// Who is woken to take from a queue, takes what he finds there once he is awake.
+static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, uint32_t job, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    int64_t takes_ns = shifts_coming_ns(sim, job, pool->coming, &sim->strands[worker].comes_for);
+    pool->coming++;
+    sim->strands[worker].idle_next = pool->coming_first;
+    pool->coming_first = worker;
+    queue_put(sim, job, QUEUE_SHARED);
+    worker_send(sim, worker, DISPATCH_WOKEN, now_ns, takes_ns);
+}
+
+// How the bracket is dispatched of a task whose pool has a worker on its way: whether that spawn called it, or who then
+// takes the task, makes no difference to the spawner.
+static enum dispatch bracket_while_coming(const struct simulation *sim, uint32_t job) {
+    return is_as_recorded(sim, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
+}
+
+// DISPATCH_NONE: nobody idles.
+static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
+    uint32_t worker = worker_wake(sim, index, now_ns);
+    if (worker == DAG_NONE) return DISPATCH_NONE;
+    enum dispatch dispatch = dispatch_to_woken(sim, job);
+    bool calls = dispatch == DISPATCH_WOKEN || shifts_slept(sim, job, sim->pools[index].coming);
+    if (calls && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
+        call_idle(sim, index, worker, job, now_ns);
+        return bracket_while_coming(sim, job);
+    }
+    worker_begin_at_once(sim, worker, job, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
+    return dispatch;
+}
+
+// It was made when something was handed over that is not due, as like as not.
+static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    worker_pass_birth(sim, worker, DAG_NONE, sim->strands[worker].woken_ns, now_ns);
+    sim->strands[worker].now_ns = now_ns;
+    pool_take_back(sim, worker);
+}
+
+void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    if (pool->discipline == DISCIPLINE_DELAY) {
+        arrive_made(sim, worker, now_ns);
+        return;
+    }
+    coming_remove(sim, pool, worker);
+    if (pool->queue_length > 0) {
+        uint32_t own = strand->comes_for;
+        bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
+        uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
+        int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
+        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
+        return;
+    }
+    if (pool->shutdown != DAG_NONE) strand->now_ns = now_ns;
+    worker_go_idle(sim, worker);
+}
+
+// Whether the queue takes one more. Who is on his way to a full one may have taken his task by now, since he tells so
+// only later: then what was taken when recorded is, and nothing else.
+static bool has_room(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
+    if (pool->queue_length < pool->capacity) return true;
+    bool may =
+        corrects(sim, CORRECTION_FULL_QUEUE) && (int64_t)pool->queue_length - (int64_t)pool->coming < pool->capacity;
+    return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
+}
+
+enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
+    if (delays_job(sim, strand, job, now_ns)) return delay_job(sim, index, job, now_ns);
+    if (stealing_governs(sim, index)) return stealing_offer(sim, strand, job, now_ns);
+    const struct dag_pool *rules = &sim->dag->pools[index];
+    struct pool_state *pool = &sim->pools[index];
+    bool must_make = (int64_t)pool->alive < pool->core;
+    if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
+    bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF, room = has_room(sim, pool, job);
+    if (hands_off || room) {
+        enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);
+        if (to_idle != DISPATCH_NONE) return to_idle;
+    }
+    if (!hands_off && room) {
+        if (pool->alive == 0 && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
+        queue_put(sim, job, QUEUE_SHARED);
+        return pool->coming && is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+    }
+    if ((int64_t)pool->alive < pool->maximum && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
+    if (rules->caller_runs) return DISPATCH_CALLER;
+    if (!rules->discards_oldest || pool->queue_length == 0) return DISPATCH_NONE;
+    sim->dispatch[queue_take_first(sim, pool)] = DISPATCH_NONE;
+    queue_put(sim, job, QUEUE_SHARED);
+    return DISPATCH_QUEUED;
+}
+
+void pool_take_back(struct simulation *sim, uint32_t worker) {
+    const struct strand *strand = &sim->strands[worker];
+    uint32_t task = DAG_NONE;
+    if (stealing_governs(sim, strand->pool))
+        task = stealing_take(sim, worker);
+    else
+        task = queue_take_unclaimed(sim, strand->pool);
+    bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
+    if (task != DAG_NONE)
+        worker_begin_at_once(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);
+    else
+        worker_go_idle(sim, worker);
+}
+
+void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
+    struct pool_state *pool = &sim->pools[index];
+    if (pool->shutdown != DAG_NONE) return;
+    pool->shutdown = vertex;
+    if (pool->delayed == 0) pool_retire_idle(sim, index);
+    if (pool->alive == 0) pool_end(sim, index);
+}
+
+void pools_end_run(struct simulation *sim) {
+    for (uint32_t p = 1; p < sim->pool_count; p++) {
+        if (!pool_governs(sim, p)) continue;
+        for (uint32_t i = sim->pools[p].idle_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
+            uint32_t model = sim->strands[i].model, last = model == i ? last_vertex(sim->dag, i) : DAG_NONE;
+            bool idles = last != DAG_NONE && sim->dag->vertices.kind[last] == VERTEX_IDLE;
+            worker_pass_idle(sim, i, idles ? last : DAG_NONE, DAG_NONE, INT64_MAX);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What the simulation knows of a process, a thread or a worker that runs vertices one after the other: types alone. The
+// frames that it runs, what it waits for, how its next edge is computed, and the log of what it passed.
+//
+// A job is what a pool dispatches: a task, by its index, or a part of one that is split, by index beyond all tasks.
+#ifndef REHYPE_DAG_PROCESS_H
+#define REHYPE_DAG_PROCESS_H
+
+#include "dag/dag.h"
+#include "dag/simulate/cores.h"
+
+enum frame_kind {
+    FRAME_THREAD,  // a recorded thread, from its first vertex to its last
+    FRAME_INLINED, // a body in its spawn's place
+    FRAME_TASK,    // a worker's
+    FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
+    FRAME_HELPED,  // a body in another's wait
+    FRAME_SUNK,    // a body that sank to another's wait, pick-up and all: `link` says which
+    FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the strand where it would wait
+    FRAME_MEMBER,  // a body in a group
+    FRAME_GROUP,   // on a recorded thread, the body that ends a group
+    FRAME_DONOR,   // what another task, `link`, did behind its wait, for `task`
+    FRAME_PART,    // of a body: no vertices but START (next is 0) and END (1)
+    FRAME_PARTS,   // the spawns of a task's parts; `next` is the part's number
+};
+
+// Vertices that a strand runs; frames nest.
+struct frame {
+    uint32_t outer; // DAG_NONE: the outermost; of unused frames the next unused one
+    uint32_t task;  // job; DAG_NONE of threads, and where the strand does not begin the job
+    uint32_t next, end;
+    uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
+    int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
+    int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
+    int64_t held_ns;       // if `next` ends a wait: what kept the waiter from a core behind a task that it helped with
+                           // when recorded, and that it has not helped with yet
+    uint8_t kind;
+    bool left;   // of a stage: it has been left once
+    bool parked; // of a stage: it awaits a result, of a wait that ends right before `next`
+    bool staged; // of a coordinator: it leaves the strand where it would wait
+    bool begun;  // of FRAME_PARTS: in a bracket
+    bool stolen; // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
+    uint32_t stolen_from; // what it was
+};
+
+// What stands for a vertex where a strand's next step has none.
+enum {
+    STEP_PART_START = DAG_NONE - 4,
+    STEP_PART_END,
+    STEP_SPAWN,   // of a part
+    STEP_SPAWNED, // the bracket's end
+};
+#define STEP_LEAST STEP_PART_START
+
+// Of what leads up to a strand's next vertex, where strands share the cores: first it computes, then it sleeps.
+enum edge {
+    EDGE_AHEAD,
+    EDGE_WAKES, // it sleeps first, until joins_ns, and then computes
+    EDGE_READY, // and has no carrier
+    EDGE_COMPUTES,
+    EDGE_COMPUTED,
+};
+
+enum life {
+    LIFE_AHEAD, // not begun
+    LIFE_RUNS,
+    LIFE_FREE, // a worker that is about to ask for a task
+    LIFE_IDLE,
+    LIFE_COMING, // a stealing pool's worker that was made or woken and is about to look for a task
+    LIFE_OVER,
+};
+
+// Where a process stands with the resource that it asked for last.
+enum ask_state {
+    ASK_NOT, // it waits for none
+    ASK_LISTED,
+    ASK_CALLED,          // it was woken, and looks whether it is still there
+    ASK_GRANTED,         // it was handed over to it, and it wakes up
+    ASK_GRANTED_AT_ONCE, // it has it without the wait that was recorded
+    ASK_UNKNOWN,         // something unknown has it until called_ns
+    ASK_GIVEN_UP,        // its time was up at called_ns
+    ASK_AS_RECORDED,     // listed, and it gives up, as it did: nothing tells what it would do otherwise
+};
+
+struct deque { // tasks in the order in which they came
+    uint32_t oldest, newest, count;
+};
+
+struct strand {
+    int64_t now_ns;                // T of the vertex passed last, or of what stands for it
+    int64_t lead_ns;               // as in struct reach
+    int64_t compute_ns, queued_ns; // what the lead holds of it
+    struct cores_luck luck;        // the lead's
+    uint32_t frame;                // innermost, DAG_NONE
+    uint32_t vertex;               // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
+    uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
+    uint32_t ask, ask_next;        // what it asked for last; the waiter called behind it, DAG_NONE
+    int64_t ask_key;               // its place among waiters: the least first
+    int64_t called_ns, limit_ns;   // since when it need not wait any more; when it gives up, INT64_MAX: never
+    uint32_t holds;                // what it has, the latest first; DAG_NONE
+    uint8_t wait;                  // enum ask_state
+    bool carried;                  // a virtual thread that has a carrier
+    uint32_t carrier_next;         // the one that is ready behind it, DAG_NONE
+    uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
+    bool entered;                  // `vertex` is the start of a body that begins here: no cause
+    bool has_edge;                 // as in struct passage
+    bool timed;                    // `vertex` has its time, which is that of the turn that it waits for
+    uint8_t life;
+    uint8_t edge; // enum edge; with when it begins to compute, what, in whose service, when that is done, and what it
+                  // sleeps then
+    struct cores_luck edge_luck;
+    int64_t joins_ns, edge_compute_ns, computed_ns, asleep_ns;
+    uint32_t pool;                   // of a worker, else 0
+    uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
+    uint32_t idle_next, idle_before; // others that idle, from the one that has for longest
+    uint32_t task;                   // of a worker, its latest
+    uint32_t maker;                  // of a worker, the vertex that it was made at
+    // Of a stealing pool's workers; `blocked` also of others that wait for such a pool's task:
+    struct deque own;
+    uint32_t next_of_pool; // the one made before it
+    uint32_t stolen_from;  // whose deque its latest stolen task was in, DAG_NONE
+    int64_t woken_ns;      // when it was made or woken, of one that comes
+    uint8_t comes_as;      // enum dispatch of what it will find
+    uint32_t busy_item;    // of its log: 1 + the BUSY of a task that it was woken for, until it has a core to start it
+    int64_t awake_ns;      // so long before the start that BUSY is
+    int64_t takes_before_ns; // of a stealing pool: so long before the start of what it then finds
+    uint32_t comes_for;      // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
+    uint32_t blocked;        // it waits for a task of this pool and found nothing to help with; else 0
+    uint32_t kept_from; // where cores are shared: the start, as recorded, that it was kept from in its wait by having
+                        // no core, and is to be again before it goes on; DAG_NONE
+    uint32_t looked;    // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
+};
+
+// What a strand passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
+// they did when recorded, with what they computed and waited then.
+struct passage {
+    int64_t time_ns;
+    int64_t compute_ns, queued_ns; // since the passage before on the strand, beside what `has_edge` says
+    uint32_t source;               // vertex, or DAG_NONE
+    uint32_t count;                // of vertices, from `source`
+    uint32_t task;                 // job
+    uint8_t kind;                  // enum vertex_kind
+    bool has_edge;                 // it computes and waits what the edge to `source` did
+    bool dropped;                  // no vertex of this run
+};
+
+struct passages { // of one strand, in order; there is always room for one more
+    struct passage *items;
+    uint32_t count, capacity;
+    uint32_t dropped;   // items that are
+    uint32_t followers; // vertices behind the items' first ones
+};
+
+#endif

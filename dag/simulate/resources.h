@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Resources: what processes hold and wait for beside results, workers and cores.
+#ifndef REHYPE_DAG_RESOURCES_H
+#define REHYPE_DAG_RESOURCES_H
+
+#include "dag/simulate/state.h"
+
+bool resources_new(struct simulation *sim);
+void resources_free(struct simulation *sim);
+void resources_begin_run(struct simulation *sim);
+// In order of time. A process asks: whether it goes on at once. If not, or if strand->wait is set, it has to settle it.
+bool resource_ask(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
+// Whether it is known when the process looks for what it waits for, gets it, or goes on without it.
+bool resource_has_wait_of(const struct simulation *sim, const struct strand *strand, int64_t *time_ns);
+// At that time: whether its wait is over. If not, it waits anew.
+bool resource_settle(struct simulation *sim, uint32_t strand, int64_t now_ns);
+void resource_limit(struct simulation *sim, uint32_t strand, int64_t now_ns); // its time is up
+void resource_release(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
+void resource_times_out(struct simulation *sim); // the next of sim->releases
+
+#endif

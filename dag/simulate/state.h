@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The state of a simulation, shared by its parts: what no run changes, and what the run at hand has come to. Types, and
+// what follows from them in a line; each part's functions are in the header of its name.
+//
+// Processes go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the
+// process and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a
+// worker that comes free, a shutdown), who comes for a lock, and results where stages may await them, wait for their
+// turn in the agenda.
+#ifndef REHYPE_DAG_STATE_H
+#define REHYPE_DAG_STATE_H
+
+#include "dag/propagate/walk.h"
+#include "dag/simulate/agenda.h"
+#include "dag/simulate/cores.h"
+#include "dag/simulate/costs.h"
+#include "dag/simulate/model.h"
+#include "dag/simulate/process.h"
+
+enum fate {        // of a task in this run
+    FATE_RECORDED, // is taken up where it was
+    FATE_INLINED,
+    FATE_STAGED,
+    FATE_MERGED,     // runs in a group that another member ends
+    FATE_SPLIT,      // its parts are dispatched
+    FATE_DISPATCHED, // by its pool
+    FATE_LEFT,       // likewise, up to a wait: what follows runs where its inputs come
+};
+
+// Of a vertex that comes as long after the one before as recorded, whatever happens elsewhere.
+enum trait {
+    TRAIT_PLAIN = 1,
+    TRAIT_OF_TASK = 2, // plain as long as its task is what it was
+    // Of any vertex:
+    TRAIT_AWAITED = 4,  // others may wait for its time
+    TRAIT_WAITS = 8,    // it ends a wait for a task whose end is known
+    TRAIT_HELD_UP = 16, // the edge to it has a holdup (dag/simulate/costs.h)
+    TRAIT_LOOKS = 32,   // a waiter that helped came to it before its wait was over
+};
+
+struct task_queue {         // all pools' queues, since a task is in one at most
+    int64_t *key;           // a task each, of a pool that goes by priority: the least comes first
+    uint32_t *left, *right; // of such a pool below it in the heap; of others those that came before and after
+    uint32_t *holder;       // strand in whose deque it is, QUEUE_SHARED or _NOWHERE
+};
+#define QUEUE_SHARED  (DAG_NONE - 1)
+#define QUEUE_NOWHERE DAG_NONE
+
+// A pool and its rules. The first part is the same in all runs.
+struct pool_state {
+    bool governed;            // its discipline is known and simulated
+    bool tells_idle;          // its workers' IDLE was recorded
+    const uint32_t *recorded; // threads of its workers, in order of their beginning
+    uint32_t recorded_count;
+    uint32_t retirement; // a RETIRE that shows how workers go, DAG_NONE
+    // How long the first recorded ones took to leave that were busy at the shutdown [0], and that slept [1]; -1: none.
+    int64_t leaves_ns[2];
+    bool all_retire; // every recorded worker did
+
+    bool governs;               // in this run: it dispatches
+    enum discipline discipline; // in this run
+    int32_t core, maximum;
+    int64_t capacity;
+    uint32_t made, alive;
+    uint32_t idle_first, idle_last; // strands
+    uint32_t idle;                  // how many
+    uint32_t barriers;              // thread of the DAG's own that gathers its end, DAG_NONE; the same in all runs
+    uint32_t queue_length;          // in deques too
+    uint32_t heap;                  // of a pool that goes by priority: task that comes first, DAG_NONE
+    struct deque shared;            // of others: what queues; of a stealing pool what others than its workers spawned
+    uint32_t workers;               // of a stealing pool: strand made last
+    uint32_t blocked;               // of a stealing pool's workers
+    uint32_t asking;                // workers that wait for a resource
+    uint32_t delayed;               // jobs that are not due
+    uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
+    uint32_t shutdown;              // vertex, DAG_NONE before
+    int64_t gone_ns;                // when its last worker retired
+};
+
+// A recorded worker comes, goes, falls asleep or wakes up; of pools that do not steal, it sleeps or wakes up.
+struct worker_shift {
+    int64_t time_ns;
+    uint32_t pool;
+    int32_t idle, running; // workers from then on
+    bool comes;            // it woke up
+    uint32_t task;         // of other pools: the one that it then took
+};
+
+struct sunk { // a body that sinks (dag/edit/edit.h)
+    uint32_t wait, task;
+    bool begun;
+};
+
+struct resource {      // a resource of the DAG in this run
+    int64_t available; // units that are to be had; less than 0 where there are fewer than some hold
+    int64_t promised;  // units of waiters that were called and have not come
+    uint32_t first;    // waiter that is called next, DAG_NONE
+    uint32_t unknown;  // waiters that something unknown keeps from it
+    uint32_t holder;   // process that took it last
+    uint32_t held;     // where no release is told: by which ask
+    bool unlocked;     // it is never contended
+};
+
+struct carriers {         // of virtual threads
+    uint32_t idle;        // how many
+    uint32_t first, last; // processes that are ready and have none, DAG_NONE
+};
+
+struct hold { // what a process has
+    uint32_t ask, next;
+};
+
+// Workers of a pool that all wait for what they hold themselves.
+struct starvation {
+    uint32_t pool, resource; // 0: none
+    uint32_t times, ask;     // how often; by which ask the first time
+};
+
+struct arrivals {         // spawns, by a thread in nobody's name or main's, of what comes at another rate
+    uint32_t first, last; // vertices; DAG_NONE: there are none
+};
+
+struct simulation {
+    const struct dag *dag;
+    const struct costs *costs;
+    const struct dag_edit *edit;
+    enum model_kind model;
+
+    struct strand *strands; // recorded threads first
+    uint32_t strand_count, strand_capacity;
+    struct frame *frames;
+    uint32_t frame_count, frame_capacity, unused_frame;
+    int64_t slept_ns;          // of the worker that was woken last: how long it had
+    double rate;               // of arrivals; 0: as recorded
+    struct arrivals *arrivals; // a recorded thread each
+    struct agenda agenda;
+    struct cores cores;                  // who computes, where strands share the cores
+    bool shares;                         // they do
+    struct cores_luck *luck;             // a vertex each: of the edge to it
+    bool rehearsed, rehearses;           // the recording has been replayed, for their `crowding`; is being replayed
+    struct cores_pause *pauses;          // a pause of the DAG each
+    struct cores_background *background; // a sample of the DAG each: until then
+    const struct simulation *beside;     // whose traits, spawned_next and, if it has rehearsed, luck, pauses and
+                                         // background these are; NULL: its own
+    struct parking parking;
+    int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
+    uint8_t *fate;     // a task each
+    uint8_t *dispatch; // a job each, of this run
+
+    uint32_t *group_first;           // a task each: of one that ends a group, its first member; else DAG_NONE
+    bool had_groups;                 // the run before
+    double *making, *asking;         // a task each, of a group, not its first: what part of these goes (savings.c)
+    uint32_t *parts_left;            // a task each: of one that is split, how many are still to end
+    uint32_t *part_of, *part_number; // by job beyond the tasks: the task, and which of its parts
+    uint32_t job_count, job_capacity;
+    uint32_t *first_stage; // a vertex each: frame of a stage that awaits it, DAG_NONE
+    uint32_t stages_left;  // that await something
+
+    struct pool_state *pools; // by trace pool id
+    uint32_t pool_count;
+    uint32_t *recorded_workers; // what pool_state.recorded points into
+    uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
+    uint32_t *next_barrier;     // a thread each: the pool's next one, DAG_NONE
+    uint32_t *pool_of_shutdown; // a vertex each, 0: none
+    uint32_t *standing;         // tasks that pools had when recording began, in order of their start
+    uint32_t standing_count;
+    struct task_queue queue;
+    bool *helped;             // a task each: in a wait, by a worker or another thread, as recorded
+    int64_t *taken_before_ns; // a task each: who was woken for it in a stealing pool took it so long before its start
+    struct worker_shift *shifts; // by pool, then time
+    uint32_t shift_count;
+    uint32_t *shift_after; // a task each, of those that were spawned to a pool: the first shift later than that
+    int64_t *drained_ns;   // a task each, of those that lay in a queue: when that had run empty
+
+    struct resource *resources; // of the DAG
+    bool grants;                // this run settles anew which threads have them
+    struct carriers carriers;
+    struct hold *holds;
+    uint32_t hold_count, hold_capacity, unused_hold;
+    struct agenda releases; // of resources whose releases are not told
+    struct agenda dues;     // jobs that are handed over, and not due; where the trace has some
+    int64_t *due_ns;        // a job each, likewise
+    struct donors *donors;
+    uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
+    struct starvation starvation;
+
+    // Where the run would come to a halt otherwise:
+    bool *sinks;       // a flag a task
+    struct sunk *sunk; // by wait, then by where they were recorded
+    uint32_t sunk_count;
+
+    uint32_t running;   // strands that are neither idle nor over
+    uint32_t advancing; // the strand that goes on now
+
+    uint8_t *traits;        // a vertex each: enum trait, in all runs the same
+    uint32_t *spawned_next; // a task each: the one that the same thread spawns next, DAG_NONE
+    bool moves;             // some jobs have moved (job_has_moved)
+    bool steals;            // some pool is a stealing one
+    bool skims;             // nobody shares the cores, comes at another rate, is staged or sinks: plain vertices can be
+                            // passed without a look at them
+    struct passages *log;   // a strand each
+    uint32_t passed;        // vertices in it
+    bool no_memory;
+
+    struct dag derived;
+    struct derive_work *derive;
+    struct stuck stuck;
+    bool stuck_known;
+};
+
+static inline bool corrects(const struct simulation *sim, enum correction correction) {
+    return costs_correct(sim->costs, correction);
+}
+
+// Whether the run dispatches a pool's tasks.
+static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
+    return pool < sim->pool_count && sim->pools[pool].governs;
+}
+
+static inline bool stealing_governs(const struct simulation *sim, uint32_t pool) {
+    return pool_governs(sim, pool) && sim->pools[pool].discipline == DISCIPLINE_STEALING;
+}
+
+static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
+    return job < sim->dag->task_count ? job : sim->part_of[job - sim->dag->task_count];
+}
+
+// When a task was spawned in this run, DAG_ABSENT where it was there from the beginning.
+static inline int64_t job_spawned_ns(const struct simulation *sim, uint32_t job) {
+    uint32_t spawn = sim->dag->tasks[job_task(sim, job)].spawn_begin;
+    return spawn == DAG_NONE ? DAG_ABSENT : sim->time_ns[spawn];
+}
+
+static inline bool job_is_part(const struct simulation *sim, uint32_t job) {
+    return job >= sim->dag->task_count;
+}
+
+// Whether it runs as another's part in this run, or in parts.
+static inline bool job_has_moved(const struct simulation *sim, uint32_t job) {
+    if (job_is_part(sim, job)) return false;
+    return sim->fate[job] != FATE_RECORDED && sim->fate[job] < FATE_DISPATCHED;
+}
+
+// Whether it ended for its worker where it would have waited.
+static inline bool job_has_left(const struct simulation *sim, uint32_t job) {
+    return !job_is_part(sim, job) && sim->fate[job] == FATE_LEFT;
+}
+
+static inline bool ends_group(const struct simulation *sim, uint32_t task) {
+    return task < sim->dag->task_count && sim->group_first[task] != DAG_NONE;
+}
+
+#endif

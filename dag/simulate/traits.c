@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/simulate/traits.h"
+
+#include "dag/simulate/stealing.h"
+
+#include <stdlib.h>
+
+static bool is_plain_kind(enum vertex_kind kind) {
+    return 1u << kind & (1u << VERTEX_SPAWN_END | 1u << VERTEX_END | 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN |
+                         1u << VERTEX_WAIT_END | 1u << VERTEX_THREAD_END);
+}
+
+static bool find_traits(struct simulation *sim) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    sim->traits = calloc((size_t)sim->dag->vertex_count + 1, 1);
+    if (!sim->traits) return false;
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) {
+        uint32_t cause = vertices->cause[v], kind = vertices->kind[v];
+        if (cause != DAG_NONE) sim->traits[cause] |= TRAIT_AWAITED;
+        if (cause != DAG_NONE && kind == VERTEX_WAIT_END && vertices->task[v] != DAG_NONE)
+            sim->traits[v] |= TRAIT_WAITS;
+        if (kind == VERTEX_SPAWN_BEGIN) sim->traits[v] |= TRAIT_AWAITED; // by a thread's start
+        if (stealing_looks_before(sim, v)) sim->traits[v] |= TRAIT_LOOKS;
+        if (cause != DAG_NONE || vertices->rule[v] != RULE_RUN || !is_plain_kind(kind)) continue;
+        if (sim->traits[v] & TRAIT_LOOKS) continue;
+        bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
+        sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
+    }
+    for (uint32_t i = 0; i < sim->costs->holdups.count && corrects(sim, CORRECTION_FIRST_USE); i++)
+        sim->traits[sim->costs->holdups.items[i].vertex] |= TRAIT_HELD_UP;
+    return true;
+}
+
+static bool find_spawned_next(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    sim->spawned_next = malloc(((size_t)dag->task_count + 1) * sizeof *sim->spawned_next);
+    if (!sim->spawned_next) return false;
+    for (uint32_t t = 0; t < dag->task_count; t++) sim->spawned_next[t] = DAG_NONE;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        uint32_t next = DAG_NONE, first = dag->threads[i].first;
+        for (uint32_t v = first + dag->threads[i].count; v-- > first;) {
+            uint32_t task = dag->vertices.task[v];
+            if (dag->vertices.kind[v] != VERTEX_SPAWN_BEGIN || task == DAG_NONE) continue;
+            sim->spawned_next[task] = next;
+            next = task;
+        }
+    }
+    return true;
+}
+
+bool traits_new(struct simulation *sim) {
+    const struct simulation *other = sim->beside;
+    if (!other) return find_traits(sim) && find_spawned_next(sim);
+    sim->traits = other->traits;
+    sim->spawned_next = other->spawned_next;
+    sim->rehearsed = other->rehearsed;
+    if (!other->rehearsed) return true;
+    sim->luck = other->luck;
+    sim->pauses = other->pauses;
+    sim->background = other->background;
+    return true;
+}
+
+void traits_free(struct simulation *sim) {
+    if (!sim->beside) {
+        free(sim->traits);
+        free(sim->spawned_next);
+    }
+    if (sim->beside && sim->luck == sim->beside->luck) return;
+    free(sim->luck);
+    free(sim->pauses);
+    free(sim->background);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/simulate/worker.h"
+
+#include "dag/propagate/rules.h"
+#include "dag/simulate/frame.h"
+#include "dag/simulate/hand_over.h"
+#include "dag/simulate/passage.h"
+#include "dag/simulate/recorded_workers.h"
+#include "dag/simulate/service.h"
+
+// ---- workers that idle, in the order in which they began to
+
+static void idle_add(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
+    struct strand *strand = &sim->strands[worker];
+    strand->idle_before = pool->idle_last;
+    strand->idle_next = DAG_NONE;
+    if (pool->idle_last != DAG_NONE)
+        sim->strands[pool->idle_last].idle_next = worker;
+    else
+        pool->idle_first = worker;
+    pool->idle_last = worker;
+    pool->idle++;
+}
+
+static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
+    const struct strand *strand = &sim->strands[worker];
+    if (strand->idle_before != DAG_NONE)
+        sim->strands[strand->idle_before].idle_next = strand->idle_next;
+    else
+        pool->idle_first = strand->idle_next;
+    if (strand->idle_next != DAG_NONE)
+        sim->strands[strand->idle_next].idle_before = strand->idle_before;
+    else
+        pool->idle_last = strand->idle_before;
+    pool->idle--;
+    agenda_remove(&sim->agenda, worker);
+}
+
+// ---- what a worker goes through between tasks
+
+int64_t worker_pass_idle(struct simulation *sim, uint32_t worker, uint32_t idle, uint32_t task, int64_t latest_ns) {
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    int64_t idle_ns = sim->strands[worker].now_ns;
+    if (idle != DAG_NONE) idle_ns = min_ns(idle_ns + time_ns[idle] - time_ns[idle - 1], latest_ns);
+    if (idle != DAG_NONE)
+        strand_pass(sim, worker, idle, idle_ns);
+    else if (sim->pools[sim->strands[worker].pool].tells_idle)
+        strand_pass_new(sim, worker, VERTEX_IDLE, task, idle_ns);
+    return idle_ns;
+}
+
+// A worker is born as long before its first task as the thread that it stands for, or is like.
+void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns) {
+    const struct dag *dag = sim->dag;
+    uint32_t model = sim->strands[worker].model;
+    if (model == DAG_NONE) return;
+    uint32_t first = dag->threads[model].first;
+    if (dag->vertices.kind[first] != VERTEX_THREAD_START || dag->threads[model].count < 2) return;
+    int64_t until_task_ns = dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[first];
+    int64_t birth_ns = max_ns(from_ns, start_ns - until_task_ns);
+    if (model == worker)
+        strand_pass(sim, worker, first, birth_ns);
+    else
+        strand_pass_new(sim, worker, VERTEX_THREAD_START, task, birth_ns);
+}
+
+// What was recorded before the task's start as part of its pick-up comes as long before it, now that it is dispatched
+// the same way.
+static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32_t index, int64_t from_ns,
+                                 int64_t start_ns) {
+    const struct dag *dag = sim->dag;
+    const struct dag_task *task = &dag->tasks[index];
+    const int64_t *time_ns = dag->vertices.time_ns;
+    for (uint32_t v = task->pickup; v < task->start; v++) {
+        int64_t then_ns = max_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v]));
+        if (dag->vertices.kind[v] != VERTEX_IDLE || v == dag->threads[task->thread].first) {
+            strand_pass(sim, worker, v, then_ns);
+            continue;
+        }
+        int64_t busy_ns = max_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v + 1]));
+        worker_pass_idle(sim, worker, v, index, busy_ns);
+    }
+}
+
+// What was computed of a pick-up is known where it is as recorded; who was made or woken computes nothing in it.
+static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch,
+                                int64_t lead_ns) {
+    struct strand *strand = &sim->strands[worker];
+    bool queued = dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NONE;
+    bool known = sim->shares && job < sim->dag->task_count && is_as_recorded(sim, job, dispatch);
+    strand_lead(sim, worker, lead_ns, queued && !known);
+    if (!known) return;
+    struct pickup_service pickup = service_of_pickup(sim, job);
+    strand->luck = pickup.luck;
+    if (queued) strand->compute_ns += min_ns(pickup.compute_ns, lead_ns);
+}
+
+// BUSY is as long before the start as it was, or as that is on the mean.
+static void note_busy(struct simulation *sim, uint32_t worker, uint32_t job, bool as_recorded) {
+    const struct passages *log = &sim->log[worker];
+    const struct passage *busy = log->count ? &log->items[log->count - 1] : NULL;
+    struct strand *strand = &sim->strands[worker];
+    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    if (!busy || busy->kind != VERTEX_BUSY) return;
+    strand->busy_item = log->count;
+    strand->awake_ns = (int64_t)(sim->costs->pools[strand->pool].awake_ns + 0.5);
+    if (as_recorded) strand->awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
+}
+
+void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch, int64_t from_ns,
+                       int64_t start_ns) {
+    sim->dispatch[job] = (uint8_t)dispatch;
+    if (dispatch == DISPATCH_NEW) {
+        worker_pass_birth(sim, worker, job, from_ns, start_ns);
+        sim->strands[worker].now_ns = from_ns;
+    }
+    bool as_recorded = job < sim->dag->task_count && dispatch == sim->dag->tasks[job].dispatch;
+    if (as_recorded) {
+        pass_recorded_pickup(sim, worker, job, from_ns, start_ns);
+    } else if (dispatch == DISPATCH_WOKEN) {
+        worker_pass_idle(sim, worker, DAG_NONE, job, from_ns);
+        if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
+    }
+    if (dispatch == DISPATCH_WOKEN) note_busy(sim, worker, job, as_recorded);
+    struct strand *strand = &sim->strands[worker];
+    bool arrived = strand->life == LIFE_COMING; // and so the pick-up has passed
+    strand->life = LIFE_RUNS;
+    strand->task = job;
+    strand->now_ns = arrived ? start_ns : from_ns;
+    strand->lead_ns = 0;
+    lead_through_pickup(sim, worker, job, dispatch, start_ns - strand->now_ns);
+    if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
+}
+
+void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
+                          int64_t from_ns) {
+    worker_begin_task(sim, worker, task, dispatch, from_ns, from_ns + cost_of_pickup(sim, task, dispatch));
+}
+
+uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    bool recorded = pool->made < pool->recorded_count;
+    uint32_t worker = recorded ? pool->recorded[pool->made] : strand_add(sim);
+    if (worker == DAG_NONE) return DAG_NONE;
+    uint32_t like = pool->recorded_count ? pool->recorded[0] : DAG_NONE;
+    sim->strands[worker] = (struct strand){.now_ns = now_ns,
+                                           .frame = DAG_NONE,
+                                           .vertex = DAG_NONE,
+                                           .awaits = DAG_NONE,
+                                           .stages = DAG_NONE,
+                                           .looked = DAG_NONE,
+                                           .kept_from = DAG_NONE,
+                                           .holds = DAG_NONE,
+                                           .pool = index,
+                                           .model = recorded ? worker : like,
+                                           .maker = maker,
+                                           .own = {DAG_NONE, DAG_NONE, 0},
+                                           .next_of_pool = pool->workers,
+                                           .stolen_from = DAG_NONE};
+    pool->workers = worker;
+    pool->made++;
+    pool->alive++;
+    sim->running++;
+    return worker;
+}
+
+int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
+    const struct dag *dag = sim->dag;
+    const struct dag_task *task = &dag->tasks[job_task(sim, job)];
+    int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
+    if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
+    uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
+    if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
+    bool for_it = task->spawn_begin < maker && maker < task->spawn_end;
+    return dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[for_it ? task->spawn_begin : maker];
+}
+
+uint32_t worker_wake(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct pool_state *pool = &sim->pools[index];
+    uint32_t worker = sim->dag->pools[index].lifo_wakeups ? pool->idle_last : pool->idle_first;
+    if (worker == DAG_NONE) return DAG_NONE;
+    idle_remove(sim, pool, worker);
+    sim->running++;
+    sim->slept_ns = now_ns - sim->strands[worker].now_ns;
+    return worker;
+}
+
+void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns) {
+    struct strand *strand = &sim->strands[worker];
+    strand->life = LIFE_COMING;
+    strand->comes_as = (uint8_t)dispatch;
+    strand->woken_ns = max_ns(woken_ns, strand->now_ns);
+    agenda_put(&sim->agenda, worker, strand->woken_ns + takes_ns);
+}
+
+// ---- how workers go
+
+void pool_end(struct simulation *sim, uint32_t index) {
+    const struct pool_state *pool = &sim->pools[index];
+    int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
+    for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->next_barrier[i]) {
+        uint32_t barrier = last_vertex(sim->dag, i);
+        if (sim->time_ns[barrier] == DAG_PENDING) strand_pass(sim, i, barrier, end_ns);
+    }
+}
+
+// Whether it comes of the worker's end, as who leaves may have to wait for the pool's lock.
+static bool is_death(enum vertex_kind kind) {
+    return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END;
+}
+
+// What a thread still does once it is no worker any more.
+static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirement, int64_t retired_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t model = sim->strands[worker].model, last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
+    bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
+    for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
+        int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];
+        if (own)
+            strand_pass(sim, worker, v, then_ns);
+        else if (vertices->kind[v] == VERTEX_RETIRE || vertices->kind[v] == VERTEX_THREAD_END)
+            strand_pass_new(sim, worker, vertices->kind[v], DAG_NONE, then_ns);
+    }
+}
+
+// How long a worker took to leave, or one of its pool that slept until the shutdown as it does now (`sleeps`), or like
+// it was busy until later.
+static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint32_t retirement, bool sleeps) {
+    const struct pool_state *pool = &sim->pools[sim->strands[worker].pool];
+    if (sim->dag->vertices.cause[retirement] == DAG_NONE) return 0;
+    bool slept;
+    int64_t since_ns = recorded_leaving_ns(sim->dag, retirement, &slept);
+    if (slept != sleeps && pool->leaves_ns[sleeps] >= 0) return pool->leaves_ns[sleeps];
+    return sim->dag->vertices.time_ns[retirement] - since_ns;
+}
+
+// When a worker that is free has retired, as its recorded self (if `own`) or one like it did.
+static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t retirement, bool own,
+                               int64_t because_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t before = last_before_leaving(sim->dag, retirement);
+    bool idles = own && vertices->kind[before] == VERTEX_IDLE;
+    int64_t free_ns = worker_pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
+    int64_t leaves_ns = max_ns(free_ns, because_ns);
+    int64_t retired_ns = leaves_ns + time_to_leave(sim, worker, retirement, free_ns < because_ns);
+    for (uint32_t v = before + 1; own && v < retirement; v++) {
+        int64_t then_ns = retired_ns - (vertices->time_ns[retirement] - vertices->time_ns[v]);
+        strand_pass(sim, worker, v, max_ns(then_ns, leaves_ns));
+    }
+    pass_death(sim, worker, retirement, retired_ns);
+    return retired_ns;
+}
+
+// A worker without a task leaves, once it is free and `because_ns` has come.
+static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) {
+    struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    uint32_t own = strand->model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
+    uint32_t retirement = own != DAG_NONE ? own : pool->retirement;
+    int64_t gone_ns = max_ns(strand->now_ns, because_ns);
+    if (retirement != DAG_NONE) gone_ns = pass_retirement(sim, worker, retirement, own != DAG_NONE, because_ns);
+    strand = &sim->strands[worker];
+    strand->life = LIFE_OVER;
+    pool->alive--;
+    pool->gone_ns = max_ns(pool->gone_ns, gone_ns);
+    if (pool->alive == 0 && pool->shutdown != DAG_NONE) pool_end(sim, strand->pool);
+}
+
+void pool_retire_idle(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    for (uint32_t worker; (worker = pool->idle_first) != DAG_NONE;) {
+        idle_remove(sim, pool, worker);
+        retire(sim, worker, sim->time_ns[pool->shutdown]);
+    }
+}
+
+// How many workers never retire for being idle.
+static int64_t staying(const struct dag_pool *rules, const struct pool_state *pool) {
+    return rules->core_times_out ? 0 : pool->core;
+}
+
+// Whether a worker that falls asleep now leaves at some time if nothing comes. Programs say "never" by the largest
+// number.
+static bool may_idle_out(const struct dag_pool *rules, const struct pool_state *pool, int64_t now_ns) {
+    if (rules->keep_alive_ns < 0 || (int64_t)pool->alive <= staying(rules, pool)) return false;
+    return rules->keep_alive_ns <= INT64_MAX - max_ns(now_ns, 0);
+}
+
+void worker_go_idle(struct simulation *sim, uint32_t worker) {
+    struct strand *strand = &sim->strands[worker];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    const struct dag_pool *rules = &sim->dag->pools[strand->pool];
+    sim->running--;
+    if (pool->shutdown != DAG_NONE && pool->delayed == 0) {
+        retire(sim, worker, sim->time_ns[pool->shutdown]);
+        return;
+    }
+    strand->life = LIFE_IDLE;
+    idle_add(sim, pool, worker);
+    if (may_idle_out(rules, pool, strand->now_ns))
+        agenda_put(&sim->agenda, worker, strand->now_ns + rules->keep_alive_ns);
+}
+
+// When nothing else goes on, a program whose pools were not seen to die out has ended.
+void worker_idled_out(struct simulation *sim, uint32_t worker) {
+    const struct strand *strand = &sim->strands[worker];
+    const struct dag_pool *rules = &sim->dag->pools[strand->pool];
+    struct pool_state *pool = &sim->pools[strand->pool];
+    bool over = sim->running == 0 && !pool->all_retire;
+    if (over || (int64_t)pool->alive <= staying(rules, pool)) return;
+    idle_remove(sim, pool, worker);
+    retire(sim, worker, strand->now_ns + rules->keep_alive_ns);
+}
