@@ -80,8 +80,7 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
 
 static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
     return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
-           time_ns <= agenda_next_ns(&sim->releases) && time_ns <= agenda_next_ns(&sim->dues) &&
-           agenda_precedes(&sim->agenda, strand, time_ns);
+           event_precedes(&sim->events, NOTICE_TURN, strand, time_ns);
 }
 
 static bool is_wait_of_stage(const struct simulation *sim, const struct strand *strand) {
@@ -104,7 +103,7 @@ static void finish(struct simulation *sim, uint32_t index) {
     else if (has_turn(sim, index, strand->now_ns))
         pool_take_back(sim, index);
     else
-        agenda_put(&sim->agenda, index, strand->now_ns);
+        event_put(&sim->events, NOTICE_FREE, index, strand->now_ns);
 }
 
 // In order of time, since it takes from what others get.
@@ -112,7 +111,7 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
     struct strand *strand = &sim->strands[index];
     strand->edge = EDGE_WAKES;
     if (!has_turn(sim, index, strand->joins_ns)) {
-        agenda_put(&sim->agenda, index, strand->joins_ns);
+        event_put(&sim->events, NOTICE_TURN, index, strand->joins_ns);
         return;
     }
     strand->edge = EDGE_READY;
@@ -145,7 +144,7 @@ static bool waits(const struct simulation *sim, const struct strand *strand) {
 enum reach_outcome { REACH_KNOWN, REACH_AGAIN, REACH_LATER };
 
 static enum reach_outcome wait_for_turn(struct simulation *sim, uint32_t index, int64_t time_ns) {
-    agenda_put(&sim->agenda, index, time_ns);
+    event_put(&sim->events, NOTICE_TURN, index, time_ns);
     return REACH_LATER;
 }
 
@@ -207,7 +206,7 @@ void strand_advance(struct simulation *sim, uint32_t index) {
         bool in_turn = strand->blocked || needs_turn(sim, strand->vertex) || frame_ends_theft(sim, strand);
         if (in_turn && !has_turn(sim, index, time_ns)) {
             strand->timed = true;
-            agenda_put(&sim->agenda, index, time_ns);
+            event_put(&sim->events, NOTICE_TURN, index, time_ns);
             return;
         }
         strand_step(sim, index, time_ns);
@@ -215,25 +214,36 @@ void strand_advance(struct simulation *sim, uint32_t index) {
 }
 
 static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
-    switch (sim->strands[index].life) {
-    case LIFE_FREE:
-        pool_take_back(sim, index);
+    sim->advancing = index;
+    if (sim->strands[index].timed) strand_step(sim, index, now_ns);
+    strand_advance(sim, index);
+}
+
+static void fire(struct simulation *sim, struct notice notice) {
+    sim->advancing = DAG_NONE;
+    switch (notice.type) {
+    case NOTICE_DUE:
+        delays_end(sim, notice.subject, notice.time_ns);
         break;
-    case LIFE_IDLE:
-        worker_idled_out(sim, index);
+    case NOTICE_RELEASE:
+        resource_times_out(sim, notice.subject, notice.time_ns);
         break;
-    case LIFE_COMING:
-        (stealing_governs(sim, sim->strands[index].pool) ? stealing_arrive : pool_arrive)(sim, index, now_ns);
+    case NOTICE_FREE:
+        pool_take_back(sim, notice.subject);
         break;
-    default:
-        sim->advancing = DAG_NONE;
-        if (sim->strands[index].wait == ASK_LISTED || sim->strands[index].wait == ASK_AS_RECORDED) {
-            resource_limit(sim, index, now_ns);
-            return;
-        }
-        sim->advancing = index;
-        if (sim->strands[index].timed) strand_step(sim, index, now_ns);
-        strand_advance(sim, index);
+    case NOTICE_ARRIVAL: {
+        bool steals = stealing_governs(sim, sim->strands[notice.subject].pool);
+        (steals ? stealing_arrive : pool_arrive)(sim, notice.subject, notice.time_ns);
+        break;
+    }
+    case NOTICE_IDLE:
+        worker_idled_out(sim, notice.subject);
+        break;
+    case NOTICE_LIMIT:
+        resource_limit(sim, notice.subject, notice.time_ns);
+        break;
+    default: // NOTICE_TURN
+        take_turn(sim, notice.subject, notice.time_ns);
     }
 }
 
@@ -243,7 +253,7 @@ static bool goes_on_computing(const struct strand *strand, int64_t now_ns) {
 
 static void end_computing(struct simulation *sim) {
     uint32_t index = cores_take(&sim->cores);
-    if (index == AGENDA_NONE) return;
+    if (index == NOTICE_NONE) return;
     struct strand *strand = &sim->strands[index];
     strand->edge = EDGE_COMPUTED;
     strand->computed_ns = sim->cores.since_ns;
@@ -256,25 +266,11 @@ static void end_computing(struct simulation *sim) {
 }
 
 bool simulation_take_next(struct simulation *sim) {
-    int64_t now_ns, released_ns = agenda_next_ns(&sim->releases);
-    int64_t due_ns = agenda_next_ns(&sim->dues);
-    if (due_ns != INT64_MAX && due_ns <= released_ns && due_ns <= agenda_next_ns(&sim->agenda) &&
-        due_ns <= sim->cores.next_ns) {
-        sim->advancing = DAG_NONE;
-        delays_end(sim);
-        return true;
-    }
-    if (released_ns != INT64_MAX && released_ns <= agenda_next_ns(&sim->agenda) && released_ns <= sim->cores.next_ns) {
-        sim->advancing = DAG_NONE;
-        resource_times_out(sim);
-        return true;
-    }
-    if (sim->cores.next_ns < agenda_next_ns(&sim->agenda)) {
+    if (sim->cores.next_ns < event_next_ns(&sim->events)) {
         end_computing(sim);
         return true;
     }
-    uint32_t strand = agenda_take(&sim->agenda, &now_ns);
-    if (strand == AGENDA_NONE) return false;
-    take_turn(sim, strand, now_ns);
-    return true;
+    struct notice notice = event_take(&sim->events);
+    if (notice.subject != NOTICE_NONE) fire(sim, notice);
+    return notice.subject != NOTICE_NONE;
 }

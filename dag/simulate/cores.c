@@ -6,11 +6,11 @@
 bool cores_reserve(struct cores *cores, uint32_t strands) {
     struct cores_share *shares = realloc(cores->shares, ((size_t)strands + 1) * sizeof *shares);
     if (shares) cores->shares = shares;
-    return shares && agenda_reserve(&cores->due, strands);
+    return shares && events_reserve(&cores->due, SUBJECT_PROCESS, strands);
 }
 
 void cores_destroy(struct cores *cores) {
-    agenda_destroy(&cores->due);
+    events_destroy(&cores->due);
     free(cores->shares);
 }
 
@@ -35,30 +35,30 @@ static void begin_stretch(struct cores *cores) {
 }
 
 void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded) {
-    agenda_clear(&cores->due);
+    events_clear(&cores->due);
     *cores = (struct cores){
         .due = cores->due, .shares = cores->shares, .count = count, .next_ns = INT64_MAX, .recorded = *recorded};
     begin_stretch(cores);
 }
 
 static double rate(const struct cores *cores) {
-    return cores_rate(cores->count, cores->taken, agenda_count(&cores->due));
+    return cores_rate(cores->count, cores->taken, event_count(&cores->due));
 }
 
 // Until so much has been computed in all, as things are.
 static double until_work_ns(const struct cores *cores, int64_t work_ns) {
     double left_ns = (double)work_ns - cores->work_ns;
-    return left_ns > 0 ? left_ns / (rate(cores) * agenda_count(&cores->due)) : 0;
+    return left_ns > 0 ? left_ns / (rate(cores) * event_count(&cores->due)) : 0;
 }
 
 // INFINITY where none will.
 static double until_pause_ns(const struct cores *cores) {
-    if (cores->next_pause == cores->recorded.pause_count || agenda_count(&cores->due) == 0) return INFINITY;
+    if (cores->next_pause == cores->recorded.pause_count || event_count(&cores->due) == 0) return INFINITY;
     return until_work_ns(cores, cores->recorded.pauses[cores->next_pause].work_ns);
 }
 
 static double until_stretch_ns(const struct cores *cores) {
-    if (cores->stretch == cores->recorded.background_count || agenda_count(&cores->due) == 0) return INFINITY;
+    if (cores->stretch == cores->recorded.background_count || event_count(&cores->due) == 0) return INFINITY;
     double work_ns = until_work_ns(cores, cores->recorded.background[cores->stretch].until_work_ns);
     return fmin(work_ns, fmax(left_of_stretch_ns(cores), 0));
 }
@@ -67,7 +67,7 @@ static void serve(struct cores *cores, int64_t elapsed_ns) {
     double each_ns = (double)elapsed_ns * rate(cores);
     cores->moved_ns += elapsed_ns;
     cores_clock_pass(&cores->served, each_ns);
-    cores->work_ns += each_ns * agenda_count(&cores->due);
+    cores->work_ns += each_ns * event_count(&cores->due);
 }
 
 // Nothing begins or ends between since_ns and now.
@@ -85,11 +85,11 @@ static void look_ahead(struct cores *cores) {
         cores->next_ns = cores->since_ns + cores->pause_left_ns;
         return;
     }
-    if (agenda_count(&cores->due) == 0) {
+    if (event_count(&cores->due) == 0) {
         cores->next_ns = INT64_MAX;
         return;
     }
-    double left_ns = ((double)(agenda_next_ns(&cores->due) - cores->served.ns) - cores->served.part) / rate(cores);
+    double left_ns = ((double)(event_next_ns(&cores->due) - cores->served.ns) - cores->served.part) / rate(cores);
     double change_ns = fmin(until_pause_ns(cores), until_stretch_ns(cores));
     cores->next_ns = cores->since_ns + (int64_t)fmax(0, change_ns < left_ns ? ceil(change_ns) : round(left_ns));
 }
@@ -99,12 +99,12 @@ static float crowding_of(const struct cores *cores, const struct cores_share *sh
     double moved_ns = (double)(cores->moved_ns - share->joined_ns);
     double served_ns = cores_clock_since(cores->served, share->joined_served);
     double crowding = moved_ns > 0 ? 1 - served_ns / moved_ns
-                                   : 1 - cores_rate(cores->count, cores->taken, agenda_count(&cores->due) + 1);
+                                   : 1 - cores_rate(cores->count, cores->taken, event_count(&cores->due) + 1);
     return (float)fmax(crowding, 0);
 }
 
 static void put_due(struct cores *cores, uint32_t strand, double left_ns) {
-    agenda_put(&cores->due, strand, cores->served.ns + (int64_t)round(cores->served.part + left_ns));
+    event_put(&cores->due, NOTICE_TURN, strand, cores->served.ns + (int64_t)round(cores->served.part + left_ns));
 }
 
 // A strand has been served for as long as it is whether it was lucky or not. Its luck comes back as far as it had to do
@@ -124,7 +124,7 @@ static bool is_done(struct cores *cores, uint32_t strand) {
 
 void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck) {
     bring_up_to(cores, now_ns);
-    if (agenda_count(&cores->due) == 0) begin_stretch(cores); // while nobody computed
+    if (event_count(&cores->due) == 0) begin_stretch(cores); // while nobody computed
     cores->shares[strand] = (struct cores_share){luck, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
     int64_t least_ns = luck.more_ns < 0 ? compute_ns + luck.more_ns : compute_ns;
     put_due(cores, strand, (double)(least_ns > 0 ? least_ns : 0));
@@ -133,16 +133,15 @@ void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t co
 
 uint32_t cores_take(struct cores *cores) {
     bool paused = cores->pause_left_ns > 0;
-    uint32_t done = AGENDA_NONE;
+    uint32_t done = NOTICE_NONE;
     bring_up_to(cores, cores->next_ns);
     if (!paused && until_pause_ns(cores) <= 0) {
         cores->pause_left_ns = cores->recorded.pauses[cores->next_pause++].length_ns;
     } else if (!paused && until_stretch_ns(cores) <= 0) {
         begin_stretch(cores);
     } else if (!paused) {
-        int64_t due;
-        done = agenda_take(&cores->due, &due);
-        if (!is_done(cores, done)) done = AGENDA_NONE;
+        done = event_take(&cores->due).subject;
+        if (!is_done(cores, done)) done = NOTICE_NONE;
     }
     look_ahead(cores);
     return done;

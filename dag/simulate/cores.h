@@ -9,7 +9,7 @@
 #ifndef REHYPE_DAG_CORES_H
 #define REHYPE_DAG_CORES_H
 
-#include "dag/simulate/agenda.h"
+#include "dag/simulate/event_list.h"
 
 #include <math.h>
 
@@ -66,7 +66,7 @@ struct cores_share { // of one who computes
 };
 
 struct cores {
-    struct agenda due;          // who computes, by the clock of service, to the nearest ns
+    struct event_list due;      // who computes, by the clock of service, to the nearest ns
     double count;               // cores; INFINITY: one for each
     struct cores_share *shares; // a strand each
     uint32_t capacity;
@@ -86,7 +86,7 @@ static inline double cores_rate(double count, double taken, uint32_t n) {
     return n > count - taken ? (count - taken) / n : 1;
 }
 
-// Zero-initialise; cores_reserve as agenda_reserve.
+// Zero-initialise; cores_reserve as events_reserve.
 bool cores_reserve(struct cores *cores, uint32_t strands);
 void cores_destroy(struct cores *cores);
 // Where there are fewer cores than recorded, others take the same part of them, else as many.
@@ -95,7 +95,7 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
 // The strand computes for so long from now on; `now_ns` never falls, and is no later than next_ns.
 void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck);
 
-// At next_ns: who is done; AGENDA_NONE where only a pause begins or ends, or a stretch of the run.
+// At next_ns: who is done; NOTICE_NONE where only a pause begins or ends, or a stretch of the run.
 uint32_t cores_take(struct cores *cores);
 
 #endif

@@ -56,7 +56,7 @@ enum dispatch delay_job(struct simulation *sim, uint32_t index, uint32_t job, in
     if (pool->shutdown != DAG_NONE && is_periodic(sim, job)) return DISPATCH_NONE;
     if (pool->discipline == DISCIPLINE_DELAY) make_one_that_waits(sim, index, job, now_ns);
     pool->delayed++;
-    agenda_put(&sim->dues, job, max_ns(sim->due_ns[job], now_ns));
+    event_put(&sim->events, NOTICE_DUE, job, max_ns(sim->due_ns[job], now_ns));
     return (enum dispatch)sim->dag->tasks[job_task(sim, job)].dispatch; // so that its bracket is as recorded
 }
 
@@ -65,9 +65,8 @@ static void leave_when_drained(struct simulation *sim, uint32_t index) {
     if (pool->shutdown != DAG_NONE && pool->delayed == 0 && pool->queue_length == 0) pool_retire_idle(sim, index);
 }
 
-void delays_end(struct simulation *sim) {
-    int64_t now_ns;
-    uint32_t job = agenda_take(&sim->dues, &now_ns), index = sim->dag->tasks[job_task(sim, job)].pool;
+void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns) {
+    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
     struct pool_state *pool = &sim->pools[index];
     pool->delayed--;
     if (pool->shutdown != DAG_NONE && is_periodic(sim, job))

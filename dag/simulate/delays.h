@@ -8,6 +8,6 @@
 // Whether a job that is spawned now is to be delayed; then it is due at sim->due_ns[job].
 bool delays_job(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
 enum dispatch delay_job(struct simulation *sim, uint32_t pool, uint32_t job, int64_t now_ns); // until then
-void delays_end(struct simulation *sim);                                                      // the next of sim->dues
+void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns);                        // it is due
 
 #endif

@@ -18,8 +18,8 @@ bool jobs_reserve(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.left, larger, sizeof *sim->queue.left) ||
         !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
-        !(sim->dag->due_ns == NULL ||
-          (resize(&sim->due_ns, larger, sizeof *sim->due_ns) && agenda_reserve(&sim->dues, (uint32_t)larger))) ||
+        !(sim->dag->due_ns == NULL || (resize(&sim->due_ns, larger, sizeof *sim->due_ns) &&
+                                       events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger))) ||
         !resize(&sim->part_of, parts, sizeof *sim->part_of) ||
         !resize(&sim->part_number, parts, sizeof *sim->part_number)) {
         return false;
@@ -31,7 +31,6 @@ bool jobs_reserve(struct simulation *sim, uint32_t count) {
 void jobs_free(struct simulation *sim) {
     free(sim->dispatch);
     free(sim->due_ns);
-    agenda_destroy(&sim->dues);
     free(sim->queue.key);
     free(sim->queue.left);
     free(sim->queue.right);

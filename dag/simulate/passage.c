@@ -26,7 +26,7 @@ bool strands_reserve(struct simulation *sim, uint32_t count) {
     struct passages *log = realloc(sim->log, larger * sizeof *log);
     if (log) sim->log = log;
     if (!strands || !next || !log) return false;
-    if (!agenda_reserve(&sim->agenda, larger) || !cores_reserve(&sim->cores, larger)) return false;
+    if (!events_reserve(&sim->events, SUBJECT_PROCESS, larger) || !cores_reserve(&sim->cores, larger)) return false;
     for (uint32_t i = sim->strand_capacity; i < larger; i++) log[i] = (struct passages){0};
     uint32_t i = sim->strand_capacity;
     sim->strand_capacity = larger;

@@ -22,13 +22,13 @@
 
 bool resources_new(struct simulation *sim) {
     sim->resources = calloc((size_t)sim->dag->resource_count + 1, sizeof *sim->resources);
-    return sim->resources && agenda_reserve(&sim->releases, sim->dag->resource_count + 1) && donors_new(sim);
+    return sim->resources && events_reserve(&sim->events, SUBJECT_RESOURCE, sim->dag->resource_count + 1) &&
+           donors_new(sim);
 }
 
 void resources_free(struct simulation *sim) {
     free(sim->resources);
     free(sim->holds);
-    agenda_destroy(&sim->releases);
     donors_free(sim);
 }
 
@@ -44,7 +44,6 @@ void resources_begin_run(struct simulation *sim) {
     sim->unused_hold = DAG_NONE;
     sim->outcomes_kept = sim->outcomes_changed = 0;
     sim->starvation = (struct starvation){0};
-    agenda_clear(&sim->releases);
     for (uint32_t r = 0; r < sim->dag->resource_count; r++) {
         sim->resources[r] = (struct resource){.available = units_at_beginning(sim, r),
                                               .first = DAG_NONE,
@@ -190,11 +189,12 @@ static void call_off(struct simulation *sim, struct resource *resource, int64_t 
         if (index == DAG_NONE) return;
         struct strand *strand = &sim->strands[index];
         resource->promised -= sim->dag->asks[strand->ask].units;
-        agenda_remove(&sim->agenda, index);
+        event_remove(&sim->events, SUBJECT_PROCESS, index);
         strand->wait = ASK_LISTED;
         strand->edge = EDGE_AHEAD;
         strand->timed = false;
-        if (strand->limit_ns != INT64_MAX) agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+        if (strand->limit_ns != INT64_MAX)
+            event_put(&sim->events, NOTICE_LIMIT, index, max_ns(strand->limit_ns, now_ns));
     }
 }
 
@@ -217,7 +217,7 @@ static void go_on(struct simulation *sim, uint32_t index) {
 static void call(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     struct resource *resource = resource_of(sim, strand->ask);
-    agenda_remove(&sim->agenda, index);
+    event_remove(&sim->events, SUBJECT_PROCESS, index);
     if (is_fair(sim, strand->ask)) {
         unlist(sim, index);
         take(sim, index, strand->ask, now_ns);
@@ -265,12 +265,11 @@ static void give_back_in_time(struct simulation *sim, uint32_t ask, int64_t now_
     if (sim->dag->resources[of->resource].tells_holds || of->units == 0 || sim->resources[of->resource].unlocked)
         return;
     sim->resources[of->resource].held = ask;
-    agenda_put(&sim->releases, of->resource, now_ns + of->held_ns);
+    event_put(&sim->events, NOTICE_RELEASE, of->resource, now_ns + of->held_ns);
 }
 
-void resource_times_out(struct simulation *sim) {
-    int64_t now_ns;
-    uint32_t resource = agenda_take(&sim->releases, &now_ns), ask = sim->resources[resource].held;
+void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_ns) {
+    uint32_t ask = sim->resources[resource].held;
     if (let_go(sim, sim->resources[resource].holder, ask)) give_back(sim, ask, now_ns);
 }
 
@@ -285,7 +284,7 @@ static int64_t limit_of(struct simulation *sim, uint32_t index, int64_t now_ns) 
 static void begin_wait(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct strand *strand = &sim->strands[index];
     list(sim, index, now_ns);
-    if (strand->limit_ns != INT64_MAX) agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+    if (strand->limit_ns != INT64_MAX) event_put(&sim->events, NOTICE_LIMIT, index, max_ns(strand->limit_ns, now_ns));
     starvation_look(sim, index);
 }
 
@@ -296,7 +295,7 @@ static void begin_giving_up(struct simulation *sim, uint32_t index, int64_t now_
     if (fits(sim, index, strand->ask)) keep_outcome(sim, index, now_ns);
     list(sim, index, now_ns);
     strand->wait = ASK_AS_RECORDED;
-    agenda_put(&sim->agenda, index, max_ns(strand->limit_ns, now_ns));
+    event_put(&sim->events, NOTICE_LIMIT, index, max_ns(strand->limit_ns, now_ns));
 }
 
 // Something unknown has it. What was given up meanwhile, is so again.
@@ -347,7 +346,7 @@ static bool arrive(struct simulation *sim, uint32_t index, int64_t now_ns) {
     if (late)
         resource_limit(sim, index, now_ns);
     else if (strand->limit_ns != INT64_MAX)
-        agenda_put(&sim->agenda, index, strand->limit_ns);
+        event_put(&sim->events, NOTICE_LIMIT, index, strand->limit_ns);
     return false;
 }
 

@@ -16,6 +16,7 @@ bool resource_has_wait_of(const struct simulation *sim, const struct strand *str
 bool resource_settle(struct simulation *sim, uint32_t strand, int64_t now_ns);
 void resource_limit(struct simulation *sim, uint32_t strand, int64_t now_ns); // its time is up
 void resource_release(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
-void resource_times_out(struct simulation *sim); // the next of sim->releases
+// As long as its holder had it has passed, of a resource whose releases are not told.
+void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_ns);
 
 #endif

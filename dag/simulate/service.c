@@ -63,7 +63,7 @@ static void measure_others(struct simulation *sim, const double *own_ns) {
 struct sweep {
     struct simulation *sim;
     const uint8_t *played;     // a vertex each: enum played
-    struct agenda agenda;      // threads, by when their edge in hand falls asleep, or their next wakes up
+    struct event_list edges;   // threads, by when their edge in hand falls asleep, or their next wakes up
     uint32_t *vertex;          // a thread each: the edge in hand
     struct cores_clock *begun; // a thread each: when that woke up; its ns are -1: it has not
     uint32_t awake;            // so many are
@@ -89,7 +89,7 @@ static void next_edge(struct sweep *sweep, uint32_t thread) {
         struct awake awake = awake_part(dag, v, sweep->played[v]);
         if (awake.to_ns <= awake.from_ns) continue;
         sweep->begun[thread].ns = -1;
-        agenda_put(&sweep->agenda, thread, awake.from_ns);
+        event_put(&sweep->edges, NOTICE_TURN, thread, awake.from_ns);
         return;
     }
 }
@@ -185,7 +185,7 @@ static void take_edge(struct sweep *sweep, uint32_t thread) {
     if (sweep->begun[thread].ns < 0) {
         sweep->begun[thread] = sweep->served;
         sweep->awake++;
-        agenda_put(&sweep->agenda, thread, awake_part(sim->dag, v, sweep->played[v]).to_ns);
+        event_put(&sweep->edges, NOTICE_TURN, thread, awake_part(sim->dag, v, sweep->played[v]).to_ns);
         return;
     }
     int64_t service_ns = (int64_t)round(cores_clock_since(sweep->served, sweep->begun[thread]));
@@ -199,7 +199,8 @@ static bool begin_sweep(struct sweep *sweep) {
     sweep->now_ns = INT64_MIN;
     sweep->vertex = malloc(((size_t)dag->thread_count + 1) * sizeof *sweep->vertex);
     sweep->begun = malloc(((size_t)dag->thread_count + 1) * sizeof *sweep->begun);
-    if (!sweep->vertex || !sweep->begun || !agenda_reserve(&sweep->agenda, dag->thread_count + 1)) return false;
+    if (!sweep->vertex || !sweep->begun || !events_reserve(&sweep->edges, SUBJECT_PROCESS, dag->thread_count + 1))
+        return false;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         sweep->vertex[i] = dag->threads[i].first;
         if (dag->threads[i].count) next_edge(sweep, i);
@@ -209,14 +210,14 @@ static bool begin_sweep(struct sweep *sweep) {
 
 static bool go_through(struct sweep *sweep) {
     bool ok = begin_sweep(sweep);
-    int64_t time_ns = ok ? agenda_next_ns(&sweep->agenda) : INT64_MAX;
+    int64_t time_ns = ok ? event_next_ns(&sweep->edges) : INT64_MAX;
     if (time_ns != INT64_MAX) sweep->now_ns = min_ns(time_ns, next_change_ns(sweep));
-    for (uint32_t thread; ok && (thread = agenda_take(&sweep->agenda, &time_ns)) != AGENDA_NONE;) {
-        pass_to(sweep, time_ns);
-        take_edge(sweep, thread);
+    for (struct notice notice; ok && (notice = event_take(&sweep->edges)).subject != NOTICE_NONE;) {
+        pass_to(sweep, notice.time_ns);
+        take_edge(sweep, notice.subject);
     }
     if (ok) pass_to(sweep, INT64_MAX - 1);
-    agenda_destroy(&sweep->agenda);
+    events_destroy(&sweep->edges);
     free(sweep->vertex);
     free(sweep->begun);
     return ok;

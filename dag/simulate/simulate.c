@@ -45,7 +45,7 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
     sim->fate = malloc(tasks);
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
-    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals || !agenda_reserve(&sim->dues, 1) ||
+    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
         !jobs_reserve(sim, dag->task_count + 1) || !strands_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !shifts_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
         !resources_new(sim) || !sunk_new(sim) || !standing_new(sim) || !regroup_new(sim) || !savings_new(sim) ||
@@ -77,7 +77,7 @@ void simulation_free(struct simulation *sim) {
     regroup_free(sim);
     savings_free(sim);
     derive_free(sim);
-    agenda_destroy(&sim->agenda);
+    events_destroy(&sim->events);
     cores_destroy(&sim->cores);
     traits_free(sim);
     free(sim->frames);
@@ -186,8 +186,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->stuck = (struct stuck){0};
     sim->strand_count = dag->thread_count;
     sim->parking.ready = DAG_NONE;
-    agenda_clear(&sim->agenda);
-    agenda_clear(&sim->dues);
+    events_clear(&sim->events);
     computing_begin_run(sim, model);
     find_arrivals(sim, model);
     sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->sunk_count == 0;

@@ -5,14 +5,14 @@
 // Processes go ahead of the clock as long as what they do concerns nobody's order: a vertex has its time from the
 // process and its cause alone, whenever that is worked out. Only what pools must see in order of time (a spawn, a
 // worker that comes free, a shutdown), who comes for a lock, and results where stages may await them, wait for their
-// turn in the agenda.
+// turn in the event list.
 #ifndef REHYPE_DAG_STATE_H
 #define REHYPE_DAG_STATE_H
 
 #include "dag/propagate/walk.h"
-#include "dag/simulate/agenda.h"
 #include "dag/simulate/cores.h"
 #include "dag/simulate/costs.h"
+#include "dag/simulate/event_list.h"
 #include "dag/simulate/model.h"
 #include "dag/simulate/process.h"
 
@@ -132,7 +132,7 @@ struct simulation {
     int64_t slept_ns;          // of the worker that was woken last: how long it had
     double rate;               // of arrivals; 0: as recorded
     struct arrivals *arrivals; // a recorded thread each
-    struct agenda agenda;
+    struct event_list events;
     struct cores cores;                  // who computes, where strands share the cores
     bool shares;                         // they do
     struct cores_luck *luck;             // a vertex each: of the edge to it
@@ -176,9 +176,7 @@ struct simulation {
     struct carriers carriers;
     struct hold *holds;
     uint32_t hold_count, hold_capacity, unused_hold;
-    struct agenda releases; // of resources whose releases are not told
-    struct agenda dues;     // jobs that are handed over, and not due; where the trace has some
-    int64_t *due_ns;        // a job each, likewise
+    int64_t *due_ns; // a job each, where the trace tells of some
     struct donors *donors;
     uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
     struct starvation starvation;

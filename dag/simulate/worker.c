@@ -33,7 +33,7 @@ static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_
     else
         pool->idle_last = strand->idle_before;
     pool->idle--;
-    agenda_remove(&sim->agenda, worker);
+    event_remove(&sim->events, SUBJECT_PROCESS, worker);
 }
 
 // ---- what a worker goes through between tasks
@@ -190,7 +190,7 @@ void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch
     strand->life = LIFE_COMING;
     strand->comes_as = (uint8_t)dispatch;
     strand->woken_ns = max_ns(woken_ns, strand->now_ns);
-    agenda_put(&sim->agenda, worker, strand->woken_ns + takes_ns);
+    event_put(&sim->events, NOTICE_ARRIVAL, worker, strand->woken_ns + takes_ns);
 }
 
 // ---- how workers go
@@ -298,7 +298,7 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
     strand->life = LIFE_IDLE;
     idle_add(sim, pool, worker);
     if (may_idle_out(rules, pool, strand->now_ns))
-        agenda_put(&sim->agenda, worker, strand->now_ns + rules->keep_alive_ns);
+        event_put(&sim->events, NOTICE_IDLE, worker, strand->now_ns + rules->keep_alive_ns);
 }
 
 // When nothing else goes on, a program whose pools were not seen to die out has ended.

@@ -65,7 +65,7 @@ static void join_one(struct world *world, uint32_t strand, int64_t now_ns, bool 
 static void take_one(struct world *world, bool lucky) {
     int64_t now_ns = world->cores.next_ns;
     uint32_t done = cores_take(&world->cores);
-    if (done == AGENDA_NONE) return;
+    if (done == NOTICE_NONE) return;
     assert_true(world->computes[done]);
     world->computes[done] = false;
     world->end_ns = now_ns;
@@ -133,7 +133,7 @@ static void test_others_take_their_share(void **state) {
     cores_join(&cores, 0, 0, 1000, (struct cores_luck){0, 0});
     cores_join(&cores, 1, 0, 1000, (struct cores_luck){0, 0});
     assert_int_equal(cores.next_ns, 500);
-    assert_int_equal(cores_take(&cores), AGENDA_NONE);
+    assert_int_equal(cores_take(&cores), NOTICE_NONE);
     assert_int_equal(cores.next_ns, 1250);
     cores_destroy(&cores);
 }
