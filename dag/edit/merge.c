@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Merge (T 5.2). Of a group of tasks the last member's bracket and pick-up stay; those of the others go with their
 // hand-over edges, their time with them, and what lay around them on the spawner and the workers is stitched together,
-// less what was done once for each task there (dag/simulate/savings.c).
+// less what was done once for each task there (dag/simulate/amortised.c).
 // Behind the one pick-up the members' bodies follow each other in the order of their spawns, end to start, without a
 // delay. The edges from members' results to whoever waits now leave from the end of the last body. Sound when members
 // are independent but for their order: one spawner hands them over in one context and to one pool, so that its code can

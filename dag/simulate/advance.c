@@ -2,6 +2,7 @@
 #include "dag/simulate/advance.h"
 
 #include "dag/propagate/rules.h"
+#include "dag/simulate/amortised.h"
 #include "dag/simulate/carriers.h"
 #include "dag/simulate/computing.h"
 #include "dag/simulate/delays.h"
@@ -10,52 +11,51 @@
 #include "dag/simulate/pool.h"
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
-#include "dag/simulate/savings.h"
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/visit.h"
 #include "dag/simulate/worker.h"
 
 // What passes between two arrivals takes as much less as they come more often, but for their hand-over.
 static int64_t rated(const struct simulation *sim, uint32_t index, uint32_t v, int64_t edge_ns) {
-    if (sim->rate == 0 || sim->frames[sim->strands[index].frame].kind != FRAME_THREAD) return edge_ns;
+    if (sim->rate == 0 || sim->frames[sim->processes[index].frame].kind != FRAME_THREAD) return edge_ns;
     const struct arrivals *arrivals = &sim->arrivals[index];
     bool between = arrivals->first != DAG_NONE && arrivals->first < v && v <= arrivals->last;
     if (!between || sim->dag->vertices.kind[v] == VERTEX_SPAWN_END) return edge_ns;
     return (int64_t)((double)edge_ns / sim->rate);
 }
 
-// Whether the strand's next vertex can have its time; if not, strand->awaits says what it has to await first.
+// Whether the process's next vertex can have its time; if not, process->awaits says what it has to await first.
 static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
-    struct strand *strand = &sim->strands[index];
-    if (strand->vertex >= STEP_LEAST) {
-        *time_ns = strand->now_ns + strand->lead_ns;
+    struct process *process = &sim->processes[index];
+    if (process->vertex >= STEP_LEAST) {
+        *time_ns = process->now_ns + process->lead_ns;
         return true;
     }
-    uint32_t v = strand->vertex, cause = dag_awaited_by(&dag->vertices, v);
-    const struct frame *frame = &sim->frames[strand->frame];
-    struct reach reach = {strand->now_ns, strand->lead_ns + frame->held_ns, frame->since_ns};
-    strand->awaits = DAG_NONE;
-    if (dag->vertices.rule[v] == RULE_BEGIN && !strand->entered) {
+    uint32_t v = process->vertex, cause = dag_awaited_by(&dag->vertices, v);
+    const struct frame *frame = &sim->frames[process->frame];
+    struct reach reach = {process->now_ns, process->lead_ns + frame->preempted_ns, frame->since_ns};
+    process->awaits = DAG_NONE;
+    if (dag->vertices.rule[v] == RULE_BEGIN && !process->entered) {
         bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
         struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, v, index, removed);
-        strand->awaits = start.cause;
+        process->awaits = start.cause;
         if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
         *time_ns = start.cause == DAG_NONE ? dag->vertices.time_ns[v] : sim->time_ns[start.cause] + start.delay_ns;
-    } else if (cause != DAG_NONE && !strand->entered) {
-        strand->awaits = cause;
+    } else if (cause != DAG_NONE && !process->entered) {
+        process->awaits = cause;
         if (sim->time_ns[cause] == DAG_PENDING) return false;
-        if (strand_finds_result(sim, strand)) {
-            *time_ns = strand->now_ns;
+        if (process_finds_result(sim, process)) {
+            *time_ns = process->now_ns;
             return true;
         }
         int64_t cause_ns = sim->time_ns[cause];
-        int64_t wakeup_ns = strand->blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
+        int64_t wakeup_ns = process->blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
         *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,
                               dag->vertices.time_ns[cause], wakeup_ns);
     } else {
-        struct saving saving = saving_of_edge(sim, v);
-        reach.lead_ns -= saving.compute_ns + saving.queued_ns;
+        struct amortised amortised = amortised_of_edge(sim, v);
+        reach.lead_ns -= amortised.compute_ns + amortised.queued_ns;
         *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns);
     }
     return true;
@@ -67,7 +67,7 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
     if (v >= STEP_LEAST) return true;
     switch (vertices->kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        return vertices->task[v] != DAG_NONE && sim->fate[vertices->task[v]] >= FATE_SPLIT;
+        return vertices->task[v] != DAG_NONE && sim->placement[vertices->task[v]] >= PLACEMENT_SPLIT;
     case VERTEX_SHUTDOWN:
         return pool_governs(sim, sim->pool_of_shutdown[v]);
     case VERTEX_RESULT:
@@ -78,14 +78,14 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
     }
 }
 
-static bool has_turn(const struct simulation *sim, uint32_t strand, int64_t time_ns) {
+static bool has_turn(const struct simulation *sim, uint32_t process, int64_t time_ns) {
     return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
-           event_precedes(&sim->events, NOTICE_TURN, strand, time_ns);
+           event_precedes(&sim->events, NOTICE_TURN, process, time_ns);
 }
 
-static bool is_wait_of_stage(const struct simulation *sim, const struct strand *strand) {
-    return strand->vertex < STEP_LEAST && sim->frames[strand->frame].staged &&
-           sim->dag->vertices.kind[strand->vertex] == VERTEX_WAIT_END;
+static bool is_wait_of_stage(const struct simulation *sim, const struct process *process) {
+    return process->vertex < STEP_LEAST && sim->frames[process->frame].staged &&
+           sim->dag->vertices.kind[process->vertex] == VERTEX_WAIT_END;
 }
 
 // Whether a task was under way at its worker's last event. One whose end was lost may not have been.
@@ -95,50 +95,50 @@ static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *
 }
 
 static void finish(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
-    bool asks = strand->pool && !is_under_way_for_ever(sim->dag, &sim->dag->tasks[job_task(sim, strand->task)]);
-    strand->life = asks ? LIFE_FREE : LIFE_OVER;
+    struct process *process = &sim->processes[index];
+    bool asks = process->pool && !is_under_way_for_ever(sim->dag, &sim->dag->tasks[job_task(sim, process->task)]);
+    process->life = asks ? LIFE_FREE : LIFE_OVER;
     if (!asks)
         sim->running--;
-    else if (has_turn(sim, index, strand->now_ns))
+    else if (has_turn(sim, index, process->now_ns))
         pool_take_back(sim, index);
     else
-        event_put(&sim->events, NOTICE_FREE, index, strand->now_ns);
+        event_put(&sim->events, NOTICE_FREE, index, process->now_ns);
 }
 
 // In order of time, since it takes from what others get.
 static void begin_to_compute(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
-    strand->edge = EDGE_WAKES;
-    if (!has_turn(sim, index, strand->joins_ns)) {
-        event_put(&sim->events, NOTICE_TURN, index, strand->joins_ns);
+    struct process *process = &sim->processes[index];
+    process->edge = EDGE_WAKES;
+    if (!has_turn(sim, index, process->joins_ns)) {
+        event_put(&sim->events, NOTICE_TURN, index, process->joins_ns);
         return;
     }
-    strand->edge = EDGE_READY;
+    process->edge = EDGE_READY;
     if (!carrier_take(sim, index)) return;
-    strand->edge = EDGE_COMPUTES;
-    cores_join(&sim->cores, index, strand->joins_ns, strand->edge_compute_ns, strand->edge_luck);
+    process->edge = EDGE_COMPUTES;
+    cores_join(&sim->cores, index, process->joins_ns, process->edge_compute_ns, process->edge_residual);
 }
 
 // A waiter that was kept from a core before it found a task is so again, before it looks for one.
-static void begin_to_be_kept(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
-    strand->joins_ns = strand->now_ns + strand->lead_ns;
-    strand->edge_compute_ns = strand->asleep_ns = 0;
-    strand->edge_luck = sim->luck[strand->kept_from];
+static void begin_preemption(struct simulation *sim, uint32_t index) {
+    struct process *process = &sim->processes[index];
+    process->joins_ns = process->now_ns + process->lead_ns;
+    process->edge_compute_ns = process->asleep_ns = 0;
+    process->edge_residual = sim->residual[process->preempted_before];
     begin_to_compute(sim, index);
 }
 
-static void end_being_kept(struct strand *strand) {
-    int64_t kept_ns = strand->computed_ns - strand->joins_ns;
-    strand->lead_ns += kept_ns;
-    strand->queued_ns += kept_ns;
-    strand->kept_from = DAG_NONE;
-    strand->edge = EDGE_AHEAD;
+static void end_preemption(struct process *process) {
+    int64_t kept_ns = process->computed_ns - process->joins_ns;
+    process->lead_ns += kept_ns;
+    process->queued_ns += kept_ns;
+    process->preempted_before = DAG_NONE;
+    process->edge = EDGE_AHEAD;
 }
 
-static bool waits(const struct simulation *sim, const struct strand *strand) {
-    return strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & (TRAIT_WAITS | TRAIT_LOOKS);
+static bool waits(const struct simulation *sim, const struct process *process) {
+    return process->vertex < STEP_LEAST && sim->traits[process->vertex] & (TRAIT_WAITS | TRAIT_LOOKS);
 }
 
 enum reach_outcome { REACH_KNOWN, REACH_AGAIN, REACH_LATER };
@@ -148,75 +148,75 @@ static enum reach_outcome wait_for_turn(struct simulation *sim, uint32_t index, 
     return REACH_LATER;
 }
 
-// When the strand comes to its next vertex, or begins to compute up to it.
+// When the process comes to its next vertex, or begins to compute up to it.
 static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int64_t *time_ns) {
-    struct strand *strand = &sim->strands[index];
-    *time_ns = strand->now_ns + strand->lead_ns;
-    if (is_wait_of_stage(sim, strand)) {
+    struct process *process = &sim->processes[index];
+    *time_ns = process->now_ns + process->lead_ns;
+    if (is_wait_of_stage(sim, process)) {
         if (!has_turn(sim, index, *time_ns)) return wait_for_turn(sim, index, *time_ns);
-        stage_wait(sim, index, strand->vertex, *time_ns);
+        stage_wait(sim, index, process->vertex, *time_ns);
         return REACH_AGAIN;
     }
-    if (strand->wait != ASK_NOT && !resource_has_wait_of(sim, strand, time_ns)) return REACH_LATER;
-    bool known = strand->wait != ASK_NOT || find_time(sim, index, time_ns);
-    if (sim->steals && strand->wait == ASK_NOT && waits(sim, strand) && stealing_may_help(sim, index)) {
-        int64_t reached_ns = strand->now_ns + strand->lead_ns;
+    if (process->wait != ASK_NOT && !resource_has_wait_of(sim, process, time_ns)) return REACH_LATER;
+    bool known = process->wait != ASK_NOT || find_time(sim, index, time_ns);
+    if (sim->steals && process->wait == ASK_NOT && waits(sim, process) && stealing_may_help(sim, index)) {
+        int64_t reached_ns = process->now_ns + process->lead_ns;
         if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
         stealing_help(sim, index);
         return REACH_AGAIN; // who found nothing wakes up otherwise
     }
     if (!known) {
-        parking_wait(&sim->parking, index, strand->awaits);
+        parking_wait(&sim->parking, index, process->awaits);
         return REACH_LATER;
     }
-    if (!sim->shares || !strand_computes(sim, index, time_ns)) return REACH_KNOWN;
+    if (!sim->shares || !process_computes(sim, index, time_ns)) return REACH_KNOWN;
     begin_to_compute(sim, index);
     return REACH_LATER;
 }
 
-void strand_advance(struct simulation *sim, uint32_t index) {
+void process_advance(struct simulation *sim, uint32_t index) {
     sim->advancing = index;
     while (!sim->no_memory) {
-        struct strand *strand = &sim->strands[index];
+        struct process *process = &sim->processes[index];
         int64_t time_ns;
-        if (strand->edge == EDGE_WAKES) {
+        if (process->edge == EDGE_WAKES) {
             begin_to_compute(sim, index);
             return;
         }
-        if (strand->vertex == DAG_NONE) strand->vertex = frame_next_vertex(sim, index);
-        if (strand->vertex == DAG_NONE) {
+        if (process->vertex == DAG_NONE) process->vertex = frame_next_vertex(sim, index);
+        if (process->vertex == DAG_NONE) {
             finish(sim, index);
             return;
         }
-        if (strand->kept_from != DAG_NONE) {
-            if (strand->edge != EDGE_COMPUTED) {
-                begin_to_be_kept(sim, index);
+        if (process->preempted_before != DAG_NONE) {
+            if (process->edge != EDGE_COMPUTED) {
+                begin_preemption(sim, index);
                 return;
             }
-            end_being_kept(strand);
+            end_preemption(process);
         }
-        if (strand->edge == EDGE_COMPUTED) {
-            time_ns = strand_computed_ns(sim, strand);
+        if (process->edge == EDGE_COMPUTED) {
+            time_ns = process_computed_ns(sim, process);
         } else {
             enum reach_outcome outcome = reach_next(sim, index, &time_ns);
             if (outcome == REACH_AGAIN) continue;
             if (outcome == REACH_LATER) return;
         }
-        strand = &sim->strands[index]; // more may have been made
-        bool in_turn = strand->blocked || needs_turn(sim, strand->vertex) || frame_ends_theft(sim, strand);
+        process = &sim->processes[index]; // more may have been made
+        bool in_turn = process->blocked || needs_turn(sim, process->vertex) || frame_ends_theft(sim, process);
         if (in_turn && !has_turn(sim, index, time_ns)) {
-            strand->timed = true;
+            process->timed = true;
             event_put(&sim->events, NOTICE_TURN, index, time_ns);
             return;
         }
-        strand_step(sim, index, time_ns);
+        process_step(sim, index, time_ns);
     }
 }
 
 static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
     sim->advancing = index;
-    if (sim->strands[index].timed) strand_step(sim, index, now_ns);
-    strand_advance(sim, index);
+    if (sim->processes[index].timed) process_step(sim, index, now_ns);
+    process_advance(sim, index);
 }
 
 static void fire(struct simulation *sim, struct notice notice) {
@@ -232,7 +232,7 @@ static void fire(struct simulation *sim, struct notice notice) {
         pool_take_back(sim, notice.subject);
         break;
     case NOTICE_ARRIVAL: {
-        bool steals = stealing_governs(sim, sim->strands[notice.subject].pool);
+        bool steals = stealing_governs(sim, sim->processes[notice.subject].pool);
         (steals ? stealing_arrive : pool_arrive)(sim, notice.subject, notice.time_ns);
         break;
     }
@@ -247,21 +247,21 @@ static void fire(struct simulation *sim, struct notice notice) {
     }
 }
 
-static bool goes_on_computing(const struct strand *strand, int64_t now_ns) {
-    return strand->edge == EDGE_COMPUTES || (strand->edge == EDGE_WAKES && strand->joins_ns <= now_ns);
+static bool goes_on_computing(const struct process *process, int64_t now_ns) {
+    return process->edge == EDGE_COMPUTES || (process->edge == EDGE_WAKES && process->joins_ns <= now_ns);
 }
 
 static void end_computing(struct simulation *sim) {
     uint32_t index = cores_take(&sim->cores);
     if (index == NOTICE_NONE) return;
-    struct strand *strand = &sim->strands[index];
-    strand->edge = EDGE_COMPUTED;
-    strand->computed_ns = sim->cores.since_ns;
-    uint32_t v = strand->kept_from == DAG_NONE ? strand->vertex : strand->kept_from;
-    if (sim->rehearses && v < STEP_LEAST) sim->luck[v].crowding = sim->cores.shares[index].crowding;
-    int64_t now_ns = strand->computed_ns;
-    strand_advance(sim, index);
-    if (sim->strands[index].carried && !goes_on_computing(&sim->strands[index], now_ns))
+    struct process *process = &sim->processes[index];
+    process->edge = EDGE_COMPUTED;
+    process->computed_ns = sim->cores.since_ns;
+    uint32_t v = process->preempted_before == DAG_NONE ? process->vertex : process->preempted_before;
+    if (sim->calibrating && v < STEP_LEAST) sim->residual[v].slowdown = sim->cores.shares[index].slowdown;
+    int64_t now_ns = process->computed_ns;
+    process_advance(sim, index);
+    if (sim->processes[index].carried && !goes_on_computing(&sim->processes[index], now_ns))
         carrier_give_back(sim, index, now_ns);
 }
 

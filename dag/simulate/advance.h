@@ -5,7 +5,7 @@
 
 #include "dag/simulate/state.h"
 
-void strand_advance(struct simulation *sim, uint32_t strand); // as far as it goes
+void process_advance(struct simulation *sim, uint32_t process); // as far as it goes
 
 // What happens next, in order of time. false: nothing does.
 bool simulation_take_next(struct simulation *sim);

@@ -22,15 +22,15 @@ void carriers_begin_run(struct simulation *sim, double cores) {
 }
 
 bool carrier_take(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
+    struct process *process = &sim->processes[index];
     struct carriers *carriers = &sim->carriers;
-    bool wants = index < sim->dag->thread_count && sim->dag->threads[index].is_virtual && !strand->carried;
+    bool wants = index < sim->dag->thread_count && sim->dag->threads[index].is_virtual && !process->carried;
     if (!wants) return true;
-    strand->carried = carriers->idle > 0;
-    carriers->idle -= strand->carried;
-    if (strand->carried) return true;
-    strand->carrier_next = DAG_NONE;
-    *(carriers->last != DAG_NONE ? &sim->strands[carriers->last].carrier_next : &carriers->first) = index;
+    process->carried = carriers->idle > 0;
+    carriers->idle -= process->carried;
+    if (process->carried) return true;
+    process->carrier_next = DAG_NONE;
+    *(carriers->last != DAG_NONE ? &sim->processes[carriers->last].carrier_next : &carriers->first) = index;
     carriers->last = index;
     return false;
 }
@@ -38,13 +38,13 @@ bool carrier_take(struct simulation *sim, uint32_t index) {
 void carrier_give_back(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct carriers *carriers = &sim->carriers;
     uint32_t next = carriers->first;
-    sim->strands[index].carried = false;
+    sim->processes[index].carried = false;
     carriers->idle += next == DAG_NONE;
     if (next == DAG_NONE) return;
-    struct strand *strand = &sim->strands[next];
-    carriers->first = strand->carrier_next;
+    struct process *process = &sim->processes[next];
+    carriers->first = process->carrier_next;
     if (carriers->first == DAG_NONE) carriers->last = DAG_NONE;
-    strand->carried = true;
-    strand->edge = EDGE_COMPUTES;
-    cores_join(&sim->cores, next, now_ns, strand->edge_compute_ns, strand->edge_luck);
+    process->carried = true;
+    process->edge = EDGE_COMPUTES;
+    cores_join(&sim->cores, next, now_ns, process->edge_compute_ns, process->edge_residual);
 }

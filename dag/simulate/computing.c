@@ -4,8 +4,8 @@
 
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
+#include "dag/simulate/amortised.h"
 #include "dag/simulate/next_vertex.h"
-#include "dag/simulate/savings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,109 +27,109 @@ void computing_begin_run(struct simulation *sim, const struct model *model) {
 // ---- edges
 
 // When what the vertex waits for comes; DAG_ABSENT where it waits for nothing any more.
-static int64_t cause_time(const struct simulation *sim, const struct strand *strand) {
+static int64_t cause_time(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = strand->vertex, cause = dag_awaited_by(vertices, v);
-    if (cause == DAG_NONE || strand->entered) return DAG_ABSENT;
+    uint32_t v = process->vertex, cause = dag_awaited_by(vertices, v);
+    if (cause == DAG_NONE || process->entered) return DAG_ABSENT;
     return sim->time_ns[cause];
 }
 
 // It begins to compute then, for so long, and then sleeps for the rest.
-static bool begin_edge(struct strand *strand, int64_t joins_ns, int64_t length_ns, int64_t compute_ns,
-                       struct cores_luck luck) {
-    strand->joins_ns = joins_ns;
-    strand->edge_compute_ns = min_ns(compute_ns, length_ns);
-    strand->asleep_ns = length_ns - strand->edge_compute_ns;
-    strand->edge_luck = luck;
-    return strand->edge_compute_ns > 0 || luck.more_ns > 0;
+static bool begin_edge(struct process *process, int64_t joins_ns, int64_t length_ns, int64_t compute_ns,
+                       struct cores_residual residual) {
+    process->joins_ns = joins_ns;
+    process->edge_compute_ns = min_ns(compute_ns, length_ns);
+    process->asleep_ns = length_ns - process->edge_compute_ns;
+    process->edge_residual = residual;
+    return process->edge_compute_ns > 0 || residual.more_ns > 0;
 }
 
-// Whether the strand sleeps at its next vertex for what was there when recorded.
-static bool sleeps_anew(const struct simulation *sim, const struct strand *strand) {
+// Whether the process sleeps at its next vertex for what was there when recorded.
+static bool sleeps_anew(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = strand->vertex, cause = vertices->cause[v];
+    uint32_t v = process->vertex, cause = vertices->cause[v];
     if (vertices->kind[v] != VERTEX_WAIT_END || cause == DAG_NONE || !corrects(sim, CORRECTION_WAKING)) return false;
-    return min_ns(vertices->time_ns[cause], vertices->time_ns[v]) <= sim->frames[strand->frame].since_ns;
+    return min_ns(vertices->time_ns[cause], vertices->time_ns[v]) <= sim->frames[process->frame].since_ns;
 }
 
 // Of a vertex that sleeps for its cause: it is awake in the end, as it was, or as who slept was on the mean.
-static bool begin_waking(struct simulation *sim, struct strand *strand, int64_t woken_ns, int64_t *time_ns) {
+static bool begin_waking(struct simulation *sim, struct process *process, int64_t woken_ns, int64_t *time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = strand->vertex;
+    uint32_t v = process->vertex;
     int64_t late_ns = woken_ns == DAG_ABSENT ? 0 : max_ns(*time_ns - woken_ns, 0);
     int64_t queued_ns = vertices->queued_ns ? min_ns(vertices->queued_ns[v], late_ns) : 0;
     *time_ns -= queued_ns;
     if (vertices->rule[v] == RULE_BEGIN) return false;
     int64_t own_ns = vertices->compute_ns[v], mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
-    int64_t compute_ns = min_ns(sleeps_anew(sim, strand) ? max_ns(own_ns, mean_ns) : own_ns, late_ns - queued_ns);
-    struct cores_luck luck = sim->luck[v];
-    if (queued_ns == 0 && luck.more_ns > 0) luck.more_ns = 0;
-    return begin_edge(strand, *time_ns - compute_ns, compute_ns, compute_ns, luck);
+    int64_t compute_ns = min_ns(sleeps_anew(sim, process) ? max_ns(own_ns, mean_ns) : own_ns, late_ns - queued_ns);
+    struct cores_residual residual = sim->residual[v];
+    if (queued_ns == 0 && residual.more_ns > 0) residual.more_ns = 0;
+    return begin_edge(process, *time_ns - compute_ns, compute_ns, compute_ns, residual);
 }
 
 // Whether it is the start of a body in whose pick-up nothing was computed: by one who slept until then.
-static bool has_come(const struct simulation *sim, const struct strand *strand) {
-    return strand->entered && strand->compute_ns == 0 && !stealing_governs(sim, strand->pool);
+static bool has_come(const struct simulation *sim, const struct process *process) {
+    return process->entered && process->compute_ns == 0 && !stealing_governs(sim, process->pool);
 }
 
 // What kept a waiter from a core whatever it waited for does so where it does not sleep any more, too.
-static int64_t held_luck_ns(const struct simulation *sim, uint32_t v) {
+static int64_t held_residual_ns(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE || !vertices->queued_ns) return 0;
-    int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->luck[v].more_ns;
+    int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->residual[v].more_ns;
     if (queued_ns == 0 || more_ns <= 0) return 0;
-    return (int64_t)((double)more_ns * (double)held_up_ns(sim, v) / (double)queued_ns);
+    return (int64_t)((double)more_ns * (double)preempted_ns(sim, v) / (double)queued_ns);
 }
 
 // What had no wait when recorded computes what it does to wake up, on the mean.
-static bool begin_waking_anew(const struct simulation *sim, struct strand *strand, const int64_t *time_ns) {
-    int64_t late_ns = max_ns(*time_ns - strand->called_ns, 0), mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
+static bool begin_waking_anew(const struct simulation *sim, struct process *process, const int64_t *time_ns) {
+    int64_t late_ns = max_ns(*time_ns - process->called_ns, 0), mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
     int64_t compute_ns = min_ns(mean_ns, late_ns);
-    return begin_edge(strand, *time_ns - compute_ns, compute_ns, compute_ns, (struct cores_luck){0});
+    return begin_edge(process, *time_ns - compute_ns, compute_ns, compute_ns, (struct cores_residual){0});
 }
 
-bool strand_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
+bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     const struct dag *dag = sim->dag;
     const struct dag_vertices *vertices = &dag->vertices;
-    struct strand *strand = &sim->strands[index];
-    uint32_t v = strand->vertex;
-    struct cores_luck luck = strand->luck;
-    if (v >= STEP_LEAST) return begin_edge(strand, strand->now_ns, strand->lead_ns, strand->compute_ns, luck);
-    if (strand->wait == ASK_GRANTED_AT_ONCE) return false;
-    if (strand->wait != ASK_NOT && vertices->kind[v] == VERTEX_HELD) return begin_waking_anew(sim, strand, time_ns);
-    if (strand->wait != ASK_NOT) return begin_waking(sim, strand, strand->called_ns, time_ns);
-    luck.crowding = sim->luck[v].crowding;
-    if (has_come(sim, strand)) return begin_edge(strand, *time_ns, 0, 0, luck); // and waits for a core
-    int64_t cause_ns = cause_time(sim, strand);
-    if (cause_ns > strand->now_ns + strand->lead_ns || (vertices->rule[v] == RULE_BEGIN && !strand->entered))
-        return begin_waking(sim, strand, cause_ns, time_ns);
-    int64_t since_ns = sim->frames[strand->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
-    int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - strand->now_ns;
-    struct saving saving = saving_of_edge(sim, v);
-    edge_ns += saving.compute_ns + saving.queued_ns; // all that queued is to be left out, saved or not
+    struct process *process = &sim->processes[index];
+    uint32_t v = process->vertex;
+    struct cores_residual residual = process->residual;
+    if (v >= STEP_LEAST) return begin_edge(process, process->now_ns, process->lead_ns, process->compute_ns, residual);
+    if (process->wait == ASK_GRANTED_AT_ONCE) return false;
+    if (process->wait != ASK_NOT && vertices->kind[v] == VERTEX_HELD) return begin_waking_anew(sim, process, time_ns);
+    if (process->wait != ASK_NOT) return begin_waking(sim, process, process->called_ns, time_ns);
+    residual.slowdown = sim->residual[v].slowdown;
+    if (has_come(sim, process)) return begin_edge(process, *time_ns, 0, 0, residual); // and waits for a core
+    int64_t cause_ns = cause_time(sim, process);
+    if (cause_ns > process->now_ns + process->lead_ns || (vertices->rule[v] == RULE_BEGIN && !process->entered))
+        return begin_waking(sim, process, cause_ns, time_ns);
+    int64_t since_ns = sim->frames[process->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
+    int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - process->now_ns;
+    struct amortised amortised = amortised_of_edge(sim, v);
+    edge_ns += amortised.compute_ns + amortised.queued_ns; // all that queued is to be left out, saved or not
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
-        luck.more_ns += (int64_t)((1 - saving_part(sim, v)) * (double)sim->luck[v].more_ns);
-    } else if (!strand_finds_result(sim, strand)) {
-        luck.more_ns += held_luck_ns(sim, v);
+        residual.more_ns += (int64_t)((1 - amortised_part(sim, v)) * (double)sim->residual[v].more_ns);
+    } else if (!process_finds_result(sim, process)) {
+        residual.more_ns += held_residual_ns(sim, v);
     }
-    edge_ns = max_ns(edge_ns - saving.compute_ns, 0);
-    compute_ns -= saving.compute_ns;
-    *time_ns = strand->now_ns + edge_ns;
-    return begin_edge(strand, strand->now_ns, edge_ns, strand->compute_ns + compute_ns, luck);
+    edge_ns = max_ns(edge_ns - amortised.compute_ns, 0);
+    compute_ns -= amortised.compute_ns;
+    *time_ns = process->now_ns + edge_ns;
+    return begin_edge(process, process->now_ns, edge_ns, process->compute_ns + compute_ns, residual);
 }
 
 // What an edge that was held up by its site's first task sleeps less, now that it sleeps only as long as that takes.
-static int64_t spared_ns(const struct simulation *sim, const struct strand *strand) {
-    const struct holdup *holdup = first_use_of(&sim->costs->holdups, strand->vertex);
-    int64_t first_ns = sim->time_ns[sim->dag->tasks[holdup->first].start];
+static int64_t spared_ns(const struct simulation *sim, const struct process *process) {
+    const struct first_use *first_use = first_use_of(&sim->costs->first_uses, process->vertex);
+    int64_t first_ns = sim->time_ns[sim->dag->tasks[first_use->first].start];
     if (first_ns == DAG_PENDING || first_ns == DAG_ABSENT) return 0;
-    int64_t held_ns = max_ns(first_ns + holdup->until_ns - strand->joins_ns, 0);
-    return min_ns(max_ns(holdup->held_ns - held_ns, 0), strand->asleep_ns);
+    int64_t held_ns = max_ns(first_ns + first_use->until_ns - process->joins_ns, 0);
+    return min_ns(max_ns(first_use->held_ns - held_ns, 0), process->asleep_ns);
 }
 
-int64_t strand_computed_ns(const struct simulation *sim, const struct strand *strand) {
-    int64_t awake_ns = max_ns(strand->computed_ns, strand->joins_ns + strand->edge_compute_ns);
-    bool held_up = strand->vertex < STEP_LEAST && sim->traits[strand->vertex] & TRAIT_HELD_UP;
-    return awake_ns + strand->asleep_ns - (held_up ? spared_ns(sim, strand) : 0);
+int64_t process_computed_ns(const struct simulation *sim, const struct process *process) {
+    int64_t awake_ns = max_ns(process->computed_ns, process->joins_ns + process->edge_compute_ns);
+    bool held_up = process->vertex < STEP_LEAST && sim->traits[process->vertex] & TRAIT_HELD_UP;
+    return awake_ns + process->asleep_ns - (held_up ? spared_ns(sim, process) : 0);
 }

@@ -6,10 +6,10 @@
 #include "dag/simulate/state.h"
 
 void computing_begin_run(struct simulation *sim, const struct model *model);
-// Whether the edge to a strand's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
+// Whether the edge to a process's next vertex, whose time is `time_ns` as recorded, has something to compute first; if
 // not, that time is made what it is where cores are shared.
-bool strand_computes(struct simulation *sim, uint32_t strand, int64_t *time_ns);
+bool process_computes(struct simulation *sim, uint32_t process, int64_t *time_ns);
 // When such an edge ends, its computing being done.
-int64_t strand_computed_ns(const struct simulation *sim, const struct strand *strand);
+int64_t process_computed_ns(const struct simulation *sim, const struct process *process);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-bool cores_reserve(struct cores *cores, uint32_t strands) {
-    struct cores_share *shares = realloc(cores->shares, ((size_t)strands + 1) * sizeof *shares);
+bool cores_reserve(struct cores *cores, uint32_t processes) {
+    struct cores_share *shares = realloc(cores->shares, ((size_t)processes + 1) * sizeof *shares);
     if (shares) cores->shares = shares;
-    return shares && events_reserve(&cores->due, SUBJECT_PROCESS, strands);
+    return shares && events_reserve(&cores->due, SUBJECT_PROCESS, processes);
 }
 
 void cores_destroy(struct cores *cores) {
@@ -98,36 +98,38 @@ static void look_ahead(struct cores *cores) {
 static float crowding_of(const struct cores *cores, const struct cores_share *share) {
     double moved_ns = (double)(cores->moved_ns - share->joined_ns);
     double served_ns = cores_clock_since(cores->served, share->joined_served);
-    double crowding = moved_ns > 0 ? 1 - served_ns / moved_ns
+    double slowdown = moved_ns > 0 ? 1 - served_ns / moved_ns
                                    : 1 - cores_rate(cores->count, cores->taken, event_count(&cores->due) + 1);
-    return (float)fmax(crowding, 0);
+    return (float)fmax(slowdown, 0);
 }
 
-static void put_due(struct cores *cores, uint32_t strand, double left_ns) {
-    event_put(&cores->due, NOTICE_TURN, strand, cores->served.ns + (int64_t)round(cores->served.part + left_ns));
+static void put_due(struct cores *cores, uint32_t process, double left_ns) {
+    event_put(&cores->due, NOTICE_TURN, process, cores->served.ns + (int64_t)round(cores->served.part + left_ns));
 }
 
-// A strand has been served for as long as it is whether it was lucky or not. Its luck comes back as far as it had to do
-// without as much as it had to before. false: it has more to get.
-static bool is_done(struct cores *cores, uint32_t strand) {
-    struct cores_share *share = &cores->shares[strand];
-    if (share->settled || share->luck.more_ns == 0) return true;
+// A process has been served for as long as it is whether its residual was good or bad. It comes back as far as it had
+// to do without as much as it had to before. false: it has more to get.
+static bool is_done(struct cores *cores, uint32_t process) {
+    struct cores_share *share = &cores->shares[process];
+    if (share->settled || share->residual.more_ns == 0) return true;
     share->settled = true;
-    share->crowding = crowding_of(cores, share);
-    double part = share->luck.crowding > share->crowding ? share->crowding / share->luck.crowding : 1;
-    double more_ns = (double)share->luck.more_ns;
+    share->slowdown = crowding_of(cores, share);
+    double part = share->residual.slowdown > share->slowdown ? share->slowdown / share->residual.slowdown : 1;
+    double more_ns = (double)share->residual.more_ns;
     double left_ns = more_ns > 0 ? part * more_ns : (1 - part) * fmin(-more_ns, share->compute_ns);
     if (left_ns < 1) return true;
-    put_due(cores, strand, left_ns);
+    put_due(cores, process, left_ns);
     return false;
 }
 
-void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck) {
+void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, int64_t compute_ns,
+                struct cores_residual residual) {
     bring_up_to(cores, now_ns);
     if (event_count(&cores->due) == 0) begin_stretch(cores); // while nobody computed
-    cores->shares[strand] = (struct cores_share){luck, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
-    int64_t least_ns = luck.more_ns < 0 ? compute_ns + luck.more_ns : compute_ns;
-    put_due(cores, strand, (double)(least_ns > 0 ? least_ns : 0));
+    cores->shares[process] =
+        (struct cores_share){residual, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
+    int64_t least_ns = residual.more_ns < 0 ? compute_ns + residual.more_ns : compute_ns;
+    put_due(cores, process, (double)(least_ns > 0 ? least_ns : 0));
     look_ahead(cores);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Processor sharing: strands that compute share the cores fairly, as a fair scheduler has it, none on more than one.
+// Processor sharing: processes that compute share the cores fairly, as a fair scheduler has it, none on more than one.
 //
-// The clock of service: what each strand that computes gets, whoever it is, passes at min(1, (cores - b) / n) of real
+// The clock of service: what each process that computes gets, whoever it is, passes at min(1, (cores - b) / n) of real
 // time, where others (the JVM's own threads, other processes) take b cores, which changes as the run gets on; so a
-// strand that has so much to compute is done when this clock has gone on by as much. Hence a heap by that clock's time,
-// and nothing to touch when others come and go. Service stands still in pauses of the JVM, each of which comes when as
-// much has been computed in all as had been when it was recorded.
+// process that has so much to compute is done when this clock has gone on by as much. Hence a heap by that clock's
+// time, and nothing to touch when others come and go. Service stands still in pauses of the JVM, each of which comes
+// when as much has been computed in all as had been when it was recorded.
 #ifndef REHYPE_DAG_CORES_H
 #define REHYPE_DAG_CORES_H
 
@@ -25,9 +25,9 @@ struct cores_background {  // a stretch of the run; it ends at the first of
 };
 
 // How an edge fared when recorded, beside its fair share.
-struct cores_luck {
+struct cores_residual {
     int64_t more_ns; // of service than it computed
-    float crowding;  // part of a core it had to do without as the recording was replayed; 0: all its luck comes back
+    float slowdown; // part of a core it had to do without as the recording was replayed; 0: all its residual comes back
 };
 
 // What a run met with, as recorded; the caller's.
@@ -57,18 +57,18 @@ static inline double cores_clock_since(struct cores_clock now, struct cores_cloc
 }
 
 struct cores_share { // of one who computes
-    struct cores_luck luck;
+    struct cores_residual residual;
     double compute_ns;
     int64_t joined_ns;                // by the clock of moving
     struct cores_clock joined_served; // by the clock of service
-    float crowding;                   // what part of a core it has had to do without
-    bool settled;                     // how much of its luck comes back
+    float slowdown;                   // what part of a core it has had to do without
+    bool settled;                     // how much of its residual comes back
 };
 
 struct cores {
     struct event_list due;      // who computes, by the clock of service, to the nearest ns
     double count;               // cores; INFINITY: one for each
-    struct cores_share *shares; // a strand each
+    struct cores_share *shares; // a process each
     uint32_t capacity;
     int64_t moved_ns; // time that passed, but for pauses
     int64_t since_ns; // when what follows was brought up to date
@@ -81,19 +81,20 @@ struct cores {
     double taken; // cores that others take
 };
 
-// What each of n strands that compute gets of a core.
+// What each of n processes that compute gets of a core.
 static inline double cores_rate(double count, double taken, uint32_t n) {
     return n > count - taken ? (count - taken) / n : 1;
 }
 
 // Zero-initialise; cores_reserve as events_reserve.
-bool cores_reserve(struct cores *cores, uint32_t strands);
+bool cores_reserve(struct cores *cores, uint32_t processes);
 void cores_destroy(struct cores *cores);
 // Where there are fewer cores than recorded, others take the same part of them, else as many.
 void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded);
 
-// The strand computes for so long from now on; `now_ns` never falls, and is no later than next_ns.
-void cores_join(struct cores *cores, uint32_t strand, int64_t now_ns, int64_t compute_ns, struct cores_luck luck);
+// The process computes for so long from now on; `now_ns` never falls, and is no later than next_ns.
+void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, int64_t compute_ns,
+                struct cores_residual residual);
 
 // At next_ns: who is done; NOTICE_NONE where only a pause begins or ends, or a stretch of the run.
 uint32_t cores_take(struct cores *cores);

@@ -9,8 +9,8 @@ enum correction {
     CORRECTION_SERVICE,     // what an edge got of its fair share of the cores, when recorded
     CORRECTION_OTHER_LOAD,  // cores that the JVM's own threads and other processes took
     CORRECTION_FIRST_USE,   // sleep while another task did what is done but once (first_use.c)
-    CORRECTION_AMORTISED,   // what merging saves beside hand-overs (savings.c)
-    CORRECTION_WAKEUPS,     // when workers slept and woke up (shifts.c)
+    CORRECTION_AMORTISED,   // what merging saves beside hand-overs (amortised.c)
+    CORRECTION_WAKEUPS,     // when workers slept and woke up (transitions.c)
     CORRECTION_QUEUE_ORDER, // of spawns that overlap, which task was in the queue first (queue.c)
     CORRECTION_PREEMPTION,  // waits for a core in a wait, whatever that was for (frames.c)
     CORRECTION_QUICK_PARTS, // parts of a task are handed over faster than tasks are

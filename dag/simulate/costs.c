@@ -369,7 +369,7 @@ struct costs *costs_measure(const struct dag *dag, struct error *error) {
     struct costs *costs = calloc(1, sizeof *costs);
     if (costs) costs->pool_count = dag->pool_count;
     struct samples samples = {.pools = dag->pool_count};
-    bool ok = costs && measure(dag, costs, &samples) && first_use_measure(dag, &costs->holdups);
+    bool ok = costs && measure(dag, costs, &samples) && first_use_measure(dag, &costs->first_uses);
     free(samples.values);
     free(samples.kind);
     free(samples.begin);
@@ -384,6 +384,6 @@ void costs_free(struct costs *costs) {
     free(costs->pools);
     free(costs->bracket_ns);
     free(costs->pickup_ns);
-    free(costs->holdups.items);
+    free(costs->first_uses.items);
     free(costs);
 }

@@ -47,7 +47,7 @@ struct costs {
     struct cost waking;  // what these computed, from asking to going on
     int64_t *bracket_ns; // a task each, as recorded: its own
     int64_t *pickup_ns;
-    struct holdups holdups;
+    struct first_uses first_uses;
     unsigned without; // corrections that are left out, CORRECTION_BIT each; 0 as measured
 };
 

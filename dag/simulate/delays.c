@@ -14,9 +14,9 @@ static bool is_periodic(const struct simulation *sim, uint32_t job) {
 }
 
 // What repeats at a fixed rate is due a period after it was before; all else so long after it is handed over.
-static int64_t due_of(const struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+static int64_t due_of(const struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     const struct dag *dag = sim->dag;
-    uint32_t task = job_task(sim, job), before = sim->strands[strand].pool ? sim->strands[strand].task : DAG_NONE;
+    uint32_t task = job_task(sim, job), before = sim->processes[process].pool ? sim->processes[process].task : DAG_NONE;
     if (dag->due_ns[task] == INT64_MIN) return INT64_MIN;
     bool repeats = dag->period_ns[task] > 0 && before < dag->task_count &&
                    dag->tasks[before].pool == dag->tasks[task].pool && dag->period_ns[before] == dag->period_ns[task] &&
@@ -38,15 +38,15 @@ static void run_due(struct simulation *sim, uint32_t index, uint32_t job, int64_
     if (worker == DAG_NONE)
         queue_put(sim, job, QUEUE_SHARED);
     else
-        worker_begin_at_once(sim, worker, job, DISPATCH_WOKEN, max_ns(now_ns, sim->strands[worker].now_ns));
+        worker_begin_at_once(sim, worker, job, DISPATCH_WOKEN, max_ns(now_ns, sim->processes[worker].now_ns));
 }
 
 // A due time in a pool that runs what it is given at once is the trace's mistake.
-bool delays_job(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
     if (!sim->due_ns) return false;
     if (sim->pools[index].discipline != DISCIPLINE_DELAY && !stealing_governs(sim, index)) return false;
-    sim->due_ns[job] = due_of(sim, strand, job, now_ns);
+    sim->due_ns[job] = due_of(sim, process, job, now_ns);
     return sim->due_ns[job] != INT64_MIN;
 }
 

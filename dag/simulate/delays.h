@@ -6,7 +6,7 @@
 #include "dag/simulate/state.h"
 
 // Whether a job that is spawned now is to be delayed; then it is due at sim->due_ns[job].
-bool delays_job(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns);
+bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns);
 enum dispatch delay_job(struct simulation *sim, uint32_t pool, uint32_t job, int64_t now_ns); // until then
 void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns);                        // it is due
 

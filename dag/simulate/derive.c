@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The run as a DAG of its own: what strands passed is laid side by side, and then threads, bodies and causes are found
-// again, by what is open at each vertex, as dag_build finds them in a recording.
+// The run as a DAG of its own: what processes passed is laid side by side, and then threads, bodies and causes are
+// found again, by what is open at each vertex, as dag_build finds them in a recording.
 //
-// What is recorded of passages lies in as many places as a strand ran bodies. So laying them decides nothing by it (no
+// What is recorded of passages lies in as many places as a process ran bodies. So laying them decides nothing by it (no
 // branch hangs on what has yet to come from memory), and passages overlap; what has to be decided is, in passes over
 // what was laid, which stands side by side.
 //
-// Of large runs two threads derive strands, and tasks (base/hands.h). What comes out is the same whoever derives what:
-// where a strand's vertices go is counted first, and no two strands pass the same vertex.
+// Of large runs two threads derive processes, and tasks (base/hands.h). What comes out is the same whoever derives
+// what: where a process's vertices go is counted first, and no two processes pass the same vertex.
 #include "dag/simulate/derive.h"
 
 #include "base/hands.h"
@@ -34,7 +34,7 @@ struct place {
 // What derives: this thread, or the one that helps it.
 struct hand {
     struct simulation *sim;
-    uint32_t *open; // tasks whose bodies are open on the strand in hand
+    uint32_t *open; // tasks whose bodies are open on the process in hand
     uint32_t depth;
 };
 
@@ -120,14 +120,14 @@ static bool reserve_due(struct derive_work *work, size_t tasks) {
 
 static bool reserve(struct simulation *sim) {
     struct derive_work *work = sim->derive;
-    size_t threads = sim->strand_capacity;
-    if (sim->strand_count >= work->thread_capacity) {
+    size_t threads = sim->process_capacity;
+    if (sim->process_count >= work->thread_capacity) {
         if (!pages_resize(&work->threads, threads, sizeof *work->threads) ||
             !pages_resize(&work->first_aside, threads + 1, sizeof *work->first_aside) ||
             !pages_resize(&work->caused_count, threads, sizeof *work->caused_count)) {
             return false;
         }
-        work->thread_capacity = sim->strand_capacity;
+        work->thread_capacity = sim->process_capacity;
     }
     if (sim->job_count >= work->task_capacity) {
         size_t tasks = (size_t)sim->job_capacity + 1;
@@ -149,7 +149,7 @@ static bool reserve(struct simulation *sim) {
 
 // Whether the result of a group or of a task in parts comes apart from their ends.
 static bool comes_apart(const struct simulation *sim, uint32_t task) {
-    return job_is_part(sim, task) || ends_group(sim, task) || sim->fate[task] == FATE_MERGED;
+    return job_is_part(sim, task) || ends_group(sim, task) || sim->placement[task] == PLACEMENT_MERGED;
 }
 
 static bool is_result_of_whole(const struct passage *passage) {
@@ -319,7 +319,7 @@ static inline struct effort effort_of(const struct laying *laying, const struct 
     return within(effort.compute_ns, effort.queued_ns, length_ns);
 }
 
-// What is recorded of passages lies in as many places as the strand ran bodies, so it is fetched ahead. Inlined early,
+// What is recorded of passages lies in as many places as the process ran bodies, so it is fetched ahead. Inlined early,
 // or gcc takes this and fetch_cause for functions without effect and leaves out the calls.
 static inline __attribute__((always_inline)) void fetch_recorded(const struct laying *laying,
                                                                  const struct passages *log, uint32_t index) {
@@ -376,9 +376,9 @@ static void lay_strand(void *hands, uint32_t hand, uint32_t index) {
 
 static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
-    uint32_t model = sim->strands[index].model;
+    uint32_t model = sim->processes[index].model;
     struct dag_thread thread = {.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
-                                .pool = sim->strands[index].pool,
+                                .pool = sim->processes[index].pool,
                                 .worker = true,
                                 .run_task = DAG_NONE};
     if (index < dag->thread_count) thread = dag->threads[index];
@@ -405,7 +405,7 @@ static void count_strand(const struct simulation *sim, uint32_t index) {
     sim->derive->first_aside[index] = asides;
 }
 
-// Items: to forget where vertices were, and jobs; then the strands.
+// Items: to forget where vertices were, and jobs; then the processes.
 enum { FORGET_VERTICES, FORGET_JOBS, FIRST_STRAND };
 
 static void prepare(void *hands, uint32_t hand, uint32_t item) {
@@ -423,15 +423,15 @@ static void prepare(void *hands, uint32_t hand, uint32_t item) {
 static bool arrange_threads(struct simulation *sim) {
     struct derive_work *work = sim->derive;
     uint32_t vertices = 0, asides = 0;
-    for (uint32_t i = 0; i < sim->strand_count; i++) {
+    for (uint32_t i = 0; i < sim->process_count; i++) {
         uint32_t count = work->first_aside[i];
         work->threads[i].first = vertices;
         work->first_aside[i] = asides;
         vertices += work->threads[i].count;
         asides += count;
     }
-    work->first_aside[sim->strand_count] = asides;
-    sim->derived.thread_count = sim->strand_count;
+    work->first_aside[sim->process_count] = asides;
+    sim->derived.thread_count = sim->process_count;
     sim->derived.vertex_count = vertices;
     if (asides <= work->aside_capacity) return true;
     work->aside_capacity = 0;
@@ -466,9 +466,9 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
     }
     const int64_t *time_ns = sim->derive->vertices.time_ns;
     bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
-    if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->strands[index].maker);
+    if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->processes[index].maker);
     uint32_t task = first_task(sim, thread);
-    if (task == DAG_NONE || sim->strands[index].maker == DAG_NONE) return DAG_NONE; // it was there from the beginning
+    if (task == DAG_NONE || sim->processes[index].maker == DAG_NONE) return DAG_NONE; // it was there from the beginning
     const struct dag_task *of = &sim->dag->tasks[job_task(sim, task)];
     bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
     return same && in_time ? maker : sim->derive->places[task].spawn_begin;
@@ -504,7 +504,7 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
 }
 
 static bool is_dispatched(const struct simulation *sim, uint32_t job) {
-    return job_is_part(sim, job) || sim->fate[job] >= FATE_DISPATCHED;
+    return job_is_part(sim, job) || sim->placement[job] >= PLACEMENT_DISPATCHED;
 }
 
 // The spawn causes the first thing that shows the worker has the task.
@@ -625,13 +625,13 @@ static void lay_tasks(struct simulation *sim, uint32_t first) {
     }
 }
 
-// Items: strands, and then pieces of all tasks.
+// Items: processes, and then pieces of all tasks.
 static void connect(void *hands, uint32_t hand, uint32_t item) {
     struct simulation *sim = ((struct hand *)hands + hand)->sim;
-    if (item < sim->strand_count)
+    if (item < sim->process_count)
         find_causes(sim, item);
     else
-        lay_tasks(sim, (item - sim->strand_count) * PIECE);
+        lay_tasks(sim, (item - sim->process_count) * PIECE);
 }
 
 static void run_all(const struct simulation *sim, hands_item *run, uint32_t count) {
@@ -644,9 +644,9 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     work->hand_count = hands;
     for (uint32_t i = 0; i < HANDS; i++) work->hands[i] = (struct hand){sim, &work->open[i * work->task_capacity], 0};
     sim->derived = *sim->dag;
-    run_all(sim, prepare, FIRST_STRAND + sim->strand_count);
+    run_all(sim, prepare, FIRST_STRAND + sim->process_count);
     if (!arrange_threads(sim)) return false;
-    run_all(sim, lay_strand, sim->strand_count);
+    run_all(sim, lay_strand, sim->process_count);
     lay_pools_and_resources(sim);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
@@ -665,7 +665,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.first_aside = work->first_aside;
     sim->derived.task_count = sim->job_count;
     sim->derived.part_of = sim->part_of;
-    run_all(sim, connect, sim->strand_count + (sim->job_count + PIECE - 1) / PIECE);
+    run_all(sim, connect, sim->process_count + (sim->job_count + PIECE - 1) / PIECE);
     find_window(&sim->derived);
     return !sim->no_memory;
 }

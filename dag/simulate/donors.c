@@ -196,7 +196,7 @@ uint32_t donor_of(struct simulation *sim, uint32_t ask) {
 
 static bool may_change(const struct simulation *sim, uint32_t index) {
     uint32_t changes = 0;
-    for (uint32_t f = sim->strands[index].frame; f != DAG_NONE && sim->frames[f].kind == FRAME_DONOR;
+    for (uint32_t f = sim->processes[index].frame; f != DAG_NONE && sim->frames[f].kind == FRAME_DONOR;
          f = sim->frames[f].outer)
         changes++;
     return changes < CHANGES_MOST;
@@ -215,11 +215,11 @@ static void exchange_holds(struct simulation *sim, uint32_t index, uint32_t task
     uint32_t v = vertex_of(&dag->asks[ask]), w = vertex_of(&dag->asks[donor]), at = v, donor_at = w;
     for (uint32_t own; (own = held_before(dag, &dag->tasks[task], at, &v)) != DAG_NONE;) {
         uint32_t theirs = held_before(dag, &dag->tasks[from], donor_at, &w);
-        for (uint32_t h = sim->strands[index].holds; h != DAG_NONE; h = sim->holds[h].next) {
+        for (uint32_t h = sim->processes[index].holds; h != DAG_NONE; h = sim->holds[h].next) {
             if (sim->holds[h].ask == own) sim->holds[h].ask = theirs;
         }
     }
-    for (uint32_t h = sim->strands[index].holds; h != DAG_NONE; h = sim->holds[h].next) {
+    for (uint32_t h = sim->processes[index].holds; h != DAG_NONE; h = sim->holds[h].next) {
         if (sim->holds[h].ask == ask) sim->holds[h].ask = donor;
     }
 }
@@ -236,7 +236,7 @@ void donor_go_on(struct simulation *sim, uint32_t index, uint32_t ask) {
     const struct dag *dag = sim->dag;
     uint32_t donor = donor_of(sim, ask), task = sim->donors->task_of[ask], from = sim->donors->task_of[donor];
     uint32_t got = dag->asks[donor].got, last = frame_last_of_body(sim, from);
-    struct frame *around = &sim->frames[sim->strands[index].frame];
+    struct frame *around = &sim->frames[sim->processes[index].frame];
     bool again = around->kind == FRAME_DONOR; // then `task` was a donor itself
     uint32_t own = again ? around->task : task;
     sim->outcomes_changed++;
@@ -255,15 +255,15 @@ void donor_go_on(struct simulation *sim, uint32_t index, uint32_t ask) {
 
 void donor_pass(struct simulation *sim, uint32_t index, uint32_t v, enum vertex_kind kind, int64_t time_ns) {
     const struct dag *dag = sim->dag;
-    const struct dag_task *task = &dag->tasks[sim->frames[sim->strands[index].frame].task];
+    const struct dag_task *task = &dag->tasks[sim->frames[sim->processes[index].frame].task];
     bool of_resource = vertex_is_of_resource(kind);
     if (kind == VERTEX_END) {
-        strand_pass(sim, index, task->end, time_ns);
+        process_pass(sim, index, task->end, time_ns);
         if (task->result != DAG_NONE && sim->time_ns[task->result] == DAG_PENDING)
             vertex_set(sim, index, task->result, time_ns);
     } else if (kind == VERTEX_RESULT && task->result != DAG_NONE && task->result != task->end) {
-        if (sim->time_ns[task->result] == DAG_PENDING) strand_pass(sim, index, task->result, time_ns);
+        if (sim->time_ns[task->result] == DAG_PENDING) process_pass(sim, index, task->result, time_ns);
     } else if (kind != VERTEX_RESULT) {
-        strand_pass_new(sim, index, kind, of_resource ? dag->vertices.task[v] : DAG_NONE, time_ns);
+        process_pass_new(sim, index, kind, of_resource ? dag->vertices.task[v] : DAG_NONE, time_ns);
     }
 }

@@ -9,8 +9,8 @@ bool donors_new(struct simulation *sim);
 void donors_free(struct simulation *sim);
 uint32_t donor_of(struct simulation *sim, uint32_t ask); // an ask with the other outcome, DAG_NONE
 // Whether another task tells what the process would do behind its wait with the other outcome.
-bool donor_is_there(struct simulation *sim, uint32_t strand, uint32_t ask);
-void donor_go_on(struct simulation *sim, uint32_t strand, uint32_t ask); // it does that
-void donor_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, enum vertex_kind kind, int64_t time_ns);
+bool donor_is_there(struct simulation *sim, uint32_t process, uint32_t ask);
+void donor_go_on(struct simulation *sim, uint32_t process, uint32_t ask); // it does that
+void donor_pass(struct simulation *sim, uint32_t process, uint32_t vertex, enum vertex_kind kind, int64_t time_ns);
 
 #endif

@@ -111,17 +111,18 @@ static void find_initialisers(const struct dag *dag, struct early *sites) {
     }
 }
 
-static bool add(struct holdups *holdups, struct holdup holdup) {
-    uint32_t count = holdups->count;
+static bool add(struct first_uses *first_uses, struct first_use first_use) {
+    uint32_t count = first_uses->count;
     bool full = (count & (count - 1)) == 0; // grows at powers of two
-    struct holdup *moved = full ? realloc(holdups->items, 2 * ((size_t)count + 1) * sizeof *moved) : holdups->items;
+    struct first_use *moved =
+        full ? realloc(first_uses->items, 2 * ((size_t)count + 1) * sizeof *moved) : first_uses->items;
     if (!moved) return false;
-    holdups->items = moved;
-    holdups->items[holdups->count++] = holdup;
+    first_uses->items = moved;
+    first_uses->items[first_uses->count++] = first_use;
     return true;
 }
 
-static bool add_candidates(const struct dag *dag, struct early *sites, struct holdups *holdups) {
+static bool add_candidates(const struct dag *dag, struct early *sites, struct first_uses *first_uses) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         struct early *site = is_eligible(dag, task) ? &sites[task->site] : NULL;
@@ -134,54 +135,54 @@ static bool add_candidates(const struct dag *dag, struct early *sites, struct ho
         uint32_t v = nature.sleeper;
         held_ns = min_ns(held_ns, edge_asleep_ns(dag, v, time_of(dag, v - 1)));
         site->until_ns = max_ns(site->until_ns, time_of(dag, v - 1) + held_ns);
-        if (!add(holdups, (struct holdup){.vertex = v, .first = site->first, .held_ns = held_ns})) return false;
+        if (!add(first_uses, (struct first_use){.vertex = v, .first = site->first, .held_ns = held_ns})) return false;
     }
     return true;
 }
 
-static void refute(const struct dag *dag, struct early *sites, const struct holdups *holdups) {
-    for (uint32_t i = 0; i < holdups->count; i++) {
-        const struct holdup *holdup = &holdups->items[i];
-        struct early *site = &sites[dag->tasks[holdup->first].site];
-        int64_t might_ns = site->until_ns - time_of(dag, holdup->vertex - 1);
-        site->refuted |= 2 * holdup->held_ns < might_ns;
+static void refute(const struct dag *dag, struct early *sites, const struct first_uses *first_uses) {
+    for (uint32_t i = 0; i < first_uses->count; i++) {
+        const struct first_use *first_use = &first_uses->items[i];
+        struct early *site = &sites[dag->tasks[first_use->first].site];
+        int64_t might_ns = site->until_ns - time_of(dag, first_use->vertex - 1);
+        site->refuted |= 2 * first_use->held_ns < might_ns;
     }
 }
 
 static int by_vertex(const void *a, const void *b) {
-    const struct holdup *x = a, *y = b;
+    const struct first_use *x = a, *y = b;
     return (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
-static void keep_what_holds(const struct dag *dag, const struct early *sites, struct holdups *holdups) {
+static void keep_what_holds(const struct dag *dag, const struct early *sites, struct first_uses *first_uses) {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < holdups->count; i++) {
-        struct holdup *holdup = &holdups->items[i];
-        const struct early *site = &sites[dag->tasks[holdup->first].site];
+    for (uint32_t i = 0; i < first_uses->count; i++) {
+        struct first_use *first_use = &first_uses->items[i];
+        const struct early *site = &sites[dag->tasks[first_use->first].site];
         if (site->refuted) continue;
-        holdup->until_ns = site->until_ns - time_of(dag, dag->tasks[holdup->first].start);
-        holdups->items[kept++] = *holdup;
+        first_use->until_ns = site->until_ns - time_of(dag, dag->tasks[first_use->first].start);
+        first_uses->items[kept++] = *first_use;
     }
-    holdups->count = kept;
-    if (kept) qsort(holdups->items, kept, sizeof *holdups->items, by_vertex);
+    first_uses->count = kept;
+    if (kept) qsort(first_uses->items, kept, sizeof *first_uses->items, by_vertex);
 }
 
-bool first_use_measure(const struct dag *dag, struct holdups *holdups) {
+bool first_use_measure(const struct dag *dag, struct first_uses *first_uses) {
     if (!dag->vertices.compute_ns) return true;
     struct early *sites = calloc((size_t)dag->site_count + 1, sizeof *sites);
     if (!sites) return false;
     find_firsts(dag, sites);
     find_usual(dag, sites);
     find_initialisers(dag, sites);
-    bool ok = add_candidates(dag, sites, holdups);
-    refute(dag, sites, holdups);
-    keep_what_holds(dag, sites, holdups);
+    bool ok = add_candidates(dag, sites, first_uses);
+    refute(dag, sites, first_uses);
+    keep_what_holds(dag, sites, first_uses);
     free(sites);
     return ok;
 }
 
-const struct holdup *first_use_of(const struct holdups *holdups, uint32_t vertex) {
-    struct holdup key = {.vertex = vertex};
-    if (!holdups->count) return NULL;
-    return bsearch(&key, holdups->items, holdups->count, sizeof key, by_vertex);
+const struct first_use *first_use_of(const struct first_uses *first_uses, uint32_t vertex) {
+    struct first_use key = {.vertex = vertex};
+    if (!first_uses->count) return NULL;
+    return bsearch(&key, first_uses->items, first_uses->count, sizeof key, by_vertex);
 }

@@ -7,21 +7,21 @@
 
 // A task that slept while another of its site did what is done but once (a class is initialised by whoever uses it
 // first, and all others who use it sleep until that is done). Nothing in a trace says so: see first_use.c.
-struct holdup {
+struct first_use {
     uint32_t vertex;  // the edge to it slept
     uint32_t first;   // task of the site, with which that began
     int64_t held_ns;  // of what the edge slept
     int64_t until_ns; // after the first one's start, when it was done
 };
 
-struct holdups {
-    struct holdup *items; // by vertex; the owner's, free() them
+struct first_uses {
+    struct first_use *items; // by vertex; the owner's, free() them
     uint32_t count;
 };
 
 // Zero-initialise. false: no memory.
-bool first_use_measure(const struct dag *dag, struct holdups *holdups);
+bool first_use_measure(const struct dag *dag, struct first_uses *first_uses);
 // The one of an edge, or NULL.
-const struct holdup *first_use_of(const struct holdups *holdups, uint32_t vertex);
+const struct first_use *first_use_of(const struct first_uses *first_uses, uint32_t vertex);
 
 #endif

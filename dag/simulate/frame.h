@@ -30,19 +30,19 @@ static inline struct frame frame_of_job(const struct simulation *sim, uint32_t j
     return (struct frame){.task = job, .next = 0, .end = 2, .link = DAG_NONE, .kind = FRAME_PART};
 }
 
-// Whether the strand's next vertex is the last of a body that a waiter stole.
-static inline bool frame_ends_theft(const struct simulation *sim, const struct strand *strand) {
-    const struct frame *frame = &sim->frames[strand->frame];
-    return frame->stolen && strand->vertex + 1 == frame->end;
+// Whether the process's next vertex is the last of a body that a waiter stole.
+static inline bool frame_ends_theft(const struct simulation *sim, const struct process *process) {
+    const struct frame *frame = &sim->frames[process->frame];
+    return frame->stolen && process->vertex + 1 == frame->end;
 }
 
 uint32_t frame_new(struct simulation *sim); // DAG_NONE: no memory
-static inline bool frame_push(struct simulation *sim, uint32_t strand, struct frame frame) {
+static inline bool frame_push(struct simulation *sim, uint32_t process, struct frame frame) {
     uint32_t index = frame_new(sim);
     if (index == DAG_NONE) return false;
-    frame.outer = sim->strands[strand].frame;
+    frame.outer = sim->processes[process].frame;
     sim->frames[index] = frame;
-    sim->strands[strand].frame = index;
+    sim->processes[process].frame = index;
     return true;
 }
 

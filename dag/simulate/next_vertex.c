@@ -3,51 +3,51 @@
 
 #include "dag/edit/chain.h"
 #include "dag/propagate/rules.h"
+#include "dag/simulate/deferred.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/stealing.h"
-#include "dag/simulate/sunk.h"
 
 enum { SMALL_PART = 4 }; // of the whole
 
-static void pop(struct simulation *sim, uint32_t strand) {
-    uint32_t index = sim->strands[strand].frame;
+static void pop(struct simulation *sim, uint32_t process) {
+    uint32_t index = sim->processes[process].frame;
     struct frame frame = sim->frames[index];
-    sim->strands[strand].frame = frame.outer;
+    sim->processes[process].frame = frame.outer;
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
-    strand_lead(sim, strand, frame.lead_after_ns, frame.kind != FRAME_HELPED);
-    if (frame.stolen) sim->strands[strand].stolen_from = frame.stolen_from;
+    process_lead(sim, process, frame.lead_after_ns, frame.kind != FRAME_HELPED);
+    if (frame.stolen) sim->processes[process].stolen_from = frame.stolen_from;
     bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
     if (to_bracket) {
-        strand_pass_by(sim, strand, sim->dag->tasks[frame.task].spawn_end, sim->strands[strand].now_ns, true);
+        process_pass_by(sim, process, sim->dag->tasks[frame.task].spawn_end, sim->processes[process].now_ns, true);
     } else if (frame.kind == FRAME_MEMBER) {
-        group_go_on(sim, strand, frame.task);
+        group_go_on(sim, process, frame.task);
     } else if (frame.kind != FRAME_THREAD && frame.kind < FRAME_DONOR && ends_group(sim, frame.task)) {
-        group_end(sim, strand, frame.task);
+        group_end(sim, process, frame.task);
     }
 }
 
 // Of several bodies in one wait, it is kept from the one that it was kept from longest.
-static void keep_from(const struct simulation *sim, struct strand *strand, uint32_t start) {
+static void preempt_before(const struct simulation *sim, struct process *process, uint32_t start) {
     if (!corrects(sim, CORRECTION_PREEMPTION)) return;
-    int64_t most_ns = strand->kept_from == DAG_NONE ? 0 : sim->luck[strand->kept_from].more_ns;
-    if (sim->luck[start].more_ns > most_ns) strand->kept_from = start;
+    int64_t most_ns = process->preempted_before == DAG_NONE ? 0 : sim->residual[process->preempted_before].more_ns;
+    if (sim->residual[start].more_ns > most_ns) process->preempted_before = start;
 }
 
 // A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
 // too; inside a body it is work, unless that looked for it while it waited.
-static void skip(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t index) {
+static void skip(struct simulation *sim, struct process *process, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     bool found = sim->helped[index] && stealing_governs(sim, task->pool);
     if (found && sim->shares)
-        keep_from(sim, strand, task->start);
+        preempt_before(sim, process, task->start);
     else if (found)
-        strand->lead_ns += stealing_held_ns(sim, task);
+        process->lead_ns += stealing_preempted_ns(sim, task);
     else if (task->enclosing != DAG_NONE)
-        strand->lead_ns += time_ns[task->pickup] - frame->since_ns;
+        process->lead_ns += time_ns[task->pickup] - frame->since_ns;
     uint32_t last = frame_last_of_body(sim, index);
     frame->since_ns = time_ns[last];
     frame->next = last + 1;
@@ -57,7 +57,7 @@ static void skip(struct simulation *sim, struct strand *strand, struct frame *fr
 // for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
 // whatever it waited for. So it did if the waiter slept for a small part of the time until then, or that was shorter
 // than waking up takes: nobody woke it.
-int64_t held_up_ns(const struct simulation *sim, uint32_t v) {
+int64_t preempted_ns(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (!corrects(sim, CORRECTION_PREEMPTION)) return 0;
     int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
@@ -69,51 +69,51 @@ int64_t held_up_ns(const struct simulation *sim, uint32_t v) {
 }
 
 // It was not when recorded, though times without the tracer's cost may have it so by less than the wait took.
-bool strand_finds_result(const struct simulation *sim, const struct strand *strand) {
+bool process_finds_result(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     const int64_t *then_ns = vertices->time_ns;
-    uint32_t v = strand->vertex, cause = dag_awaited_by(vertices, v);
+    uint32_t v = process->vertex, cause = dag_awaited_by(vertices, v);
     if (cause == DAG_NONE || vertices->task[v] == DAG_NONE || vertices->kind[v] != VERTEX_WAIT_END) return false;
     if (v == 0 || vertices->kind[v - 1] != VERTEX_WAIT_BEGIN) return false; // which may have been lost
     int64_t cause_ns = sim->time_ns[cause];
-    if (cause_ns == DAG_PENDING || cause_ns == DAG_ABSENT || cause_ns > strand->now_ns) return false;
-    int64_t earlier_ns = strand->now_ns - cause_ns - (then_ns[v - 1] - then_ns[cause]);
+    if (cause_ns == DAG_PENDING || cause_ns == DAG_ABSENT || cause_ns > process->now_ns) return false;
+    int64_t earlier_ns = process->now_ns - cause_ns - (then_ns[v - 1] - then_ns[cause]);
     return earlier_ns > then_ns[v] - then_ns[v - 1];
 }
 
 // Whether a waiter came to the end of its wait from a task that it had helped with.
 static bool ends_behind_help(const struct simulation *sim, uint32_t v) {
     uint32_t before = dag_task_of(&sim->dag->vertices, v - 1);
-    return before != DAG_NONE && sim->helped[before] && sim->fate[before] == FATE_DISPATCHED &&
+    return before != DAG_NONE && sim->helped[before] && sim->placement[before] == PLACEMENT_DISPATCHED &&
            frame_last_of_body(sim, before) == v - 1;
 }
 
 // It comes to its wait, and looks for a result or for help, so much later; or else behind the task that it helped with,
 // if it does so again.
-static void hold_up(struct simulation *sim, struct strand *strand, struct frame *frame, uint32_t v) {
+static void preempt(struct simulation *sim, struct process *process, struct frame *frame, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     bool begins = frame->since_ns == vertices->time_ns[v - 1];
     if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
-    int64_t held_ns = held_up_ns(sim, v);
-    frame->since_ns += held_ns;
+    int64_t kept_ns = preempted_ns(sim, v);
+    frame->since_ns += kept_ns;
     if (sim->shares) return;
     if (ends_behind_help(sim, v))
-        frame->held_ns = held_ns;
+        frame->preempted_ns = kept_ns;
     else
-        strand->lead_ns += held_ns;
+        process->lead_ns += kept_ns;
 }
 
-// A body that has sunk to a wait runs there as it would have where it was recorded: it has to await its spawn.
-static bool push_sunk(struct simulation *sim, uint32_t strand, const struct frame *frame) {
+// A body that was deferred to a wait runs there as it would have where it was recorded: it has to await its spawn.
+static bool push_deferred(struct simulation *sim, uint32_t process, const struct frame *frame) {
     bool in_wait = frame->next > 0 && sim->dag->vertices.kind[frame->next - 1] == VERTEX_WAIT_BEGIN;
-    uint32_t task = in_wait ? sunk_take(sim, frame->next - 1) : DAG_NONE;
+    uint32_t task = in_wait ? deferred_take(sim, frame->next - 1) : DAG_NONE;
     if (task == DAG_NONE) return false;
     struct frame body = frame_of_body(sim, task, FRAME_SUNK);
     body.task = DAG_NONE;
     body.link = task;
     body.next = sim->dag->tasks[task].pickup;
     body.since_ns = sim->dag->vertices.time_ns[body.next - 1];
-    return frame_push(sim, strand, body);
+    return frame_push(sim, process, body);
 }
 
 static uint32_t step_of(const struct frame *frame) {
@@ -124,26 +124,26 @@ static uint32_t step_of(const struct frame *frame) {
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     while (!sim->no_memory) {
-        struct strand *strand = &sim->strands[index];
-        if (strand->stages != DAG_NONE) stages_resume(sim, index);
-        if (strand->frame == DAG_NONE) return DAG_NONE;
-        struct frame *frame = &sim->frames[strand->frame];
+        struct process *process = &sim->processes[index];
+        if (process->stages != DAG_NONE) stages_resume(sim, index);
+        if (process->frame == DAG_NONE) return DAG_NONE;
+        struct frame *frame = &sim->frames[process->frame];
         if (frame->next == frame->end) {
             pop(sim, index);
             continue;
         }
-        strand->entered = false;
+        process->entered = false;
         if (frame->kind >= FRAME_PART) return step_of(frame);
-        if (sim->sunk_count && push_sunk(sim, index, frame)) continue;
+        if (sim->deferred_count && push_deferred(sim, index, frame)) continue;
         uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
-        if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) hold_up(sim, strand, frame, v);
+        if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) preempt(sim, process, frame, v);
         if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;
-        bool sank = sim->sunk_count && sim->sinks[task] && !(frame->kind == FRAME_SUNK && frame->link == task);
-        if (sank || (task != frame->task && sim->fate[task] != FATE_RECORDED)) {
-            skip(sim, strand, frame, task);
+        bool sank = sim->deferred_count && sim->sinks[task] && !(frame->kind == FRAME_SUNK && frame->link == task);
+        if (sank || (task != frame->task && sim->placement[task] != PLACEMENT_RECORDED)) {
+            skip(sim, process, frame, task);
             continue;
         }
-        strand->entered = task == frame->task && kind == VERTEX_START;
+        process->entered = task == frame->task && kind == VERTEX_START;
         return v;
     }
     return DAG_NONE;

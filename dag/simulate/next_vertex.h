@@ -6,13 +6,13 @@
 
 #include "dag/simulate/state.h"
 
-// The next vertex of a strand, or what stands for it, in frames and out of them; DAG_NONE at the end of the outermost
+// The next vertex of a process, or what stands for it, in frames and out of them; DAG_NONE at the end of the outermost
 // one, which is gone then.
-uint32_t frame_next_vertex(struct simulation *sim, uint32_t strand);
+uint32_t frame_next_vertex(struct simulation *sim, uint32_t process);
 // Of the end of a wait that had a cause: what kept the waiter from a core whatever it waited for.
-int64_t held_up_ns(const struct simulation *sim, uint32_t v);
-// Whether the result of a task that the strand waits for at its next vertex is there before it asks: it neither falls
+int64_t preempted_ns(const struct simulation *sim, uint32_t v);
+// Whether the result of a task that the process waits for at its next vertex is there before it asks: it neither falls
 // asleep nor loses its core over that.
-bool strand_finds_result(const struct simulation *sim, const struct strand *strand);
+bool process_finds_result(const struct simulation *sim, const struct process *process);
 
 #endif

@@ -6,22 +6,23 @@
 #include "dag/simulate/state.h"
 
 // Room for so many processes, and a log each. false: no memory.
-bool strands_reserve(struct simulation *sim, uint32_t count);
-void strands_free(struct simulation *sim);
-uint32_t strand_add(struct simulation *sim); // DAG_NONE: no memory
-void strand_make_ready(struct simulation *sim, uint32_t strand);
+bool processes_reserve(struct simulation *sim, uint32_t count);
+void processes_free(struct simulation *sim);
+uint32_t process_add(struct simulation *sim); // DAG_NONE: no memory
+void process_make_ready(struct simulation *sim, uint32_t process);
 // A vertex has its time; whoever waits for it can go on.
-void strand_pass(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns);
-void vertex_set(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns); // without a passage
-// The strand passes a recorded vertex whose time nobody awaits; `dropped`: it is none of this run.
-void strand_pass_by(struct simulation *sim, uint32_t strand, uint32_t vertex, int64_t time_ns, bool dropped);
+void process_pass(struct simulation *sim, uint32_t process, uint32_t vertex, int64_t time_ns);
+void vertex_set(struct simulation *sim, uint32_t process, uint32_t vertex, int64_t time_ns); // without a passage
+// The process passes a recorded vertex whose time nobody awaits; `dropped`: it is none of this run.
+void process_pass_by(struct simulation *sim, uint32_t process, uint32_t vertex, int64_t time_ns, bool dropped);
 // The same of a bracket's end that is another job's now.
-void strand_pass_as(struct simulation *sim, uint32_t strand, uint32_t vertex, uint32_t job, int64_t time_ns);
+void process_pass_as(struct simulation *sim, uint32_t process, uint32_t vertex, uint32_t job, int64_t time_ns);
 // The same of a vertex that comes as another kind now.
-void strand_pass_kind(struct simulation *sim, uint32_t strand, uint32_t vertex, enum vertex_kind kind, int64_t time_ns);
-void strand_pass_new(struct simulation *sim, uint32_t strand, enum vertex_kind kind, uint32_t job, int64_t time_ns);
-// What follows on the strand comes so much later, since something takes that long: on a core, if it computes.
-void strand_lead(struct simulation *sim, uint32_t strand, int64_t lead_ns, bool computes);
+void process_pass_kind(struct simulation *sim, uint32_t process, uint32_t vertex, enum vertex_kind kind,
+                       int64_t time_ns);
+void process_pass_new(struct simulation *sim, uint32_t process, enum vertex_kind kind, uint32_t job, int64_t time_ns);
+// What follows on the process comes so much later, since something takes that long: on a core, if it computes.
+void process_lead(struct simulation *sim, uint32_t process, int64_t lead_ns, bool computes);
 void vertex_vanish(struct simulation *sim, uint32_t vertex); // it is no part of this run
 // Whoever waits for the vertex can go on.
 void vertex_release(struct simulation *sim, uint32_t vertex);

@@ -6,8 +6,8 @@
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/queue.h"
 #include "dag/simulate/recorded_workers.h"
-#include "dag/simulate/shifts.h"
 #include "dag/simulate/stealing.h"
+#include "dag/simulate/transitions.h"
 #include "dag/simulate/worker.h"
 
 // A resized pool that had no queue gets one: it would reject what it was made to take.
@@ -46,8 +46,8 @@ void pools_begin_run(struct simulation *sim) {
 
 static void coming_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
     uint32_t *link = &pool->coming_first;
-    while (*link != worker) link = &sim->strands[*link].idle_next;
-    *link = sim->strands[worker].idle_next;
+    while (*link != worker) link = &sim->processes[*link].idle_next;
+    *link = sim->processes[worker].idle_next;
     pool->coming--;
 }
 
@@ -71,9 +71,9 @@ static enum dispatch dispatch_to_woken(const struct simulation *sim, uint32_t jo
 // Who is woken to take from a queue, takes what he finds there once he is awake.
 static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, uint32_t job, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    int64_t takes_ns = shifts_coming_ns(sim, job, pool->coming, &sim->strands[worker].comes_for);
+    int64_t takes_ns = transitions_coming_ns(sim, job, pool->coming, &sim->processes[worker].reserved);
     pool->coming++;
-    sim->strands[worker].idle_next = pool->coming_first;
+    sim->processes[worker].idle_next = pool->coming_first;
     pool->coming_first = worker;
     queue_put(sim, job, QUEUE_SHARED);
     worker_send(sim, worker, DISPATCH_WOKEN, now_ns, takes_ns);
@@ -90,39 +90,39 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
     uint32_t worker = worker_wake(sim, index, now_ns);
     if (worker == DAG_NONE) return DISPATCH_NONE;
     enum dispatch dispatch = dispatch_to_woken(sim, job);
-    bool calls = dispatch == DISPATCH_WOKEN || shifts_slept(sim, job, sim->pools[index].coming);
+    bool calls = dispatch == DISPATCH_WOKEN || transitions_slept(sim, job, sim->pools[index].coming);
     if (calls && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
         call_idle(sim, index, worker, job, now_ns);
         return bracket_while_coming(sim, job);
     }
-    worker_begin_at_once(sim, worker, job, dispatch, max_ns(now_ns, sim->strands[worker].now_ns));
+    worker_begin_at_once(sim, worker, job, dispatch, max_ns(now_ns, sim->processes[worker].now_ns));
     return dispatch;
 }
 
 // It was made when something was handed over that is not due, as like as not.
 static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns) {
-    worker_pass_birth(sim, worker, DAG_NONE, sim->strands[worker].woken_ns, now_ns);
-    sim->strands[worker].now_ns = now_ns;
+    worker_pass_birth(sim, worker, DAG_NONE, sim->processes[worker].woken_ns, now_ns);
+    sim->processes[worker].now_ns = now_ns;
     pool_take_back(sim, worker);
 }
 
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
-    struct strand *strand = &sim->strands[worker];
-    struct pool_state *pool = &sim->pools[strand->pool];
+    struct process *process = &sim->processes[worker];
+    struct pool_state *pool = &sim->pools[process->pool];
     if (pool->discipline == DISCIPLINE_DELAY) {
         arrive_made(sim, worker, now_ns);
         return;
     }
     coming_remove(sim, pool, worker);
     if (pool->queue_length > 0) {
-        uint32_t own = strand->comes_for;
+        uint32_t own = process->reserved;
         bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
         uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
         int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
-        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(strand->woken_ns, spawn_ns), now_ns);
+        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(process->woken_ns, spawn_ns), now_ns);
         return;
     }
-    if (pool->shutdown != DAG_NONE) strand->now_ns = now_ns;
+    if (pool->shutdown != DAG_NONE) process->now_ns = now_ns;
     worker_go_idle(sim, worker);
 }
 
@@ -135,10 +135,10 @@ static bool has_room(const struct simulation *sim, const struct pool_state *pool
     return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
 }
 
-enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, int64_t now_ns) {
+enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
-    if (delays_job(sim, strand, job, now_ns)) return delay_job(sim, index, job, now_ns);
-    if (stealing_governs(sim, index)) return stealing_offer(sim, strand, job, now_ns);
+    if (delays_job(sim, process, job, now_ns)) return delay_job(sim, index, job, now_ns);
+    if (stealing_governs(sim, index)) return stealing_offer(sim, process, job, now_ns);
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
@@ -162,15 +162,15 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t strand, uint32_t job, 
 }
 
 void pool_take_back(struct simulation *sim, uint32_t worker) {
-    const struct strand *strand = &sim->strands[worker];
+    const struct process *process = &sim->processes[worker];
     uint32_t task = DAG_NONE;
-    if (stealing_governs(sim, strand->pool))
+    if (stealing_governs(sim, process->pool))
         task = stealing_take(sim, worker);
     else
-        task = queue_take_unclaimed(sim, strand->pool);
+        task = queue_take_unclaimed(sim, process->pool);
     bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
     if (task != DAG_NONE)
-        worker_begin_at_once(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, strand->now_ns);
+        worker_begin_at_once(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, process->now_ns);
     else
         worker_go_idle(sim, worker);
 }
@@ -186,8 +186,8 @@ void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
 void pools_end_run(struct simulation *sim) {
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (!pool_governs(sim, p)) continue;
-        for (uint32_t i = sim->pools[p].idle_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
-            uint32_t model = sim->strands[i].model, last = model == i ? last_vertex(sim->dag, i) : DAG_NONE;
+        for (uint32_t i = sim->pools[p].idle_first; i != DAG_NONE; i = sim->processes[i].idle_next) {
+            uint32_t model = sim->processes[i].model, last = model == i ? last_vertex(sim->dag, i) : DAG_NONE;
             bool idles = last != DAG_NONE && sim->dag->vertices.kind[last] == VERTEX_IDLE;
             worker_pass_idle(sim, i, idles ? last : DAG_NONE, DAG_NONE, INT64_MAX);
         }

@@ -16,7 +16,7 @@ enum frame_kind {
     FRAME_CALLED,  // a body in its spawn's bracket, where it was not recorded
     FRAME_HELPED,  // a body in another's wait
     FRAME_SUNK,    // a body that sank to another's wait, pick-up and all: `link` says which
-    FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the strand where it would wait
+    FRAME_STAGED,  // like FRAME_INLINED, of a coordinator: it leaves the process where it would wait
     FRAME_MEMBER,  // a body in a group
     FRAME_GROUP,   // on a recorded thread, the body that ends a group
     FRAME_DONOR,   // what another task, `link`, did behind its wait, for `task`
@@ -24,26 +24,26 @@ enum frame_kind {
     FRAME_PARTS,   // the spawns of a task's parts; `next` is the part's number
 };
 
-// Vertices that a strand runs; frames nest.
+// Vertices that a process runs; frames nest.
 struct frame {
     uint32_t outer; // DAG_NONE: the outermost; of unused frames the next unused one
-    uint32_t task;  // job; DAG_NONE of threads, and where the strand does not begin the job
+    uint32_t task;  // job; DAG_NONE of threads, and where the process does not begin the job
     uint32_t next, end;
     uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
     int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
-    int64_t lead_after_ns; // from its end to what comes then on the strand, beside recorded time
-    int64_t held_ns;       // if `next` ends a wait: what kept the waiter from a core behind a task that it helped with
+    int64_t lead_after_ns; // from its end to what comes then on the process, beside recorded time
+    int64_t preempted_ns;  // if `next` ends a wait: what kept the waiter from a core behind a task that it helped with
                            // when recorded, and that it has not helped with yet
     uint8_t kind;
     bool left;   // of a stage: it has been left once
     bool parked; // of a stage: it awaits a result, of a wait that ends right before `next`
-    bool staged; // of a coordinator: it leaves the strand where it would wait
+    bool staged; // of a coordinator: it leaves the process where it would wait
     bool begun;  // of FRAME_PARTS: in a bracket
     bool stolen; // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
     uint32_t stolen_from; // what it was
 };
 
-// What stands for a vertex where a strand's next step has none.
+// What stands for a vertex where a process's next step has none.
 enum {
     STEP_PART_START = DAG_NONE - 4,
     STEP_PART_END,
@@ -52,7 +52,7 @@ enum {
 };
 #define STEP_LEAST STEP_PART_START
 
-// Of what leads up to a strand's next vertex, where strands share the cores: first it computes, then it sleeps.
+// Of what leads up to a process's next vertex, where processes share the cores: first it computes, then it sleeps.
 enum edge {
     EDGE_AHEAD,
     EDGE_WAKES, // it sleeps first, until joins_ns, and then computes
@@ -86,29 +86,29 @@ struct deque { // tasks in the order in which they came
     uint32_t oldest, newest, count;
 };
 
-struct strand {
-    int64_t now_ns;                // T of the vertex passed last, or of what stands for it
-    int64_t lead_ns;               // as in struct reach
-    int64_t compute_ns, queued_ns; // what the lead holds of it
-    struct cores_luck luck;        // the lead's
-    uint32_t frame;                // innermost, DAG_NONE
-    uint32_t vertex;               // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
-    uint32_t awaits;               // vertex whose time it waits for, DAG_NONE
-    uint32_t ask, ask_next;        // what it asked for last; the waiter called behind it, DAG_NONE
-    int64_t ask_key;               // its place among waiters: the least first
-    int64_t called_ns, limit_ns;   // since when it need not wait any more; when it gives up, INT64_MAX: never
-    uint32_t holds;                // what it has, the latest first; DAG_NONE
-    uint8_t wait;                  // enum ask_state
-    bool carried;                  // a virtual thread that has a carrier
-    uint32_t carrier_next;         // the one that is ready behind it, DAG_NONE
-    uint32_t stages;               // frames that go on here before anything else, by link; DAG_NONE
-    bool entered;                  // `vertex` is the start of a body that begins here: no cause
-    bool has_edge;                 // as in struct passage
-    bool timed;                    // `vertex` has its time, which is that of the turn that it waits for
+struct process {
+    int64_t now_ns;                 // T of the vertex passed last, or of what stands for it
+    int64_t lead_ns;                // as in struct reach
+    int64_t compute_ns, queued_ns;  // what the lead holds of it
+    struct cores_residual residual; // the lead's
+    uint32_t frame;                 // innermost, DAG_NONE
+    uint32_t vertex;                // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
+    uint32_t awaits;                // vertex whose time it waits for, DAG_NONE
+    uint32_t ask, ask_next;         // what it asked for last; the waiter called behind it, DAG_NONE
+    int64_t ask_key;                // its place among waiters: the least first
+    int64_t called_ns, limit_ns;    // since when it need not wait any more; when it gives up, INT64_MAX: never
+    uint32_t holds;                 // what it has, the latest first; DAG_NONE
+    uint8_t wait;                   // enum ask_state
+    bool carried;                   // a virtual thread that has a carrier
+    uint32_t carrier_next;          // the one that is ready behind it, DAG_NONE
+    uint32_t stages;                // frames that go on here before anything else, by link; DAG_NONE
+    bool entered;                   // `vertex` is the start of a body that begins here: no cause
+    bool has_edge;                  // as in struct passage
+    bool timed;                     // `vertex` has its time, which is that of the turn that it waits for
     uint8_t life;
     uint8_t edge; // enum edge; with when it begins to compute, what, in whose service, when that is done, and what it
                   // sleeps then
-    struct cores_luck edge_luck;
+    struct cores_residual edge_residual;
     int64_t joins_ns, edge_compute_ns, computed_ns, asleep_ns;
     uint32_t pool;                   // of a worker, else 0
     uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
@@ -123,19 +123,19 @@ struct strand {
     uint8_t comes_as;      // enum dispatch of what it will find
     uint32_t busy_item;    // of its log: 1 + the BUSY of a task that it was woken for, until it has a core to start it
     int64_t awake_ns;      // so long before the start that BUSY is
-    int64_t takes_before_ns; // of a stealing pool: so long before the start of what it then finds
-    uint32_t comes_for;      // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
-    uint32_t blocked;        // it waits for a task of this pool and found nothing to help with; else 0
-    uint32_t kept_from; // where cores are shared: the start, as recorded, that it was kept from in its wait by having
-                        // no core, and is to be again before it goes on; DAG_NONE
-    uint32_t looked;    // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
+    int64_t takes_before_ns;   // of a stealing pool: so long before the start of what it then finds
+    uint32_t reserved;         // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
+    uint32_t blocked;          // it waits for a task of this pool and found nothing to help with; else 0
+    uint32_t preempted_before; // where cores are shared: the start, as recorded, that it was kept from in its wait by
+                               // having no core, and is to be again before it goes on; DAG_NONE
+    uint32_t looked; // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
 };
 
-// What a strand passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
+// What a process passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
 // they did when recorded, with what they computed and waited then.
 struct passage {
     int64_t time_ns;
-    int64_t compute_ns, queued_ns; // since the passage before on the strand, beside what `has_edge` says
+    int64_t compute_ns, queued_ns; // since the passage before on the process, beside what `has_edge` says
     uint32_t source;               // vertex, or DAG_NONE
     uint32_t count;                // of vertices, from `source`
     uint32_t task;                 // job
@@ -144,7 +144,7 @@ struct passage {
     bool dropped;                  // no vertex of this run
 };
 
-struct passages { // of one strand, in order; there is always room for one more
+struct passages { // of one process, in order; there is always room for one more
     struct passage *items;
     uint32_t count, capacity;
     uint32_t dropped;   // items that are

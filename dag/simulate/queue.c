@@ -15,9 +15,9 @@ static bool has_heap(const struct pool_state *pool) {
     return pool->discipline == DISCIPLINE_PRIORITY || pool->discipline == DISCIPLINE_DELAY;
 }
 
-bool pool_is_come_for(const struct simulation *sim, uint32_t pool, uint32_t job) {
-    for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->strands[i].idle_next) {
-        if (sim->strands[i].comes_for == job) return true;
+bool pool_has_reserved(const struct simulation *sim, uint32_t pool, uint32_t job) {
+    for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->processes[i].idle_next) {
+        if (sim->processes[i].reserved == job) return true;
     }
     return false;
 }
@@ -62,7 +62,7 @@ static uint32_t heap_take_unclaimed(struct simulation *sim, uint32_t index) {
     uint32_t claimed = DAG_NONE, job = DAG_NONE;
     for (uint32_t left = pool->queue_length; left-- > 0;) {
         job = heap_take_first(sim, pool);
-        if (!pool_is_come_for(sim, index, job)) break;
+        if (!pool_has_reserved(sim, index, job)) break;
         sim->queue.holder[job] = QUEUE_SHARED;
         pool->queue_length++;
         claimed = heap_put(&sim->queue, claimed, job);
@@ -75,7 +75,7 @@ static uint32_t heap_take_unclaimed(struct simulation *sim, uint32_t index) {
 // ---- deques
 
 static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, uint32_t holder) {
-    return holder == QUEUE_SHARED ? &pool->shared : &sim->strands[holder].own;
+    return holder == QUEUE_SHARED ? &pool->shared : &sim->processes[holder].own;
 }
 
 static void deque_put(struct task_queue *queue, struct deque *deque, uint32_t job, uint32_t after) {
@@ -155,7 +155,7 @@ uint32_t queue_take_unclaimed(struct simulation *sim, uint32_t index) {
     if (has_heap(pool)) return heap_take_unclaimed(sim, index);
     bool newest = pool->discipline == DISCIPLINE_LIFO;
     uint32_t job = newest ? pool->shared.newest : pool->shared.oldest;
-    while (job != DAG_NONE && pool_is_come_for(sim, index, job))
+    while (job != DAG_NONE && pool_has_reserved(sim, index, job))
         job = newest ? sim->queue.left[job] : sim->queue.right[job];
     return job == DAG_NONE ? DAG_NONE : queue_take(sim, job);
 }

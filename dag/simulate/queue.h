@@ -14,6 +14,6 @@ uint32_t queue_take_first(struct simulation *sim, struct pool_state *pool);
 // Likewise of those that nobody comes for; DAG_NONE: there are none.
 uint32_t queue_take_unclaimed(struct simulation *sim, uint32_t pool);
 // Whether a worker is on its way that took this task when recorded.
-bool pool_is_come_for(const struct simulation *sim, uint32_t pool, uint32_t job);
+bool pool_has_reserved(const struct simulation *sim, uint32_t pool, uint32_t job);
 
 #endif

@@ -32,19 +32,19 @@ uint32_t first_work(const struct dag *dag, const struct dag_thread *thread) {
     return DAG_NONE;
 }
 
-uint32_t first_standing(const struct dag *dag, const struct dag_thread *thread) {
+uint32_t first_initial_job(const struct dag *dag, const struct dag_thread *thread) {
     uint32_t v = first_work(dag, thread), task = v == DAG_NONE ? DAG_NONE : dag->vertices.task[v];
     return task != DAG_NONE && dag_task_stands(&dag->tasks[task]) ? task : DAG_NONE;
 }
 
 // One that idled is known by what came before, its birth at least: who has nothing before that was not seen to be
 // there.
-bool standing_worker(const struct dag *dag, const struct dag_thread *thread) {
+bool is_initial_worker(const struct dag *dag, const struct dag_thread *thread) {
     bool ran = dag->trace->running_count > 0 || dag->trace->part.number > 1;
     if (!ran || dag->vertices.cause[thread->first] != DAG_NONE) return false;
     uint32_t v = first_work(dag, thread);
     bool idles = v != DAG_NONE && v > thread->first && dag->vertices.kind[v] == VERTEX_IDLE;
-    return idles || first_standing(dag, thread) != DAG_NONE;
+    return idles || first_initial_job(dag, thread) != DAG_NONE;
 }
 
 static bool tells_idle(const struct dag *dag, const struct dag_thread *thread) {
@@ -66,7 +66,7 @@ static int by_making(const void *a, const void *b, void *context) {
     const struct dag_thread *of_x = &dag->threads[x], *of_y = &dag->threads[y];
     int64_t x_ns = made_ns(dag, x), y_ns = made_ns(dag, y);
     if (of_x->pool != of_y->pool) return of_x->pool < of_y->pool ? -1 : 1;
-    bool x_stands = standing_worker(dag, of_x), y_stands = standing_worker(dag, of_y);
+    bool x_stands = is_initial_worker(dag, of_x), y_stands = is_initial_worker(dag, of_y);
     if (x_stands != y_stands) return x_stands ? -1 : 1;
     if (x_ns != y_ns) return x_ns < y_ns ? -1 : 1;
     return (x > y) - (x < y);

@@ -22,8 +22,8 @@ int64_t recorded_leaving_ns(const struct dag *dag, uint32_t retirement, bool *sl
 // Where the thread first shows that it works, DAG_NONE: nowhere.
 uint32_t first_work(const struct dag *dag, const struct dag_thread *thread);
 // The task that the worker had, or took up next, when recording began.
-uint32_t first_standing(const struct dag *dag, const struct dag_thread *thread);
+uint32_t first_initial_job(const struct dag *dag, const struct dag_thread *thread);
 // Whether that worker was there, and so was not made for a task.
-bool standing_worker(const struct dag *dag, const struct dag_thread *thread);
+bool is_initial_worker(const struct dag *dag, const struct dag_thread *thread);
 
 #endif

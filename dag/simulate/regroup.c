@@ -55,46 +55,46 @@ void regroup_begin_run(struct simulation *sim) {
 
 // ---- groups
 
-static void push_member(struct simulation *sim, uint32_t strand, uint32_t task) {
-    frame_push(sim, strand, frame_of_body(sim, task, FRAME_MEMBER));
+static void push_member(struct simulation *sim, uint32_t process, uint32_t task) {
+    frame_push(sim, process, frame_of_body(sim, task, FRAME_MEMBER));
 }
 
 // On a recorded thread the body of the one that ends the group gets a frame of its own, whose end is the group's.
-void group_begin(struct simulation *sim, uint32_t strand, uint32_t task) {
-    struct frame *around = &sim->frames[sim->strands[strand].frame];
+void group_begin(struct simulation *sim, uint32_t process, uint32_t task) {
+    struct frame *around = &sim->frames[sim->processes[process].frame];
     if (around->task != task) {
         struct frame body = frame_of_body(sim, task, FRAME_GROUP);
         body.next = around->next;
         around->next = body.end;
         around->since_ns = sim->dag->vertices.time_ns[body.end - 1];
-        if (!frame_push(sim, strand, body)) return;
+        if (!frame_push(sim, process, body)) return;
     }
-    push_member(sim, strand, sim->group_first[task]);
+    push_member(sim, process, sim->group_first[task]);
 }
 
-void group_go_on(struct simulation *sim, uint32_t strand, uint32_t member) {
+void group_go_on(struct simulation *sim, uint32_t process, uint32_t member) {
     uint32_t next = sim->edit->merged_next[member];
-    if (sim->edit->merged_next[next] != next) push_member(sim, strand, next);
+    if (sim->edit->merged_next[next] != next) push_member(sim, process, next);
 }
 
-static void give_result(struct simulation *sim, uint32_t strand, uint32_t task) {
+static void give_result(struct simulation *sim, uint32_t process, uint32_t task) {
     uint32_t result = sim->dag->tasks[task].result;
-    int64_t now_ns = sim->strands[strand].now_ns;
+    int64_t now_ns = sim->processes[process].now_ns;
     if (result == DAG_NONE) return;
-    strand_pass_new(sim, strand, VERTEX_RESULT, task, now_ns);
-    vertex_set(sim, strand, result, now_ns);
+    process_pass_new(sim, process, VERTEX_RESULT, task, now_ns);
+    vertex_set(sim, process, result, now_ns);
 }
 
 // Stages that await the first member are to go on first: they are taken over newest first.
-static void give_results(struct simulation *sim, uint32_t strand, uint32_t member) {
+static void give_results(struct simulation *sim, uint32_t process, uint32_t member) {
     for (;; member = sim->edit->merged_next[member]) {
-        give_result(sim, strand, member);
+        give_result(sim, process, member);
         if (sim->edit->merged_next[member] == member) return;
     }
 }
 
-void group_end(struct simulation *sim, uint32_t strand, uint32_t task) {
-    give_results(sim, strand, sim->group_first[task]);
+void group_end(struct simulation *sim, uint32_t process, uint32_t task) {
+    give_results(sim, process, sim->group_first[task]);
 }
 
 // ---- parts
@@ -121,100 +121,100 @@ static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t j
     const struct dag_task *task = &sim->dag->tasks[of];
     int64_t compute_ns, queued_ns;
     sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
-    struct strand *strand = &sim->strands[index];
+    struct process *process = &sim->processes[index];
     int64_t total_ns = sim->dag->vertices.time_ns[task->end] - sim->dag->vertices.time_ns[task->start];
     int64_t asleep_ns = sim->dag->vertices.compute_ns ? total_ns - compute_ns - queued_ns : 0;
     total_ns -= asleep_ns + (sim->shares ? queued_ns : 0);
-    strand->lead_ns = asleep_ns + share(total_ns, part, parts);
-    strand->compute_ns += share(compute_ns, part, parts);
-    if (!sim->shares) strand->queued_ns += share(queued_ns, part, parts);
+    process->lead_ns = asleep_ns + share(total_ns, part, parts);
+    process->compute_ns += share(compute_ns, part, parts);
+    if (!sim->shares) process->queued_ns += share(queued_ns, part, parts);
 }
 
 // When the last part has ended, so has the task; and whatever else was brought about in it is.
-static void end_part(struct simulation *sim, uint32_t strand, uint32_t task) {
+static void end_part(struct simulation *sim, uint32_t process, uint32_t task) {
     const struct dag_task *whole = &sim->dag->tasks[task];
     if (--sim->parts_left[task] > 0) return;
     for (uint32_t v = whole->start + 1; v <= whole->tail; v++) {
         bool others = sim->dag->vertices.kind[v] == VERTEX_RESULT && sim->dag->vertices.task[v] != task;
-        if (others) strand_pass(sim, strand, v, sim->strands[strand].now_ns);
+        if (others) process_pass(sim, process, v, sim->processes[process].now_ns);
     }
-    give_result(sim, strand, task);
+    give_result(sim, process, task);
 }
 
 // The recorded bracket computes what it did; of others it is not known that they sleep.
-static void lead_through_bracket(struct simulation *sim, uint32_t strand, uint32_t job, enum dispatch dispatch) {
+static void lead_through_bracket(struct simulation *sim, uint32_t process, uint32_t job, enum dispatch dispatch) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     int64_t bracket_ns = cost_of_bracket(sim, job, dispatch), compute_ns, queued_ns;
     bool measured = sim->dag->vertices.compute_ns && is_as_recorded(sim, job, dispatch);
-    strand_lead(sim, strand, bracket_ns, !measured);
+    process_lead(sim, process, bracket_ns, !measured);
     if (!measured) return;
     sum_edges(sim, task->spawn_begin, task->spawn_end, &compute_ns, &queued_ns);
-    sim->strands[strand].compute_ns += compute_ns;
+    sim->processes[process].compute_ns += compute_ns;
 }
 
 // The first part is spawned where the task was.
-static void spawn_part(struct simulation *sim, uint32_t strand, int64_t time_ns) {
-    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+static void spawn_part(struct simulation *sim, uint32_t process, int64_t time_ns) {
+    struct frame *frame = &sim->frames[sim->processes[process].frame];
     uint32_t task = frame->task, number = frame->next, job = job_add(sim, task, number);
     if (job == DAG_NONE) return;
     frame->begun = true;
     frame->since_ns = job;
     if (number == 0)
-        strand_pass_as(sim, strand, sim->dag->tasks[task].spawn_begin, job, time_ns);
+        process_pass_as(sim, process, sim->dag->tasks[task].spawn_begin, job, time_ns);
     else
-        strand_pass_new(sim, strand, VERTEX_SPAWN_BEGIN, job, time_ns);
-    enum dispatch dispatch = pool_offer(sim, strand, job, time_ns);
+        process_pass_new(sim, process, VERTEX_SPAWN_BEGIN, job, time_ns);
+    enum dispatch dispatch = pool_offer(sim, process, job, time_ns);
     sim->dispatch[job] = (uint8_t)dispatch;
     if (dispatch != DISPATCH_CALLER) {
-        lead_through_bracket(sim, strand, job, dispatch);
+        lead_through_bracket(sim, process, job, dispatch);
         return;
     }
     struct frame body = frame_of_job(sim, job, FRAME_CALLED);
     body.lead_after_ns = cost_of_bracket(sim, job, dispatch);
-    if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, job, dispatch), true);
+    if (frame_push(sim, process, body)) process_lead(sim, process, cost_of_pickup(sim, job, dispatch), true);
 }
 
-void parts_begin(struct simulation *sim, uint32_t strand, uint32_t task, int64_t time_ns) {
+void parts_begin(struct simulation *sim, uint32_t process, uint32_t task, int64_t time_ns) {
     const struct dag_task *whole = &sim->dag->tasks[task];
-    struct frame *around = &sim->frames[sim->strands[strand].frame];
+    struct frame *around = &sim->frames[sim->processes[process].frame];
     bracket_leave_out(sim, task);
     around->next = whole->spawn_end + 1;
     around->since_ns = sim->dag->vertices.time_ns[whole->spawn_end];
     const struct frame parts = {
         .task = task, .next = 0, .end = sim->edit->parts[task], .link = DAG_NONE, .kind = FRAME_PARTS};
-    if (frame_push(sim, strand, parts)) spawn_part(sim, strand, time_ns);
+    if (frame_push(sim, process, parts)) spawn_part(sim, process, time_ns);
 }
 
 // The last bracket's end is that of the task's.
-static void end_bracket(struct simulation *sim, uint32_t strand, struct frame *frame, int64_t time_ns) {
+static void end_bracket(struct simulation *sim, uint32_t process, struct frame *frame, int64_t time_ns) {
     const struct dag_task *whole = &sim->dag->tasks[frame->task];
     uint32_t job = (uint32_t)frame->since_ns;
     frame->begun = false;
     if (++frame->next == frame->end && whole->spawn_end != whole->spawn_begin)
-        strand_pass_as(sim, strand, whole->spawn_end, job, time_ns);
+        process_pass_as(sim, process, whole->spawn_end, job, time_ns);
     else
-        strand_pass_new(sim, strand, VERTEX_SPAWN_END, job, time_ns);
+        process_pass_new(sim, process, VERTEX_SPAWN_END, job, time_ns);
 }
 
-void part_step(struct simulation *sim, uint32_t strand, uint32_t step, int64_t time_ns) {
-    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+void part_step(struct simulation *sim, uint32_t process, uint32_t step, int64_t time_ns) {
+    struct frame *frame = &sim->frames[sim->processes[process].frame];
     uint32_t job = frame->task;
     switch (step) {
     case STEP_PART_START:
         frame->next = 1;
-        strand_pass_new(sim, strand, VERTEX_START, job, time_ns);
-        lead_through_part(sim, strand, job);
+        process_pass_new(sim, process, VERTEX_START, job, time_ns);
+        lead_through_part(sim, process, job);
         break;
     case STEP_PART_END:
         frame->next = 2;
-        strand_pass_new(sim, strand, VERTEX_END, job, time_ns);
-        end_part(sim, strand, job_task(sim, job));
+        process_pass_new(sim, process, VERTEX_END, job, time_ns);
+        end_part(sim, process, job_task(sim, job));
         break;
     case STEP_SPAWN:
-        spawn_part(sim, strand, time_ns);
+        spawn_part(sim, process, time_ns);
         break;
     default: // STEP_SPAWNED
-        end_bracket(sim, strand, frame, time_ns);
+        end_bracket(sim, process, frame, time_ns);
     }
 }
 
@@ -222,26 +222,26 @@ void part_step(struct simulation *sim, uint32_t strand, uint32_t step, int64_t t
 
 // The coordinator's task ends for its worker, or for the waiter that helped with it.
 static void end_first_stage(struct simulation *sim, uint32_t index, struct frame *frame) {
-    struct strand *strand = &sim->strands[index];
-    sim->fate[frame->task] = FATE_LEFT;
-    strand_pass_new(sim, index, VERTEX_END, frame->task, strand->now_ns);
-    strand_lead(sim, index, frame->lead_after_ns, false);
-    if (frame->stolen) strand->stolen_from = frame->stolen_from;
+    struct process *process = &sim->processes[index];
+    sim->placement[frame->task] = PLACEMENT_LEFT;
+    process_pass_new(sim, index, VERTEX_END, frame->task, process->now_ns);
+    process_lead(sim, index, frame->lead_after_ns, false);
+    if (frame->stolen) process->stolen_from = frame->stolen_from;
     frame->lead_after_ns = 0;
     frame->stolen = false;
     frame->kind = FRAME_STAGED;
 }
 
-// The coordinator leaves the strand, which goes on with what is around it.
+// The coordinator leaves the process, which goes on with what is around it.
 static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited) {
-    struct strand *strand = &sim->strands[index];
-    uint32_t stage = strand->frame;
+    struct process *process = &sim->processes[index];
+    uint32_t stage = process->frame;
     struct frame *frame = &sim->frames[stage];
-    strand->frame = frame->outer;
+    process->frame = frame->outer;
     if (frame->kind != FRAME_STAGED) {
         end_first_stage(sim, index, frame);
     } else if (!frame->left) {
-        strand_pass_by(sim, index, sim->dag->tasks[frame->task].spawn_end, strand->now_ns, true);
+        process_pass_by(sim, index, sim->dag->tasks[frame->task].spawn_end, process->now_ns, true);
     }
     frame->left = frame->parked = true;
     frame->link = sim->first_stage[awaited];
@@ -250,32 +250,32 @@ static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited
 }
 
 void stage_wait(struct simulation *sim, uint32_t index, uint32_t wait_end, int64_t time_ns) {
-    struct strand *strand = &sim->strands[index];
-    struct frame *frame = &sim->frames[strand->frame];
+    struct process *process = &sim->processes[index];
+    struct frame *frame = &sim->frames[process->frame];
     uint32_t cause = sim->dag->vertices.cause[wait_end];
-    strand->now_ns = time_ns;
-    strand->lead_ns = 0;
-    strand->vertex = DAG_NONE;
-    strand->compute_ns = strand->queued_ns = 0;
-    strand->luck.more_ns = 0;
+    process->now_ns = time_ns;
+    process->lead_ns = 0;
+    process->vertex = DAG_NONE;
+    process->compute_ns = process->queued_ns = 0;
+    process->residual.more_ns = 0;
     frame->next = wait_end + 1;
     frame->since_ns = sim->dag->vertices.time_ns[wait_end];
     sim->time_ns[wait_end] = time_ns;
     if (cause != DAG_NONE && sim->time_ns[cause] == DAG_PENDING)
         leave_stage(sim, index, cause);
     else
-        strand_pass_by(sim, index, wait_end, time_ns, true);
+        process_pass_by(sim, index, wait_end, time_ns, true);
 }
 
 void stages_resume(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
-    for (uint32_t stage = strand->stages, next; stage != DAG_NONE; stage = next) {
+    struct process *process = &sim->processes[index];
+    for (uint32_t stage = process->stages, next; stage != DAG_NONE; stage = next) {
         next = sim->frames[stage].link;
         sim->frames[stage].link = DAG_NONE;
         sim->frames[stage].parked = false;
-        sim->frames[stage].outer = strand->frame;
-        strand->frame = stage;
+        sim->frames[stage].outer = process->frame;
+        process->frame = stage;
         sim->stages_left--;
     }
-    strand->stages = DAG_NONE;
+    process->stages = DAG_NONE;
 }

@@ -8,14 +8,15 @@
 bool resources_new(struct simulation *sim);
 void resources_free(struct simulation *sim);
 void resources_begin_run(struct simulation *sim);
-// In order of time. A process asks: whether it goes on at once. If not, or if strand->wait is set, it has to settle it.
-bool resource_ask(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
+// In order of time. A process asks: whether it goes on at once. If not, or if process->wait is set, it has to settle
+// it.
+bool resource_ask(struct simulation *sim, uint32_t process, uint32_t ask, int64_t now_ns);
 // Whether it is known when the process looks for what it waits for, gets it, or goes on without it.
-bool resource_has_wait_of(const struct simulation *sim, const struct strand *strand, int64_t *time_ns);
+bool resource_has_wait_of(const struct simulation *sim, const struct process *process, int64_t *time_ns);
 // At that time: whether its wait is over. If not, it waits anew.
-bool resource_settle(struct simulation *sim, uint32_t strand, int64_t now_ns);
-void resource_limit(struct simulation *sim, uint32_t strand, int64_t now_ns); // its time is up
-void resource_release(struct simulation *sim, uint32_t strand, uint32_t ask, int64_t now_ns);
+bool resource_settle(struct simulation *sim, uint32_t process, int64_t now_ns);
+void resource_limit(struct simulation *sim, uint32_t process, int64_t now_ns); // its time is up
+void resource_release(struct simulation *sim, uint32_t process, uint32_t ask, int64_t now_ns);
 // As long as its holder had it has passed, of a resource whose releases are not told.
 void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_ns);
 

@@ -189,7 +189,7 @@ static void take_edge(struct sweep *sweep, uint32_t thread) {
         return;
     }
     int64_t service_ns = (int64_t)round(cores_clock_since(sweep->served, sweep->begun[thread]));
-    sim->luck[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
+    sim->residual[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
     sweep->awake--;
     next_edge(sweep, thread);
 }
@@ -242,22 +242,22 @@ static bool measure_background(struct simulation *sim, const uint8_t *played) {
 
 bool service_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    free(sim->luck); // of an attempt without enough memory
+    free(sim->residual); // of an attempt without enough memory
     free(sim->pauses);
     free(sim->background);
-    sim->luck = calloc((size_t)dag->vertex_count + 1, sizeof *sim->luck);
+    sim->residual = calloc((size_t)dag->vertex_count + 1, sizeof *sim->residual);
     sim->pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->pauses);
     sim->background = calloc((size_t)dag->sample_count + 1, sizeof *sim->background);
     uint8_t *played = awake_played_new(dag);
-    bool ok = sim->luck && sim->pauses && sim->background && played && measure_background(sim, played) &&
+    bool ok = sim->residual && sim->pauses && sim->background && played && measure_background(sim, played) &&
               go_through(&(struct sweep){.sim = sim, .played = played});
     free(played);
     for (uint32_t i = 0; ok && i < dag->thread_count; i++) { // a carrier is kept, and not shared
         const struct dag_thread *thread = &dag->threads[i];
-        if (thread->is_virtual) memset(&sim->luck[thread->first], 0, thread->count * sizeof *sim->luck);
+        if (thread->is_virtual) memset(&sim->residual[thread->first], 0, thread->count * sizeof *sim->residual);
     }
     if (ok && !corrects(sim, CORRECTION_SERVICE))
-        memset(sim->luck, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->luck);
+        memset(sim->residual, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->residual);
     for (uint32_t i = 0; ok && i < dag->sample_count && !corrects(sim, CORRECTION_OTHER_LOAD); i++)
         sim->background[i].cores = 0;
     return ok;
@@ -274,12 +274,12 @@ struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t i
     uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
     for (uint32_t v = from + 1; v <= task->start; v++) {
         if (time_ns[v] <= since_ns) continue;
-        pickup.luck.more_ns += sim->luck[v].more_ns;
+        pickup.residual.more_ns += sim->residual[v].more_ns;
         pickup.compute_ns += dag->vertices.compute_ns[v];
     }
     if (task->dispatch == DISPATCH_QUEUED) return pickup;
     // A worker that was kept from a core before the task was spawned was not kept from the task.
     int64_t kept_ns = time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
-    pickup.luck.more_ns = min_ns(max_ns(pickup.luck.more_ns, 0), max_ns(kept_ns, 0));
+    pickup.residual.more_ns = min_ns(max_ns(pickup.residual.more_ns, 0), max_ns(kept_ns, 0));
     return pickup;
 }

@@ -10,7 +10,7 @@ bool service_new(struct simulation *sim); // false: no memory
 // Of a pick-up as recorded, all of its edges together.
 struct pickup_service {
     int64_t compute_ns;
-    struct cores_luck luck;
+    struct cores_residual residual;
 };
 struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t task);
 

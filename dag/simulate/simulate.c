@@ -5,25 +5,25 @@
 #include "base/pages.h"
 #include "dag/edit/chain.h"
 #include "dag/simulate/advance.h"
+#include "dag/simulate/amortised.h"
 #include "dag/simulate/carriers.h"
 #include "dag/simulate/computing.h"
+#include "dag/simulate/deferred.h"
 #include "dag/simulate/derive.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
+#include "dag/simulate/initial_jobs.h"
 #include "dag/simulate/jobs.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/recorded_workers.h"
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
-#include "dag/simulate/savings.h"
 #include "dag/simulate/service.h"
-#include "dag/simulate/shifts.h"
-#include "dag/simulate/standing.h"
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/stuck.h"
-#include "dag/simulate/sunk.h"
 #include "dag/simulate/traits.h"
+#include "dag/simulate/transitions.h"
 
 #include <stdlib.h>
 
@@ -43,13 +43,13 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     sim->beside = beside;
     sim->time_ns = malloc(vertices * sizeof *sim->time_ns);
     sim->parking.first = malloc(vertices * sizeof *sim->parking.first);
-    sim->fate = malloc(tasks);
+    sim->placement = malloc(tasks);
     sim->arrivals = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->arrivals);
-    if (!sim->time_ns || !sim->parking.first || !sim->fate || !sim->arrivals ||
-        !jobs_reserve(sim, dag->task_count + 1) || !strands_reserve(sim, dag->thread_count + 1) ||
-        !recorded_workers_new(sim) || !shifts_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
-        !resources_new(sim) || !sunk_new(sim) || !standing_new(sim) || !regroup_new(sim) || !savings_new(sim) ||
-        !derive_new(sim)) {
+    if (!sim->time_ns || !sim->parking.first || !sim->placement || !sim->arrivals ||
+        !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
+        !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
+        !resources_new(sim) || !deferred_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) ||
+        !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -69,13 +69,13 @@ struct simulation *simulation_new_beside(const struct simulation *other, struct 
 void simulation_free(struct simulation *sim) {
     if (!sim) return;
     recorded_workers_free(sim);
-    shifts_free(sim);
+    transitions_free(sim);
     stealing_free(sim);
     resources_free(sim);
-    sunk_free(sim);
-    standing_free(sim);
+    deferred_free(sim);
+    initial_jobs_free(sim);
     regroup_free(sim);
-    savings_free(sim);
+    amortised_free(sim);
     derive_free(sim);
     events_destroy(&sim->events);
     cores_destroy(&sim->cores);
@@ -83,10 +83,10 @@ void simulation_free(struct simulation *sim) {
     free(sim->frames);
     free(sim->parking.first);
     free(sim->time_ns);
-    free(sim->fate);
+    free(sim->placement);
     free(sim->arrivals);
     jobs_free(sim);
-    strands_free(sim);
+    processes_free(sim);
     free(sim);
 }
 
@@ -112,14 +112,14 @@ static bool is_dispatched(const struct simulation *sim, uint32_t index) {
     return pool_governs(sim, task->pool) && task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
 }
 
-static enum fate fate_of(const struct simulation *sim, uint32_t index) {
+static enum placement placement_of(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
-    if (sim->edit->inlined[index]) return FATE_INLINED;
-    if (sim->edit->staged[index] == FIRST_STAGE_ON_SPAWNER) return FATE_STAGED;
-    if (chain_moves_out(sim->edit, index)) return FATE_MERGED;
-    if (!is_dispatched(sim, index)) return FATE_RECORDED;
+    if (sim->edit->inlined[index]) return PLACEMENT_INLINED;
+    if (sim->edit->staged[index] == FIRST_STAGE_ON_SPAWNER) return PLACEMENT_STAGED;
+    if (chain_moves_out(sim->edit, index)) return PLACEMENT_MERGED;
+    if (!is_dispatched(sim, index)) return PLACEMENT_RECORDED;
     bool divisible = task->spawn_begin == task->spawn_end || bracket_is_own(sim->dag, index);
-    return sim->edit->parts[index] > 1 && divisible ? FATE_SPLIT : FATE_DISPATCHED;
+    return sim->edit->parts[index] > 1 && divisible ? PLACEMENT_SPLIT : PLACEMENT_DISPATCHED;
 }
 
 static bool is_run_by_pool(const struct simulation *sim, uint32_t thread) {
@@ -132,15 +132,15 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
     bool absent = is_run_by_pool(sim, index) || dag_edit_removes_thread(sim->dag, sim->edit, index);
     bool barrier = sim->dag->vertices.rule[thread->first] == RULE_MAX;
     int64_t first_ns = sim->dag->vertices.time_ns[thread->first];
-    sim->strands[index] = (struct strand){.now_ns = barrier ? DAG_ABSENT : first_ns,
-                                          .frame = DAG_NONE,
-                                          .vertex = DAG_NONE,
-                                          .awaits = DAG_NONE,
-                                          .stages = DAG_NONE,
-                                          .looked = DAG_NONE,
-                                          .kept_from = DAG_NONE,
-                                          .holds = DAG_NONE,
-                                          .life = absent ? LIFE_OVER : LIFE_RUNS};
+    sim->processes[index] = (struct process){.now_ns = barrier ? DAG_ABSENT : first_ns,
+                                             .frame = DAG_NONE,
+                                             .vertex = DAG_NONE,
+                                             .awaits = DAG_NONE,
+                                             .stages = DAG_NONE,
+                                             .looked = DAG_NONE,
+                                             .preempted_before = DAG_NONE,
+                                             .holds = DAG_NONE,
+                                             .life = absent ? LIFE_OVER : LIFE_RUNS};
     if (absent) return;
     struct frame frame = {.task = DAG_NONE,
                           .next = thread->first,
@@ -150,7 +150,7 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
                           .kind = FRAME_THREAD};
     frame_push(sim, index, frame);
     sim->running++;
-    strand_make_ready(sim, index);
+    process_make_ready(sim, index);
 }
 
 // Where a pool dispatches, what its worker did behind a body goes with that, though the worker may be gone.
@@ -180,16 +180,16 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->model = model->kind;
     sim->no_memory = false;
     sim->passed = sim->running = 0;
-    for (uint32_t i = 0; i < sim->strand_capacity; i++) {
+    for (uint32_t i = 0; i < sim->process_capacity; i++) {
         sim->log[i].count = sim->log[i].dropped = sim->log[i].followers = 0;
     }
     sim->stuck = (struct stuck){0};
-    sim->strand_count = dag->thread_count;
+    sim->process_count = dag->thread_count;
     sim->parking.ready = DAG_NONE;
     events_clear(&sim->events);
     computing_begin_run(sim, model);
     find_arrivals(sim, model);
-    sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->sunk_count == 0;
+    sim->skims = !sim->shares && sim->rate == 0 && edit->staged_count == 0 && sim->deferred_count == 0;
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     resources_begin_run(sim);
@@ -198,15 +198,15 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->moves = edit->staged_count > 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         bring_back_tail(sim, &dag->tasks[t]);
-        sim->fate[t] = (uint8_t)fate_of(sim, t);
+        sim->placement[t] = (uint8_t)placement_of(sim, t);
         sim->moves |= job_has_moved(sim, t);
         sim->dispatch[t] = dag->tasks[t].dispatch;
         if (sim->due_ns) sim->due_ns[t] = INT64_MIN;
     }
     regroup_begin_run(sim);
-    savings_begin_run(sim);
+    amortised_begin_run(sim);
     for (uint32_t i = dag->thread_count; i--;) begin_thread(sim, i);
-    standing_begin_run(sim);
+    initial_jobs_begin_run(sim);
 }
 
 static bool is_stuck(const struct simulation *sim) {
@@ -217,10 +217,10 @@ static bool is_stuck(const struct simulation *sim) {
     return false;
 }
 
-// Parked strands and stages stand in arrays that are kept clean between runs.
+// Parked processes and stages stand in arrays that are kept clean between runs.
 static void forget_waiting(struct simulation *sim) {
-    for (uint32_t i = 0; i < sim->strand_count; i++) {
-        if (sim->strands[i].awaits != DAG_NONE) sim->parking.first[sim->strands[i].awaits] = DAG_NONE;
+    for (uint32_t i = 0; i < sim->process_count; i++) {
+        if (sim->processes[i].awaits != DAG_NONE) sim->parking.first[sim->processes[i].awaits] = DAG_NONE;
     }
     for (uint32_t f = 0; sim->stages_left && f < sim->frame_count; f++) {
         if (sim->frames[f].parked) sim->first_stage[sim->dag->vertices.cause[sim->frames[f].next - 1]] = DAG_NONE;
@@ -230,7 +230,8 @@ static void forget_waiting(struct simulation *sim) {
 static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     begin_run(sim, edit, model);
     do {
-        for (uint32_t strand; (strand = parking_take_ready(&sim->parking)) != DAG_NONE;) strand_advance(sim, strand);
+        for (uint32_t process; (process = parking_take_ready(&sim->parking)) != DAG_NONE;)
+            process_advance(sim, process);
     } while (simulation_take_next(sim) && !sim->no_memory);
     bool stuck = !sim->no_memory && is_stuck(sim);
     sim->stuck_known = !stuck;
@@ -239,27 +240,27 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
     return stuck ? DAG_DEADLOCK : DAG_OK;
 }
 
-// What the first run in which strands share the cores has to find out: how edges fared when recorded, and how crowded
-// the cores are for each when nothing is edited.
-static bool rehearse(struct simulation *sim) {
+// What the first run in which processes share the cores has to find out: how edges fared when recorded, and by how much
+// cores are short for each when nothing is edited.
+static bool calibrate(struct simulation *sim) {
     const struct model model = {.kind = MODEL_CPU};
     struct dag_edit none;
     struct error error = ERROR_INIT;
     if (!service_new(sim) || !dag_edit_init(&none, sim->dag, &error)) return false;
-    sim->rehearses = true;
+    sim->calibrating = true;
     enum dag_outcome outcome = play(sim, &none, &model);
-    sim->rehearses = false;
-    sim->rehearsed = true;
+    sim->calibrating = false;
+    sim->calibrated = true;
     dag_edit_destroy(&none);
     return outcome != DAG_NO_MEMORY;
 }
 
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
-    sunk_forget(sim);
+    deferred_forget(sim);
     bool measured = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
-    if (measured && !sim->rehearsed && !rehearse(sim)) return DAG_NO_MEMORY;
+    if (measured && !sim->calibrated && !calibrate(sim)) return DAG_NO_MEMORY;
     enum dag_outcome outcome = play(sim, edit, model);
-    if (outcome == DAG_DEADLOCK && model->kind == MODEL_DAG && sunk_find(sim)) outcome = play(sim, edit, model);
+    if (outcome == DAG_DEADLOCK && model->kind == MODEL_DAG && deferred_find(sim)) outcome = play(sim, edit, model);
     if (sim->no_memory) return DAG_NO_MEMORY;
     if (outcome != DAG_OK) return outcome;
     pools_end_run(sim);

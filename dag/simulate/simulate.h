@@ -13,18 +13,18 @@
 //               for the rest of it. Its queued_ns are left out, since they arise anew. Pauses of the JVM come when as
 //               much has been computed in all as had been when they came, and last as long.
 //
-// What happens, precisely. A strand is what runs vertices one after the other: a thread that no discipline governs, or
-// a worker. "Now" is the instant at hand; things at one instant happen strand by strand: recorded threads in their
+// What happens, precisely. A process is what runs vertices one after the other: a thread that no discipline governs, or
+// a worker. "Now" is the instant at hand; things at one instant happen process by process: recorded threads in their
 // order, then new workers in the order in which they were made.
 //   Who dispatches. In POOL and CPU a pool whose discipline is known dispatches its tasks that were recorded as
 //     DISPATCH_NEW, WOKEN, QUEUED or CALLER; a stealing one not CALLER, but those that ran HELPED in a wait. All
 //     others, those that never started among them, are taken up where they were recorded, and all pools' are in DAG.
 //     The n-th worker that a pool makes is the n-th thread that was recorded of it, as long as there are any.
-//   Bodies. A strand runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
+//   Bodies. A process runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
 //     t(p). Bodies of other tasks that were recorded within (helping, caller-runs) are passed over, with the time that
 //     they took, and are dispatched like all others.
 //     The same holds for what a worker did between tasks: all up to a task's tail is done for that task.
-//   Spawns. At SPAWN_BEGIN of an inlined task the strand goes to its start and from its end behind its SPAWN_END; the
+//   Spawns. At SPAWN_BEGIN of an inlined task the process goes to its start and from its end behind its SPAWN_END; the
 //     bracket, the pick-up and the edges into and out of the body go (dag/edit/edit.h). Else the task is offered to its
 //     pool at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket
 //     and pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs). In
@@ -100,38 +100,39 @@
 //     it did (waking_ns), or the mean wake-up where there was no wait. A wait of unknown cause (unknown_ns) takes as
 //     long as it did, and keeps all others out meanwhile. Time is up limit_ns after it asked, unless it was called.
 //     Where that is another outcome than recorded the task goes on as a donor did (donors.c), and gives up as recorded,
-//     whatever there is, where it has none. A lock that its strand has already costs nothing. Where no release is told
+//     whatever there is, where it has none. A lock that its process has already costs nothing. Where no release is told
 //     the lock comes back held_ns after it was had.
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
 //     for its cause, up to its end, but not before the result came that it slept for. What a worker does between tasks,
 //     but for pick-ups, wants no core. Between two samples others take b cores: what machine and process computed less
 //     what edges did, which compute evenly while they are awake; but no more than left edges, while they were awake,
-//     the cores for (0.99 of) what they computed, whatever others took while the program slept. Of n strands that are
+//     the cores for (0.99 of) what they computed, whatever others took while the program slept. Of n processes that are
 //     awake each has min(1, (cores - b) / n) of a core. In a run these stretches end when as much has been computed in
 //     all as had been by fair shares, but no later than recorded (pauses left out): who leaves cores less to do makes
 //     others do no more. With fewer cores than recorded others take the same part of them, for as much longer, with
 //     more as many. Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an
-//     edge got of the shares that were fair while it was awake, less what it computed, is its luck. As the recording is
-//     replayed it gets all of that again, and so takes as long as it did; and what part of a core it has to do without
-//     meanwhile is kept. Under an edit its luck comes back in proportion to what it has to do without then: nobody
-//     waits for a core who has one. Nor does anybody compute for less than compute_ns. A waiter's bad luck before it
-//     found a task to help with comes back before it looks for one.
-//   Holdups. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
+//     edge got of the shares that were fair while it was awake, less what it computed, is its residual. As the
+//     recording is replayed it gets all of that again, and so takes as long as it did; and what part of a core it has
+//     to do without meanwhile is kept. Under an edit its residual comes back in proportion to what it has to do without
+//     then: nobody waits for a core who has one. Nor does anybody compute for less than compute_ns. A waiter's bad
+//     residual before it found a task to help with comes back before it looks for one.
+//   First use. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
 //     first task of its site has been there for as long as that took, but no longer than it did; if that comes later
 //     than it, as long as it did. What is done but once is done by whoever did it when recorded.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
 //     one's bracket and pick-up; every result of a member is there when the group ends. What the spawner computed
 //     between two brackets to make a task, a waiter between two waits to ask for it, and the worker behind a member's
-//     result is done but once (savings.c says how much of it that is).
+//     result is done but once (amortised.c says how much of it that is).
 //   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
 //     one, then what the pool's quickest queued ones took, or of other dispatches the mean), each with an equal part of
 //     what is computed between start and end, and all of what is slept there (where nothing tells these apart, an equal
 //     part of all). The result is there when the last part ends.
-//   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the strand goes
-//     on behind the bracket (or, for a later wait, where that strand was), and the coordinator goes on at the result it
-//     awaits, on the strand that brings it, before that does anything else. Its waits take no time. Or it is dispatched
-//     like any task, and ends for its worker at that wait; one that its spawner has to run is inlined.
+//   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the process
+//   goes
+//     on behind the bracket (or, for a later wait, where that process was), and the coordinator goes on at the result
+//     it awaits, on the process that brings it, before that does anything else. Its waits take no time. Or it is
+//     dispatched like any task, and ends for its worker at that wait; one that its spawner has to run is inlined.
 // Nothing but what it helps with is ever dispatched to a worker that waits, so when nothing can happen any more and
 // work is left, the run is stuck: simulation_stuck says by what.
 #ifndef REHYPE_DAG_SIMULATE_H

@@ -3,9 +3,9 @@
 // go on in that pool, whatever its size is.
 #include "dag/simulate/starvation.h"
 
-static int64_t units_held(const struct simulation *sim, const struct strand *strand, uint32_t resource) {
+static int64_t units_held(const struct simulation *sim, const struct process *process, uint32_t resource) {
     int64_t units = 0;
-    for (uint32_t h = strand->holds; h != DAG_NONE; h = sim->holds[h].next) {
+    for (uint32_t h = process->holds; h != DAG_NONE; h = sim->holds[h].next) {
         const struct dag_ask *ask = &sim->dag->asks[sim->holds[h].ask];
         if (ask->resource == resource) units += ask->units;
     }
@@ -13,16 +13,16 @@ static int64_t units_held(const struct simulation *sim, const struct strand *str
 }
 
 void starvation_look(struct simulation *sim, uint32_t index) {
-    const struct strand *asking = &sim->strands[index];
+    const struct process *asking = &sim->processes[index];
     const struct pool_state *pool = &sim->pools[asking->pool];
     if (!asking->pool || pool->asking < pool->alive || (int64_t)pool->alive < pool->maximum) return;
     uint32_t resource = sim->dag->asks[asking->ask].resource;
     int64_t held = 0;
-    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->strands[i].next_of_pool) {
-        const struct strand *strand = &sim->strands[i];
-        if (strand->life == LIFE_OVER) continue;
-        if (sim->dag->asks[strand->ask].resource != resource) return;
-        held += units_held(sim, strand, resource);
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].next_of_pool) {
+        const struct process *process = &sim->processes[i];
+        if (process->life == LIFE_OVER) continue;
+        if (sim->dag->asks[process->ask].resource != resource) return;
+        held += units_held(sim, process, resource);
     }
     if (held == 0 || sim->resources[resource].available > 0) return;
     struct starvation *starvation = &sim->starvation;

@@ -5,6 +5,6 @@
 
 #include "dag/simulate/state.h"
 
-void starvation_look(struct simulation *sim, uint32_t strand); // a worker begins to wait for a resource
+void starvation_look(struct simulation *sim, uint32_t process); // a worker begins to wait for a resource
 
 #endif

@@ -16,14 +16,14 @@
 #include "dag/simulate/model.h"
 #include "dag/simulate/process.h"
 
-enum fate {        // of a task in this run
-    FATE_RECORDED, // is taken up where it was
-    FATE_INLINED,
-    FATE_STAGED,
-    FATE_MERGED,     // runs in a group that another member ends
-    FATE_SPLIT,      // its parts are dispatched
-    FATE_DISPATCHED, // by its pool
-    FATE_LEFT,       // likewise, up to a wait: what follows runs where its inputs come
+enum placement {        // of a task in this run
+    PLACEMENT_RECORDED, // is taken up where it was
+    PLACEMENT_INLINED,
+    PLACEMENT_STAGED,
+    PLACEMENT_MERGED,     // runs in a group that another member ends
+    PLACEMENT_SPLIT,      // its parts are dispatched
+    PLACEMENT_DISPATCHED, // by its pool
+    PLACEMENT_LEFT,       // likewise, up to a wait: what follows runs where its inputs come
 };
 
 // Of a vertex that comes as long after the one before as recorded, whatever happens elsewhere.
@@ -33,14 +33,14 @@ enum trait {
     // Of any vertex:
     TRAIT_AWAITED = 4,  // others may wait for its time
     TRAIT_WAITS = 8,    // it ends a wait for a task whose end is known
-    TRAIT_HELD_UP = 16, // the edge to it has a holdup (dag/simulate/costs.h)
+    TRAIT_HELD_UP = 16, // the edge to it slept for a first use (first_use.h)
     TRAIT_LOOKS = 32,   // a waiter that helped came to it before its wait was over
 };
 
 struct task_queue {         // all pools' queues, since a task is in one at most
     int64_t *key;           // a task each, of a pool that goes by priority: the least comes first
     uint32_t *left, *right; // of such a pool below it in the heap; of others those that came before and after
-    uint32_t *holder;       // strand in whose deque it is, QUEUE_SHARED or _NOWHERE
+    uint32_t *holder;       // process in whose deque it is, QUEUE_SHARED or _NOWHERE
 };
 #define QUEUE_SHARED  (DAG_NONE - 1)
 #define QUEUE_NOWHERE DAG_NONE
@@ -61,13 +61,13 @@ struct pool_state {
     int32_t core, maximum;
     int64_t capacity;
     uint32_t made, alive;
-    uint32_t idle_first, idle_last; // strands
+    uint32_t idle_first, idle_last; // processes
     uint32_t idle;                  // how many
     uint32_t barriers;              // thread of the DAG's own that gathers its end, DAG_NONE; the same in all runs
     uint32_t queue_length;          // in deques too
     uint32_t heap;                  // of a pool that goes by priority: task that comes first, DAG_NONE
     struct deque shared;            // of others: what queues; of a stealing pool what others than its workers spawned
-    uint32_t workers;               // of a stealing pool: strand made last
+    uint32_t workers;               // of a stealing pool: process made last
     uint32_t blocked;               // of a stealing pool's workers
     uint32_t asking;                // workers that wait for a resource
     uint32_t delayed;               // jobs that are not due
@@ -77,7 +77,7 @@ struct pool_state {
 };
 
 // A recorded worker comes, goes, falls asleep or wakes up; of pools that do not steal, it sleeps or wakes up.
-struct worker_shift {
+struct transition {
     int64_t time_ns;
     uint32_t pool;
     int32_t idle, running; // workers from then on
@@ -85,7 +85,7 @@ struct worker_shift {
     uint32_t task;         // of other pools: the one that it then took
 };
 
-struct sunk { // a body that sinks (dag/edit/edit.h)
+struct deferred { // a body that sinks (dag/edit/edit.h)
     uint32_t wait, task;
     bool begun;
 };
@@ -125,30 +125,30 @@ struct simulation {
     const struct dag_edit *edit;
     enum model_kind model;
 
-    struct strand *strands; // recorded threads first
-    uint32_t strand_count, strand_capacity;
+    struct process *processes; // recorded threads first
+    uint32_t process_count, process_capacity;
     struct frame *frames;
     uint32_t frame_count, frame_capacity, unused_frame;
     int64_t slept_ns;          // of the worker that was woken last: how long it had
     double rate;               // of arrivals; 0: as recorded
     struct arrivals *arrivals; // a recorded thread each
     struct event_list events;
-    struct cores cores;                  // who computes, where strands share the cores
+    struct cores cores;                  // who computes, where processes share the cores
     bool shares;                         // they do
-    struct cores_luck *luck;             // a vertex each: of the edge to it
-    bool rehearsed, rehearses;           // the recording has been replayed, for their `crowding`; is being replayed
+    struct cores_residual *residual;     // a vertex each: of the edge to it
+    bool calibrated, calibrating;        // the recording has been replayed, for their `slowdown`; is being replayed
     struct cores_pause *pauses;          // a pause of the DAG each
     struct cores_background *background; // a sample of the DAG each: until then
-    const struct simulation *beside;     // whose traits, spawned_next and, if it has rehearsed, luck, pauses and
+    const struct simulation *beside;     // whose traits, spawned_next and, if it has calibrated, residual, pauses and
                                          // background these are; NULL: its own
     struct parking parking;
-    int64_t *time_ns;  // a vertex each; DAG_PENDING, DAG_ABSENT
-    uint8_t *fate;     // a task each
-    uint8_t *dispatch; // a job each, of this run
+    int64_t *time_ns;   // a vertex each; DAG_PENDING, DAG_ABSENT
+    uint8_t *placement; // a task each
+    uint8_t *dispatch;  // a job each, of this run
 
     uint32_t *group_first;           // a task each: of one that ends a group, its first member; else DAG_NONE
     bool had_groups;                 // the run before
-    double *making, *asking;         // a task each, of a group, not its first: what part of these goes (savings.c)
+    double *making, *asking;         // a task each, of a group, not its first: what part of these goes (amortised.c)
     uint32_t *parts_left;            // a task each: of one that is split, how many are still to end
     uint32_t *part_of, *part_number; // by job beyond the tasks: the task, and which of its parts
     uint32_t job_count, job_capacity;
@@ -161,15 +161,16 @@ struct simulation {
     uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
     uint32_t *next_barrier;     // a thread each: the pool's next one, DAG_NONE
     uint32_t *pool_of_shutdown; // a vertex each, 0: none
-    uint32_t *standing;         // tasks that pools had when recording began, in order of their start
-    uint32_t standing_count;
+    uint32_t *initial_jobs;     // tasks that pools had when recording began, in order of their start
+    uint32_t initial_job_count;
     struct task_queue queue;
     bool *helped;             // a task each: in a wait, by a worker or another thread, as recorded
     int64_t *taken_before_ns; // a task each: who was woken for it in a stealing pool took it so long before its start
-    struct worker_shift *shifts; // by pool, then time
-    uint32_t shift_count;
-    uint32_t *shift_after; // a task each, of those that were spawned to a pool: the first shift later than that
-    int64_t *drained_ns;   // a task each, of those that lay in a queue: when that had run empty
+    struct transition *transitions; // by pool, then time
+    uint32_t transition_count;
+    uint32_t
+        *transition_after;  // a task each, of those that were spawned to a pool: the first transition later than that
+    int64_t *busy_until_ns; // a task each, of those that lay in a queue: when that had run empty
 
     struct resource *resources; // of the DAG
     bool grants;                // this run settles anew which threads have them
@@ -182,12 +183,12 @@ struct simulation {
     struct starvation starvation;
 
     // Where the run would come to a halt otherwise:
-    bool *sinks;       // a flag a task
-    struct sunk *sunk; // by wait, then by where they were recorded
-    uint32_t sunk_count;
+    bool *sinks;               // a flag a task
+    struct deferred *deferred; // by wait, then by where they were recorded
+    uint32_t deferred_count;
 
-    uint32_t running;   // strands that are neither idle nor over
-    uint32_t advancing; // the strand that goes on now
+    uint32_t running;   // processes that are neither idle nor over
+    uint32_t advancing; // the process that goes on now
 
     uint8_t *traits;        // a vertex each: enum trait, in all runs the same
     uint32_t *spawned_next; // a task each: the one that the same thread spawns next, DAG_NONE
@@ -195,7 +196,7 @@ struct simulation {
     bool steals;            // some pool is a stealing one
     bool skims;             // nobody shares the cores, comes at another rate, is staged or sinks: plain vertices can be
                             // passed without a look at them
-    struct passages *log;   // a strand each
+    struct passages *log;   // a process each
     uint32_t passed;        // vertices in it
     bool no_memory;
 
@@ -235,12 +236,12 @@ static inline bool job_is_part(const struct simulation *sim, uint32_t job) {
 // Whether it runs as another's part in this run, or in parts.
 static inline bool job_has_moved(const struct simulation *sim, uint32_t job) {
     if (job_is_part(sim, job)) return false;
-    return sim->fate[job] != FATE_RECORDED && sim->fate[job] < FATE_DISPATCHED;
+    return sim->placement[job] != PLACEMENT_RECORDED && sim->placement[job] < PLACEMENT_DISPATCHED;
 }
 
 // Whether it ended for its worker where it would have waited.
 static inline bool job_has_left(const struct simulation *sim, uint32_t job) {
-    return !job_is_part(sim, job) && sim->fate[job] == FATE_LEFT;
+    return !job_is_part(sim, job) && sim->placement[job] == PLACEMENT_LEFT;
 }
 
 static inline bool ends_group(const struct simulation *sim, uint32_t task) {

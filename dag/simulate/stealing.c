@@ -8,7 +8,7 @@
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/queue.h"
-#include "dag/simulate/shifts.h"
+#include "dag/simulate/transitions.h"
 #include "dag/simulate/worker.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
 // Whether a worker took what it runs from the waiter, or from one who did.
 static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t waiter) {
     for (int i = 0; i < HELPERS_CHAIN && worker != DAG_NONE; i++) {
-        worker = sim->strands[worker].stolen_from;
+        worker = sim->processes[worker].stolen_from;
         if (worker == waiter) return true;
     }
     return false;
@@ -116,23 +116,23 @@ static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t wa
 static uint32_t fullest(const struct simulation *sim, const struct pool_state *pool, uint32_t waiter) {
     uint32_t best = DAG_NONE;
     if (pool->queue_length == pool->shared.count) return DAG_NONE;
-    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->strands[i].next_of_pool) {
-        uint32_t count = sim->strands[i].own.count;
-        if (!count || (best != DAG_NONE && count < sim->strands[best].own.count)) continue;
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].next_of_pool) {
+        uint32_t count = sim->processes[i].own.count;
+        if (!count || (best != DAG_NONE && count < sim->processes[best].own.count)) continue;
         if (waiter == DAG_NONE || works_for(sim, i, waiter)) best = i;
     }
     return best;
 }
 
 uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
-    struct strand *strand = &sim->strands[worker];
-    struct pool_state *pool = &sim->pools[strand->pool];
-    if (strand->own.count) return queue_take(sim, strand->own.newest);
+    struct process *process = &sim->processes[worker];
+    struct pool_state *pool = &sim->pools[process->pool];
+    if (process->own.count) return queue_take(sim, process->own.newest);
     if (pool->queue_length == 0) return DAG_NONE;
-    strand->stolen_from = DAG_NONE;
+    process->stolen_from = DAG_NONE;
     if (pool->shared.count) return queue_take(sim, pool->shared.oldest);
-    strand->stolen_from = fullest(sim, pool, DAG_NONE);
-    return queue_take(sim, sim->strands[strand->stolen_from].own.oldest);
+    process->stolen_from = fullest(sim, pool, DAG_NONE);
+    return queue_take(sim, sim->processes[process->stolen_from].own.oldest);
 }
 
 // ---- who comes
@@ -146,13 +146,13 @@ static int64_t running(const struct pool_state *pool) {
 static int64_t time_to_come(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
     if (dispatch != DISPATCH_WOKEN || is_as_recorded(sim, task, DISPATCH_WOKEN))
         return cost_of_pickup(sim, task, dispatch);
-    int64_t waking_ns = shifts_waking_ns(sim, task);
+    int64_t waking_ns = transitions_waking_ns(sim, task);
     return waking_ns < 0 ? mean_pickup(sim, task, dispatch) : waking_ns;
 }
 
 // Who found nothing still looks around for a while before he goes idle, and finds what comes then as if it had queued.
 static enum dispatch dispatch_to_idle(const struct simulation *sim, uint32_t index, uint32_t worker, int64_t now_ns) {
-    bool looks = now_ns - sim->strands[worker].now_ns < (int64_t)sim->costs->pools[index].looking.mean_ns;
+    bool looks = now_ns - sim->processes[worker].now_ns < (int64_t)sim->costs->pools[index].looking.mean_ns;
     return looks ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }
 
@@ -173,7 +173,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     bool as_recorded = dispatch == DISPATCH_WOKEN && is_as_recorded(sim, task, dispatch);
     int64_t before_ns = as_recorded ? min_ns(sim->taken_before_ns[job_task(sim, task)], takes_ns) : 0;
     worker_send(sim, worker, dispatch, now_ns, takes_ns - before_ns);
-    sim->strands[worker].takes_before_ns = before_ns;
+    sim->processes[worker].takes_before_ns = before_ns;
     return makes;
 }
 
@@ -186,7 +186,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     uint32_t worker = full ? worker_wake(sim, index, now_ns) : DAG_NONE;
     if (worker != DAG_NONE) {
         worker_send(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
-        sim->strands[worker].takes_before_ns = 0;
+        sim->processes[worker].takes_before_ns = 0;
     } else if (wanted && (!full || running(pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
         if (worker != DAG_NONE)
@@ -202,10 +202,10 @@ static bool made_worker(const struct dag *dag, const struct dag_task *task) {
     return false;
 }
 
-enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t index, int64_t now_ns) {
+enum dispatch stealing_offer(struct simulation *sim, uint32_t process, uint32_t index, int64_t now_ns) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, index)];
-    bool own = strand != DAG_NONE && sim->strands[strand].pool == task->pool;
-    queue_put(sim, index, own ? strand : QUEUE_SHARED);
+    bool own = process != DAG_NONE && sim->processes[process].pool == task->pool;
+    queue_put(sim, index, own ? process : QUEUE_SHARED);
     bool makes = call_for(sim, task->pool, index, now_ns);
     bool whole = index < sim->dag->task_count;
     if (whole && makes == made_worker(sim->dag, task)) return (enum dispatch)task->dispatch;
@@ -213,32 +213,32 @@ enum dispatch stealing_offer(struct simulation *sim, uint32_t strand, uint32_t i
 }
 
 void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
-    struct strand *strand = &sim->strands[worker];
+    struct process *process = &sim->processes[worker];
     uint32_t task = stealing_take(sim, worker);
-    int64_t woken_ns = strand->comes_as == DISPATCH_QUEUED ? now_ns : strand->woken_ns; // it looked around meanwhile
+    int64_t woken_ns = process->comes_as == DISPATCH_QUEUED ? now_ns : process->woken_ns; // it looked around meanwhile
     if (task != DAG_NONE) {
         int64_t spawn_ns = job_spawned_ns(sim, task);
-        worker_begin_task(sim, worker, task, strand->comes_as, max_ns(spawn_ns, woken_ns),
-                          now_ns + strand->takes_before_ns);
+        worker_begin_task(sim, worker, task, process->comes_as, max_ns(spawn_ns, woken_ns),
+                          now_ns + process->takes_before_ns);
         return;
     }
-    if (strand->comes_as == DISPATCH_NEW) {
+    if (process->comes_as == DISPATCH_NEW) {
         worker_pass_birth(sim, worker, DAG_NONE, woken_ns, now_ns);
-        sim->strands[worker].now_ns = now_ns;
+        sim->processes[worker].now_ns = now_ns;
     }
     worker_go_idle(sim, worker);
 }
 
 // ---- who waits
 
-static int64_t reached_ns(const struct strand *strand) {
-    return strand->now_ns + strand->lead_ns;
+static int64_t reached_ns(const struct process *process) {
+    return process->now_ns + process->lead_ns;
 }
 
-// The end of the wait that a strand's next vertex ends or lies in.
-static uint32_t end_of_wait(const struct simulation *sim, const struct strand *strand) {
+// The end of the wait that a process's next vertex ends or lies in.
+static uint32_t end_of_wait(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = strand->vertex, last = sim->frames[strand->frame].end - 1;
+    uint32_t v = process->vertex, last = sim->frames[process->frame].end - 1;
     if (!(sim->traits[v] & TRAIT_LOOKS)) return v;
     while (v < last && vertices->kind[v] != VERTEX_WAIT_END) {
         v = vertices->kind[v] == VERTEX_START ? frame_last_of_body(sim, vertices->task[v]) + 1 : v + 1;
@@ -246,43 +246,44 @@ static uint32_t end_of_wait(const struct simulation *sim, const struct strand *s
     return v;
 }
 
-// The stealing pool whose tasks a strand may run while it waits for its next vertex, 0 if none. Several tasks together
+// The stealing pool whose tasks a process may run while it waits for its next vertex, 0 if none. Several tasks together
 // may bring about what is no task itself (CountedCompleter); who waited for that helped if it did in the recording.
-static uint32_t pool_to_help(const struct simulation *sim, const struct strand *strand) {
+static uint32_t pool_to_help(const struct simulation *sim, const struct process *process) {
     const struct dag *dag = sim->dag;
-    if (strand->vertex >= STEP_LEAST || strand->vertex == 0 || strand->looked == strand->vertex) return 0;
-    uint32_t v = end_of_wait(sim, strand);
+    if (process->vertex >= STEP_LEAST || process->vertex == 0 || process->looked == process->vertex) return 0;
+    uint32_t v = end_of_wait(sim, process);
     if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
     uint32_t awaited = dag->vertices.task[v];
     if (awaited == DAG_NONE) return 0;
-    uint32_t before = dag_task_of(&dag->vertices, strand->vertex - 1);
+    uint32_t before = dag_task_of(&dag->vertices, process->vertex - 1);
     bool together = dag->tasks[awaited].flags & TASK_NESTED;
     bool helped_last =
-        before != DAG_NONE && dag->vertices.kind[strand->vertex - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
+        before != DAG_NONE && dag->vertices.kind[process->vertex - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
     uint32_t task = !together ? awaited : helped_last ? before : DAG_NONE;
-    if (task == DAG_NONE || sim->fate[task] != FATE_DISPATCHED || !stealing_governs(sim, dag->tasks[task].pool))
+    if (task == DAG_NONE || sim->placement[task] != PLACEMENT_DISPATCHED ||
+        !stealing_governs(sim, dag->tasks[task].pool))
         return 0;
-    return strand->pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
+    return process->pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
 }
 
 bool stealing_may_help(const struct simulation *sim, uint32_t index) {
-    const struct strand *strand = &sim->strands[index];
+    const struct process *process = &sim->processes[index];
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (strand->blocked || pool_to_help(sim, strand) == 0) return false;
-    uint32_t v = end_of_wait(sim, strand);
+    if (process->blocked || pool_to_help(sim, process) == 0) return false;
+    uint32_t v = end_of_wait(sim, process);
     int64_t result_ns = sim->time_ns[vertices->cause[v]];
     if (result_ns == DAG_PENDING || result_ns == DAG_ABSENT) return result_ns == DAG_PENDING;
     int64_t lead_ns =
         vertices->time_ns[vertices->cause[v]] - vertices->time_ns[v]; // it saw the result before the probe
-    return result_ns - (lead_ns > 0 ? lead_ns : 0) > reached_ns(strand);
+    return result_ns - (lead_ns > 0 ? lead_ns : 0) > reached_ns(process);
 }
 
 // A worker that looks around does not fall asleep in an instant, nor does it wake up late before it has.
 int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t result_ns) {
-    const struct strand *strand = &sim->strands[index];
-    if (!strand->pool || strand->blocked != strand->pool) return sim->dag->wakeup_ns;
+    const struct process *process = &sim->processes[index];
+    if (!process->pool || process->blocked != process->pool) return sim->dag->wakeup_ns;
     int64_t wakeup_ns = (int64_t)sim->costs->wakeup.mean_ns;
-    return result_ns < reached_ns(strand) + wakeup_ns ? 0 : wakeup_ns;
+    return result_ns < reached_ns(process) + wakeup_ns ? 0 : wakeup_ns;
 }
 
 static int64_t queued_before(const struct simulation *sim, const struct dag_task *task) {
@@ -291,7 +292,7 @@ static int64_t queued_before(const struct simulation *sim, const struct dag_task
     return first && vertices->queued_ns && corrects(sim, CORRECTION_PREEMPTION) ? vertices->queued_ns[task->start] : 0;
 }
 
-int64_t stealing_held_ns(const struct simulation *sim, const struct dag_task *task) {
+int64_t stealing_preempted_ns(const struct simulation *sim, const struct dag_task *task) {
     return queued_before(sim, task);
 }
 
@@ -315,32 +316,32 @@ static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t
 }
 
 // What kept the waiter from a core behind a task, if that is the last that it helped with in this wait when recorded.
-static int64_t take_held_ns(struct simulation *sim, struct frame *frame, uint32_t job) {
+static int64_t take_preempted_ns(struct simulation *sim, struct frame *frame, uint32_t job) {
     bool last = !job_is_part(sim, job) && sim->helped[job] && frame_last_of_body(sim, job) + 1 == frame->next;
-    int64_t held_ns = last ? frame->held_ns : 0;
-    frame->held_ns -= held_ns;
-    return held_ns;
+    int64_t preempted_ns = last ? frame->preempted_ns : 0;
+    frame->preempted_ns -= preempted_ns;
+    return preempted_ns;
 }
 
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
-    struct strand *strand = &sim->strands[index];
+    struct process *process = &sim->processes[index];
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen = stolen_from != DAG_NONE;
-    frame.stolen_from = strand->stolen_from;
-    frame.lead_after_ns = take_held_ns(sim, &sim->frames[strand->frame], task);
-    strand->now_ns = reached_ns(strand);
-    strand->lead_ns = 0;
-    strand_lead(sim, index, cost_of_help(sim, task, stolen_from), true);
-    strand->vertex = strand->awaits = DAG_NONE;
-    if (stolen_from != DAG_NONE) strand->stolen_from = stolen_from;
+    frame.stolen_from = process->stolen_from;
+    frame.lead_after_ns = take_preempted_ns(sim, &sim->frames[process->frame], task);
+    process->now_ns = reached_ns(process);
+    process->lead_ns = 0;
+    process_lead(sim, index, cost_of_help(sim, task, stolen_from), true);
+    process->vertex = process->awaits = DAG_NONE;
+    if (stolen_from != DAG_NONE) process->stolen_from = stolen_from;
     sim->dispatch[task] = DISPATCH_HELPED;
     frame_push(sim, index, frame);
 }
 
 // A task of the pool that a waiter can run at once whoever waits for it, DAG_NONE.
 static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t awaited, uint32_t pool) {
-    const struct strand *strand = &sim->strands[index];
-    uint32_t newest = strand->pool == pool ? strand->own.newest : sim->pools[pool].shared.newest;
+    const struct process *process = &sim->processes[index];
+    uint32_t newest = process->pool == pool ? process->own.newest : sim->pools[pool].shared.newest;
     if (sim->dag->tasks[awaited].flags & TASK_NESTED)
         return newest != DAG_NONE && sim->helped[job_task(sim, newest)] ? newest : DAG_NONE;
     uint32_t holder = sim->queue.holder[awaited];
@@ -349,45 +350,45 @@ static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t a
 
 // What it waits for, or else what those have left who work for it.
 static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
-    const struct strand *strand = &sim->strands[index];
-    uint32_t awaited = sim->dag->vertices.task[end_of_wait(sim, strand)];
+    const struct process *process = &sim->processes[index];
+    uint32_t awaited = sim->dag->vertices.task[end_of_wait(sim, process)];
     uint32_t task = at_hand(sim, index, awaited, pool), victim = DAG_NONE;
     if (task == DAG_NONE) {
-        victim = strand->pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
+        victim = process->pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
         if (victim == DAG_NONE) return false;
-        task = sim->strands[victim].own.oldest;
+        task = sim->processes[victim].own.oldest;
     }
     help_with(sim, index, queue_take(sim, task), victim);
     return true;
 }
 
 // Where the wait begins that a worker's next vertex ends; if that was lost, where the body does.
-static uint32_t begin_of_wait(const struct simulation *sim, const struct strand *strand) {
+static uint32_t begin_of_wait(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t first = sim->dag->tasks[sim->frames[strand->frame].task].start, v = strand->vertex - 1;
+    uint32_t first = sim->dag->tasks[sim->frames[process->frame].task].start, v = process->vertex - 1;
     while (v > first &&
-           (vertices->kind[v] != VERTEX_WAIT_BEGIN || vertices->task[v] != vertices->task[strand->vertex])) {
+           (vertices->kind[v] != VERTEX_WAIT_BEGIN || vertices->task[v] != vertices->task[process->vertex])) {
         v = vertices->kind[v] == VERTEX_END ? sim->dag->tasks[vertices->task[v]].start - 1 : v - 1;
     }
     return v;
 }
 
 void stealing_help(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
-    uint32_t pool = pool_to_help(sim, strand), v = strand->vertex;
+    struct process *process = &sim->processes[index];
+    uint32_t pool = pool_to_help(sim, process), v = process->vertex;
     if (find_help(sim, index, pool)) return;
     if (sim->traits[v] & TRAIT_LOOKS) {
-        strand->looked = v;
+        process->looked = v;
         return;
     }
-    strand->blocked = pool;
-    if (strand->pool != pool) return;
+    process->blocked = pool;
+    if (process->pool != pool) return;
     sim->pools[pool].blocked++;
-    replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim, strand), reached_ns(strand));
+    replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim, process), reached_ns(process));
 }
 
 void stealing_unblock(struct simulation *sim, uint32_t index) {
-    struct strand *strand = &sim->strands[index];
-    if (strand->pool == strand->blocked) sim->pools[strand->pool].blocked--;
-    strand->blocked = 0;
+    struct process *process = &sim->processes[index];
+    if (process->pool == process->blocked) sim->pools[process->pool].blocked--;
+    process->blocked = 0;
 }

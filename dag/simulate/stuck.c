@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Why a run came to a halt: from a strand or a stage that waits to whoever should bring what it waits for, and so on,
+// Why a run came to a halt: from a process or a stage that waits to whoever should bring what it waits for, and so on,
 // until that is a task that no worker is left for, or one that was met before.
 #include "dag/simulate/stuck.h"
 
@@ -22,25 +22,25 @@ static uint32_t task_around(const struct dag *dag, uint32_t vertex) {
     return DAG_NONE;
 }
 
-// Who waits: a strand, or a coordinator in stages, by its frame. The other is DAG_NONE; both: nobody.
+// Who waits: a process, or a coordinator in stages, by its frame. The other is DAG_NONE; both: nobody.
 struct waiter {
-    uint32_t strand, stage;
+    uint32_t process, stage;
 };
 
 static bool is_nobody(struct waiter waiter) {
-    return waiter.strand == DAG_NONE && waiter.stage == DAG_NONE;
+    return waiter.process == DAG_NONE && waiter.stage == DAG_NONE;
 }
 
 static bool is_same(struct waiter a, struct waiter b) {
-    return a.strand == b.strand && a.stage == b.stage;
+    return a.process == b.process && a.stage == b.stage;
 }
 
 static bool waits_for_resource(const struct simulation *sim, struct waiter waiter) {
-    return waiter.strand != DAG_NONE && sim->strands[waiter.strand].wait == ASK_LISTED;
+    return waiter.process != DAG_NONE && sim->processes[waiter.process].wait == ASK_LISTED;
 }
 
-static bool has_some(const struct simulation *sim, const struct strand *strand, uint32_t resource) {
-    for (uint32_t h = strand->holds; h != DAG_NONE; h = sim->holds[h].next) {
+static bool has_some(const struct simulation *sim, const struct process *process, uint32_t resource) {
+    for (uint32_t h = process->holds; h != DAG_NONE; h = sim->holds[h].next) {
         if (sim->dag->asks[sim->holds[h].ask].resource == resource) return true;
     }
     return false;
@@ -48,11 +48,11 @@ static bool has_some(const struct simulation *sim, const struct strand *strand, 
 
 // A process that holds what the waiter waits for: the one that took some of it last, or else the first.
 static struct waiter holder_for(const struct simulation *sim, struct waiter waiter) {
-    uint32_t resource = sim->dag->asks[sim->strands[waiter.strand].ask].resource;
+    uint32_t resource = sim->dag->asks[sim->processes[waiter.process].ask].resource;
     uint32_t holder = sim->resources[resource].holder;
-    bool holds = holder != DAG_NONE && has_some(sim, &sim->strands[holder], resource);
-    for (uint32_t i = 0; !holds && i < sim->strand_count; i++) {
-        holds = has_some(sim, &sim->strands[i], resource);
+    bool holds = holder != DAG_NONE && has_some(sim, &sim->processes[holder], resource);
+    for (uint32_t i = 0; !holds && i < sim->process_count; i++) {
+        holds = has_some(sim, &sim->processes[i], resource);
         holder = i;
     }
     return (struct waiter){holds ? holder : DAG_NONE, DAG_NONE};
@@ -61,13 +61,13 @@ static struct waiter holder_for(const struct simulation *sim, struct waiter wait
 // What a waiter waits for, DAG_NONE if it is at no wait.
 static uint32_t awaited_by(const struct simulation *sim, struct waiter waiter) {
     if (waiter.stage != DAG_NONE) return sim->dag->vertices.cause[sim->frames[waiter.stage].next - 1];
-    return waiter.strand == DAG_NONE ? DAG_NONE : sim->strands[waiter.strand].awaits;
+    return waiter.process == DAG_NONE ? DAG_NONE : sim->processes[waiter.process].awaits;
 }
 
 // The task that waits.
 static uint32_t task_of(const struct simulation *sim, struct waiter waiter) {
     if (waiter.stage != DAG_NONE) return sim->frames[waiter.stage].task;
-    uint32_t vertex = sim->strands[waiter.strand].vertex;
+    uint32_t vertex = sim->processes[waiter.process].vertex;
     return vertex == DAG_NONE ? DAG_NONE : task_around(sim->dag, vertex);
 }
 
@@ -86,8 +86,8 @@ static uint32_t stage_ahead_of(const struct simulation *sim, uint32_t vertex) {
 
 // In one of whose frames a vertex is still to come; nobody if it is in none yet.
 static struct waiter who_is_before(const struct simulation *sim, uint32_t vertex) {
-    for (uint32_t i = 0; i < sim->strand_count; i++) {
-        for (uint32_t f = sim->strands[i].frame; f != DAG_NONE; f = sim->frames[f].outer) {
+    for (uint32_t i = 0; i < sim->process_count; i++) {
+        for (uint32_t f = sim->processes[i].frame; f != DAG_NONE; f = sim->frames[f].outer) {
             bool has_vertices = sim->frames[f].kind < FRAME_DONOR;
             if (has_vertices && is_ahead(&sim->frames[f], vertex)) return (struct waiter){i, DAG_NONE};
         }
@@ -97,7 +97,7 @@ static struct waiter who_is_before(const struct simulation *sim, uint32_t vertex
 
 // Who ends the group that a task is merged into; else the task itself.
 static uint32_t task_that_runs(const struct simulation *sim, uint32_t task) {
-    while (task != DAG_NONE && sim->fate[task] == FATE_MERGED) task = sim->edit->merged_next[task];
+    while (task != DAG_NONE && sim->placement[task] == PLACEMENT_MERGED) task = sim->edit->merged_next[task];
     return task;
 }
 
@@ -105,7 +105,7 @@ static uint32_t task_that_runs(const struct simulation *sim, uint32_t task) {
 static struct waiter who_brings(const struct simulation *sim, uint32_t vertex) {
     for (uint32_t steps = 0; steps <= sim->dag->task_count; steps++) {
         uint32_t inner = task_around(sim->dag, vertex), task = task_that_runs(sim, inner);
-        bool moved = task != DAG_NONE && sim->fate[task] != FATE_RECORDED;
+        bool moved = task != DAG_NONE && sim->placement[task] != PLACEMENT_RECORDED;
         bool begun = moved && sim->time_ns[sim->dag->tasks[task].start] != DAG_PENDING;
         if (!moved || begun) return who_is_before(sim, task == inner ? vertex : sim->dag->tasks[task].end);
         vertex = sim->dag->tasks[task].spawn_begin;
@@ -125,26 +125,26 @@ static bool list_task(struct stuck *stuck, uint32_t task, uint32_t ask) {
 
 // false: there is no room for more.
 static bool list_waiter(struct simulation *sim, struct waiter waiter) {
-    uint32_t ask = waits_for_resource(sim, waiter) ? sim->strands[waiter.strand].ask : DAG_NONE;
+    uint32_t ask = waits_for_resource(sim, waiter) ? sim->processes[waiter.process].ask : DAG_NONE;
     return list_task(&sim->stuck, task_of(sim, waiter), ask);
 }
 
 // Of a task in parts: one of them is.
 static bool is_queued(const struct simulation *sim, uint32_t awaited) {
     uint32_t task = task_that_runs(sim, awaited);
-    if (task == DAG_NONE || sim->fate[task] < FATE_SPLIT) return false;
+    if (task == DAG_NONE || sim->placement[task] < PLACEMENT_SPLIT) return false;
     const struct dag_task *of = &sim->dag->tasks[task];
     if (job_spawned_ns(sim, task) == DAG_PENDING) return false;
-    if (sim->fate[task] == FATE_SPLIT) return sim->pools[of->pool].queue_length > 0;
+    if (sim->placement[task] == PLACEMENT_SPLIT) return sim->pools[of->pool].queue_length > 0;
     return sim->time_ns[of->start] == DAG_PENDING;
 }
 
 static struct waiter first_waiter(const struct simulation *sim) {
-    for (uint32_t i = 0; i < sim->strand_count; i++) {
-        const struct strand *strand = &sim->strands[i];
-        bool waits = strand->life == LIFE_RUNS && strand->vertex != DAG_NONE && strand->awaits != DAG_NONE;
-        if (strand->wait == ASK_LISTED) return (struct waiter){i, DAG_NONE};
-        if (waits && sim->dag->vertices.kind[strand->vertex] != VERTEX_BARRIER) return (struct waiter){i, DAG_NONE};
+    for (uint32_t i = 0; i < sim->process_count; i++) {
+        const struct process *process = &sim->processes[i];
+        bool waits = process->life == LIFE_RUNS && process->vertex != DAG_NONE && process->awaits != DAG_NONE;
+        if (process->wait == ASK_LISTED) return (struct waiter){i, DAG_NONE};
+        if (waits && sim->dag->vertices.kind[process->vertex] != VERTEX_BARRIER) return (struct waiter){i, DAG_NONE};
     }
     return (struct waiter){DAG_NONE, stage_ahead_of(sim, DAG_NONE)};
 }
@@ -160,7 +160,7 @@ static struct waiter next_of(const struct simulation *sim, struct waiter waiter)
 // After as many steps as there are waiters one is on the ring, if there is a ring.
 static struct waiter on_ring(const struct simulation *sim, struct waiter first) {
     struct waiter waiter = first;
-    for (uint32_t i = 0; i < sim->strand_count + sim->stages_left; i++) {
+    for (uint32_t i = 0; i < sim->process_count + sim->stages_left; i++) {
         struct waiter next = next_of(sim, waiter);
         if (is_nobody(next) || !is_waiting(sim, next)) return first;
         waiter = next;

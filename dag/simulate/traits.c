@@ -26,8 +26,8 @@ static bool find_traits(struct simulation *sim) {
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }
-    for (uint32_t i = 0; i < sim->costs->holdups.count && corrects(sim, CORRECTION_FIRST_USE); i++)
-        sim->traits[sim->costs->holdups.items[i].vertex] |= TRAIT_HELD_UP;
+    for (uint32_t i = 0; i < sim->costs->first_uses.count && corrects(sim, CORRECTION_FIRST_USE); i++)
+        sim->traits[sim->costs->first_uses.items[i].vertex] |= TRAIT_HELD_UP;
     return true;
 }
 
@@ -53,9 +53,9 @@ bool traits_new(struct simulation *sim) {
     if (!other) return find_traits(sim) && find_spawned_next(sim);
     sim->traits = other->traits;
     sim->spawned_next = other->spawned_next;
-    sim->rehearsed = other->rehearsed;
-    if (!other->rehearsed) return true;
-    sim->luck = other->luck;
+    sim->calibrated = other->calibrated;
+    if (!other->calibrated) return true;
+    sim->residual = other->residual;
     sim->pauses = other->pauses;
     sim->background = other->background;
     return true;
@@ -66,8 +66,8 @@ void traits_free(struct simulation *sim) {
         free(sim->traits);
         free(sim->spawned_next);
     }
-    if (sim->beside && sim->luck == sim->beside->luck) return;
-    free(sim->luck);
+    if (sim->beside && sim->residual == sim->beside->residual) return;
+    free(sim->residual);
     free(sim->pauses);
     free(sim->background);
 }

@@ -2,6 +2,7 @@
 #include "dag/simulate/visit.h"
 
 #include "dag/propagate/rules.h"
+#include "dag/simulate/amortised.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
@@ -9,13 +10,12 @@
 #include "dag/simulate/pool.h"
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
-#include "dag/simulate/savings.h"
 #include "dag/simulate/stealing.h"
 
 // The task is dispatched otherwise than it was: its bracket takes what brackets of that kind do.
-static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t index, enum dispatch dispatch) {
+static void replace_bracket(struct simulation *sim, uint32_t process, uint32_t index, enum dispatch dispatch) {
     const struct dag_task *task = &sim->dag->tasks[index];
-    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+    struct frame *frame = &sim->frames[sim->processes[process].frame];
     int64_t bracket_ns = 0;
     if (bracket_is_own(sim->dag, index)) {
         bracket_leave_out(sim, index);
@@ -24,12 +24,12 @@ static void replace_bracket(struct simulation *sim, uint32_t strand, uint32_t in
         frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
     }
     if (dispatch != DISPATCH_CALLER) {
-        strand_lead(sim, strand, bracket_ns, true);
+        process_lead(sim, process, bracket_ns, true);
         return;
     }
     struct frame body = frame_of_job(sim, index, FRAME_CALLED);
     body.lead_after_ns = bracket_ns;
-    if (frame_push(sim, strand, body)) strand_lead(sim, strand, cost_of_pickup(sim, index, dispatch), true);
+    if (frame_push(sim, process, body)) process_lead(sim, process, cost_of_pickup(sim, index, dispatch), true);
 }
 
 static inline __attribute__((always_inline)) void fetch_vertex(const struct simulation *sim, uint32_t v) {
@@ -50,12 +50,13 @@ static inline __attribute__((always_inline)) void fetch_vertex(const struct simu
 static inline __attribute__((always_inline)) void fetch(const struct simulation *sim, uint32_t task) {
     uint32_t next = sim->spawned_next[task];
     if (next == DAG_NONE) return;
-    uint32_t later = sim->spawned_next[next], start = sim->dag->tasks[next].start, shift = sim->shift_after[next];
+    uint32_t later = sim->spawned_next[next], start = sim->dag->tasks[next].start,
+             transition = sim->transition_after[next];
     if (later != DAG_NONE) {
         __builtin_prefetch(&sim->dag->tasks[later]);
         __builtin_prefetch(&sim->dag->tasks[later].tail);
     }
-    __builtin_prefetch(&sim->shifts[shift ? shift - 1 : 0]);
+    __builtin_prefetch(&sim->transitions[transition ? transition - 1 : 0]);
     fetch_vertex(sim, sim->dag->tasks[next].spawn_begin);
     if (start == DAG_NONE) return;
     fetch_vertex(sim, start);
@@ -63,86 +64,86 @@ static inline __attribute__((always_inline)) void fetch(const struct simulation 
     __builtin_prefetch(&sim->dag->vertices.time_ns[sim->dag->tasks[next].end]);
 }
 
-static void pass_bracket(struct simulation *sim, uint32_t strand, uint32_t index);
+static void pass_bracket(struct simulation *sim, uint32_t process, uint32_t index);
 
-static void spawn(struct simulation *sim, uint32_t strand, uint32_t task, int64_t now_ns) {
+static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64_t now_ns) {
     fetch(sim, task);
-    enum dispatch dispatch = pool_offer(sim, strand, task, now_ns);
+    enum dispatch dispatch = pool_offer(sim, process, task, now_ns);
     sim->dispatch[task] = (uint8_t)dispatch;                      // who awaits one that is rejected waits for ever
     if (dispatch == DISPATCH_CALLER && sim->edit->staged[task]) { // its first stage is the spawner's after all
-        sim->fate[task] = FATE_STAGED;
-        pass_bracket(sim, strand, task);
+        sim->placement[task] = PLACEMENT_STAGED;
+        pass_bracket(sim, process, task);
     } else if (dispatch != sim->dag->tasks[task].dispatch)
-        replace_bracket(sim, strand, task, dispatch);
+        replace_bracket(sim, process, task, dispatch);
     else if (dispatch == DISPATCH_CALLER)
-        sim->fate[task] = FATE_RECORDED;
+        sim->placement[task] = PLACEMENT_RECORDED;
 }
 
 static bool is_moved(const struct simulation *sim, uint32_t task) {
-    return task != DAG_NONE && sim->fate[task] != FATE_RECORDED && sim->fate[task] < FATE_SPLIT;
+    return task != DAG_NONE && sim->placement[task] != PLACEMENT_RECORDED && sim->placement[task] < PLACEMENT_SPLIT;
 }
 
 // The bracket of a task that is handed over no more: the task runs here, or with those that it is merged with.
-static void pass_bracket(struct simulation *sim, uint32_t strand, uint32_t index) {
+static void pass_bracket(struct simulation *sim, uint32_t process, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
-    struct frame *frame = &sim->frames[sim->strands[strand].frame];
+    struct frame *frame = &sim->frames[sim->processes[process].frame];
     frame->next = task->spawn_end + 1;
     frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
-    if (sim->fate[index] == FATE_MERGED) {
-        strand_pass_by(sim, strand, task->spawn_end, sim->strands[strand].now_ns, true);
+    if (sim->placement[index] == PLACEMENT_MERGED) {
+        process_pass_by(sim, process, task->spawn_end, sim->processes[process].now_ns, true);
         return;
     }
     struct frame body = frame_of_body(sim, index, FRAME_INLINED);
-    body.staged = sim->fate[index] == FATE_STAGED;
+    body.staged = sim->placement[index] == PLACEMENT_STAGED;
     if (body.staged) body.kind = FRAME_STAGED;
-    frame_push(sim, strand, body);
+    frame_push(sim, process, body);
 }
 
 // Results of a group are there when it ends, and a stage's waits are none.
-static bool is_dropped(const struct simulation *sim, const struct strand *strand, uint32_t v, uint32_t task) {
+static bool is_dropped(const struct simulation *sim, const struct process *process, uint32_t v, uint32_t task) {
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_START:
     case VERTEX_END:
-        return task != DAG_NONE && sim->fate[task] == FATE_MERGED;
+        return task != DAG_NONE && sim->placement[task] == PLACEMENT_MERGED;
     case VERTEX_RESULT:
-        return task != DAG_NONE && (sim->fate[task] == FATE_MERGED || ends_group(sim, task));
+        return task != DAG_NONE && (sim->placement[task] == PLACEMENT_MERGED || ends_group(sim, task));
     case VERTEX_WAIT_BEGIN:
-        return sim->frames[strand->frame].staged;
+        return sim->frames[process->frame].staged;
     default:
         return false;
     }
 }
 
 static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint32_t task, int64_t time_ns) {
-    bool dropped = is_dropped(sim, &sim->strands[index], v, task);
+    bool dropped = is_dropped(sim, &sim->processes[index], v, task);
     if (dropped || (sim->dag->vertices.kind[v] == VERTEX_END && ends_group(sim, task)))
-        strand_pass_by(sim, index, v, time_ns, dropped);
+        process_pass_by(sim, index, v, time_ns, dropped);
     else
-        strand_pass(sim, index, v, time_ns);
+        process_pass(sim, index, v, time_ns);
 }
 
 static bool is_plain(const struct simulation *sim, uint32_t v) {
     unsigned traits = sim->traits[v];
     if (!sim->moves || !(traits & TRAIT_PLAIN)) return traits & TRAIT_PLAIN;
-    if (!(traits & TRAIT_OF_TASK)) return saving_part(sim, v) == 0;
+    if (!(traits & TRAIT_OF_TASK)) return amortised_part(sim, v) == 0;
     uint32_t task = sim->dag->vertices.task[v];
     return !job_has_moved(sim, task) && !ends_group(sim, task);
 }
 
-// Passes the plain vertices behind one that the strand has just passed, all with that one's shift.
+// Passes the plain vertices behind one that the process has just passed, all with that one's offset.
 static void skim(struct simulation *sim, uint32_t index) {
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    struct strand *strand = &sim->strands[index];
-    struct frame *frame = &sim->frames[strand->frame];
+    struct process *process = &sim->processes[index];
+    struct frame *frame = &sim->frames[process->frame];
     struct passages *log = &sim->log[index];
     struct passage *last = log->count ? &log->items[log->count - 1] : NULL;
     uint32_t first = frame->next, v = first;
     bool behind = last && passage_is_left(sim, last) && last->source + last->count == first;
-    if (!behind || strand->lead_ns != 0) return;
-    int64_t shift_ns = strand->now_ns - frame->since_ns;
+    if (!behind || process->lead_ns != 0) return;
+    int64_t offset_ns = process->now_ns - frame->since_ns;
     uint32_t end = frame->end - frame->stolen; // its last has a turn to wait for
     for (; v < end && is_plain(sim, v); v++) {
-        sim->time_ns[v] = time_ns[v] + shift_ns;
+        sim->time_ns[v] = time_ns[v] + offset_ns;
         if (sim->traits[v] & TRAIT_AWAITED) vertex_release(sim, v);
     }
     if (v == first) return;
@@ -151,20 +152,20 @@ static void skim(struct simulation *sim, uint32_t index) {
     sim->passed += v - first;
     frame->next = v;
     frame->since_ns = time_ns[v - 1];
-    strand->now_ns = frame->since_ns + shift_ns;
+    process->now_ns = frame->since_ns + offset_ns;
 }
 
 static bool does_as_donor(const struct simulation *sim, uint32_t index) {
-    return sim->frames[sim->strands[index].frame].kind == FRAME_DONOR;
+    return sim->frames[sim->processes[index].frame].kind == FRAME_DONOR;
 }
 
 // What is passed in the place of a recorded vertex, or before it, brings along what the edge to that computed.
-static void carry_edge(const struct simulation *sim, struct strand *strand, uint32_t v) {
+static void carry_edge(const struct simulation *sim, struct process *process, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (!strand->has_edge) return;
-    strand->has_edge = false;
-    if (vertices->compute_ns) strand->compute_ns += vertices->compute_ns[v];
-    if (vertices->queued_ns) strand->queued_ns += vertices->queued_ns[v];
+    if (!process->has_edge) return;
+    process->has_edge = false;
+    if (vertices->compute_ns) process->compute_ns += vertices->compute_ns[v];
+    if (vertices->queued_ns) process->queued_ns += vertices->queued_ns[v];
 }
 
 // A vertex of a resource, recorded so, comes as `kind` now.
@@ -172,29 +173,29 @@ static void pass_ask(struct simulation *sim, uint32_t index, uint32_t v, enum ve
     if (does_as_donor(sim, index))
         donor_pass(sim, index, v, kind, time_ns);
     else
-        strand_pass_kind(sim, index, v, kind, time_ns);
+        process_pass_kind(sim, index, v, kind, time_ns);
 }
 
 // The end of a wait for a resource: it has it, or goes on without; or waits on, and comes to the same vertex again.
 static void visit_end_of_wait(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
-    struct strand *strand = &sim->strands[index];
-    struct frame *frame = &sim->frames[strand->frame];
-    uint32_t ask = strand->ask;
+    struct process *process = &sim->processes[index];
+    struct frame *frame = &sim->frames[process->frame];
+    uint32_t ask = process->ask;
     if (!resource_settle(sim, index, time_ns)) {
         frame->next = v;
         return;
     }
-    bool given_up = strand->wait == ASK_GIVEN_UP;
-    strand->wait = ASK_NOT;
+    bool given_up = process->wait == ASK_GIVEN_UP;
+    process->wait = ASK_NOT;
     pass_ask(sim, index, v, given_up ? VERTEX_GIVEN_UP : VERTEX_ACQUIRED, time_ns);
     if (given_up != sim->dag->asks[ask].given_up) donor_go_on(sim, index, ask);
 }
 
 static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    struct strand *strand = &sim->strands[index];
+    struct process *process = &sim->processes[index];
     uint32_t ask = vertices->task[v];
-    if (strand->wait != ASK_NOT) {
+    if (process->wait != ASK_NOT) {
         visit_end_of_wait(sim, index, v, time_ns);
     } else if (vertices->kind[v] == VERTEX_RELEASED) {
         pass_ask(sim, index, v, VERTEX_RELEASED, time_ns);
@@ -205,9 +206,9 @@ static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_
     } else if (vertices->kind[v] == VERTEX_HELD && resource_ask(sim, index, ask, time_ns)) {
         pass_ask(sim, index, v, VERTEX_HELD, time_ns);
     } else if (vertices->kind[v] == VERTEX_HELD) {
-        carry_edge(sim, strand, v);
-        strand_pass_new(sim, index, VERTEX_ACQUIRE, ask, time_ns);
-        sim->frames[strand->frame].next = v;
+        carry_edge(sim, process, v);
+        process_pass_new(sim, index, VERTEX_ACQUIRE, ask, time_ns);
+        sim->frames[process->frame].next = v;
     } else {
         pass_ask(sim, index, v, vertices->kind[v], time_ns); // the beginning of its wait was lost
     }
@@ -215,12 +216,12 @@ static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_
 
 static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    struct frame *frame = &sim->frames[sim->strands[index].frame];
+    struct frame *frame = &sim->frames[sim->processes[index].frame];
     uint32_t task = dag_task_of(vertices, v);
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
-    frame->held_ns = 0;
-    if (frame->kind == FRAME_DONOR) carry_edge(sim, &sim->strands[index], v);
+    frame->preempted_ns = 0;
+    if (frame->kind == FRAME_DONOR) carry_edge(sim, &sim->processes[index], v);
     if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
         visit_ask(sim, index, v, time_ns);
         return;
@@ -230,19 +231,19 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
         return;
     }
     if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && is_moved(sim, task)) {
-        strand_pass_by(sim, index, v, time_ns, true);
+        process_pass_by(sim, index, v, time_ns, true);
         pass_bracket(sim, index, task);
         return;
     }
-    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && task != DAG_NONE && sim->fate[task] == FATE_SPLIT) {
+    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && task != DAG_NONE && sim->placement[task] == PLACEMENT_SPLIT) {
         parts_begin(sim, index, task, time_ns);
         return;
     }
     pass_vertex(sim, index, v, task, time_ns);
-    if (sim->strands[index].blocked) stealing_unblock(sim, index);
+    if (sim->processes[index].blocked) stealing_unblock(sim, index);
     switch (vertices->kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        if (task != DAG_NONE && sim->fate[task] == FATE_DISPATCHED) spawn(sim, index, task, time_ns);
+        if (task != DAG_NONE && sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
         break;
     case VERTEX_START:
         if (ends_group(sim, task)) group_begin(sim, index, task);
@@ -256,23 +257,23 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     if (sim->skims) skim(sim, index);
 }
 
-void strand_step(struct simulation *sim, uint32_t index, int64_t time_ns) {
-    struct strand *strand = &sim->strands[index];
-    uint32_t v = strand->vertex;
-    if (sim->shares && strand->edge == EDGE_COMPUTED) {
-        strand->queued_ns += max_ns(strand->computed_ns - strand->joins_ns - strand->edge_compute_ns, 0);
-        strand->compute_ns = strand->edge_compute_ns;
+void process_step(struct simulation *sim, uint32_t index, int64_t time_ns) {
+    struct process *process = &sim->processes[index];
+    uint32_t v = process->vertex;
+    if (sim->shares && process->edge == EDGE_COMPUTED) {
+        process->queued_ns += max_ns(process->computed_ns - process->joins_ns - process->edge_compute_ns, 0);
+        process->compute_ns = process->edge_compute_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
-        struct saving saving = saving_of_edge(sim, v);
-        strand->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[strand->frame].since_ns;
-        strand->compute_ns -= saving.compute_ns;
-        strand->queued_ns -= saving.queued_ns;
+        struct amortised amortised = amortised_of_edge(sim, v);
+        process->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[process->frame].since_ns;
+        process->compute_ns -= amortised.compute_ns;
+        process->queued_ns -= amortised.queued_ns;
     }
-    strand->edge = EDGE_AHEAD;
-    strand->timed = false;
-    strand->now_ns = time_ns;
-    strand->lead_ns = 0;
-    strand->vertex = DAG_NONE;
+    process->edge = EDGE_AHEAD;
+    process->timed = false;
+    process->now_ns = time_ns;
+    process->lead_ns = 0;
+    process->vertex = DAG_NONE;
     if (v >= STEP_LEAST)
         part_step(sim, index, v, time_ns);
     else

@@ -6,6 +6,6 @@
 #include "dag/simulate/state.h"
 
 // The process has come to its next vertex, or what stands for one, at that time.
-void strand_step(struct simulation *sim, uint32_t strand, int64_t time_ns);
+void process_step(struct simulation *sim, uint32_t process, int64_t time_ns);
 
 #endif

@@ -11,11 +11,11 @@
 // ---- workers that idle, in the order in which they began to
 
 static void idle_add(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
-    struct strand *strand = &sim->strands[worker];
-    strand->idle_before = pool->idle_last;
-    strand->idle_next = DAG_NONE;
+    struct process *process = &sim->processes[worker];
+    process->idle_before = pool->idle_last;
+    process->idle_next = DAG_NONE;
     if (pool->idle_last != DAG_NONE)
-        sim->strands[pool->idle_last].idle_next = worker;
+        sim->processes[pool->idle_last].idle_next = worker;
     else
         pool->idle_first = worker;
     pool->idle_last = worker;
@@ -23,15 +23,15 @@ static void idle_add(struct simulation *sim, struct pool_state *pool, uint32_t w
 }
 
 static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
-    const struct strand *strand = &sim->strands[worker];
-    if (strand->idle_before != DAG_NONE)
-        sim->strands[strand->idle_before].idle_next = strand->idle_next;
+    const struct process *process = &sim->processes[worker];
+    if (process->idle_before != DAG_NONE)
+        sim->processes[process->idle_before].idle_next = process->idle_next;
     else
-        pool->idle_first = strand->idle_next;
-    if (strand->idle_next != DAG_NONE)
-        sim->strands[strand->idle_next].idle_before = strand->idle_before;
+        pool->idle_first = process->idle_next;
+    if (process->idle_next != DAG_NONE)
+        sim->processes[process->idle_next].idle_before = process->idle_before;
     else
-        pool->idle_last = strand->idle_before;
+        pool->idle_last = process->idle_before;
     pool->idle--;
     event_remove(&sim->events, SUBJECT_PROCESS, worker);
 }
@@ -40,28 +40,28 @@ static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_
 
 int64_t worker_pass_idle(struct simulation *sim, uint32_t worker, uint32_t idle, uint32_t task, int64_t latest_ns) {
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t idle_ns = sim->strands[worker].now_ns;
+    int64_t idle_ns = sim->processes[worker].now_ns;
     if (idle != DAG_NONE) idle_ns = min_ns(idle_ns + time_ns[idle] - time_ns[idle - 1], latest_ns);
     if (idle != DAG_NONE)
-        strand_pass(sim, worker, idle, idle_ns);
-    else if (sim->pools[sim->strands[worker].pool].tells_idle)
-        strand_pass_new(sim, worker, VERTEX_IDLE, task, idle_ns);
+        process_pass(sim, worker, idle, idle_ns);
+    else if (sim->pools[sim->processes[worker].pool].tells_idle)
+        process_pass_new(sim, worker, VERTEX_IDLE, task, idle_ns);
     return idle_ns;
 }
 
 // A worker is born as long before its first task as the thread that it stands for, or is like.
 void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns) {
     const struct dag *dag = sim->dag;
-    uint32_t model = sim->strands[worker].model;
+    uint32_t model = sim->processes[worker].model;
     if (model == DAG_NONE) return;
     uint32_t first = dag->threads[model].first;
     if (dag->vertices.kind[first] != VERTEX_THREAD_START || dag->threads[model].count < 2) return;
     int64_t until_task_ns = dag->vertices.time_ns[first + 1] - dag->vertices.time_ns[first];
     int64_t birth_ns = max_ns(from_ns, start_ns - until_task_ns);
     if (model == worker)
-        strand_pass(sim, worker, first, birth_ns);
+        process_pass(sim, worker, first, birth_ns);
     else
-        strand_pass_new(sim, worker, VERTEX_THREAD_START, task, birth_ns);
+        process_pass_new(sim, worker, VERTEX_THREAD_START, task, birth_ns);
 }
 
 // What was recorded before the task's start as part of its pick-up comes as long before it, now that it is dispatched
@@ -74,7 +74,7 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
     for (uint32_t v = task->pickup; v < task->start; v++) {
         int64_t then_ns = max_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v]));
         if (dag->vertices.kind[v] != VERTEX_IDLE || v == dag->threads[task->thread].first) {
-            strand_pass(sim, worker, v, then_ns);
+            process_pass(sim, worker, v, then_ns);
             continue;
         }
         int64_t busy_ns = max_ns(from_ns, start_ns - (time_ns[task->start] - time_ns[v + 1]));
@@ -85,26 +85,26 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
 // What was computed of a pick-up is known where it is as recorded; who was made or woken computes nothing in it.
 static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch,
                                 int64_t lead_ns) {
-    struct strand *strand = &sim->strands[worker];
+    struct process *process = &sim->processes[worker];
     bool queued = dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NONE;
     bool known = sim->shares && job < sim->dag->task_count && is_as_recorded(sim, job, dispatch);
-    strand_lead(sim, worker, lead_ns, queued && !known);
+    process_lead(sim, worker, lead_ns, queued && !known);
     if (!known) return;
     struct pickup_service pickup = service_of_pickup(sim, job);
-    strand->luck = pickup.luck;
-    if (queued) strand->compute_ns += min_ns(pickup.compute_ns, lead_ns);
+    process->residual = pickup.residual;
+    if (queued) process->compute_ns += min_ns(pickup.compute_ns, lead_ns);
 }
 
 // BUSY is as long before the start as it was, or as that is on the mean.
 static void note_busy(struct simulation *sim, uint32_t worker, uint32_t job, bool as_recorded) {
     const struct passages *log = &sim->log[worker];
     const struct passage *busy = log->count ? &log->items[log->count - 1] : NULL;
-    struct strand *strand = &sim->strands[worker];
+    struct process *process = &sim->processes[worker];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     if (!busy || busy->kind != VERTEX_BUSY) return;
-    strand->busy_item = log->count;
-    strand->awake_ns = (int64_t)(sim->costs->pools[strand->pool].awake_ns + 0.5);
-    if (as_recorded) strand->awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
+    process->busy_item = log->count;
+    process->awake_ns = (int64_t)(sim->costs->pools[process->pool].awake_ns + 0.5);
+    if (as_recorded) process->awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
 }
 
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch, int64_t from_ns,
@@ -112,24 +112,25 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
     sim->dispatch[job] = (uint8_t)dispatch;
     if (dispatch == DISPATCH_NEW) {
         worker_pass_birth(sim, worker, job, from_ns, start_ns);
-        sim->strands[worker].now_ns = from_ns;
+        sim->processes[worker].now_ns = from_ns;
     }
     bool as_recorded = job < sim->dag->task_count && dispatch == sim->dag->tasks[job].dispatch;
     if (as_recorded) {
         pass_recorded_pickup(sim, worker, job, from_ns, start_ns);
     } else if (dispatch == DISPATCH_WOKEN) {
         worker_pass_idle(sim, worker, DAG_NONE, job, from_ns);
-        if (sim->pools[sim->strands[worker].pool].tells_idle) strand_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
+        if (sim->pools[sim->processes[worker].pool].tells_idle)
+            process_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
     }
     if (dispatch == DISPATCH_WOKEN) note_busy(sim, worker, job, as_recorded);
-    struct strand *strand = &sim->strands[worker];
-    bool arrived = strand->life == LIFE_COMING; // and so the pick-up has passed
-    strand->life = LIFE_RUNS;
-    strand->task = job;
-    strand->now_ns = arrived ? start_ns : from_ns;
-    strand->lead_ns = 0;
-    lead_through_pickup(sim, worker, job, dispatch, start_ns - strand->now_ns);
-    if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) strand_make_ready(sim, worker);
+    struct process *process = &sim->processes[worker];
+    bool arrived = process->life == LIFE_COMING; // and so the pick-up has passed
+    process->life = LIFE_RUNS;
+    process->task = job;
+    process->now_ns = arrived ? start_ns : from_ns;
+    process->lead_ns = 0;
+    lead_through_pickup(sim, worker, job, dispatch, start_ns - process->now_ns);
+    if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) process_make_ready(sim, worker);
 }
 
 void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t task, enum dispatch dispatch,
@@ -140,23 +141,23 @@ void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t task
 uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
     bool recorded = pool->made < pool->recorded_count;
-    uint32_t worker = recorded ? pool->recorded[pool->made] : strand_add(sim);
+    uint32_t worker = recorded ? pool->recorded[pool->made] : process_add(sim);
     if (worker == DAG_NONE) return DAG_NONE;
     uint32_t like = pool->recorded_count ? pool->recorded[0] : DAG_NONE;
-    sim->strands[worker] = (struct strand){.now_ns = now_ns,
-                                           .frame = DAG_NONE,
-                                           .vertex = DAG_NONE,
-                                           .awaits = DAG_NONE,
-                                           .stages = DAG_NONE,
-                                           .looked = DAG_NONE,
-                                           .kept_from = DAG_NONE,
-                                           .holds = DAG_NONE,
-                                           .pool = index,
-                                           .model = recorded ? worker : like,
-                                           .maker = maker,
-                                           .own = {DAG_NONE, DAG_NONE, 0},
-                                           .next_of_pool = pool->workers,
-                                           .stolen_from = DAG_NONE};
+    sim->processes[worker] = (struct process){.now_ns = now_ns,
+                                              .frame = DAG_NONE,
+                                              .vertex = DAG_NONE,
+                                              .awaits = DAG_NONE,
+                                              .stages = DAG_NONE,
+                                              .looked = DAG_NONE,
+                                              .preempted_before = DAG_NONE,
+                                              .holds = DAG_NONE,
+                                              .pool = index,
+                                              .model = recorded ? worker : like,
+                                              .maker = maker,
+                                              .own = {DAG_NONE, DAG_NONE, 0},
+                                              .next_of_pool = pool->workers,
+                                              .stolen_from = DAG_NONE};
     pool->workers = worker;
     pool->made++;
     pool->alive++;
@@ -167,7 +168,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
 int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[job_task(sim, job)];
-    int64_t mean_ns = pool_mean_pickup(sim, sim->strands[worker].pool, DISPATCH_NEW);
+    int64_t mean_ns = pool_mean_pickup(sim, sim->processes[worker].pool, DISPATCH_NEW);
     if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
     uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
     if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
@@ -181,16 +182,16 @@ uint32_t worker_wake(struct simulation *sim, uint32_t index, int64_t now_ns) {
     if (worker == DAG_NONE) return DAG_NONE;
     idle_remove(sim, pool, worker);
     sim->running++;
-    sim->slept_ns = now_ns - sim->strands[worker].now_ns;
+    sim->slept_ns = now_ns - sim->processes[worker].now_ns;
     return worker;
 }
 
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns) {
-    struct strand *strand = &sim->strands[worker];
-    strand->life = LIFE_COMING;
-    strand->comes_as = (uint8_t)dispatch;
-    strand->woken_ns = max_ns(woken_ns, strand->now_ns);
-    event_put(&sim->events, NOTICE_ARRIVAL, worker, strand->woken_ns + takes_ns);
+    struct process *process = &sim->processes[worker];
+    process->life = LIFE_COMING;
+    process->comes_as = (uint8_t)dispatch;
+    process->woken_ns = max_ns(woken_ns, process->now_ns);
+    event_put(&sim->events, NOTICE_ARRIVAL, worker, process->woken_ns + takes_ns);
 }
 
 // ---- how workers go
@@ -200,7 +201,7 @@ void pool_end(struct simulation *sim, uint32_t index) {
     int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
     for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->next_barrier[i]) {
         uint32_t barrier = last_vertex(sim->dag, i);
-        if (sim->time_ns[barrier] == DAG_PENDING) strand_pass(sim, i, barrier, end_ns);
+        if (sim->time_ns[barrier] == DAG_PENDING) process_pass(sim, i, barrier, end_ns);
     }
 }
 
@@ -212,21 +213,21 @@ static bool is_death(enum vertex_kind kind) {
 // What a thread still does once it is no worker any more.
 static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirement, int64_t retired_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t model = sim->strands[worker].model, last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
+    uint32_t model = sim->processes[worker].model, last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
     bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
     for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
         int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];
         if (own)
-            strand_pass(sim, worker, v, then_ns);
+            process_pass(sim, worker, v, then_ns);
         else if (vertices->kind[v] == VERTEX_RETIRE || vertices->kind[v] == VERTEX_THREAD_END)
-            strand_pass_new(sim, worker, vertices->kind[v], DAG_NONE, then_ns);
+            process_pass_new(sim, worker, vertices->kind[v], DAG_NONE, then_ns);
     }
 }
 
 // How long a worker took to leave, or one of its pool that slept until the shutdown as it does now (`sleeps`), or like
 // it was busy until later.
 static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint32_t retirement, bool sleeps) {
-    const struct pool_state *pool = &sim->pools[sim->strands[worker].pool];
+    const struct pool_state *pool = &sim->pools[sim->processes[worker].pool];
     if (sim->dag->vertices.cause[retirement] == DAG_NONE) return 0;
     bool slept;
     int64_t since_ns = recorded_leaving_ns(sim->dag, retirement, &slept);
@@ -245,7 +246,7 @@ static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t
     int64_t retired_ns = leaves_ns + time_to_leave(sim, worker, retirement, free_ns < because_ns);
     for (uint32_t v = before + 1; own && v < retirement; v++) {
         int64_t then_ns = retired_ns - (vertices->time_ns[retirement] - vertices->time_ns[v]);
-        strand_pass(sim, worker, v, max_ns(then_ns, leaves_ns));
+        process_pass(sim, worker, v, max_ns(then_ns, leaves_ns));
     }
     pass_death(sim, worker, retirement, retired_ns);
     return retired_ns;
@@ -253,17 +254,17 @@ static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t
 
 // A worker without a task leaves, once it is free and `because_ns` has come.
 static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) {
-    struct strand *strand = &sim->strands[worker];
-    struct pool_state *pool = &sim->pools[strand->pool];
-    uint32_t own = strand->model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
+    struct process *process = &sim->processes[worker];
+    struct pool_state *pool = &sim->pools[process->pool];
+    uint32_t own = process->model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
     uint32_t retirement = own != DAG_NONE ? own : pool->retirement;
-    int64_t gone_ns = max_ns(strand->now_ns, because_ns);
+    int64_t gone_ns = max_ns(process->now_ns, because_ns);
     if (retirement != DAG_NONE) gone_ns = pass_retirement(sim, worker, retirement, own != DAG_NONE, because_ns);
-    strand = &sim->strands[worker];
-    strand->life = LIFE_OVER;
+    process = &sim->processes[worker];
+    process->life = LIFE_OVER;
     pool->alive--;
     pool->gone_ns = max_ns(pool->gone_ns, gone_ns);
-    if (pool->alive == 0 && pool->shutdown != DAG_NONE) pool_end(sim, strand->pool);
+    if (pool->alive == 0 && pool->shutdown != DAG_NONE) pool_end(sim, process->pool);
 }
 
 void pool_retire_idle(struct simulation *sim, uint32_t index) {
@@ -287,27 +288,27 @@ static bool may_idle_out(const struct dag_pool *rules, const struct pool_state *
 }
 
 void worker_go_idle(struct simulation *sim, uint32_t worker) {
-    struct strand *strand = &sim->strands[worker];
-    struct pool_state *pool = &sim->pools[strand->pool];
-    const struct dag_pool *rules = &sim->dag->pools[strand->pool];
+    struct process *process = &sim->processes[worker];
+    struct pool_state *pool = &sim->pools[process->pool];
+    const struct dag_pool *rules = &sim->dag->pools[process->pool];
     sim->running--;
     if (pool->shutdown != DAG_NONE && pool->delayed == 0) {
         retire(sim, worker, sim->time_ns[pool->shutdown]);
         return;
     }
-    strand->life = LIFE_IDLE;
+    process->life = LIFE_IDLE;
     idle_add(sim, pool, worker);
-    if (may_idle_out(rules, pool, strand->now_ns))
-        event_put(&sim->events, NOTICE_IDLE, worker, strand->now_ns + rules->keep_alive_ns);
+    if (may_idle_out(rules, pool, process->now_ns))
+        event_put(&sim->events, NOTICE_IDLE, worker, process->now_ns + rules->keep_alive_ns);
 }
 
 // When nothing else goes on, a program whose pools were not seen to die out has ended.
 void worker_idled_out(struct simulation *sim, uint32_t worker) {
-    const struct strand *strand = &sim->strands[worker];
-    const struct dag_pool *rules = &sim->dag->pools[strand->pool];
-    struct pool_state *pool = &sim->pools[strand->pool];
+    const struct process *process = &sim->processes[worker];
+    const struct dag_pool *rules = &sim->dag->pools[process->pool];
+    struct pool_state *pool = &sim->pools[process->pool];
     bool over = sim->running == 0 && !pool->all_retire;
     if (over || (int64_t)pool->alive <= staying(rules, pool)) return;
     idle_remove(sim, pool, worker);
-    retire(sim, worker, strand->now_ns + rules->keep_alive_ns);
+    retire(sim, worker, process->now_ns + rules->keep_alive_ns);
 }

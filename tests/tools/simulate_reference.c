@@ -34,7 +34,7 @@ struct frame {
     bool staged, ends_job;
     struct job job;
     enum after after;
-    uint32_t stolen_from; // AFTER_HELP: what the strand's was before
+    uint32_t stolen_from; // AFTER_HELP: what the process's was before
 };
 
 enum then {
@@ -55,13 +55,13 @@ enum then {
     THEN_KNOWN, // what is not known has given it up
 };
 
-struct strand {
+struct process {
     struct frame frames[DEPTH_MAX];
     uint32_t depth, pool;
     ticks nap, compute, sleep; // left, in this order
     ticks computes, awake;     // what it computes, and for how long it has, or would have
-    uint32_t edge;             // whose luck it has yet to meet, DAG_NONE
-    int64_t more_ns;           // that luck
+    uint32_t edge;             // whose residual it has yet to meet, DAG_NONE
+    int64_t more_ns;           // that residual
     uint32_t held_up;          // edge that may turn out to sleep less (costs.h), DAG_NONE
     int64_t since_ns;          // when it began
     enum then then;            // when both are over
@@ -74,20 +74,20 @@ struct strand {
     // Of a stealing pool's workers:
     struct job *own; // oldest first
     uint32_t own_count;
-    uint32_t stolen_from; // strand whose task it ran last that it had to steal, DAG_NONE
+    uint32_t stolen_from; // process whose task it ran last that it had to steal, DAG_NONE
     uint32_t blocked;     // waits, and found nothing to help with: the pool
     ticks blocked_since;
-    uint32_t ask;       // that it waits for, or waited
-    bool asks, called;  // it stands in the list of those that ask; it comes to look
-    bool for_ever;      // and will not give up
-    bool in_vain;       // or will, whatever comes
-    int64_t place;      // in the list, the least first
-    ticks time_up;      // -1: never
-    bool comes_new;     // of THEN_ARRIVE: it was made
-    uint32_t comes_for; // of THEN_ARRIVE in a pool with a queue: the task that it leaves to nobody, DAG_NONE
+    uint32_t ask;      // that it waits for, or waited
+    bool asks, called; // it stands in the list of those that ask; it comes to look
+    bool for_ever;     // and will not give up
+    bool in_vain;      // or will, whatever comes
+    int64_t place;     // in the list, the least first
+    ticks time_up;     // -1: never
+    bool comes_new;    // of THEN_ARRIVE: it was made
+    uint32_t reserved; // of THEN_ARRIVE in a pool with a queue: the task that it leaves to nobody, DAG_NONE
 };
 
-struct stage { // a coordinator that has left its strand
+struct stage { // a coordinator that has left its process
     struct frame frame;
     uint32_t awaits; // task
     bool gone;
@@ -103,19 +103,19 @@ struct pool {
 
 struct resource {
     int64_t available, promised; // to those that were called
-    uint32_t *list, listed;      // strands that ask
+    uint32_t *list, listed;      // processes that ask
     uint32_t unknown;            // waits that something unknown causes
 };
 
 struct holding {
-    uint32_t strand, ask;
+    uint32_t process, ask;
 };
 
 // What an edge got of its fair share, when recorded, beyond what it computed; and what part of a core it had to do
 // without then, by fair shares.
-struct luck {
+struct residual {
     int64_t more_ns;
-    double crowding;
+    double slowdown;
 };
 
 struct reference {
@@ -125,8 +125,8 @@ struct reference {
     int64_t slept_ns; // how long the worker had that was woken last, or may have been
     const struct model *model;
     struct reference_run *run;
-    struct strand *strands;
-    uint32_t strand_count, strand_capacity;
+    struct process *processes;
+    uint32_t process_count, process_capacity;
     struct pool *pools;
     struct resource *resources;
     struct holding *holdings;
@@ -142,11 +142,11 @@ struct reference {
     int64_t *over_ns;     // by pool: when it was shut down and had no task left, as recorded
     ticks now;
     uint64_t idle_orders;
-    struct luck *luck;   // a vertex each
-    ticks *stretch_ends; // a sample each: what had been computed in all until then
-    double *taken;       // cores, by others, in the stretch that ends there
-    ticks work;          // computed in all
-    bool rehearses;
+    struct residual *residual; // a vertex each
+    ticks *stretch_ends;       // a sample each: what had been computed in all until then
+    double *taken;             // cores, by others, in the stretch that ends there
+    ticks work;                // computed in all
+    bool calibrating;
 };
 
 static void *must(void *allocated) {
@@ -174,8 +174,8 @@ static int64_t queued(const struct reference *r, uint32_t vertex) {
     return r->dag->vertices.queued_ns ? r->dag->vertices.queued_ns[vertex] : 0;
 }
 
-static struct frame *top(struct strand *strand) {
-    return &strand->frames[strand->depth - 1];
+static struct frame *top(struct process *process) {
+    return &process->frames[process->depth - 1];
 }
 
 static bool is_merged(const struct reference *r, uint32_t task) {
@@ -192,23 +192,23 @@ static bool shares(const struct reference *r) {
     return r->model->kind == MODEL_CPU && r->dag->vertices.compute_ns;
 }
 
-static void delay(struct reference *r, struct strand *strand, int64_t compute_ns, int64_t sleep_ns, enum then then) {
-    strand->nap = 0;
-    strand->compute = (ticks)(shares(r) ? compute_ns : 0) << FRACTION;
-    strand->sleep = (ticks)(shares(r) ? sleep_ns : compute_ns + sleep_ns) << FRACTION;
-    strand->then = then;
-    strand->edge = strand->held_up = DAG_NONE;
-    strand->awake = 0;
-    strand->computes = strand->compute;
+static void delay(struct reference *r, struct process *process, int64_t compute_ns, int64_t sleep_ns, enum then then) {
+    process->nap = 0;
+    process->compute = (ticks)(shares(r) ? compute_ns : 0) << FRACTION;
+    process->sleep = (ticks)(shares(r) ? sleep_ns : compute_ns + sleep_ns) << FRACTION;
+    process->then = then;
+    process->edge = process->held_up = DAG_NONE;
+    process->awake = 0;
+    process->computes = process->compute;
 }
 
 // Who was lucky computes for less, to begin with.
-static void delay_by_luck(struct reference *r, struct strand *strand, uint32_t vertex, int64_t more_ns) {
+static void delay_by_luck(struct reference *r, struct process *process, uint32_t vertex, int64_t more_ns) {
     if (!shares(r) || more_ns == 0) return;
     ticks more = (ticks)more_ns * ((ticks)1 << FRACTION);
-    strand->edge = vertex;
-    strand->more_ns = more_ns;
-    if (more < 0) strand->compute = -more < strand->compute ? strand->compute + more : 0;
+    process->edge = vertex;
+    process->more_ns = more_ns;
+    if (more < 0) process->compute = -more < process->compute ? process->compute + more : 0;
 }
 
 // ---- what merging saves beside hand-overs
@@ -268,36 +268,36 @@ static double saved_part(const struct reference *r, uint32_t v) {
 }
 
 // The edge to `vertex`: computes, then sleeps. What it waited for a core is left out when cores are shared.
-static void delay_edge(struct reference *r, struct strand *strand, uint32_t vertex, enum then then) {
-    const struct frame *frame = top(strand);
+static void delay_edge(struct reference *r, struct process *process, uint32_t vertex, enum then then) {
+    const struct frame *frame = top(process);
     int64_t total_ns = frame->lead_ns + recorded(r, vertex) - frame->since_ns;
     int64_t compute_ns = frame->lead_compute_ns + computed(r, vertex), queued_ns = queued(r, vertex);
     double saved = saved_part(r, vertex);
     int64_t saved_ns = saved > 0 ? (int64_t)(saved * (double)whole_or_computed(r, vertex)) : 0;
-    strand->vertex = vertex;
+    process->vertex = vertex;
     total_ns -= saved_ns + (int64_t)(saved * (double)queued_ns);
     compute_ns -= r->dag->vertices.compute_ns ? saved_ns : 0;
     if (r->model->kind == MODEL_CPU) total_ns -= queued_ns - (int64_t)(saved * (double)queued_ns);
     if (total_ns < 0) total_ns = 0;
     if (compute_ns > total_ns) compute_ns = total_ns;
-    delay(r, strand, compute_ns, total_ns - compute_ns, then);
-    delay_by_luck(r, strand, vertex, (int64_t)((1 - saved) * (double)r->luck[vertex].more_ns));
-    strand->held_up = shares(r) ? vertex : DAG_NONE;
-    strand->since_ns = now_ns(r);
+    delay(r, process, compute_ns, total_ns - compute_ns, then);
+    delay_by_luck(r, process, vertex, (int64_t)((1 - saved) * (double)r->residual[vertex].more_ns));
+    process->held_up = shares(r) ? vertex : DAG_NONE;
+    process->since_ns = now_ns(r);
 }
 
 // It sleeps until it is awake for `vertex`, as long as it was; or who did not sleep then, as others were.
-static void delay_waking(struct reference *r, struct strand *strand, uint32_t vertex, int64_t total_ns, bool slept) {
-    int64_t queued_ns = queued(r, vertex), compute_ns = computed(r, vertex), more_ns = r->luck[vertex].more_ns;
+static void delay_waking(struct reference *r, struct process *process, uint32_t vertex, int64_t total_ns, bool slept) {
+    int64_t queued_ns = queued(r, vertex), compute_ns = computed(r, vertex), more_ns = r->residual[vertex].more_ns;
     int64_t mean_ns = (int64_t)(r->costs->waking.mean_ns + 0.5);
     if (!slept && compute_ns < mean_ns) compute_ns = mean_ns;
-    delay(r, strand, 0, total_ns, THEN_VERTEX);
+    delay(r, process, 0, total_ns, THEN_VERTEX);
     if (!shares(r)) return;
     if (queued_ns > total_ns) queued_ns = total_ns;
     if (compute_ns > total_ns - queued_ns) compute_ns = total_ns - queued_ns;
-    delay(r, strand, compute_ns, 0, THEN_VERTEX);
-    strand->nap = (ticks)(total_ns - queued_ns - compute_ns) << FRACTION;
-    delay_by_luck(r, strand, vertex, queued_ns == 0 && more_ns > 0 ? 0 : more_ns);
+    delay(r, process, compute_ns, 0, THEN_VERTEX);
+    process->nap = (ticks)(total_ns - queued_ns - compute_ns) << FRACTION;
+    delay_by_luck(r, process, vertex, queued_ns == 0 && more_ns > 0 ? 0 : more_ns);
 }
 
 // ---- pools
@@ -381,7 +381,7 @@ static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index, int6
     *compute_ns = 0;
     for (uint32_t v = task->start; v > first && v >= task->pickup; v--) {
         if (recorded(r, v) <= ready_ns) continue;
-        more_ns += r->luck[v].more_ns;
+        more_ns += r->residual[v].more_ns;
         *compute_ns += computed(r, v);
     }
     if (task->dispatch == DISPATCH_QUEUED) return more_ns;
@@ -389,7 +389,7 @@ static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index, int6
     return more_ns > 0 ? more_ns : 0;
 }
 
-static void pick_up(struct reference *r, struct strand *worker, struct job job, enum dispatch dispatch) {
+static void pick_up(struct reference *r, struct process *worker, struct job job, enum dispatch dispatch) {
     bool own = as_recorded(r, job, dispatch);
     worker->idle = false;
     worker->job = job;
@@ -409,15 +409,15 @@ static void pick_up(struct reference *r, struct strand *worker, struct job job, 
     delay_by_luck(r, worker, task_of(r, job.task)->start, luck_ns);
 }
 
-static struct strand *make_worker(struct reference *r, uint32_t pool) {
-    struct strand *worker = NULL;
+static struct process *make_worker(struct reference *r, uint32_t pool) {
+    struct process *worker = NULL;
     for (uint32_t i = 0; i < r->dag->thread_count && !worker; i++) {
         const struct dag_thread *thread = &r->dag->threads[i];
-        if (thread->worker && thread->pool == pool && !r->strands[i].made) worker = &r->strands[i];
+        if (thread->worker && thread->pool == pool && !r->processes[i].made) worker = &r->processes[i];
     }
     if (!worker) {
-        if (r->strand_count == r->strand_capacity) abort();
-        worker = &r->strands[r->strand_count++];
+        if (r->process_count == r->process_capacity) abort();
+        worker = &r->processes[r->process_count++];
     }
     worker->made = true;
     worker->pool = pool;
@@ -426,20 +426,20 @@ static struct strand *make_worker(struct reference *r, uint32_t pool) {
     return worker;
 }
 
-static struct strand *idle_worker(struct reference *r, uint32_t pool) {
-    struct strand *found = NULL;
+static struct process *idle_worker(struct reference *r, uint32_t pool) {
+    struct process *found = NULL;
     bool newest = r->dag->pools[pool].lifo_wakeups;
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        struct strand *strand = &r->strands[i];
-        if (!strand->idle || strand->pool != pool) continue;
-        if (!found || (strand->idle_order > found->idle_order) == newest) found = strand;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        struct process *process = &r->processes[i];
+        if (!process->idle || process->pool != pool) continue;
+        if (!found || (process->idle_order > found->idle_order) == newest) found = process;
     }
     if (found) r->slept_ns = (int64_t)((r->now - found->idle_since) >> FRACTION);
     return found;
 }
 
 // Nobody falls asleep in an instant.
-static enum dispatch dispatch_to_idle(const struct reference *r, struct job job, const struct strand *worker) {
+static enum dispatch dispatch_to_idle(const struct reference *r, struct job job, const struct process *worker) {
     int64_t waking_ns = mean_pickup_ns(r, job.task, DISPATCH_WOKEN) + mean_bracket_ns(r, job.task, DISPATCH_WOKEN);
     ticks asleep = (ticks)waking_ns << FRACTION;
     bool awake = r->now - worker->idle_since < asleep;
@@ -448,16 +448,16 @@ static enum dispatch dispatch_to_idle(const struct reference *r, struct job job,
 
 // ---- pools whose workers steal
 
-static uint32_t index_of(const struct reference *r, const struct strand *strand) {
-    return (uint32_t)(strand - r->strands);
+static uint32_t index_of(const struct reference *r, const struct process *process) {
+    return (uint32_t)(process - r->processes);
 }
 
 static uint32_t count_workers(const struct reference *r, uint32_t pool, bool idle, bool blocked) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        const struct strand *strand = &r->strands[i];
-        if (!strand->made || strand->pool != pool) continue;
-        count += (idle && strand->idle) || (blocked && strand->blocked == pool);
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        const struct process *process = &r->processes[i];
+        if (!process->made || process->pool != pool) continue;
+        count += (idle && process->idle) || (blocked && process->blocked == pool);
     }
     return count;
 }
@@ -468,7 +468,8 @@ static int64_t running(const struct reference *r, uint32_t pool) {
 
 static uint32_t tasks_queued(const struct reference *r, uint32_t pool) {
     uint32_t count = r->pools[pool].queued;
-    for (uint32_t i = 0; i < r->strand_count; i++) count += r->strands[i].pool == pool ? r->strands[i].own_count : 0;
+    for (uint32_t i = 0; i < r->process_count; i++)
+        count += r->processes[i].pool == pool ? r->processes[i].own_count : 0;
     return count;
 }
 
@@ -482,7 +483,7 @@ static struct job take_from(struct job *jobs, uint32_t *count, uint32_t place) {
 // Whether a worker runs what it took from another, or from one who did, three steps at most.
 static bool works_for(const struct reference *r, uint32_t worker, uint32_t waiter) {
     for (int steps = 0; steps < 3 && worker != DAG_NONE; steps++) {
-        worker = r->strands[worker].stolen_from;
+        worker = r->processes[worker].stolen_from;
         if (worker == waiter) return true;
     }
     return false;
@@ -491,18 +492,18 @@ static bool works_for(const struct reference *r, uint32_t worker, uint32_t waite
 // Who has the most, of equals whoever was made first: of all, or of those that work for a waiter.
 static uint32_t victim(const struct reference *r, uint32_t pool, uint32_t waiter) {
     uint32_t found = DAG_NONE, most = 0;
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        const struct strand *strand = &r->strands[i];
-        if (!strand->made || strand->pool != pool || strand->own_count <= most) continue;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        const struct process *process = &r->processes[i];
+        if (!process->made || process->pool != pool || process->own_count <= most) continue;
         if (waiter != DAG_NONE && !works_for(r, i, waiter)) continue;
         found = i;
-        most = strand->own_count;
+        most = process->own_count;
     }
     return found;
 }
 
 // What a free worker takes. false: nothing.
-static bool take_any(struct reference *r, struct strand *worker, struct job *job) {
+static bool take_any(struct reference *r, struct process *worker, struct job *job) {
     struct pool *pool = &r->pools[worker->pool];
     uint32_t from = victim(r, worker->pool, DAG_NONE);
     if (worker->own_count) {
@@ -512,14 +513,14 @@ static bool take_any(struct reference *r, struct strand *worker, struct job *job
         *job = take_from(pool->queue, &pool->queued, 0);
     } else if (from != DAG_NONE) {
         worker->stolen_from = from;
-        *job = take_from(r->strands[from].own, &r->strands[from].own_count, 0);
+        *job = take_from(r->processes[from].own, &r->processes[from].own_count, 0);
     } else {
         return false;
     }
     return true;
 }
 
-static void send_for(struct reference *r, struct strand *worker, bool is_new, int64_t takes_ns) {
+static void send_for(struct reference *r, struct process *worker, bool is_new, int64_t takes_ns) {
     worker->idle = false;
     worker->comes_new = is_new;
     delay(r, worker, 0, takes_ns, THEN_ARRIVE);
@@ -528,7 +529,7 @@ static void send_for(struct reference *r, struct strand *worker, bool is_new, in
 // From what made a recorded worker, or the spawn in which that lay if that is the one now, to its first vertex.
 static int64_t time_to_begin(const struct reference *r, uint32_t worker, uint32_t index) {
     const struct dag_task *task = task_of(r, index);
-    int64_t mean_ns = pool_pickup_ns(r, r->strands[worker].pool, DISPATCH_NEW);
+    int64_t mean_ns = pool_pickup_ns(r, r->processes[worker].pool, DISPATCH_NEW);
     if (worker >= r->dag->thread_count || r->dag->threads[worker].count < 2) return mean_ns;
     uint32_t first = r->dag->threads[worker].first, maker = r->dag->vertices.cause[first];
     if (maker == DAG_NONE || r->dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
@@ -590,11 +591,11 @@ static bool call_for(struct reference *r, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     struct pool *pool = &r->pools[index];
     int64_t parallelism = pool->core > 0 ? pool->core : 1, run = running(r, index);
-    struct strand *idle = idle_worker(r, index);
+    struct process *idle = idle_worker(r, index);
     if (run >= parallelism) return false;
     if (!idle) {
         if (run > 0 && pool->workers >= parallelism) return false;
-        struct strand *made = make_worker(r, index);
+        struct process *made = make_worker(r, index);
         send_for(r, made, true, time_to_begin(r, index_of(r, made), job.task));
         return true;
     }
@@ -617,7 +618,7 @@ static bool made_worker(const struct reference *r, uint32_t index) {
 }
 
 // How the bracket goes: as recorded unless a worker is made now or was made then, and not both.
-static enum dispatch offer_stealing(struct reference *r, struct strand *spawner, struct job job) {
+static enum dispatch offer_stealing(struct reference *r, struct process *spawner, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     if (spawner->pool == index)
         spawner->own[spawner->own_count++] = job;
@@ -629,7 +630,7 @@ static enum dispatch offer_stealing(struct reference *r, struct strand *spawner,
     return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
 }
 
-static void go_idle(struct reference *r, struct strand *worker) {
+static void go_idle(struct reference *r, struct process *worker) {
     worker->idle = true;
     worker->idle_order = ++r->idle_orders;
 }
@@ -641,13 +642,13 @@ static void replace_waiter(struct reference *r, uint32_t index, uint32_t awaited
     for (uint32_t i = 0; i < r->dag->thread_count; i++) {
         recorded_workers += r->dag->threads[i].worker && r->dag->threads[i].pool == index;
     }
-    for (uint32_t i = 0; i < r->strand_count; i++) made += r->strands[i].made && r->strands[i].pool == index;
+    for (uint32_t i = 0; i < r->process_count; i++) made += r->processes[i].made && r->processes[i].pool == index;
     bool full = pool->workers >= pool->core, wanted = made < recorded_workers || tasks_queued(r, index) > 0;
-    struct strand *idle = full ? idle_worker(r, index) : NULL;
+    struct process *idle = full ? idle_worker(r, index) : NULL;
     if (idle) {
         send_for(r, idle, false, pool_pickup_ns(r, index, DISPATCH_WOKEN));
     } else if (wanted && (!full || running(r, index) == 0)) {
-        struct strand *worker = make_worker(r, index);
+        struct process *worker = make_worker(r, index);
         send_for(r, worker, true, time_to_begin(r, index_of(r, worker), awaited));
     }
 }
@@ -656,18 +657,18 @@ static bool was_helped(const struct reference *r, uint32_t task) {
     return task_of(r, task)->dispatch == DISPATCH_HELPED && steals(r, task_of(r, task)->pool);
 }
 
-// The pool whose tasks a strand may run until what it waits for is there, 0.
-static uint32_t pool_to_help(const struct reference *r, const struct strand *strand, uint32_t wait_end) {
+// The pool whose tasks a process may run until what it waits for is there, 0.
+static uint32_t pool_to_help(const struct reference *r, const struct process *process, uint32_t wait_end) {
     uint32_t awaited = r->dag->vertices.task[wait_end];
     if (awaited == DAG_NONE) return 0;
     uint32_t pool = task_of(r, awaited)->pool;
     bool moved = r->edit->inlined[awaited] || r->edit->staged[awaited] == FIRST_STAGE_ON_SPAWNER || r->left[awaited] ||
                  r->edit->parts[awaited] || (is_merged(r, awaited) && !ends_group(r, awaited));
     if (!steals(r, pool) || moved || !is_governed(r, awaited)) return 0;
-    return strand->pool == pool || was_helped(r, awaited) ? pool : 0;
+    return process->pool == pool || was_helped(r, awaited) ? pool : 0;
 }
 
-static void help_with(struct reference *r, struct strand *strand, struct job job, uint32_t stolen_from) {
+static void help_with(struct reference *r, struct process *process, struct job job, uint32_t stolen_from) {
     const struct dag_task *task = task_of(r, job.task);
     bool stolen = stolen_from != DAG_NONE;
     bool was_stolen = was_helped(r, job.task) && dag_thread_of(r->dag, task->spawn_begin) != task->thread;
@@ -677,36 +678,36 @@ static void help_with(struct reference *r, struct strand *strand, struct job job
         pickup_ns = as_recorded(r, job, DISPATCH_HELPED) ? own_pickup_ns(r, job.task)
                                                          : mean_pickup_ns(r, job.task, DISPATCH_HELPED);
     }
-    strand->job = job;
-    strand->vertex = strand->stolen_from; // until the body's frame keeps it
-    if (stolen) strand->stolen_from = stolen_from;
-    delay(r, strand, pickup_ns, 0, THEN_HELP);
+    process->job = job;
+    process->vertex = process->stolen_from; // until the body's frame keeps it
+    if (stolen) process->stolen_from = stolen_from;
+    delay(r, process, pickup_ns, 0, THEN_HELP);
 }
 
 // At a wait that is not over: it helps, and true, or can't.
-static bool help(struct reference *r, struct strand *strand, uint32_t wait_end, uint32_t pool) {
+static bool help(struct reference *r, struct process *process, uint32_t wait_end, uint32_t pool) {
     uint32_t awaited = r->dag->vertices.task[wait_end];
     struct pool *shared = &r->pools[pool];
-    for (uint32_t i = 0; i < strand->own_count; i++) {
-        if (strand->own[i].task != awaited || strand->own[i].part >= 0) continue;
-        help_with(r, strand, take_from(strand->own, &strand->own_count, i), DAG_NONE);
+    for (uint32_t i = 0; i < process->own_count; i++) {
+        if (process->own[i].task != awaited || process->own[i].part >= 0) continue;
+        help_with(r, process, take_from(process->own, &process->own_count, i), DAG_NONE);
         return true;
     }
     for (uint32_t i = 0; i < shared->queued && was_helped(r, awaited); i++) {
         if (shared->queue[i].task != awaited || shared->queue[i].part >= 0) continue;
-        help_with(r, strand, take_from(shared->queue, &shared->queued, i), DAG_NONE);
+        help_with(r, process, take_from(shared->queue, &shared->queued, i), DAG_NONE);
         return true;
     }
-    uint32_t from = strand->pool == pool ? victim(r, pool, index_of(r, strand)) : DAG_NONE;
+    uint32_t from = process->pool == pool ? victim(r, pool, index_of(r, process)) : DAG_NONE;
     if (from == DAG_NONE) return false;
-    help_with(r, strand, take_from(r->strands[from].own, &r->strands[from].own_count, 0), from);
+    help_with(r, process, take_from(r->processes[from].own, &r->processes[from].own_count, 0), from);
     return true;
 }
 
-static void block(struct reference *r, struct strand *strand, uint32_t wait_end, uint32_t pool) {
-    strand->blocked = pool;
-    strand->blocked_since = r->now;
-    if (strand->pool == pool) replace_waiter(r, pool, r->dag->vertices.task[wait_end]);
+static void block(struct reference *r, struct process *process, uint32_t wait_end, uint32_t pool) {
+    process->blocked = pool;
+    process->blocked_since = r->now;
+    if (process->pool == pool) replace_waiter(r, pool, r->dag->vertices.task[wait_end]);
 }
 
 // ---- other pools
@@ -767,8 +768,8 @@ static int64_t drained_at(const struct reference *r, uint32_t index) {
 
 // Whether a worker is on its way that took this task when recorded.
 static bool is_come_for(const struct reference *r, uint32_t task) {
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        if (r->strands[i].then == THEN_ARRIVE && r->strands[i].comes_for == task) return true;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        if (r->processes[i].then == THEN_ARRIVE && r->processes[i].reserved == task) return true;
     }
     return false;
 }
@@ -841,8 +842,8 @@ static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t com
 
 static uint32_t count_coming(const struct reference *r, uint32_t pool) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        count += r->strands[i].then == THEN_ARRIVE && r->strands[i].pool == pool;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        count += r->processes[i].then == THEN_ARRIVE && r->processes[i].pool == pool;
     }
     return count;
 }
@@ -865,12 +866,12 @@ static uint32_t next_in_queue(const struct reference *r, uint32_t index, bool un
 }
 
 // What a worker takes that was called.
-static bool take_for(struct reference *r, struct strand *worker, struct job *job) {
+static bool take_for(struct reference *r, struct process *worker, struct job *job) {
     struct pool *pool = &r->pools[worker->pool];
     if (!pool->queued) return false;
     uint32_t place = next_in_queue(r, worker->pool, false);
     for (uint32_t i = 0; i < pool->queued; i++) {
-        if (pool->queue[i].part < 0 && pool->queue[i].task == worker->comes_for) place = i;
+        if (pool->queue[i].part < 0 && pool->queue[i].task == worker->reserved) place = i;
     }
     *job = take_from(pool->queue, &pool->queued, place);
     return true;
@@ -895,11 +896,11 @@ static void put(struct reference *r, uint32_t index, struct job job) {
     pool->queue[place] = job;
 }
 
-static enum dispatch call(struct reference *r, struct strand *worker, struct job job) {
+static enum dispatch call(struct reference *r, struct process *worker, struct job job) {
     uint32_t came_for;
     int64_t takes_ns = coming_ns(r, job.task, count_coming(r, worker->pool), &came_for);
     send_for(r, worker, false, takes_ns);
-    worker->comes_for = came_for;
+    worker->reserved = came_for;
     put(r, worker->pool, job);
     return as_recorded(r, job, DISPATCH_QUEUED) ? DISPATCH_QUEUED : DISPATCH_WOKEN;
 }
@@ -912,12 +913,12 @@ static bool has_room(const struct reference *r, const struct pool *pool, uint32_
     return taken && (int64_t)pool->queued - count_coming(r, index) < pool->capacity;
 }
 
-static enum dispatch offer(struct reference *r, struct strand *spawner, struct job job) {
+static enum dispatch offer(struct reference *r, struct process *spawner, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     if (steals(r, index)) return offer_stealing(r, spawner, job);
     struct pool *pool = &r->pools[index];
     bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && !r->edit->pool_threads[index];
-    struct strand *idle = idle_worker(r, index);
+    struct process *idle = idle_worker(r, index);
     bool room = hand_off ? idle != NULL : has_room(r, pool, index, job);
     if (pool->workers < pool->core || (!room && pool->workers < pool->maximum)) {
         pick_up(r, make_worker(r, index), job, DISPATCH_NEW);
@@ -942,7 +943,7 @@ static enum dispatch offer(struct reference *r, struct strand *spawner, struct j
     return count_coming(r, index) && as_recorded(r, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
-static void come_free(struct reference *r, struct strand *worker) {
+static void come_free(struct reference *r, struct process *worker) {
     struct pool *pool = &r->pools[worker->pool];
     struct job taken;
     worker->then = THEN_NOTHING;
@@ -963,8 +964,8 @@ static void come_free(struct reference *r, struct strand *worker) {
 
 // A worker that is on its way has to come first.
 static bool pool_over(const struct reference *r, uint32_t pool) {
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        if (r->strands[i].then == THEN_ARRIVE && r->strands[i].pool == pool) return false;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        if (r->processes[i].then == THEN_ARRIVE && r->processes[i].pool == pool) return false;
     }
     return r->pools[pool].shut_down && !r->pools[pool].unfinished;
 }
@@ -986,28 +987,28 @@ static int64_t recorded_cause_ns(const struct reference *r, uint32_t wait_end) {
 
 // Whose waiting is over, and wakes up.
 static void wake_waiters(struct reference *r) {
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        struct strand *strand = &r->strands[i];
-        if (!strand->waits || !wait_is_over(r, strand->vertex)) continue;
-        int64_t cause_ns = recorded_cause_ns(r, strand->vertex);
-        bool slept = cause_ns > top(strand)->since_ns;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        struct process *process = &r->processes[i];
+        if (!process->waits || !wait_is_over(r, process->vertex)) continue;
+        int64_t cause_ns = recorded_cause_ns(r, process->vertex);
+        bool slept = cause_ns > top(process)->since_ns;
         int64_t wakeup_ns = r->dag->wakeup_ns;
-        if (strand->blocked && strand->blocked == strand->pool) { // who looks around does not wake up late
+        if (process->blocked && process->blocked == process->pool) { // who looks around does not wake up late
             wakeup_ns = (int64_t)r->costs->wakeup.mean_ns;
-            if (r->now - strand->blocked_since < (ticks)wakeup_ns << FRACTION) wakeup_ns = 0;
+            if (r->now - process->blocked_since < (ticks)wakeup_ns << FRACTION) wakeup_ns = 0;
         }
-        strand->waits = false;
-        delay_waking(r, strand, strand->vertex, slept ? recorded(r, strand->vertex) - cause_ns : wakeup_ns, slept);
+        process->waits = false;
+        delay_waking(r, process, process->vertex, slept ? recorded(r, process->vertex) - cause_ns : wakeup_ns, slept);
     }
 }
 
-static void push(struct strand *strand, struct frame frame) {
-    if (strand->depth == DEPTH_MAX) abort();
-    strand->frames[strand->depth++] = frame;
+static void push(struct process *process, struct frame frame) {
+    if (process->depth == DEPTH_MAX) abort();
+    process->frames[process->depth++] = frame;
 }
 
 // Stages that awaited it go on here, those that left first before those that left later.
-static void give_result(struct reference *r, struct strand *strand, uint32_t task) {
+static void give_result(struct reference *r, struct process *process, uint32_t task) {
     if (r->known[task]) return;
     r->known[task] = true;
     r->known_ns[task] = now_ns(r);
@@ -1016,7 +1017,7 @@ static void give_result(struct reference *r, struct strand *strand, uint32_t tas
         struct stage *stage = &r->stages[i];
         if (stage->gone || stage->awaits != task) continue;
         stage->gone = true;
-        push(strand, stage->frame);
+        push(process, stage->frame);
     }
 }
 
@@ -1034,32 +1035,32 @@ static struct frame body(const struct reference *r, uint32_t task, enum after af
 }
 
 // A job's frames: a group's members one below the other, the first on top.
-static void push_job(struct reference *r, struct strand *strand, struct job job, enum after after) {
+static void push_job(struct reference *r, struct process *process, struct job job, enum after after) {
     struct frame last = body(r, job.task, after);
     last.ends_job = true;
     last.staged = r->edit->staged[job.task];
     last.job = job;
     last.part = job.part;
-    push(strand, last);
+    push(process, last);
     if (!is_merged(r, job.task)) return;
     for (uint32_t of = job.task; of != DAG_NONE;) {
         uint32_t before = DAG_NONE;
         for (uint32_t t = 0; t < r->dag->task_count; t++) {
             if (t != of && r->edit->merged_next[t] == of) before = t;
         }
-        if (before != DAG_NONE) push(strand, body(r, before, AFTER_NOTHING));
+        if (before != DAG_NONE) push(process, body(r, before, AFTER_NOTHING));
         of = before;
     }
 }
 
-static void finish_job(struct reference *r, struct strand *strand, struct job job) {
+static void finish_job(struct reference *r, struct process *process, struct job job) {
     if (job.part >= 0) {
-        if (--r->parts_left[job.task] == 0) give_result(r, strand, job.task);
+        if (--r->parts_left[job.task] == 0) give_result(r, process, job.task);
     } else if (is_merged(r, job.task)) {
         for (uint32_t t = r->dag->task_count; t-- > 0;) { // stages of the first member are to end up on top
             uint32_t end = t;
             while (is_merged(r, t) && !ends_group(r, end)) end = r->edit->merged_next[end];
-            if (is_merged(r, t) && end == job.task) give_result(r, strand, t);
+            if (is_merged(r, t) && end == job.task) give_result(r, process, t);
         }
     }
     r->pools[task_of(r, job.task)->pool].unfinished--;
@@ -1074,30 +1075,30 @@ static void jump(struct reference *r, struct frame *frame, uint32_t vertex) {
 
 static void begin_thread(struct reference *r, uint32_t task) {
     uint32_t index = task_of(r, task)->thread;
-    struct strand *strand = &r->strands[index];
+    struct process *process = &r->processes[index];
     const struct dag_thread *thread = &r->dag->threads[index];
     struct frame chain = body(r, task, AFTER_NOTHING);
     chain.last = thread->first + thread->count - 1;
-    push(strand, chain);
+    push(process, chain);
     int64_t lag_ns = recorded(r, thread->first) - recorded(r, task_of(r, task)->spawn_begin);
-    strand->vertex = thread->first;
-    delay(r, strand, 0, lag_ns, THEN_VERTEX);
+    process->vertex = thread->first;
+    delay(r, process, 0, lag_ns, THEN_VERTEX);
 }
 
 // A vertex happens.
-static void happen(struct reference *r, struct strand *strand, uint32_t v) {
+static void happen(struct reference *r, struct process *process, uint32_t v) {
     uint32_t task = r->dag->vertices.task[v];
     unsigned kind = r->dag->vertices.kind[v];
     r->run->time_ns[v] = now_ns(r);
-    jump(r, top(strand), v);
-    strand->blocked = 0;
+    jump(r, top(process), v);
+    process->blocked = 0;
     if (kind == VERTEX_SHUTDOWN) {
         r->pools[r->pool_of[v]].shut_down = true;
         wake_waiters(r);
     }
     bool names_task = kind == VERTEX_RESULT || kind == VERTEX_END;
     if (names_task && task != DAG_NONE && task_of(r, task)->result == v && !is_merged(r, task)) {
-        give_result(r, strand, task);
+        give_result(r, process, task);
     }
 }
 
@@ -1111,7 +1112,7 @@ static struct resource *of_ask(const struct reference *r, uint32_t ask) {
     return &r->resources[ask_of(r, ask)->resource];
 }
 
-// Others are asked for by no other strand, and take what they took.
+// Others are asked for by no other process, and take what they took.
 static bool is_told(const struct reference *r, uint32_t v) {
     unsigned kind = r->dag->vertices.kind[v];
     bool of_resource = kind >= VERTEX_ACQUIRE && kind <= VERTEX_RELEASED;
@@ -1122,126 +1123,126 @@ static bool is_fair(const struct reference *r, uint32_t ask) {
     return r->dag->resources[ask_of(r, ask)->resource].fair;
 }
 
-// It costs nothing: no strand contends for it, or the strand has that lock already.
-static bool is_free(const struct reference *r, const struct strand *strand, uint32_t ask) {
+// It costs nothing: no process contends for it, or the process has that lock already.
+static bool is_free(const struct reference *r, const struct process *process, uint32_t ask) {
     uint32_t resource = ask_of(r, ask)->resource;
     unsigned kind = r->dag->resources[resource].kind;
     if (ask_of(r, ask)->units == 0 || r->edit->unlocked[resource]) return true;
     if (kind != RESOURCE_LOCK && kind != RESOURCE_MONITOR && kind != RESOURCE_READ_WRITE_LOCK) return false;
     for (uint32_t i = 0; i < r->holding_count; i++) {
-        bool own = r->holdings[i].strand == index_of(r, strand);
+        bool own = r->holdings[i].process == index_of(r, process);
         if (own && ask_of(r, r->holdings[i].ask)->resource == resource) return true;
     }
     return false;
 }
 
-static bool is_enough(const struct reference *r, const struct strand *strand, uint32_t ask) {
+static bool is_enough(const struct reference *r, const struct process *process, uint32_t ask) {
     const struct resource *resource = of_ask(r, ask);
-    return is_free(r, strand, ask) || (!resource->unknown && resource->available >= ask_of(r, ask)->units);
+    return is_free(r, process, ask) || (!resource->unknown && resource->available >= ask_of(r, ask)->units);
 }
 
-// A strand that comes has it, but behind those that wait for what is fair, and a reader behind a writer.
-static bool has_at_once(const struct reference *r, const struct strand *strand, uint32_t ask) {
+// A process that comes has it, but behind those that wait for what is fair, and a reader behind a writer.
+static bool has_at_once(const struct reference *r, const struct process *process, uint32_t ask) {
     const struct resource *resource = of_ask(r, ask);
-    if (is_free(r, strand, ask)) return true;
-    if (!is_enough(r, strand, ask)) return false;
+    if (is_free(r, process, ask)) return true;
+    if (!is_enough(r, process, ask)) return false;
     for (uint32_t i = 0; i < resource->listed; i++) {
-        const struct strand *first = &r->strands[resource->list[i]];
+        const struct process *first = &r->processes[resource->list[i]];
         if (first->in_vain && is_enough(r, first, first->ask)) continue;
         return !is_fair(r, ask) && !(ask_of(r, ask)->shared && !ask_of(r, first->ask)->shared);
     }
     return true;
 }
 
-static void sleep_in_list(struct reference *r, struct strand *strand) {
-    delay(r, strand, 0, 0, strand->time_up < 0 ? THEN_HAVE : THEN_TIME_UP);
-    strand->for_ever = strand->time_up < 0;
-    if (strand->time_up > r->now) strand->sleep = strand->time_up - r->now;
+static void sleep_in_list(struct reference *r, struct process *process) {
+    delay(r, process, 0, 0, process->time_up < 0 ? THEN_HAVE : THEN_TIME_UP);
+    process->for_ever = process->time_up < 0;
+    if (process->time_up > r->now) process->sleep = process->time_up - r->now;
 }
 
-static void enter_list(struct reference *r, struct strand *strand) {
-    struct resource *resource = of_ask(r, strand->ask);
-    const struct dag_ask *ask = ask_of(r, strand->ask);
+static void enter_list(struct reference *r, struct process *process) {
+    struct resource *resource = of_ask(r, process->ask);
+    const struct dag_ask *ask = ask_of(r, process->ask);
     uint32_t place = resource->listed++;
-    strand->asks = true;
-    strand->place = is_fair(r, strand->ask) || ask->got == DAG_NONE ? now_ns(r) : recorded(r, ask->got);
-    if (ask->given_up && place > 0 && r->strands[resource->list[place - 1]].place > strand->place)
-        strand->place = r->strands[resource->list[place - 1]].place;
-    for (; place > 0 && r->strands[resource->list[place - 1]].place > strand->place; place--)
+    process->asks = true;
+    process->place = is_fair(r, process->ask) || ask->got == DAG_NONE ? now_ns(r) : recorded(r, ask->got);
+    if (ask->given_up && place > 0 && r->processes[resource->list[place - 1]].place > process->place)
+        process->place = r->processes[resource->list[place - 1]].place;
+    for (; place > 0 && r->processes[resource->list[place - 1]].place > process->place; place--)
         resource->list[place] = resource->list[place - 1];
-    resource->list[place] = index_of(r, strand);
-    sleep_in_list(r, strand);
+    resource->list[place] = index_of(r, process);
+    sleep_in_list(r, process);
 }
 
-static void leave_list(struct reference *r, struct strand *strand) {
-    struct resource *resource = of_ask(r, strand->ask);
+static void leave_list(struct reference *r, struct process *process) {
+    struct resource *resource = of_ask(r, process->ask);
     uint32_t place = 0;
-    while (resource->list[place] != index_of(r, strand)) place++;
+    while (resource->list[place] != index_of(r, process)) place++;
     for (resource->listed--; place < resource->listed; place++) resource->list[place] = resource->list[place + 1];
-    strand->asks = strand->for_ever = strand->in_vain = false;
+    process->asks = process->for_ever = process->in_vain = false;
 }
 
 // Of those that are on their way, but do not compute yet, the last in the list have been called for nothing.
 static void call_off(struct reference *r, struct resource *resource) {
     for (uint32_t i = resource->listed; i-- > 0 && resource->promised > resource->available;) {
-        struct strand *strand = &r->strands[resource->list[i]];
-        if (!strand->called || (strand->nap == 0 && strand->compute > 0)) continue;
-        strand->called = false;
-        resource->promised -= ask_of(r, strand->ask)->units;
-        sleep_in_list(r, strand);
+        struct process *process = &r->processes[resource->list[i]];
+        if (!process->called || (process->nap == 0 && process->compute > 0)) continue;
+        process->called = false;
+        resource->promised -= ask_of(r, process->ask)->units;
+        sleep_in_list(r, process);
     }
 }
 
-static void take_resource(struct reference *r, struct strand *strand, uint32_t ask) {
-    if (is_free(r, strand, ask)) return;
+static void take_resource(struct reference *r, struct process *process, uint32_t ask) {
+    if (is_free(r, process, ask)) return;
     of_ask(r, ask)->available -= ask_of(r, ask)->units;
     r->holdings = must(realloc(r->holdings, (r->holding_count + 1) * sizeof *r->holdings));
-    r->holdings[r->holding_count++] = (struct holding){index_of(r, strand), ask};
+    r->holdings[r->holding_count++] = (struct holding){index_of(r, process), ask};
     call_off(r, of_ask(r, ask));
 }
 
-static void wake_up_for(struct reference *r, struct strand *strand, int64_t total_ns, enum then then) {
+static void wake_up_for(struct reference *r, struct process *process, int64_t total_ns, enum then then) {
     int64_t mean_ns = (int64_t)(r->costs->waking.mean_ns + 0.5);
     if (total_ns < 0) total_ns = 0;
-    if (r->dag->vertices.kind[strand->vertex] != VERTEX_HELD) {
-        delay_waking(r, strand, strand->vertex, total_ns, true);
+    if (r->dag->vertices.kind[process->vertex] != VERTEX_HELD) {
+        delay_waking(r, process, process->vertex, total_ns, true);
     } else {
         int64_t compute_ns = mean_ns < total_ns ? mean_ns : total_ns;
-        delay(r, strand, shares(r) ? compute_ns : total_ns, 0, then);
-        if (shares(r)) strand->nap = (ticks)(total_ns - compute_ns) << FRACTION;
+        delay(r, process, shares(r) ? compute_ns : total_ns, 0, then);
+        if (shares(r)) process->nap = (ticks)(total_ns - compute_ns) << FRACTION;
     }
-    strand->then = then;
+    process->then = then;
 }
 
-static void call_waiter(struct reference *r, struct strand *strand) {
-    const struct dag_ask *ask = ask_of(r, strand->ask);
-    bool fair = is_fair(r, strand->ask), waited = ask->asked != DAG_NONE && !ask->given_up;
-    strand->for_ever = false;
+static void call_waiter(struct reference *r, struct process *process) {
+    const struct dag_ask *ask = ask_of(r, process->ask);
+    bool fair = is_fair(r, process->ask), waited = ask->asked != DAG_NONE && !ask->given_up;
+    process->for_ever = false;
     if (fair) {
-        leave_list(r, strand);
-        take_resource(r, strand, strand->ask);
+        leave_list(r, process);
+        take_resource(r, process, process->ask);
     } else {
-        strand->called = true;
-        of_ask(r, strand->ask)->promised += ask->units;
+        process->called = true;
+        of_ask(r, process->ask)->promised += ask->units;
     }
-    wake_up_for(r, strand, waited ? ask->waking_ns : r->dag->wakeup_ns, fair ? THEN_HAVE : THEN_LOOK);
+    wake_up_for(r, process, waited ? ask->waking_ns : r->dag->wakeup_ns, fair ? THEN_HAVE : THEN_LOOK);
 }
 
 static void serve(struct reference *r, struct resource *resource) {
     for (uint32_t i = 0; i < resource->listed && !resource->unknown;) {
-        struct strand *strand = &r->strands[resource->list[i]];
-        bool enough = resource->available - resource->promised >= ask_of(r, strand->ask)->units;
-        if (!strand->called && !enough) return;
-        if (!strand->called && !strand->in_vain) call_waiter(r, strand);
-        if (i < resource->listed && resource->list[i] == index_of(r, strand)) i++;
+        struct process *process = &r->processes[resource->list[i]];
+        bool enough = resource->available - resource->promised >= ask_of(r, process->ask)->units;
+        if (!process->called && !enough) return;
+        if (!process->called && !process->in_vain) call_waiter(r, process);
+        if (i < resource->listed && resource->list[i] == index_of(r, process)) i++;
     }
 }
 
-static void release(struct reference *r, const struct strand *strand, uint32_t ask) {
+static void release(struct reference *r, const struct process *process, uint32_t ask) {
     bool gives = ask_of(r, ask)->got == DAG_NONE;
     if (ask_of(r, ask)->units == 0 || r->edit->unlocked[ask_of(r, ask)->resource]) return;
     for (uint32_t i = 0; i < r->holding_count && !gives; i++) {
-        gives = r->holdings[i].strand == index_of(r, strand) && r->holdings[i].ask == ask;
+        gives = r->holdings[i].process == index_of(r, process) && r->holdings[i].ask == ask;
         if (gives) r->holdings[i] = r->holdings[--r->holding_count];
     }
     if (!gives) return;
@@ -1249,215 +1250,215 @@ static void release(struct reference *r, const struct strand *strand, uint32_t a
     serve(r, of_ask(r, ask));
 }
 
-static void time_is_up(struct reference *r, struct strand *strand) {
-    const struct dag_ask *ask = ask_of(r, strand->ask);
-    if (strand->asks) leave_list(r, strand);
+static void time_is_up(struct reference *r, struct process *process) {
+    const struct dag_ask *ask = ask_of(r, process->ask);
+    if (process->asks) leave_list(r, process);
     int64_t takes_ns = r->dag->wakeup_ns;
     if (ask->given_up) takes_ns = recorded(r, ask->got) - recorded(r, ask->asked) - ask->limit_ns;
-    wake_up_for(r, strand, takes_ns, THEN_GIVE_UP);
-    serve(r, of_ask(r, strand->ask));
+    wake_up_for(r, process, takes_ns, THEN_GIVE_UP);
+    serve(r, of_ask(r, process->ask));
 }
 
-static void have(struct reference *r, struct strand *strand) {
-    r->run->changed |= ask_of(r, strand->ask)->given_up;
-    happen(r, strand, strand->vertex);
+static void have(struct reference *r, struct process *process) {
+    r->run->changed |= ask_of(r, process->ask)->given_up;
+    happen(r, process, process->vertex);
 }
 
-static void look(struct reference *r, struct strand *strand) {
-    strand->called = false;
-    of_ask(r, strand->ask)->promised -= ask_of(r, strand->ask)->units;
-    leave_list(r, strand);
-    if (is_enough(r, strand, strand->ask)) {
-        take_resource(r, strand, strand->ask);
-        have(r, strand);
+static void look(struct reference *r, struct process *process) {
+    process->called = false;
+    of_ask(r, process->ask)->promised -= ask_of(r, process->ask)->units;
+    leave_list(r, process);
+    if (is_enough(r, process, process->ask)) {
+        take_resource(r, process, process->ask);
+        have(r, process);
         return;
     }
-    enter_list(r, strand);
-    if (strand->time_up >= 0 && strand->time_up <= r->now) time_is_up(r, strand);
+    enter_list(r, process);
+    if (process->time_up >= 0 && process->time_up <= r->now) time_is_up(r, process);
 }
 
-// Something unknown has given it up, or the strand gives up before that.
-static void learn(struct reference *r, struct strand *strand) {
-    struct resource *resource = of_ask(r, strand->ask);
-    bool late = ask_of(r, strand->ask)->given_up && strand->time_up <= r->now;
-    int64_t place = is_fair(r, strand->ask) ? now_ns(r) : recorded(r, ask_of(r, strand->ask)->got);
+// Something unknown has given it up, or the process gives up before that.
+static void learn(struct reference *r, struct process *process) {
+    struct resource *resource = of_ask(r, process->ask);
+    bool late = ask_of(r, process->ask)->given_up && process->time_up <= r->now;
+    int64_t place = is_fair(r, process->ask) ? now_ns(r) : recorded(r, ask_of(r, process->ask)->got);
     resource->unknown--;
-    bool first = !resource->listed || place <= r->strands[resource->list[0]].place;
-    bool gets = !late && first && has_at_once(r, strand, strand->ask);
-    if (gets) take_resource(r, strand, strand->ask);
-    if (!gets && !late) enter_list(r, strand);
-    if (late) time_is_up(r, strand);
+    bool first = !resource->listed || place <= r->processes[resource->list[0]].place;
+    bool gets = !late && first && has_at_once(r, process, process->ask);
+    if (gets) take_resource(r, process, process->ask);
+    if (!gets && !late) enter_list(r, process);
+    if (late) time_is_up(r, process);
     serve(r, resource);
-    if (gets) have(r, strand);
+    if (gets) have(r, process);
 }
 
 // Comes to have it at a vertex.
-static void ask_for(struct reference *r, struct strand *strand, uint32_t index, uint32_t vertex) {
+static void ask_for(struct reference *r, struct process *process, uint32_t index, uint32_t vertex) {
     const struct dag_ask *ask = ask_of(r, index);
     bool has_donor = r->has_donor && r->has_donor[index], limited = ask->given_up || has_donor;
-    strand->ask = index;
-    strand->vertex = vertex;
-    strand->time_up = -1;
-    if (limited && ask->limit_ns != INT64_MAX) strand->time_up = r->now + ((ticks)ask->limit_ns << FRACTION);
+    process->ask = index;
+    process->vertex = vertex;
+    process->time_up = -1;
+    if (limited && ask->limit_ns != INT64_MAX) process->time_up = r->now + ((ticks)ask->limit_ns << FRACTION);
     if (ask->given_up && !has_donor) {
-        enter_list(r, strand);
-        strand->in_vain = true;
-    } else if (ask->asked != DAG_NONE && ask->unknown_ns > 0 && !is_free(r, strand, index)) {
+        enter_list(r, process);
+        process->in_vain = true;
+    } else if (ask->asked != DAG_NONE && ask->unknown_ns > 0 && !is_free(r, process, index)) {
         int64_t takes_ns = ask->unknown_ns;
         if (ask->given_up && ask->limit_ns < takes_ns) takes_ns = ask->limit_ns;
         of_ask(r, index)->unknown++;
-        delay(r, strand, 0, takes_ns, THEN_KNOWN);
-    } else if (has_at_once(r, strand, index)) {
-        take_resource(r, strand, index);
+        delay(r, process, 0, takes_ns, THEN_KNOWN);
+    } else if (has_at_once(r, process, index)) {
+        take_resource(r, process, index);
         if (ask->asked != DAG_NONE)
-            delay(r, strand, 0, 0, THEN_HAVE);
+            delay(r, process, 0, 0, THEN_HAVE);
         else
-            have(r, strand);
+            have(r, process);
     } else {
-        enter_list(r, strand);
+        enter_list(r, process);
     }
 }
 
 // Comes to a vertex.
-static void come_to(struct reference *r, struct strand *strand, uint32_t v) {
+static void come_to(struct reference *r, struct process *process, uint32_t v) {
     uint32_t index = r->dag->vertices.task[v];
     if (!is_told(r, v)) {
-        happen(r, strand, v);
+        happen(r, process, v);
         return;
     }
     switch (r->dag->vertices.kind[v]) {
     case VERTEX_HELD:
-        ask_for(r, strand, index, v);
+        ask_for(r, process, index, v);
         break;
     case VERTEX_ACQUIRE:
-        happen(r, strand, v);
-        if (ask_of(r, index)->got != DAG_NONE) ask_for(r, strand, index, ask_of(r, index)->got);
+        happen(r, process, v);
+        if (ask_of(r, index)->got != DAG_NONE) ask_for(r, process, index, ask_of(r, index)->got);
         break;
     default:
-        happen(r, strand, v);
-        if (r->dag->vertices.kind[v] == VERTEX_RELEASED) release(r, strand, index);
+        happen(r, process, v);
+        if (r->dag->vertices.kind[v] == VERTEX_RELEASED) release(r, process, index);
     }
 }
 
 // ---- spawns
 
-static void begin_caller(struct reference *r, struct strand *strand) {
-    struct frame *frame = top(strand);
-    frame->bracket = strand->job.task;
-    push_job(r, strand, strand->job, strand->as_recorded ? AFTER_CALLER : AFTER_CALLER_MEAN);
+static void begin_caller(struct reference *r, struct process *process) {
+    struct frame *frame = top(process);
+    frame->bracket = process->job.task;
+    push_job(r, process, process->job, process->as_recorded ? AFTER_CALLER : AFTER_CALLER_MEAN);
 }
 
 // What would be a stage of its pool's, but has no place there, is the spawner's.
-static void begin_staged_caller(struct reference *r, struct strand *strand, uint32_t task) {
+static void begin_staged_caller(struct reference *r, struct process *process, uint32_t task) {
     struct frame inner = body(r, task, AFTER_BRACKET);
     inner.staged = true;
     r->pools[task_of(r, task)->pool].unfinished--;
     r->run->time_ns[task_of(r, task)->spawn_begin] = DAG_ABSENT;
     r->left[task] = true;
-    strand->then = THEN_NOTHING;
-    push(strand, inner);
+    process->then = THEN_NOTHING;
+    push(process, inner);
 }
 
-static void hand_over(struct reference *r, struct strand *strand, struct job job) {
-    enum dispatch dispatch = offer(r, strand, job);
+static void hand_over(struct reference *r, struct process *process, struct job job) {
+    enum dispatch dispatch = offer(r, process, job);
     if (dispatch == DISPATCH_CALLER && r->edit->staged[job.task]) {
-        begin_staged_caller(r, strand, job.task);
+        begin_staged_caller(r, process, job.task);
         return;
     }
     bool own = as_recorded(r, job, dispatch);
-    struct frame *frame = top(strand);
+    struct frame *frame = top(process);
     frame->bracket = job.task;
-    strand->job = job;
-    strand->as_recorded = own && r->edit->parts[job.task] == 0;
+    process->job = job;
+    process->as_recorded = own && r->edit->parts[job.task] == 0;
     if (dispatch == DISPATCH_CALLER) {
         int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : new_pickup_ns(r, job, dispatch);
-        delay(r, strand, pickup_ns, 0, THEN_CALLER);
-    } else if (!strand->as_recorded) {
+        delay(r, process, pickup_ns, 0, THEN_CALLER);
+    } else if (!process->as_recorded) {
         const struct dag_task *task = task_of(r, job.task);
         int64_t own_ns = recorded(r, task->spawn_end) - recorded(r, task->spawn_begin), compute_ns = 0;
         for (uint32_t v = task->spawn_begin + 1; v <= task->spawn_end; v++) compute_ns += computed(r, v);
         if (own)
-            delay(r, strand, compute_ns, own_ns - compute_ns, THEN_BRACKET_END);
+            delay(r, process, compute_ns, own_ns - compute_ns, THEN_BRACKET_END);
         else
-            delay(r, strand, new_bracket_ns(r, job, dispatch), 0, THEN_BRACKET_END);
+            delay(r, process, new_bracket_ns(r, job, dispatch), 0, THEN_BRACKET_END);
     } else {
-        strand->then = THEN_NOTHING; // on through the bracket as recorded
+        process->then = THEN_NOTHING; // on through the bracket as recorded
     }
 }
 
-static void spawn(struct reference *r, struct strand *strand, uint32_t v) {
+static void spawn(struct reference *r, struct process *process, uint32_t v) {
     uint32_t index = r->dag->vertices.task[v];
     const struct dag_task *task = task_of(r, index);
-    strand->then = THEN_NOTHING;
+    process->then = THEN_NOTHING;
     if (r->edit->inlined[index] || r->edit->staged[index] == FIRST_STAGE_ON_SPAWNER) {
         struct frame inner = body(r, index, AFTER_BRACKET);
         inner.staged = r->edit->staged[index];
-        push(strand, inner);
+        push(process, inner);
     } else if (is_merged(r, index) && !ends_group(r, index)) {
-        jump(r, top(strand), task->spawn_end);
+        jump(r, top(process), task->spawn_end);
     } else {
-        happen(r, strand, v);
+        happen(r, process, v);
         if (task->dispatch == DISPATCH_THREAD) begin_thread(r, index);
         r->parts_left[index] = r->edit->parts[index];
-        if (is_governed(r, index)) hand_over(r, strand, (struct job){index, r->edit->parts[index] ? 0 : -1});
+        if (is_governed(r, index)) hand_over(r, process, (struct job){index, r->edit->parts[index] ? 0 : -1});
     }
 }
 
 // The end of a bracket that costs a mean: of the last part, or the next part's begins.
-static void end_bracket(struct reference *r, struct strand *strand) {
-    struct job job = strand->job;
-    strand->then = THEN_NOTHING;
+static void end_bracket(struct reference *r, struct process *process) {
+    struct job job = process->job;
+    process->then = THEN_NOTHING;
     if (job.part >= 0 && (uint32_t)job.part + 1 < r->edit->parts[job.task]) {
-        hand_over(r, strand, (struct job){job.task, job.part + 1});
+        hand_over(r, process, (struct job){job.task, job.part + 1});
         return;
     }
-    happen(r, strand, task_of(r, job.task)->spawn_end);
+    happen(r, process, task_of(r, job.task)->spawn_end);
 }
 
 // ---- going on
 
-static void leave_stage(struct reference *r, struct strand *strand, uint32_t wait_end) {
+static void leave_stage(struct reference *r, struct process *process, uint32_t wait_end) {
     struct stage *stage = &r->stages[r->stage_count++];
-    const struct frame frame = *top(strand);
+    const struct frame frame = *top(process);
     *stage = (struct stage){.frame = frame, .awaits = r->dag->vertices.task[wait_end]};
     stage->frame.resumes = wait_end;
     stage->frame.after = AFTER_NOTHING;
     stage->frame.ends_job = false;
-    strand->depth--;
-    if (frame.after == AFTER_BRACKET) jump(r, top(strand), task_of(r, frame.task)->spawn_end);
-    if (frame.after == AFTER_HELP) strand->stolen_from = frame.stolen_from;
+    process->depth--;
+    if (frame.after == AFTER_BRACKET) jump(r, top(process), task_of(r, frame.task)->spawn_end);
+    if (frame.after == AFTER_HELP) process->stolen_from = frame.stolen_from;
     if (!frame.ends_job) return;
     r->left[frame.task] = true;
-    finish_job(r, strand, frame.job);
+    finish_job(r, process, frame.job);
 }
 
-static void leave_frame(struct reference *r, struct strand *strand) {
-    struct frame frame = *top(strand);
-    strand->depth--;
+static void leave_frame(struct reference *r, struct process *process) {
+    struct frame frame = *top(process);
+    process->depth--;
     switch (frame.after) {
     case AFTER_NOTHING:
         break;
     case AFTER_HELP:
-        strand->stolen_from = frame.stolen_from;
+        process->stolen_from = frame.stolen_from;
         break;
     case AFTER_BRACKET:
-        jump(r, top(strand), task_of(r, frame.task)->spawn_end);
+        jump(r, top(process), task_of(r, frame.task)->spawn_end);
         break;
     case AFTER_CALLER:
-        jump(r, top(strand), task_of(r, frame.task)->tail);
+        jump(r, top(process), task_of(r, frame.task)->tail);
         break;
     case AFTER_CALLER_MEAN:
-        strand->job = frame.job;
-        delay(r, strand,
+        process->job = frame.job;
+        delay(r, process,
               as_recorded(r, frame.job, DISPATCH_CALLER) ? r->costs->bracket_ns[frame.task]
                                                          : mean_bracket_ns(r, frame.task, DISPATCH_CALLER),
               0, THEN_BRACKET_END);
     }
-    if (frame.ends_job) finish_job(r, strand, frame.job);
+    if (frame.ends_job) finish_job(r, process, frame.job);
 }
 
-static void do_part(struct reference *r, struct strand *strand) {
-    const struct frame *frame = top(strand);
+static void do_part(struct reference *r, struct process *process) {
+    const struct frame *frame = top(process);
     const struct dag_task *task = task_of(r, frame->task);
     int64_t parts = r->edit->parts[frame->task], part = frame->part, compute_ns = 0, queued_ns = 0;
     for (uint32_t v = task->start + 1; v <= task->end; v++) {
@@ -1471,8 +1472,8 @@ static void do_part(struct reference *r, struct strand *strand) {
     int64_t computes_ns = compute_ns * (part + 1) / parts - compute_ns * part / parts;
     r->run->parts = must(realloc(r->run->parts, (r->run->part_count + 1) * sizeof *r->run->parts));
     r->run->parts[r->run->part_count] = (struct reference_part){frame->task, now_ns(r), 0};
-    strand->vertex = r->run->part_count++;
-    delay(r, strand, computes_ns, share_ns - computes_ns, THEN_PART_END);
+    process->vertex = r->run->part_count++;
+    delay(r, process, computes_ns, share_ns - computes_ns, THEN_PART_END);
 }
 
 // The next vertex of a frame. Bodies of other tasks are passed over.
@@ -1499,29 +1500,29 @@ static bool finds_result(const struct reference *r, uint32_t wait_end) {
     return before_ns >= 0 && before_ns - then_ns > recorded(r, wait_end) - recorded(r, wait_end - 1);
 }
 
-static void plan_wait_end(struct reference *r, struct strand *strand, uint32_t v) {
-    struct frame *frame = top(strand);
+static void plan_wait_end(struct reference *r, struct process *process, uint32_t v) {
+    struct frame *frame = top(process);
     if (!wait_is_over(r, v)) {
         if (frame->staged) {
-            leave_stage(r, strand, v);
+            leave_stage(r, process, v);
         } else {
-            uint32_t pool = pool_to_help(r, strand, v);
-            if (pool && help(r, strand, v, pool)) return;
-            if (pool) block(r, strand, v, pool);
-            strand->waits = true;
-            strand->vertex = v;
-            strand->then = THEN_VERTEX; // once it is woken
+            uint32_t pool = pool_to_help(r, process, v);
+            if (pool && help(r, process, v, pool)) return;
+            if (pool) block(r, process, v, pool);
+            process->waits = true;
+            process->vertex = v;
+            process->then = THEN_VERTEX; // once it is woken
         }
     } else if (frame->staged) {
-        happen(r, strand, v);
+        happen(r, process, v);
     } else if (finds_result(r, v)) {
-        strand->vertex = v;
-        delay(r, strand, 0, 0, THEN_VERTEX);
+        process->vertex = v;
+        delay(r, process, 0, 0, THEN_VERTEX);
     } else if (recorded_cause_ns(r, v) > frame->since_ns) { // slept when recorded, and no longer has to
-        strand->vertex = v;
-        delay(r, strand, frame->lead_compute_ns, frame->lead_ns - frame->lead_compute_ns, THEN_VERTEX);
+        process->vertex = v;
+        delay(r, process, frame->lead_compute_ns, frame->lead_ns - frame->lead_compute_ns, THEN_VERTEX);
     } else {
-        delay_edge(r, strand, v, THEN_VERTEX);
+        delay_edge(r, process, v, THEN_VERTEX);
     }
 }
 
@@ -1533,48 +1534,48 @@ static bool ends_helped_body(const struct reference *r, uint32_t v) {
 }
 
 // What a waiter did behind tasks that it helped with, but in its wait, it does when it finds no more to help with.
-static bool helps_before(struct reference *r, struct strand *strand, uint32_t v) {
+static bool helps_before(struct reference *r, struct process *process, uint32_t v) {
     const struct dag_vertices *vertices = &r->dag->vertices;
-    uint32_t end = v, last = top(strand)->last;
+    uint32_t end = v, last = top(process)->last;
     if (vertices->kind[v] == VERTEX_WAIT_END || !ends_helped_body(r, v - 1)) return false;
     while (end < last && vertices->kind[end] != VERTEX_WAIT_END) {
         end = vertices->kind[end] == VERTEX_START ? task_of(r, vertices->task[end])->tail + 1 : end + 1;
     }
     if (end > last || vertices->kind[end] != VERTEX_WAIT_END || vertices->cause[end] == DAG_NONE) return false;
-    uint32_t pool = wait_is_over(r, end) ? 0 : pool_to_help(r, strand, end);
-    return pool && help(r, strand, end, pool);
+    uint32_t pool = wait_is_over(r, end) ? 0 : pool_to_help(r, process, end);
+    return pool && help(r, process, end, pool);
 }
 
-// What the strand does next, until that takes time.
-static void plan(struct reference *r, struct strand *strand) {
-    while (strand->then == THEN_NOTHING && strand->depth) {
-        struct frame *frame = top(strand);
+// What the process does next, until that takes time.
+static void plan(struct reference *r, struct process *process) {
+    while (process->then == THEN_NOTHING && process->depth) {
+        struct frame *frame = top(process);
         if (frame->part >= 0) {
-            do_part(r, strand);
+            do_part(r, process);
         } else if (frame->resumes != DAG_NONE) {
             uint32_t v = frame->resumes;
             frame->resumes = DAG_NONE;
-            happen(r, strand, v);
+            happen(r, process, v);
         } else if (frame->at == DAG_NONE) {
-            happen(r, strand, task_of(r, frame->task)->start);
+            happen(r, process, task_of(r, frame->task)->start);
         } else if (frame->at == frame->last) {
-            leave_frame(r, strand);
+            leave_frame(r, process);
         } else {
             uint32_t v = next_vertex(r, frame), kind = r->dag->vertices.kind[v];
-            if (helps_before(r, strand, v)) continue;
+            if (helps_before(r, process, v)) continue;
             if (kind == VERTEX_SPAWN_BEGIN && r->dag->vertices.task[v] != DAG_NONE)
-                delay_edge(r, strand, v, THEN_SPAWN);
+                delay_edge(r, process, v, THEN_SPAWN);
             else if (kind == VERTEX_WAIT_END && r->dag->vertices.cause[v] != DAG_NONE)
-                plan_wait_end(r, strand, v);
+                plan_wait_end(r, process, v);
             else
-                delay_edge(r, strand, v, THEN_VERTEX);
+                delay_edge(r, process, v, THEN_VERTEX);
         }
     }
-    if (strand->then == THEN_NOTHING && strand->made && !strand->idle) come_free(r, strand);
+    if (process->then == THEN_NOTHING && process->made && !process->idle) come_free(r, process);
 }
 
 // A worker that was called for takes what it finds.
-static void arrive(struct reference *r, struct strand *worker) {
+static void arrive(struct reference *r, struct process *worker) {
     struct job job;
     if (!steals(r, worker->pool) && take_for(r, worker, &job)) {
         worker->job = job;
@@ -1593,72 +1594,72 @@ static void arrive(struct reference *r, struct strand *worker) {
     wake_waiters(r); // of the pool's end
 }
 
-static void end_delay(struct reference *r, struct strand *strand) {
-    enum then then = strand->then;
-    strand->then = THEN_NOTHING;
+static void end_delay(struct reference *r, struct process *process) {
+    enum then then = process->then;
+    process->then = THEN_NOTHING;
     switch (then) {
     case THEN_VERTEX:
-        come_to(r, strand, strand->vertex);
+        come_to(r, process, process->vertex);
         break;
     case THEN_SPAWN:
-        spawn(r, strand, strand->vertex);
+        spawn(r, process, process->vertex);
         break;
     case THEN_BEGIN:
-        push_job(r, strand, strand->job, AFTER_NOTHING);
+        push_job(r, process, process->job, AFTER_NOTHING);
         break;
     case THEN_BRACKET_END:
-        end_bracket(r, strand);
+        end_bracket(r, process);
         break;
     case THEN_CALLER:
-        begin_caller(r, strand);
+        begin_caller(r, process);
         break;
     case THEN_HELP: {
-        uint32_t stolen_from = strand->vertex, below = strand->depth;
-        push_job(r, strand, strand->job, AFTER_HELP);
-        strand->frames[below].stolen_from = stolen_from;
+        uint32_t stolen_from = process->vertex, below = process->depth;
+        push_job(r, process, process->job, AFTER_HELP);
+        process->frames[below].stolen_from = stolen_from;
         break;
     }
     case THEN_ARRIVE:
-        arrive(r, strand);
+        arrive(r, process);
         break;
     case THEN_PART_END:
-        r->run->parts[strand->vertex].end_ns = now_ns(r);
-        leave_frame(r, strand);
+        r->run->parts[process->vertex].end_ns = now_ns(r);
+        leave_frame(r, process);
         break;
     case THEN_HAVE:
-        have(r, strand);
+        have(r, process);
         break;
     case THEN_LOOK:
-        look(r, strand);
+        look(r, process);
         break;
     case THEN_TIME_UP:
-        time_is_up(r, strand);
+        time_is_up(r, process);
         break;
     case THEN_GIVE_UP:
-        r->run->changed |= !ask_of(r, strand->ask)->given_up;
-        happen(r, strand, strand->vertex);
+        r->run->changed |= !ask_of(r, process->ask)->given_up;
+        happen(r, process, process->vertex);
         break;
     case THEN_KNOWN:
-        learn(r, strand);
+        learn(r, process);
         break;
     case THEN_NOTHING:
         break;
     }
-    plan(r, strand);
+    plan(r, process);
 }
 
 // ---- time
 
-static bool is_busy(const struct strand *strand) {
-    return strand->then != THEN_NOTHING && !strand->waits && !strand->for_ever;
+static bool is_busy(const struct process *process) {
+    return process->then != THEN_NOTHING && !process->waits && !process->for_ever;
 }
 
-static bool is_due(const struct strand *strand) {
-    return is_busy(strand) && strand->nap == 0 && strand->compute == 0 && strand->sleep == 0;
+static bool is_due(const struct process *process) {
+    return is_busy(process) && process->nap == 0 && process->compute == 0 && process->sleep == 0;
 }
 
-static bool is_computing(const struct strand *strand) {
-    return is_busy(strand) && strand->nap == 0 && strand->compute > 0;
+static bool is_computing(const struct process *process) {
+    return is_busy(process) && process->nap == 0 && process->compute > 0;
 }
 
 // When the stretch up to a sample is over, whatever has been computed.
@@ -1697,7 +1698,7 @@ static ticks up(ticks numerator, ticks denominator) {
 
 static uint32_t count_computing(const struct reference *r) {
     uint32_t computing = 0;
-    for (uint32_t i = 0; i < r->strand_count; i++) computing += is_computing(&r->strands[i]);
+    for (uint32_t i = 0; i < r->process_count; i++) computing += is_computing(&r->processes[i]);
     return computing;
 }
 
@@ -1715,87 +1716,87 @@ static bool pass_time(struct reference *r) {
     uint32_t computing = count_computing(r);
     int64_t of, share = share_of(r, computing, &of);
     ticks step = until_stretch(r, computing, share, of);
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        const struct strand *strand = &r->strands[i];
-        if (!is_busy(strand)) continue;
-        ticks needs = strand->nap > 0 ? strand->nap : strand->sleep;
-        if (is_computing(strand)) needs = up(strand->compute * of, share);
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        const struct process *process = &r->processes[i];
+        if (!is_busy(process)) continue;
+        ticks needs = process->nap > 0 ? process->nap : process->sleep;
+        if (is_computing(process)) needs = up(process->compute * of, share);
         if (step < 0 || needs < step) step = needs;
     }
     if (step < 0) return false;
     r->now += step;
     if (computing) r->work += step * share * computing / of;
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        struct strand *strand = &r->strands[i];
-        if (!is_busy(strand)) continue;
-        if (strand->nap > 0) {
-            strand->nap -= step;
-        } else if (strand->compute > 0) {
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        struct process *process = &r->processes[i];
+        if (!is_busy(process)) continue;
+        if (process->nap > 0) {
+            process->nap -= step;
+        } else if (process->compute > 0) {
             ticks done = step * share / of;
             // An end that is nearer than a tick of rounding is at hand.
-            strand->compute = done + 1 >= strand->compute ? 0 : strand->compute - done;
-            strand->awake += step;
+            process->compute = done + 1 >= process->compute ? 0 : process->compute - done;
+            process->awake += step;
         } else {
-            strand->sleep -= step;
+            process->sleep -= step;
         }
     }
     return true;
 }
 
-// The strand has computed for as long as it does whether it was lucky or not. Its luck comes back as far as it had to
-// do without as much of a core as it had to when the recording was replayed; but nobody computes in no time.
-static void meet_luck(struct reference *r, struct strand *strand) {
-    struct luck *luck = &r->luck[strand->edge];
-    ticks least = strand->computes + (ticks)strand->more_ns * ((ticks)1 << FRACTION);
-    if (strand->more_ns > 0) least = strand->computes;
+// The process has computed for as long as it does whether its residual was good or bad. It comes back as far as it had
+// to do without as much of a core as it had to when the recording was replayed; but nobody computes in no time.
+static void meet_residual(struct reference *r, struct process *process) {
+    struct residual *residual = &r->residual[process->edge];
+    ticks least = process->computes + (ticks)process->more_ns * ((ticks)1 << FRACTION);
+    if (process->more_ns > 0) least = process->computes;
     if (least < 0) least = 0;
     int64_t of, share = share_of(r, count_computing(r) + 1, &of);
-    double crowding = 1 - (double)share / (double)of;
-    if (strand->awake > 0) crowding = 1 - (double)least / (double)strand->awake;
-    if (crowding < 0) crowding = 0;
-    if (r->rehearses) luck->crowding = crowding;
-    double part = luck->crowding > crowding ? crowding / luck->crowding : 1;
-    ticks more = (ticks)strand->more_ns * ((ticks)1 << FRACTION);
-    ticks left = more > 0 ? (ticks)(part * (double)more) : (ticks)((1 - part) * (double)(strand->computes - least));
-    strand->edge = DAG_NONE;
-    strand->compute = left >> FRACTION ? left : 0;
+    double slowdown = 1 - (double)share / (double)of;
+    if (process->awake > 0) slowdown = 1 - (double)least / (double)process->awake;
+    if (slowdown < 0) slowdown = 0;
+    if (r->calibrating) residual->slowdown = slowdown;
+    double part = residual->slowdown > slowdown ? slowdown / residual->slowdown : 1;
+    ticks more = (ticks)process->more_ns * ((ticks)1 << FRACTION);
+    ticks left = more > 0 ? (ticks)(part * (double)more) : (ticks)((1 - part) * (double)(process->computes - least));
+    process->edge = DAG_NONE;
+    process->compute = left >> FRACTION ? left : 0;
 }
 
 // Who slept until something was done for the first time, sleeps until it is, if that began before.
-static void end_holdup(const struct reference *r, struct strand *strand) {
-    for (uint32_t i = 0; strand->held_up != DAG_NONE && i < r->costs->holdups.count; i++) {
-        const struct holdup *holdup = &r->costs->holdups.items[i];
-        int64_t first_ns = r->run->time_ns[task_of(r, holdup->first)->start];
-        if (holdup->vertex != strand->held_up || first_ns == DAG_ABSENT || first_ns > now_ns(r)) continue;
-        int64_t held_ns = first_ns + holdup->until_ns - strand->since_ns, spared_ns = holdup->held_ns;
+static void end_holdup(const struct reference *r, struct process *process) {
+    for (uint32_t i = 0; process->held_up != DAG_NONE && i < r->costs->first_uses.count; i++) {
+        const struct first_use *first_use = &r->costs->first_uses.items[i];
+        int64_t first_ns = r->run->time_ns[task_of(r, first_use->first)->start];
+        if (first_use->vertex != process->held_up || first_ns == DAG_ABSENT || first_ns > now_ns(r)) continue;
+        int64_t held_ns = first_ns + first_use->until_ns - process->since_ns, spared_ns = first_use->held_ns;
         if (held_ns > 0) spared_ns -= held_ns;
         ticks spared = spared_ns > 0 ? (ticks)spared_ns << FRACTION : 0;
-        strand->sleep = spared < strand->sleep ? strand->sleep - spared : 0;
+        process->sleep = spared < process->sleep ? process->sleep - spared : 0;
     }
-    strand->held_up = DAG_NONE;
+    process->held_up = DAG_NONE;
 }
 
 // What is done that would take no time.
 static void settle(struct reference *r) {
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        struct strand *strand = &r->strands[i];
-        if (!is_busy(strand) || strand->nap > 0 || strand->compute > 0) continue;
-        if (strand->edge != DAG_NONE) meet_luck(r, strand);
-        if (strand->compute == 0 && strand->held_up != DAG_NONE) end_holdup(r, strand);
-        if (strand->compute > 0 || strand->awake >= strand->computes) continue;
-        strand->sleep += strand->computes - strand->awake;
-        strand->awake = strand->computes;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        struct process *process = &r->processes[i];
+        if (!is_busy(process) || process->nap > 0 || process->compute > 0) continue;
+        if (process->edge != DAG_NONE) meet_residual(r, process);
+        if (process->compute == 0 && process->held_up != DAG_NONE) end_holdup(r, process);
+        if (process->compute > 0 || process->awake >= process->computes) continue;
+        process->sleep += process->computes - process->awake;
+        process->awake = process->computes;
     }
 }
 
 static void play(struct reference *r) {
     do {
         settle(r);
-        for (uint32_t i = 0; i < r->strand_count; i++) {
-            if (!is_due(&r->strands[i])) continue;
-            while (is_due(&r->strands[i])) {
-                end_delay(r, &r->strands[i]);
-                settle(r); // what it does next may have luck to meet
+        for (uint32_t i = 0; i < r->process_count; i++) {
+            if (!is_due(&r->processes[i])) continue;
+            while (is_due(&r->processes[i])) {
+                end_delay(r, &r->processes[i]);
+                settle(r); // what it does next may have residual to meet
             }
             i = UINT32_MAX; // what it did may have made an earlier one due
         }
@@ -1852,7 +1853,7 @@ static void open_resources(struct reference *r) {
         const struct dag_resource *resource = &r->dag->resources[i];
         int64_t units = r->edit->resource_units[i];
         r->resources[i].available = resource->initial + (units ? units - resource->capacity : 0);
-        r->resources[i].list = must(malloc(((size_t)r->strand_capacity + 1) * sizeof(uint32_t)));
+        r->resources[i].list = must(malloc(((size_t)r->process_capacity + 1) * sizeof(uint32_t)));
     }
 }
 
@@ -1861,13 +1862,13 @@ static void begin_unspawned(struct reference *r) {
         const struct dag_thread *thread = &r->dag->threads[i];
         bool spawned = thread->run_task != DAG_NONE && task_of(r, thread->run_task)->spawn_begin != DAG_NONE;
         if (thread->worker || thread->stream == DAG_NONE || spawned) continue;
-        push(&r->strands[i], (struct frame){.task = thread->run_task,
-                                            .at = DAG_NONE,
-                                            .last = thread->first + thread->count - 1,
-                                            .resumes = DAG_NONE,
-                                            .part = -1});
-        r->strands[i].vertex = thread->first;
-        delay(r, &r->strands[i], 0, recorded(r, thread->first), THEN_VERTEX);
+        push(&r->processes[i], (struct frame){.task = thread->run_task,
+                                              .at = DAG_NONE,
+                                              .last = thread->first + thread->count - 1,
+                                              .resumes = DAG_NONE,
+                                              .part = -1});
+        r->processes[i].vertex = thread->first;
+        delay(r, &r->processes[i], 0, recorded(r, thread->first), THEN_VERTEX);
     }
 }
 
@@ -1883,8 +1884,8 @@ static bool is_stuck(const struct reference *r) {
     for (uint32_t t = 0; t < r->dag->task_count; t++) {
         if (never_began(r, t)) return true;
     }
-    for (uint32_t i = 0; i < r->strand_count; i++) {
-        if (r->strands[i].waits || r->strands[i].for_ever) return true;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        if (r->processes[i].waits || r->processes[i].for_ever) return true;
     }
     for (uint32_t p = 1; p < r->dag->pool_count; p++) {
         if (tasks_queued(r, p)) return true;
@@ -2046,8 +2047,8 @@ static void share_between(struct reference *r, const bool *edges, int64_t from_n
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         awake += edges[v] && overlap_ns(awake_of(r, v), from_ns, to_ns) > 0;
     }
-    bool crowded = r->dag->trace->header.cores && awake > cores;
-    double each = crowded ? cores / awake : 1;
+    bool slowed_down = r->dag->trace->header.cores && awake > cores;
+    double each = slowed_down ? cores / awake : 1;
     ticks got = (ticks)((double)(to_ns - from_ns) * each * (double)(1 << FRACTION));
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         if (edges[v] && overlap_ns(awake_of(r, v), from_ns, to_ns) > 0) service[v] += got;
@@ -2071,7 +2072,7 @@ static void find_luck(struct reference *r) {
     }
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
         int64_t service_ns = (int64_t)((service[v] + ((ticks)1 << (FRACTION - 1))) >> FRACTION);
-        if (edges[v]) r->luck[v].more_ns = service_ns - computed_awake(r, v);
+        if (edges[v]) r->residual[v].more_ns = service_ns - computed_awake(r, v);
     }
     free(edges);
     free(service);
@@ -2079,7 +2080,7 @@ static void find_luck(struct reference *r) {
 }
 
 static void simulate(const struct reference *given, const struct dag_edit *edit, const struct model *model,
-                     bool rehearses, struct reference_run *run) {
+                     bool calibrating, struct reference_run *run) {
     const struct dag *dag = given->dag;
     struct reference r = *given;
     *run = (struct reference_run){.time_ns = must(malloc(((size_t)dag->vertex_count + 1) * sizeof(int64_t)))};
@@ -2087,11 +2088,11 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.edit = edit;
     r.model = model;
     r.run = run;
-    r.rehearses = rehearses;
+    r.calibrating = calibrating;
     r.work = 0;
-    r.strand_count = dag->thread_count;
-    r.strand_capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
-    r.strands = must(calloc(r.strand_capacity, sizeof(struct strand)));
+    r.process_count = dag->thread_count;
+    r.process_capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
+    r.processes = must(calloc(r.process_capacity, sizeof(struct process)));
     r.pools = must(calloc(dag->pool_count, sizeof(struct pool)));
     r.resources = must(calloc((size_t)dag->resource_count + 1, sizeof(struct resource)));
     r.holdings = NULL;
@@ -2101,15 +2102,15 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.left = must(calloc((size_t)dag->task_count + 1, sizeof(bool)));
     r.known_ns = must(calloc((size_t)dag->task_count + 1, sizeof(int64_t)));
     r.parts_left = must(calloc((size_t)dag->task_count + 1, sizeof(uint32_t)));
-    for (uint32_t i = 0; i < r.strand_capacity; i++) r.strands[i].edge = r.strands[i].stolen_from = DAG_NONE;
+    for (uint32_t i = 0; i < r.process_capacity; i++) r.processes[i].edge = r.processes[i].stolen_from = DAG_NONE;
     open_pools(&r);
     open_resources(&r);
     begin_unspawned(&r);
     play(&r);
     run->stuck = is_stuck(&r);
     for (uint32_t p = 0; p < dag->pool_count; p++) free(r.pools[p].queue);
-    for (uint32_t i = 0; i < r.strand_capacity; i++) free(r.strands[i].own);
-    free(r.strands);
+    for (uint32_t i = 0; i < r.process_capacity; i++) free(r.processes[i].own);
+    free(r.processes);
     free(r.pools);
     for (uint32_t i = 0; i < dag->resource_count; i++) free(r.resources[i].list);
     free(r.resources);
@@ -2121,8 +2122,8 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     free(r.parts_left);
 }
 
-// How crowded the cores are for each edge when nothing is edited.
-static void rehearse(const struct reference *given) {
+// By how much cores are short for each edge when nothing is edited.
+static void calibrate(const struct reference *given) {
     const struct model model = {.kind = MODEL_CPU};
     struct dag_edit none;
     struct reference_run run;
@@ -2140,19 +2141,19 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
                           .has_donor = has_donor,
                           .pool_of = must(calloc((size_t)dag->vertex_count + 1, sizeof(uint32_t))),
                           .over_ns = must(calloc(dag->pool_count, sizeof(int64_t))),
-                          .luck = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct luck))),
+                          .residual = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct residual))),
                           .stretch_ends = must(calloc((size_t)dag->sample_count + 1, sizeof(ticks))),
                           .taken = must(calloc((size_t)dag->sample_count + 1, sizeof(double)))};
     find_pools(&r);
     find_ends_of_pools(&r);
     if (model->kind == MODEL_CPU && dag->vertices.compute_ns) {
         find_luck(&r);
-        rehearse(&r);
+        calibrate(&r);
     }
     simulate(&r, edit, model, false, run);
     free(r.pool_of);
     free(r.over_ns);
-    free(r.luck);
+    free(r.residual);
     free(r.stretch_ends);
     free(r.taken);
 }

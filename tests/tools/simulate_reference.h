@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The simulation of dag/simulate/simulate.h once more, to check it by: as slow as it is plain. Time goes from one thing
-// that ends to the next, found by looking at all strands; nothing is kept in order, and no code is shared.
+// that ends to the next, found by looking at all processes; nothing is kept in order, and no code is shared.
 #ifndef REHYPE_TESTS_SIMULATE_REFERENCE_H
 #define REHYPE_TESTS_SIMULATE_REFERENCE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Laws of processor sharing (dag/simulate/cores.h) with pauses, others' computing and luck, in random order.
+// Laws of processor sharing (dag/simulate/cores.h) with pauses, others' computing and residual, in random order.
 #include "dag/simulate/cores.h"
 #include "random_trace.h"
 
@@ -51,15 +51,15 @@ static void make_world(struct world *world, uint64_t seed, double count, double 
     cores_begin(&world->cores, count, &world->recorded);
 }
 
-static void join_one(struct world *world, uint32_t strand, int64_t now_ns, bool lucky) {
+static void join_one(struct world *world, uint32_t process, int64_t now_ns, bool lucky) {
     int64_t compute_ns = 1 + below(world, 2000);
-    struct cores_luck luck = {below(world, 1000) - 500, (float)below(world, 100) / 100};
-    if (!lucky) luck.more_ns = 0;
-    world->computes[strand] = true;
-    world->joined_ns[strand] = now_ns;
-    world->compute_ns[strand] = compute_ns;
+    struct cores_residual residual = {below(world, 1000) - 500, (float)below(world, 100) / 100};
+    if (!lucky) residual.more_ns = 0;
+    world->computes[process] = true;
+    world->joined_ns[process] = now_ns;
+    world->compute_ns[process] = compute_ns;
     world->work_ns += compute_ns;
-    cores_join(&world->cores, strand, now_ns, compute_ns, luck);
+    cores_join(&world->cores, process, now_ns, compute_ns, residual);
 }
 
 static void take_one(struct world *world, bool lucky) {
@@ -70,19 +70,19 @@ static void take_one(struct world *world, bool lucky) {
     world->computes[done] = false;
     world->end_ns = now_ns;
     bool early = now_ns - world->joined_ns[done] + 2 < world->compute_ns[done];
-    if (early && !lucky) fail_msg("strand %u is done before it can be", done);
+    if (early && !lucky) fail_msg("process %u is done before it can be", done);
 }
 
-// Each strand joins once, at random, until all are done.
+// Each process joins once, at random, until all are done.
 static void play(struct world *world, bool lucky) {
     int64_t now_ns = 0;
-    for (uint32_t strand = 0; strand < STRANDS; strand++) {
+    for (uint32_t process = 0; process < STRANDS; process++) {
         now_ns += below(world, 1000);
         while (world->cores.next_ns < now_ns) take_one(world, lucky);
-        join_one(world, strand, now_ns, lucky);
+        join_one(world, process, now_ns, lucky);
     }
     while (world->cores.next_ns != INT64_MAX) take_one(world, lucky);
-    for (uint32_t strand = 0; strand < STRANDS; strand++) assert_false(world->computes[strand]);
+    for (uint32_t process = 0; process < STRANDS; process++) assert_false(world->computes[process]);
 }
 
 static void test_work_is_conserved_within_capacity(void **state) {
@@ -122,7 +122,7 @@ static void test_no_background_is_none(void **state) {
     }
 }
 
-// Two strands of 1000 ns on two cores, of which others have one for the first 500 ns that are computed.
+// Two processes of 1000 ns on two cores, of which others have one for the first 500 ns that are computed.
 static void test_others_take_their_share(void **state) {
     (void)state;
     const struct cores_background background = {500, INT64_MAX, 1};
@@ -130,15 +130,16 @@ static void test_others_take_their_share(void **state) {
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 2));
     cores_begin(&cores, 2, &recorded);
-    cores_join(&cores, 0, 0, 1000, (struct cores_luck){0, 0});
-    cores_join(&cores, 1, 0, 1000, (struct cores_luck){0, 0});
+    cores_join(&cores, 0, 0, 1000, (struct cores_residual){0, 0});
+    cores_join(&cores, 1, 0, 1000, (struct cores_residual){0, 0});
     assert_int_equal(cores.next_ns, 500);
     assert_int_equal(cores_take(&cores), NOTICE_NONE);
     assert_int_equal(cores.next_ns, 1250);
     cores_destroy(&cores);
 }
 
-// When two strands of 1000 ns are done on so many of two cores, of which others have one for the first 500 ns of time.
+// When two processes of 1000 ns are done on so many of two cores, of which others have one for the first 500 ns of
+// time.
 static int64_t end_beside_others(double count) {
     const struct cores_background background = {INT64_MAX, 500, 1};
     const struct cores_recorded recorded = {.cores = 2, .background = &background, .background_count = 1};
@@ -146,8 +147,8 @@ static int64_t end_beside_others(double count) {
     int64_t end_ns = 0;
     assert_true(cores_reserve(&cores, 2));
     cores_begin(&cores, count, &recorded);
-    cores_join(&cores, 0, 0, 1000, (struct cores_luck){0, 0});
-    cores_join(&cores, 1, 0, 1000, (struct cores_luck){0, 0});
+    cores_join(&cores, 0, 0, 1000, (struct cores_residual){0, 0});
+    cores_join(&cores, 1, 0, 1000, (struct cores_residual){0, 0});
     while (cores.next_ns != INT64_MAX) {
         end_ns = cores.next_ns;
         cores_take(&cores);
@@ -167,12 +168,12 @@ static void test_others_end_by_time(void **state) {
 static void test_luck_needs_others(void **state) {
     (void)state;
     const struct cores_recorded recorded = {.cores = 1};
-    const struct cores_luck late = {300, 0.5F}, early = {-300, 0.5F};
+    const struct cores_residual late = {300, 0.5F}, early = {-300, 0.5F};
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 2));
     cores_begin(&cores, 1, &recorded);
     cores_join(&cores, 0, 0, 600, late);
-    cores_join(&cores, 1, 0, 5000, (struct cores_luck){0, 0});
+    cores_join(&cores, 1, 0, 5000, (struct cores_residual){0, 0});
     while (cores_take(&cores) != 0) {
     }
     assert_int_equal(cores.since_ns, 1800);

@@ -74,13 +74,13 @@ static void check_derived(const struct dag *run, uint64_t seed) {
 }
 
 // Where helped bodies have to sink the reference says what that comes to.
-static void check_model_dag(struct simulate_fixture *fixture, uint64_t seed, unsigned *deadlocks, unsigned *sunk) {
+static void check_model_dag(struct simulate_fixture *fixture, uint64_t seed, unsigned *deadlocks, unsigned *deferred) {
     const struct model model = {.kind = MODEL_DAG};
     enum dag_outcome propagated = dag_propagate(fixture->dag, &fixture->edit, &fixture->run);
     if (propagated == DAG_DEADLOCK && dag_edit_sinks_any(fixture->dag, &fixture->edit)) {
         bool possible = reference_propagate(fixture->dag, &fixture->edit, true, fixture->run.time_ns);
         propagated = possible ? DAG_OK : DAG_DEADLOCK;
-        *sunk += possible;
+        *deferred += possible;
     }
     enum dag_outcome simulated = simulation_run(fixture->simulation, &fixture->edit, &model);
     if (propagated != simulated) fail_msg("seed %lu: outcome %d, not %d", (unsigned long)seed, simulated, propagated);
@@ -101,15 +101,15 @@ static void check_noise(struct simulate_fixture *fixture, uint64_t seed) {
 
 static void test_model_dag_is_dag_propagate(void **state) {
     (void)state;
-    unsigned deadlocks = 0, sunk = 0;
+    unsigned deadlocks = 0, deferred = 0;
     for (uint64_t seed = 0; seed < CASES; seed++) {
         struct simulate_fixture fixture;
         struct random_source source = {seed};
         simulate_fixture_open(&fixture, random_trace(seed));
-        check_model_dag(&fixture, seed, &deadlocks, &sunk);
+        check_model_dag(&fixture, seed, &deadlocks, &deferred);
         for (unsigned i = 0; i < EDITS; i++) {
             simulate_fixture_inline_random(&fixture, &source, i < 1 ? 1 : i < 3 ? 4 : 8, 8);
-            check_model_dag(&fixture, seed, &deadlocks, &sunk);
+            check_model_dag(&fixture, seed, &deadlocks, &deferred);
         }
         simulate_fixture_close(&fixture);
         simulate_fixture_open(&fixture, random_events(seed));
@@ -119,7 +119,7 @@ static void test_model_dag_is_dag_propagate(void **state) {
         simulate_fixture_close(&fixture);
     }
     assert_in_range(deadlocks, CASES / 50, CASES * EDITS / 2);
-    assert_true(sunk > 0);
+    assert_true(deferred > 0);
 }
 
 // Pools' rules let every recorded program end that did, and lose no work.
@@ -265,7 +265,7 @@ static void *copy_of(const void *array, size_t count, size_t size) {
 
 static struct derived copy_derived(const struct dag *run) {
     const struct dag_vertices *vertices = &run->vertices;
-    const size_t count = run->vertex_count, strands = run->thread_count;
+    const size_t count = run->vertex_count, processes = run->thread_count;
     return (struct derived){
         .vertices = {.time_ns = copy_of(vertices->time_ns, count, sizeof *vertices->time_ns),
                      .cause = copy_of(vertices->cause, count, sizeof *vertices->cause),
@@ -274,15 +274,15 @@ static struct derived copy_derived(const struct dag *run) {
                      .rule = copy_of(vertices->rule, count, sizeof *vertices->rule)},
         .source = copy_of(run->source, count, sizeof *run->source),
         .tasks = copy_of(run->tasks, run->task_count, sizeof *run->tasks),
-        .threads = copy_of(run->threads, strands, sizeof *run->threads),
-        .asides = copy_of(run->asides, run->first_aside[strands], sizeof *run->asides),
-        .first_aside = copy_of(run->first_aside, strands + 1, sizeof *run->first_aside),
+        .threads = copy_of(run->threads, processes, sizeof *run->threads),
+        .asides = copy_of(run->asides, run->first_aside[processes], sizeof *run->asides),
+        .first_aside = copy_of(run->first_aside, processes + 1, sizeof *run->first_aside),
     };
 }
 
 static void assert_derived(const struct dag *run, const struct derived *expected) {
     const struct dag_vertices *vertices = &run->vertices;
-    const size_t count = run->vertex_count, strands = run->thread_count;
+    const size_t count = run->vertex_count, processes = run->thread_count;
     assert_memory_equal(vertices->time_ns, expected->vertices.time_ns, count * sizeof *vertices->time_ns);
     assert_memory_equal(vertices->cause, expected->vertices.cause, count * sizeof *vertices->cause);
     assert_memory_equal(vertices->task, expected->vertices.task, count * sizeof *vertices->task);
@@ -290,9 +290,9 @@ static void assert_derived(const struct dag *run, const struct derived *expected
     assert_memory_equal(vertices->rule, expected->vertices.rule, count * sizeof *vertices->rule);
     assert_memory_equal(run->source, expected->source, count * sizeof *run->source);
     assert_memory_equal(run->tasks, expected->tasks, run->task_count * sizeof *run->tasks);
-    assert_memory_equal(run->threads, expected->threads, strands * sizeof *run->threads);
-    assert_memory_equal(run->first_aside, expected->first_aside, (strands + 1) * sizeof *run->first_aside);
-    assert_memory_equal(run->asides, expected->asides, run->first_aside[strands] * sizeof *run->asides);
+    assert_memory_equal(run->threads, expected->threads, processes * sizeof *run->threads);
+    assert_memory_equal(run->first_aside, expected->first_aside, (processes + 1) * sizeof *run->first_aside);
+    assert_memory_equal(run->asides, expected->asides, run->first_aside[processes] * sizeof *run->asides);
 }
 
 static void derived_free(struct derived *derived) {

@@ -12,7 +12,7 @@
 // compiled, as making does), or for each the mean of its pool if that is more, or all of it if it is less; the same of
 // asking. Each edge gives the same part of what it computed, and of its wait for a core; sleep stays. So short loops
 // that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
-#include "dag/simulate/savings.h"
+#include "dag/simulate/amortised.h"
 
 #include "dag/propagate/rules.h"
 #include "dag/simulate/hand_over.h"
@@ -20,14 +20,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool savings_new(struct simulation *sim) {
+bool amortised_new(struct simulation *sim) {
     size_t tasks = (size_t)sim->dag->task_count + 1;
     sim->making = calloc(tasks, sizeof *sim->making);
     sim->asking = calloc(tasks, sizeof *sim->asking);
     return sim->making && sim->asking;
 }
 
-void savings_free(struct simulation *sim) {
+void amortised_free(struct simulation *sim) {
     free(sim->making);
     free(sim->asking);
 }
@@ -58,7 +58,7 @@ static bool is_asking(const struct simulation *sim, uint32_t v) {
 static bool is_ending(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t task = vertices->task[v];
-    return vertices->kind[v] == VERTEX_END && task != DAG_NONE && sim->fate[task] == FATE_MERGED &&
+    return vertices->kind[v] == VERTEX_END && task != DAG_NONE && sim->placement[task] == PLACEMENT_MERGED &&
            sim->dag->tasks[task].end == v && sim->dag->tasks[task].result + 1 == v;
 }
 
@@ -97,7 +97,7 @@ static void share_in_group(const struct simulation *sim, uint32_t first, double 
     for (uint32_t t = first; next[t] != t; t = next[t]) of_task[next[t]] = part;
 }
 
-void savings_begin_run(struct simulation *sim) {
+void amortised_begin_run(struct simulation *sim) {
     if (!sim->edit->merged_count) return;
     sum_edges_up(sim);
     for (uint32_t t = 0; t < sim->dag->task_count; t++) {
@@ -107,7 +107,7 @@ void savings_begin_run(struct simulation *sim) {
     }
 }
 
-double saving_part(const struct simulation *sim, uint32_t v) {
+double amortised_part(const struct simulation *sim, uint32_t v) {
     if (!sim->edit->merged_count || v >= STEP_LEAST || !corrects(sim, CORRECTION_AMORTISED)) return 0;
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
@@ -121,10 +121,10 @@ double saving_part(const struct simulation *sim, uint32_t v) {
     }
 }
 
-struct saving saving_in_group(const struct simulation *sim, uint32_t v) {
+struct amortised amortised_in_group(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    double part = saving_part(sim, v);
-    if (part == 0) return (struct saving){0, 0};
+    double part = amortised_part(sim, v);
+    if (part == 0) return (struct amortised){0, 0};
     int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;
-    return (struct saving){(int64_t)(part * (double)computed_ns(sim->dag, v)), (int64_t)(part * (double)queued_ns)};
+    return (struct amortised){(int64_t)(part * (double)computed_ns(sim->dag, v)), (int64_t)(part * (double)queued_ns)};
 }

@@ -4,7 +4,7 @@
 // A worker that was there takes up as its first what it took up first, at that very time, as long as its pool may have
 // as many in this run. All other tasks that were there lie in the queue from the beginning, in the order in which they
 // were started: what is recorded tells no other.
-#include "dag/simulate/standing.h"
+#include "dag/simulate/initial_jobs.h"
 
 #include "dag/order.h"
 #include "dag/simulate/passage.h"
@@ -15,70 +15,70 @@
 
 #include <stdlib.h>
 
-bool standing_new(struct simulation *sim) {
+bool initial_jobs_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     uint32_t count = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) count += dag_task_stands(&dag->tasks[t]);
     struct order_key *order = malloc(((size_t)count + 1) * sizeof *order);
-    sim->standing = malloc(((size_t)count + 1) * sizeof *sim->standing);
+    sim->initial_jobs = malloc(((size_t)count + 1) * sizeof *sim->initial_jobs);
     for (uint32_t t = 0; order && t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (!dag_task_stands(task)) continue;
-        order[sim->standing_count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
+        order[sim->initial_job_count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
     }
-    bool ok = order && sim->standing && order_sort(order, sim->standing_count);
-    for (uint32_t i = 0; ok && i < sim->standing_count; i++) sim->standing[i] = order[i].item;
+    bool ok = order && sim->initial_jobs && order_sort(order, sim->initial_job_count);
+    for (uint32_t i = 0; ok && i < sim->initial_job_count; i++) sim->initial_jobs[i] = order[i].item;
     free(order);
     return ok;
 }
 
-void standing_free(struct simulation *sim) {
-    free(sim->standing);
+void initial_jobs_free(struct simulation *sim) {
+    free(sim->initial_jobs);
 }
 
 // What is left of what it did before recording began goes with the worker.
 static void pass_before(struct simulation *sim, uint32_t worker, uint32_t until) {
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     for (uint32_t v = sim->dag->threads[worker].first; v < until; v++) {
-        strand_pass(sim, worker, v, time_ns[v]);
-        sim->strands[worker].now_ns = time_ns[v];
+        process_pass(sim, worker, v, time_ns[v]);
+        sim->processes[worker].now_ns = time_ns[v];
     }
 }
 
 static void begin_worker(struct simulation *sim, uint32_t pool, uint32_t thread) {
     const struct dag *dag = sim->dag;
-    uint32_t task = first_standing(dag, &dag->threads[thread]);
+    uint32_t task = first_initial_job(dag, &dag->threads[thread]);
     uint32_t worker = worker_make(sim, pool, DAG_NONE, dag->vertices.time_ns[dag->threads[thread].first]);
     if (task == DAG_NONE) {
         pass_before(sim, worker, first_work(dag, &dag->threads[thread]));
-        sim->strands[worker].life = LIFE_FREE;
+        sim->processes[worker].life = LIFE_FREE;
         return;
     }
     pass_before(sim, worker, dag->tasks[task].pickup);
     int64_t start_ns = dag->vertices.time_ns[dag->tasks[task].start];
-    worker_begin_task(sim, worker, task, DISPATCH_NONE, sim->strands[worker].now_ns, start_ns);
+    worker_begin_task(sim, worker, task, DISPATCH_NONE, sim->processes[worker].now_ns, start_ns);
 }
 
 static void begin_workers(struct simulation *sim, uint32_t index) {
     struct pool_state *pool = &sim->pools[index];
     while (pool->made < pool->recorded_count && (int64_t)pool->alive < pool->maximum) {
         uint32_t thread = pool->recorded[pool->made];
-        if (!standing_worker(sim->dag, &sim->dag->threads[thread])) return;
+        if (!is_initial_worker(sim->dag, &sim->dag->threads[thread])) return;
         begin_worker(sim, index, thread);
     }
 }
 
 // Whether its worker has it already.
 static bool is_begun(const struct simulation *sim, uint32_t task) {
-    const struct strand *strand = &sim->strands[sim->dag->tasks[task].thread];
-    return strand->life == LIFE_RUNS && strand->task == task;
+    const struct process *process = &sim->processes[sim->dag->tasks[task].thread];
+    return process->life == LIFE_RUNS && process->task == task;
 }
 
 // A larger pool would have had more workers, and they would have emptied the queue.
 static void serve_queue(struct simulation *sim, uint32_t index) {
     struct pool_state *pool = &sim->pools[index];
     for (uint32_t i = 0, made = pool->made; i < made; i++) {
-        if (sim->strands[pool->recorded[i]].life == LIFE_FREE) pool_take_back(sim, pool->recorded[i]);
+        if (sim->processes[pool->recorded[i]].life == LIFE_FREE) pool_take_back(sim, pool->recorded[i]);
     }
     int64_t wanted = sim->edit->pool_threads[index] ? pool->core : 1;
     while (pool->queue_length > 0 && (int64_t)pool->alive < (wanted > 0 ? wanted : 1)) {
@@ -88,13 +88,13 @@ static void serve_queue(struct simulation *sim, uint32_t index) {
     }
 }
 
-void standing_begin_run(struct simulation *sim) {
+void initial_jobs_begin_run(struct simulation *sim) {
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (pool_governs(sim, p)) begin_workers(sim, p);
     }
-    for (uint32_t i = 0; i < sim->standing_count; i++) {
-        uint32_t task = sim->standing[i];
-        if (sim->fate[task] == FATE_DISPATCHED && !is_begun(sim, task)) queue_put(sim, task, QUEUE_SHARED);
+    for (uint32_t i = 0; i < sim->initial_job_count; i++) {
+        uint32_t task = sim->initial_jobs[i];
+        if (sim->placement[task] == PLACEMENT_DISPATCHED && !is_begun(sim, task)) queue_put(sim, task, QUEUE_SHARED);
     }
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (pool_governs(sim, p)) serve_queue(sim, p);

@@ -59,24 +59,24 @@ static void test_who_was_held_up_is_told(void **state) {
     (void)state;
     struct by_hand p = play(&usual);
     const struct costs *costs = p.fixture.costs;
-    assert_int_equal(costs->holdups.count, WORKERS - 1);
-    for (uint32_t i = 0; i < costs->holdups.count; i++) {
-        const struct holdup *holdup = &costs->holdups.items[i];
-        const struct dag_task *task = &p.fixture.dag->tasks[p.fixture.dag->vertices.task[holdup->vertex]];
+    assert_int_equal(costs->first_uses.count, WORKERS - 1);
+    for (uint32_t i = 0; i < costs->first_uses.count; i++) {
+        const struct first_use *first_use = &costs->first_uses.items[i];
+        const struct dag_task *task = &p.fixture.dag->tasks[p.fixture.dag->vertices.task[first_use->vertex]];
         int64_t start_ns = p.fixture.dag->vertices.time_ns[task->start];
-        assert_int_equal(holdup->first, by_hand_index(p.fixture.dag, 1));
-        assert_int_equal(holdup->held_ns, 100 + PICKUP + INITIALISES - start_ns);
-        assert_int_equal(holdup->until_ns, INITIALISES);
-        assert_ptr_equal(first_use_of(&costs->holdups, holdup->vertex), holdup);
+        assert_int_equal(first_use->first, by_hand_index(p.fixture.dag, 1));
+        assert_int_equal(first_use->held_ns, 100 + PICKUP + INITIALISES - start_ns);
+        assert_int_equal(first_use->until_ns, INITIALISES);
+        assert_ptr_equal(first_use_of(&costs->first_uses, first_use->vertex), first_use);
         assert_true(task->id != usual.initialiser);
     }
-    assert_null(first_use_of(&costs->holdups, 0));
+    assert_null(first_use_of(&costs->first_uses, 0));
     simulate_fixture_close(&p.fixture);
 }
 
 static void assert_none(const struct variant *variant) {
     struct by_hand p = play(variant);
-    assert_int_equal(p.fixture.costs->holdups.count, 0);
+    assert_int_equal(p.fixture.costs->first_uses.count, 0);
     simulate_fixture_close(&p.fixture);
 }
 
