@@ -29,12 +29,12 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     const struct dag *dag = sim->dag;
     struct process *process = &sim->processes[index];
     if (process->vertex >= STEP_LEAST) {
-        *time_ns = process->now_ns + process->lead_ns;
+        *time_ns = process->now_ns + process->lead.ns;
         return true;
     }
     uint32_t v = process->vertex, cause = dag_awaited_by(&dag->vertices, v);
     const struct frame *frame = &sim->frames[process->frame];
-    struct reach reach = {process->now_ns, process->lead_ns + frame->preempted_ns, frame->since_ns};
+    struct reach reach = {process->now_ns, process->lead.ns + frame->preempted_ns, frame->since_ns};
     process->awaits = DAG_NONE;
     if (dag->vertices.rule[v] == RULE_BEGIN && !process->entered) {
         bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
@@ -50,7 +50,7 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
             return true;
         }
         int64_t cause_ns = sim->time_ns[cause];
-        int64_t wakeup_ns = process->blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
+        int64_t wakeup_ns = process->steal.blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
         *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,
                               dag->vertices.time_ns[cause], wakeup_ns);
     } else {
@@ -96,7 +96,8 @@ static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *
 
 static void finish(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
-    bool asks = process->pool && !is_under_way_for_ever(sim->dag, &sim->dag->tasks[job_task(sim, process->task)]);
+    bool asks =
+        process->worker.pool && !is_under_way_for_ever(sim->dag, &sim->dag->tasks[job_task(sim, process->worker.task)]);
     process->life = asks ? LIFE_FREE : LIFE_OVER;
     if (!asks)
         sim->running--;
@@ -109,32 +110,32 @@ static void finish(struct simulation *sim, uint32_t index) {
 // In order of time, since it takes from what others get.
 static void begin_to_compute(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
-    process->edge = EDGE_WAKES;
-    if (!has_turn(sim, index, process->joins_ns)) {
-        event_put(&sim->events, NOTICE_TURN, index, process->joins_ns);
+    process->edge.state = EDGE_WAKES;
+    if (!has_turn(sim, index, process->edge.joins_ns)) {
+        event_put(&sim->events, NOTICE_TURN, index, process->edge.joins_ns);
         return;
     }
-    process->edge = EDGE_READY;
+    process->edge.state = EDGE_READY;
     if (!carrier_take(sim, index)) return;
-    process->edge = EDGE_COMPUTES;
-    cores_join(&sim->cores, index, process->joins_ns, process->edge_compute_ns, process->edge_residual);
+    process->edge.state = EDGE_COMPUTES;
+    cores_join(&sim->cores, index, process->edge.joins_ns, process->edge.compute_ns, process->edge.residual);
 }
 
 // A waiter that was kept from a core before it found a task is so again, before it looks for one.
 static void begin_preemption(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
-    process->joins_ns = process->now_ns + process->lead_ns;
-    process->edge_compute_ns = process->asleep_ns = 0;
-    process->edge_residual = sim->residual[process->preempted_before];
+    process->edge.joins_ns = process->now_ns + process->lead.ns;
+    process->edge.compute_ns = process->edge.asleep_ns = 0;
+    process->edge.residual = sim->residual[process->edge.preempted_before];
     begin_to_compute(sim, index);
 }
 
 static void end_preemption(struct process *process) {
-    int64_t kept_ns = process->computed_ns - process->joins_ns;
-    process->lead_ns += kept_ns;
-    process->queued_ns += kept_ns;
-    process->preempted_before = DAG_NONE;
-    process->edge = EDGE_AHEAD;
+    int64_t kept_ns = process->edge.computed_ns - process->edge.joins_ns;
+    process->lead.ns += kept_ns;
+    process->lead.queued_ns += kept_ns;
+    process->edge.preempted_before = DAG_NONE;
+    process->edge.state = EDGE_AHEAD;
 }
 
 static bool waits(const struct simulation *sim, const struct process *process) {
@@ -151,16 +152,16 @@ static enum reach_outcome wait_for_turn(struct simulation *sim, uint32_t index, 
 // When the process comes to its next vertex, or begins to compute up to it.
 static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int64_t *time_ns) {
     struct process *process = &sim->processes[index];
-    *time_ns = process->now_ns + process->lead_ns;
+    *time_ns = process->now_ns + process->lead.ns;
     if (is_wait_of_stage(sim, process)) {
         if (!has_turn(sim, index, *time_ns)) return wait_for_turn(sim, index, *time_ns);
         stage_wait(sim, index, process->vertex, *time_ns);
         return REACH_AGAIN;
     }
-    if (process->wait != ASK_NOT && !resource_has_wait_of(sim, process, time_ns)) return REACH_LATER;
-    bool known = process->wait != ASK_NOT || find_time(sim, index, time_ns);
-    if (sim->steals && process->wait == ASK_NOT && waits(sim, process) && stealing_may_help(sim, index)) {
-        int64_t reached_ns = process->now_ns + process->lead_ns;
+    if (process->wait.state != ASK_NOT && !resource_has_wait_of(sim, process, time_ns)) return REACH_LATER;
+    bool known = process->wait.state != ASK_NOT || find_time(sim, index, time_ns);
+    if (sim->steals && process->wait.state == ASK_NOT && waits(sim, process) && stealing_may_help(sim, index)) {
+        int64_t reached_ns = process->now_ns + process->lead.ns;
         if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
         stealing_help(sim, index);
         return REACH_AGAIN; // who found nothing wakes up otherwise
@@ -179,7 +180,7 @@ void process_advance(struct simulation *sim, uint32_t index) {
     while (!sim->no_memory) {
         struct process *process = &sim->processes[index];
         int64_t time_ns;
-        if (process->edge == EDGE_WAKES) {
+        if (process->edge.state == EDGE_WAKES) {
             begin_to_compute(sim, index);
             return;
         }
@@ -188,14 +189,14 @@ void process_advance(struct simulation *sim, uint32_t index) {
             finish(sim, index);
             return;
         }
-        if (process->preempted_before != DAG_NONE) {
-            if (process->edge != EDGE_COMPUTED) {
+        if (process->edge.preempted_before != DAG_NONE) {
+            if (process->edge.state != EDGE_COMPUTED) {
                 begin_preemption(sim, index);
                 return;
             }
             end_preemption(process);
         }
-        if (process->edge == EDGE_COMPUTED) {
+        if (process->edge.state == EDGE_COMPUTED) {
             time_ns = process_computed_ns(sim, process);
         } else {
             enum reach_outcome outcome = reach_next(sim, index, &time_ns);
@@ -203,7 +204,7 @@ void process_advance(struct simulation *sim, uint32_t index) {
             if (outcome == REACH_LATER) return;
         }
         process = &sim->processes[index]; // more may have been made
-        bool in_turn = process->blocked || needs_turn(sim, process->vertex) || frame_ends_theft(sim, process);
+        bool in_turn = process->steal.blocked || needs_turn(sim, process->vertex) || frame_ends_theft(sim, process);
         if (in_turn && !has_turn(sim, index, time_ns)) {
             process->timed = true;
             event_put(&sim->events, NOTICE_TURN, index, time_ns);
@@ -232,7 +233,7 @@ static void fire(struct simulation *sim, struct notice notice) {
         pool_take_back(sim, notice.subject);
         break;
     case NOTICE_ARRIVAL: {
-        bool steals = stealing_governs(sim, sim->processes[notice.subject].pool);
+        bool steals = stealing_governs(sim, sim->processes[notice.subject].worker.pool);
         (steals ? stealing_arrive : pool_arrive)(sim, notice.subject, notice.time_ns);
         break;
     }
@@ -248,18 +249,19 @@ static void fire(struct simulation *sim, struct notice notice) {
 }
 
 static bool goes_on_computing(const struct process *process, int64_t now_ns) {
-    return process->edge == EDGE_COMPUTES || (process->edge == EDGE_WAKES && process->joins_ns <= now_ns);
+    return process->edge.state == EDGE_COMPUTES ||
+           (process->edge.state == EDGE_WAKES && process->edge.joins_ns <= now_ns);
 }
 
 static void end_computing(struct simulation *sim) {
     uint32_t index = cores_take(&sim->cores);
     if (index == NOTICE_NONE) return;
     struct process *process = &sim->processes[index];
-    process->edge = EDGE_COMPUTED;
-    process->computed_ns = sim->cores.since_ns;
-    uint32_t v = process->preempted_before == DAG_NONE ? process->vertex : process->preempted_before;
+    process->edge.state = EDGE_COMPUTED;
+    process->edge.computed_ns = sim->cores.since_ns;
+    uint32_t v = process->edge.preempted_before == DAG_NONE ? process->vertex : process->edge.preempted_before;
     if (sim->calibrating && v < STEP_LEAST) sim->residual[v].slowdown = sim->cores.shares[index].slowdown;
-    int64_t now_ns = process->computed_ns;
+    int64_t now_ns = process->edge.computed_ns;
     process_advance(sim, index);
     if (sim->processes[index].carried && !goes_on_computing(&sim->processes[index], now_ns))
         carrier_give_back(sim, index, now_ns);

@@ -45,6 +45,6 @@ void carrier_give_back(struct simulation *sim, uint32_t index, int64_t now_ns) {
     carriers->first = process->carrier_next;
     if (carriers->first == DAG_NONE) carriers->last = DAG_NONE;
     process->carried = true;
-    process->edge = EDGE_COMPUTES;
-    cores_join(&sim->cores, next, now_ns, process->edge_compute_ns, process->edge_residual);
+    process->edge.state = EDGE_COMPUTES;
+    cores_join(&sim->cores, next, now_ns, process->edge.compute_ns, process->edge.residual);
 }

@@ -37,11 +37,11 @@ static int64_t cause_time(const struct simulation *sim, const struct process *pr
 // It begins to compute then, for so long, and then sleeps for the rest.
 static bool begin_edge(struct process *process, int64_t joins_ns, int64_t length_ns, int64_t compute_ns,
                        struct cores_residual residual) {
-    process->joins_ns = joins_ns;
-    process->edge_compute_ns = min_ns(compute_ns, length_ns);
-    process->asleep_ns = length_ns - process->edge_compute_ns;
-    process->edge_residual = residual;
-    return process->edge_compute_ns > 0 || residual.more_ns > 0;
+    process->edge.joins_ns = joins_ns;
+    process->edge.compute_ns = min_ns(compute_ns, length_ns);
+    process->edge.asleep_ns = length_ns - process->edge.compute_ns;
+    process->edge.residual = residual;
+    return process->edge.compute_ns > 0 || residual.more_ns > 0;
 }
 
 // Whether the process sleeps at its next vertex for what was there when recorded.
@@ -69,7 +69,7 @@ static bool begin_waking(struct simulation *sim, struct process *process, int64_
 
 // Whether it is the start of a body in whose pick-up nothing was computed: by one who slept until then.
 static bool has_come(const struct simulation *sim, const struct process *process) {
-    return process->entered && process->compute_ns == 0 && !stealing_governs(sim, process->pool);
+    return process->entered && process->lead.compute_ns == 0 && !stealing_governs(sim, process->worker.pool);
 }
 
 // What kept a waiter from a core whatever it waited for does so where it does not sleep any more, too.
@@ -78,12 +78,13 @@ static int64_t held_residual_ns(const struct simulation *sim, uint32_t v) {
     if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE || !vertices->queued_ns) return 0;
     int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->residual[v].more_ns;
     if (queued_ns == 0 || more_ns <= 0) return 0;
-    return (int64_t)((double)more_ns * (double)preempted_ns(sim, v) / (double)queued_ns);
+    return (int64_t)((double)more_ns * (double)preemption_ns(sim, v) / (double)queued_ns);
 }
 
 // What had no wait when recorded computes what it does to wake up, on the mean.
 static bool begin_waking_anew(const struct simulation *sim, struct process *process, const int64_t *time_ns) {
-    int64_t late_ns = max_ns(*time_ns - process->called_ns, 0), mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
+    int64_t late_ns = max_ns(*time_ns - process->wait.called_ns, 0),
+            mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
     int64_t compute_ns = min_ns(mean_ns, late_ns);
     return begin_edge(process, *time_ns - compute_ns, compute_ns, compute_ns, (struct cores_residual){0});
 }
@@ -93,15 +94,17 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     const struct dag_vertices *vertices = &dag->vertices;
     struct process *process = &sim->processes[index];
     uint32_t v = process->vertex;
-    struct cores_residual residual = process->residual;
-    if (v >= STEP_LEAST) return begin_edge(process, process->now_ns, process->lead_ns, process->compute_ns, residual);
-    if (process->wait == ASK_GRANTED_AT_ONCE) return false;
-    if (process->wait != ASK_NOT && vertices->kind[v] == VERTEX_HELD) return begin_waking_anew(sim, process, time_ns);
-    if (process->wait != ASK_NOT) return begin_waking(sim, process, process->called_ns, time_ns);
+    struct cores_residual residual = process->lead.residual;
+    if (v >= STEP_LEAST)
+        return begin_edge(process, process->now_ns, process->lead.ns, process->lead.compute_ns, residual);
+    if (process->wait.state == ASK_GRANTED_AT_ONCE) return false;
+    if (process->wait.state != ASK_NOT && vertices->kind[v] == VERTEX_HELD)
+        return begin_waking_anew(sim, process, time_ns);
+    if (process->wait.state != ASK_NOT) return begin_waking(sim, process, process->wait.called_ns, time_ns);
     residual.slowdown = sim->residual[v].slowdown;
     if (has_come(sim, process)) return begin_edge(process, *time_ns, 0, 0, residual); // and waits for a core
     int64_t cause_ns = cause_time(sim, process);
-    if (cause_ns > process->now_ns + process->lead_ns || (vertices->rule[v] == RULE_BEGIN && !process->entered))
+    if (cause_ns > process->now_ns + process->lead.ns || (vertices->rule[v] == RULE_BEGIN && !process->entered))
         return begin_waking(sim, process, cause_ns, time_ns);
     int64_t since_ns = sim->frames[process->frame].since_ns, own_ns = vertices->time_ns[v] - since_ns;
     int64_t compute_ns = own_ns ? vertices->compute_ns[v] : 0, edge_ns = *time_ns - process->now_ns;
@@ -116,7 +119,7 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     edge_ns = max_ns(edge_ns - amortised.compute_ns, 0);
     compute_ns -= amortised.compute_ns;
     *time_ns = process->now_ns + edge_ns;
-    return begin_edge(process, process->now_ns, edge_ns, process->compute_ns + compute_ns, residual);
+    return begin_edge(process, process->now_ns, edge_ns, process->lead.compute_ns + compute_ns, residual);
 }
 
 // What an edge that was held up by its site's first task sleeps less, now that it sleeps only as long as that takes.
@@ -124,12 +127,12 @@ static int64_t spared_ns(const struct simulation *sim, const struct process *pro
     const struct first_use *first_use = first_use_of(&sim->costs->first_uses, process->vertex);
     int64_t first_ns = sim->time_ns[sim->dag->tasks[first_use->first].start];
     if (first_ns == DAG_PENDING || first_ns == DAG_ABSENT) return 0;
-    int64_t held_ns = max_ns(first_ns + first_use->until_ns - process->joins_ns, 0);
-    return min_ns(max_ns(first_use->held_ns - held_ns, 0), process->asleep_ns);
+    int64_t held_ns = max_ns(first_ns + first_use->until_ns - process->edge.joins_ns, 0);
+    return min_ns(max_ns(first_use->held_ns - held_ns, 0), process->edge.asleep_ns);
 }
 
 int64_t process_computed_ns(const struct simulation *sim, const struct process *process) {
-    int64_t awake_ns = max_ns(process->computed_ns, process->joins_ns + process->edge_compute_ns);
+    int64_t awake_ns = max_ns(process->edge.computed_ns, process->edge.joins_ns + process->edge.compute_ns);
     bool held_up = process->vertex < STEP_LEAST && sim->traits[process->vertex] & TRAIT_HELD_UP;
-    return awake_ns + process->asleep_ns - (held_up ? spared_ns(sim, process) : 0);
+    return awake_ns + process->edge.asleep_ns - (held_up ? spared_ns(sim, process) : 0);
 }

@@ -16,7 +16,8 @@ static bool is_periodic(const struct simulation *sim, uint32_t job) {
 // What repeats at a fixed rate is due a period after it was before; all else so long after it is handed over.
 static int64_t due_of(const struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     const struct dag *dag = sim->dag;
-    uint32_t task = job_task(sim, job), before = sim->processes[process].pool ? sim->processes[process].task : DAG_NONE;
+    uint32_t task = job_task(sim, job),
+             before = sim->processes[process].worker.pool ? sim->processes[process].worker.task : DAG_NONE;
     if (dag->due_ns[task] == INT64_MIN) return INT64_MIN;
     bool repeats = dag->period_ns[task] > 0 && before < dag->task_count &&
                    dag->tasks[before].pool == dag->tasks[task].pool && dag->period_ns[before] == dag->period_ns[task] &&

@@ -376,9 +376,9 @@ static void lay_strand(void *hands, uint32_t hand, uint32_t index) {
 
 static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
-    uint32_t model = sim->processes[index].model;
+    uint32_t model = sim->processes[index].worker.model;
     struct dag_thread thread = {.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
-                                .pool = sim->processes[index].pool,
+                                .pool = sim->processes[index].worker.pool,
                                 .worker = true,
                                 .run_task = DAG_NONE};
     if (index < dag->thread_count) thread = dag->threads[index];
@@ -466,9 +466,11 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
     }
     const int64_t *time_ns = sim->derive->vertices.time_ns;
     bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
-    if (stealing_governs(sim, thread->pool)) return in_time ? maker : now_at(sim->derive, sim->processes[index].maker);
+    if (stealing_governs(sim, thread->pool))
+        return in_time ? maker : now_at(sim->derive, sim->processes[index].worker.maker);
     uint32_t task = first_task(sim, thread);
-    if (task == DAG_NONE || sim->processes[index].maker == DAG_NONE) return DAG_NONE; // it was there from the beginning
+    if (task == DAG_NONE || sim->processes[index].worker.maker == DAG_NONE)
+        return DAG_NONE; // it was there from the beginning
     const struct dag_task *of = &sim->dag->tasks[job_task(sim, task)];
     bool same = of->thread == index && of->spawn_begin < recorded && recorded < of->spawn_end;
     return same && in_time ? maker : sim->derive->places[task].spawn_begin;

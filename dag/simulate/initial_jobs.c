@@ -71,7 +71,7 @@ static void begin_workers(struct simulation *sim, uint32_t index) {
 // Whether its worker has it already.
 static bool is_begun(const struct simulation *sim, uint32_t task) {
     const struct process *process = &sim->processes[sim->dag->tasks[task].thread];
-    return process->life == LIFE_RUNS && process->task == task;
+    return process->life == LIFE_RUNS && process->worker.task == task;
 }
 
 // A larger pool would have had more workers, and they would have emptied the queue.

@@ -18,7 +18,7 @@ static void pop(struct simulation *sim, uint32_t process) {
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
     process_lead(sim, process, frame.lead_after_ns, frame.kind != FRAME_HELPED);
-    if (frame.stolen) sim->processes[process].stolen_from = frame.stolen_from;
+    if (frame.stolen) sim->processes[process].steal.stolen_from = frame.stolen_from;
     bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
     if (to_bracket) {
         process_pass_by(sim, process, sim->dag->tasks[frame.task].spawn_end, sim->processes[process].now_ns, true);
@@ -32,8 +32,9 @@ static void pop(struct simulation *sim, uint32_t process) {
 // Of several bodies in one wait, it is kept from the one that it was kept from longest.
 static void preempt_before(const struct simulation *sim, struct process *process, uint32_t start) {
     if (!corrects(sim, CORRECTION_PREEMPTION)) return;
-    int64_t most_ns = process->preempted_before == DAG_NONE ? 0 : sim->residual[process->preempted_before].more_ns;
-    if (sim->residual[start].more_ns > most_ns) process->preempted_before = start;
+    int64_t most_ns =
+        process->edge.preempted_before == DAG_NONE ? 0 : sim->residual[process->edge.preempted_before].more_ns;
+    if (sim->residual[start].more_ns > most_ns) process->edge.preempted_before = start;
 }
 
 // A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
@@ -45,9 +46,9 @@ static void skip(struct simulation *sim, struct process *process, struct frame *
     if (found && sim->shares)
         preempt_before(sim, process, task->start);
     else if (found)
-        process->lead_ns += stealing_preempted_ns(sim, task);
+        process->lead.ns += stealing_preempted_ns(sim, task);
     else if (task->enclosing != DAG_NONE)
-        process->lead_ns += time_ns[task->pickup] - frame->since_ns;
+        process->lead.ns += time_ns[task->pickup] - frame->since_ns;
     uint32_t last = frame_last_of_body(sim, index);
     frame->since_ns = time_ns[last];
     frame->next = last + 1;
@@ -57,7 +58,7 @@ static void skip(struct simulation *sim, struct process *process, struct frame *
 // for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
 // whatever it waited for. So it did if the waiter slept for a small part of the time until then, or that was shorter
 // than waking up takes: nobody woke it.
-int64_t preempted_ns(const struct simulation *sim, uint32_t v) {
+int64_t preemption_ns(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (!corrects(sim, CORRECTION_PREEMPTION)) return 0;
     int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
@@ -94,13 +95,13 @@ static void preempt(struct simulation *sim, struct process *process, struct fram
     const struct dag_vertices *vertices = &sim->dag->vertices;
     bool begins = frame->since_ns == vertices->time_ns[v - 1];
     if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
-    int64_t kept_ns = preempted_ns(sim, v);
+    int64_t kept_ns = preemption_ns(sim, v);
     frame->since_ns += kept_ns;
     if (sim->shares) return;
     if (ends_behind_help(sim, v))
         frame->preempted_ns = kept_ns;
     else
-        process->lead_ns += kept_ns;
+        process->lead.ns += kept_ns;
 }
 
 // A body that was deferred to a wait runs there as it would have where it was recorded: it has to await its spawn.

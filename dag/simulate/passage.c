@@ -67,13 +67,13 @@ static void make_room(struct simulation *sim, struct passages *log) {
 // A worker that is woken tells so when it has a core, and not when it is called: what it waited, it waited before that.
 static __attribute__((noinline)) void settle_busy(struct simulation *sim, struct process *process, struct passages *log,
                                                   int64_t start_ns) {
-    struct passage *busy = &log->items[process->busy_item - 1];
-    int64_t later_ns = max_ns(start_ns - process->awake_ns - busy->time_ns, 0);
-    int64_t queued_ns = min_ns(process->queued_ns, later_ns);
+    struct passage *busy = &log->items[process->worker.busy_item - 1];
+    int64_t later_ns = max_ns(start_ns - process->worker.awake_ns - busy->time_ns, 0);
+    int64_t queued_ns = min_ns(process->lead.queued_ns, later_ns);
     busy->time_ns += later_ns;
     busy->queued_ns += queued_ns;
-    process->queued_ns -= queued_ns;
-    process->busy_item = 0;
+    process->lead.queued_ns -= queued_ns;
+    process->worker.busy_item = 0;
     if (busy->source != DAG_NONE) sim->time_ns[busy->source] = busy->time_ns;
 }
 
@@ -81,10 +81,10 @@ static inline void pass(struct simulation *sim, uint32_t index, uint32_t source,
                         int64_t time_ns, bool dropped) {
     struct process *process = &sim->processes[index];
     struct passages *log = &sim->log[index];
-    if (__builtin_expect(process->busy_item != 0, 0)) settle_busy(sim, process, log, time_ns);
+    if (__builtin_expect(process->worker.busy_item != 0, 0)) settle_busy(sim, process, log, time_ns);
     log->items[log->count++] = (struct passage){.time_ns = time_ns,
-                                                .compute_ns = process->compute_ns,
-                                                .queued_ns = process->queued_ns,
+                                                .compute_ns = process->lead.compute_ns,
+                                                .queued_ns = process->lead.queued_ns,
                                                 .source = source,
                                                 .count = 1,
                                                 .task = task,
@@ -92,8 +92,8 @@ static inline void pass(struct simulation *sim, uint32_t index, uint32_t source,
                                                 .has_edge = process->has_edge,
                                                 .dropped = dropped};
     log->dropped += dropped;
-    process->compute_ns = process->queued_ns = 0;
-    process->residual.more_ns = 0;
+    process->lead.compute_ns = process->lead.queued_ns = 0;
+    process->lead.residual.more_ns = 0;
     process->has_edge = false;
     sim->passed++;
     if (log->count == log->capacity) make_room(sim, log);
@@ -147,8 +147,8 @@ void process_pass_new(struct simulation *sim, uint32_t process, enum vertex_kind
 
 void process_lead(struct simulation *sim, uint32_t index, int64_t lead_ns, bool computes) {
     struct process *process = &sim->processes[index];
-    process->lead_ns += lead_ns;
-    if (computes) process->compute_ns += lead_ns;
+    process->lead.ns += lead_ns;
+    if (computes) process->lead.compute_ns += lead_ns;
 }
 
 void vertex_vanish(struct simulation *sim, uint32_t vertex) {

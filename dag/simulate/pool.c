@@ -46,8 +46,8 @@ void pools_begin_run(struct simulation *sim) {
 
 static void coming_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
     uint32_t *link = &pool->coming_first;
-    while (*link != worker) link = &sim->processes[*link].idle_next;
-    *link = sim->processes[worker].idle_next;
+    while (*link != worker) link = &sim->processes[*link].worker.next;
+    *link = sim->processes[worker].worker.next;
     pool->coming--;
 }
 
@@ -71,9 +71,9 @@ static enum dispatch dispatch_to_woken(const struct simulation *sim, uint32_t jo
 // Who is woken to take from a queue, takes what he finds there once he is awake.
 static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, uint32_t job, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    int64_t takes_ns = transitions_coming_ns(sim, job, pool->coming, &sim->processes[worker].reserved);
+    int64_t takes_ns = transitions_coming_ns(sim, job, pool->coming, &sim->processes[worker].worker.reserved);
     pool->coming++;
-    sim->processes[worker].idle_next = pool->coming_first;
+    sim->processes[worker].worker.next = pool->coming_first;
     pool->coming_first = worker;
     queue_put(sim, job, QUEUE_SHARED);
     worker_send(sim, worker, DISPATCH_WOKEN, now_ns, takes_ns);
@@ -101,25 +101,25 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
 
 // It was made when something was handed over that is not due, as like as not.
 static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns) {
-    worker_pass_birth(sim, worker, DAG_NONE, sim->processes[worker].woken_ns, now_ns);
+    worker_pass_birth(sim, worker, DAG_NONE, sim->processes[worker].worker.woken_ns, now_ns);
     sim->processes[worker].now_ns = now_ns;
     pool_take_back(sim, worker);
 }
 
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     struct process *process = &sim->processes[worker];
-    struct pool_state *pool = &sim->pools[process->pool];
+    struct pool_state *pool = &sim->pools[process->worker.pool];
     if (pool->discipline == DISCIPLINE_DELAY) {
         arrive_made(sim, worker, now_ns);
         return;
     }
     coming_remove(sim, pool, worker);
     if (pool->queue_length > 0) {
-        uint32_t own = process->reserved;
+        uint32_t own = process->worker.reserved;
         bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
         uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
         int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
-        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(process->woken_ns, spawn_ns), now_ns);
+        worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(process->worker.woken_ns, spawn_ns), now_ns);
         return;
     }
     if (pool->shutdown != DAG_NONE) process->now_ns = now_ns;
@@ -164,10 +164,10 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job,
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
     uint32_t task = DAG_NONE;
-    if (stealing_governs(sim, process->pool))
+    if (stealing_governs(sim, process->worker.pool))
         task = stealing_take(sim, worker);
     else
-        task = queue_take_unclaimed(sim, process->pool);
+        task = queue_take_unclaimed(sim, process->worker.pool);
     bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
     if (task != DAG_NONE)
         worker_begin_at_once(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, process->now_ns);
@@ -186,8 +186,8 @@ void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
 void pools_end_run(struct simulation *sim) {
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (!pool_governs(sim, p)) continue;
-        for (uint32_t i = sim->pools[p].idle_first; i != DAG_NONE; i = sim->processes[i].idle_next) {
-            uint32_t model = sim->processes[i].model, last = model == i ? last_vertex(sim->dag, i) : DAG_NONE;
+        for (uint32_t i = sim->pools[p].idle_first; i != DAG_NONE; i = sim->processes[i].worker.next) {
+            uint32_t model = sim->processes[i].worker.model, last = model == i ? last_vertex(sim->dag, i) : DAG_NONE;
             bool idles = last != DAG_NONE && sim->dag->vertices.kind[last] == VERTEX_IDLE;
             worker_pass_idle(sim, i, idles ? last : DAG_NONE, DAG_NONE, INT64_MAX);
         }

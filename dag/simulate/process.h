@@ -86,49 +86,76 @@ struct deque { // tasks in the order in which they came
     uint32_t oldest, newest, count;
 };
 
-struct process {
-    int64_t now_ns;                 // T of the vertex passed last, or of what stands for it
-    int64_t lead_ns;                // as in struct reach
-    int64_t compute_ns, queued_ns;  // what the lead holds of it
-    struct cores_residual residual; // the lead's
-    uint32_t frame;                 // innermost, DAG_NONE
-    uint32_t vertex;                // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
-    uint32_t awaits;                // vertex whose time it waits for, DAG_NONE
-    uint32_t ask, ask_next;         // what it asked for last; the waiter called behind it, DAG_NONE
-    int64_t ask_key;                // its place among waiters: the least first
-    int64_t called_ns, limit_ns;    // since when it need not wait any more; when it gives up, INT64_MAX: never
-    uint32_t holds;                 // what it has, the latest first; DAG_NONE
-    uint8_t wait;                   // enum ask_state
-    bool carried;                   // a virtual thread that has a carrier
-    uint32_t carrier_next;          // the one that is ready behind it, DAG_NONE
-    uint32_t stages;                // frames that go on here before anything else, by link; DAG_NONE
-    bool entered;                   // `vertex` is the start of a body that begins here: no cause
-    bool has_edge;                  // as in struct passage
-    bool timed;                     // `vertex` has its time, which is that of the turn that it waits for
-    uint8_t life;
-    uint8_t edge; // enum edge; with when it begins to compute, what, in whose service, when that is done, and what it
-                  // sleeps then
-    struct cores_residual edge_residual;
-    int64_t joins_ns, edge_compute_ns, computed_ns, asleep_ns;
-    uint32_t pool;                   // of a worker, else 0
-    uint32_t model;                  // recorded thread that it stands for, or that it is like; DAG_NONE
-    uint32_t idle_next, idle_before; // others that idle, from the one that has for longest
-    uint32_t task;                   // of a worker, its latest
-    uint32_t maker;                  // of a worker, the vertex that it was made at
-    // Of a stealing pool's workers; `blocked` also of others that wait for such a pool's task:
+// What it does before its next vertex, beside what was recorded to lie between: it takes so long, and of that it
+// computes and waits for a core.
+struct process_lead {
+    int64_t ns; // as in struct reach
+    int64_t compute_ns, queued_ns;
+    struct cores_residual residual;
+};
+
+// The edge to its next vertex, where processes share the cores: it computes for compute_ns from joins_ns on, is done at
+// computed_ns, and then sleeps.
+struct process_edge {
+    int64_t joins_ns, compute_ns, computed_ns, asleep_ns;
+    struct cores_residual residual;
+    uint32_t preempted_before; // the start, as recorded, that it was kept from in its wait by having no core, and is to
+                               // be again before it goes on; DAG_NONE
+    uint8_t state;             // enum edge
+};
+
+// Its wait for the resource that it asked for last.
+struct process_wait {
+    uint32_t ask;      // by which it waits
+    uint32_t next;     // the waiter called behind it, DAG_NONE
+    int64_t key;       // its place among waiters: the least first
+    int64_t called_ns; // since when it need not wait any more
+    int64_t limit_ns;  // when it gives up, INT64_MAX: never
+    uint8_t state;     // enum ask_state
+};
+
+// Of a worker of a pool.
+struct process_worker {
+    uint32_t pool;           // 0: it is none
+    uint32_t model;          // recorded thread that it stands for, or that it is like; DAG_NONE
+    uint32_t maker;          // vertex that it was made at
+    uint32_t next_of_pool;   // the one made before it
+    uint32_t next, before;   // others that idle, from the one that has for longest; or are on their way
+    uint32_t task;           // its latest
+    uint32_t reserved;       // on its way to a queue: the job that it takes if that is still there, DAG_NONE
+    int64_t woken_ns;        // when it was made or woken, of one that is on its way
+    int64_t takes_before_ns; // of a stealing pool: so long before the start of what it then finds
+    int64_t awake_ns;        // how long before the start BUSY is
+    uint32_t busy_item;      // of its log: 1 + the BUSY of a job that it was woken for, until it has a core to start it
+    uint8_t comes_as;        // enum dispatch of what it will find
+};
+
+// What it has of stealing pools. Others than their workers may wait for such a pool's tasks, too.
+struct process_steal {
     struct deque own;
-    uint32_t next_of_pool; // the one made before it
-    uint32_t stolen_from;  // whose deque its latest stolen task was in, DAG_NONE
-    int64_t woken_ns;      // when it was made or woken, of one that comes
-    uint8_t comes_as;      // enum dispatch of what it will find
-    uint32_t busy_item;    // of its log: 1 + the BUSY of a task that it was woken for, until it has a core to start it
-    int64_t awake_ns;      // so long before the start that BUSY is
-    int64_t takes_before_ns;   // of a stealing pool: so long before the start of what it then finds
-    uint32_t reserved;         // of a pool with a queue: the task that it takes if that is still there, DAG_NONE
-    uint32_t blocked;          // it waits for a task of this pool and found nothing to help with; else 0
-    uint32_t preempted_before; // where cores are shared: the start, as recorded, that it was kept from in its wait by
-                               // having no core, and is to be again before it goes on; DAG_NONE
-    uint32_t looked; // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
+    uint32_t stolen_from; // whose deque its latest stolen task was in, DAG_NONE
+    uint32_t blocked;     // pool for a task of which it waits, having found nothing to help with; else 0
+    uint32_t looked;      // TRAIT_LOOKS: the latest such vertex before which it found nothing to help with, DAG_NONE
+};
+
+struct process {
+    int64_t now_ns; // T of the vertex passed last, or of what stands for it
+    struct process_lead lead;
+    uint32_t frame;        // innermost, DAG_NONE
+    uint32_t vertex;       // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
+    uint32_t awaits;       // vertex whose time it waits for, DAG_NONE
+    uint32_t stages;       // frames that go on here before anything else, by link; DAG_NONE
+    uint8_t life;          // enum life
+    bool entered;          // `vertex` is the start of a body that begins here: no cause
+    bool has_edge;         // as in struct passage
+    bool timed;            // `vertex` has its time, which is that of the turn that it waits for
+    bool carried;          // a virtual thread that has a carrier
+    uint32_t carrier_next; // the one that is ready behind it, DAG_NONE
+    uint32_t holds;        // what it has, the latest first; DAG_NONE
+    struct process_edge edge;
+    struct process_wait wait;
+    struct process_worker worker;
+    struct process_steal steal;
 };
 
 // What a process passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as

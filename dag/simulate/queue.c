@@ -16,8 +16,8 @@ static bool has_heap(const struct pool_state *pool) {
 }
 
 bool pool_has_reserved(const struct simulation *sim, uint32_t pool, uint32_t job) {
-    for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->processes[i].idle_next) {
-        if (sim->processes[i].reserved == job) return true;
+    for (uint32_t i = sim->pools[pool].coming_first; i != DAG_NONE; i = sim->processes[i].worker.next) {
+        if (sim->processes[i].worker.reserved == job) return true;
     }
     return false;
 }
@@ -75,7 +75,7 @@ static uint32_t heap_take_unclaimed(struct simulation *sim, uint32_t index) {
 // ---- deques
 
 static struct deque *deque_of(struct simulation *sim, struct pool_state *pool, uint32_t holder) {
-    return holder == QUEUE_SHARED ? &pool->shared : &sim->processes[holder].own;
+    return holder == QUEUE_SHARED ? &pool->shared : &sim->processes[holder].steal.own;
 }
 
 static void deque_put(struct task_queue *queue, struct deque *deque, uint32_t job, uint32_t after) {

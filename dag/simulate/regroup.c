@@ -125,9 +125,9 @@ static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t j
     int64_t total_ns = sim->dag->vertices.time_ns[task->end] - sim->dag->vertices.time_ns[task->start];
     int64_t asleep_ns = sim->dag->vertices.compute_ns ? total_ns - compute_ns - queued_ns : 0;
     total_ns -= asleep_ns + (sim->shares ? queued_ns : 0);
-    process->lead_ns = asleep_ns + share(total_ns, part, parts);
-    process->compute_ns += share(compute_ns, part, parts);
-    if (!sim->shares) process->queued_ns += share(queued_ns, part, parts);
+    process->lead.ns = asleep_ns + share(total_ns, part, parts);
+    process->lead.compute_ns += share(compute_ns, part, parts);
+    if (!sim->shares) process->lead.queued_ns += share(queued_ns, part, parts);
 }
 
 // When the last part has ended, so has the task; and whatever else was brought about in it is.
@@ -149,7 +149,7 @@ static void lead_through_bracket(struct simulation *sim, uint32_t process, uint3
     process_lead(sim, process, bracket_ns, !measured);
     if (!measured) return;
     sum_edges(sim, task->spawn_begin, task->spawn_end, &compute_ns, &queued_ns);
-    sim->processes[process].compute_ns += compute_ns;
+    sim->processes[process].lead.compute_ns += compute_ns;
 }
 
 // The first part is spawned where the task was.
@@ -226,7 +226,7 @@ static void end_first_stage(struct simulation *sim, uint32_t index, struct frame
     sim->placement[frame->task] = PLACEMENT_LEFT;
     process_pass_new(sim, index, VERTEX_END, frame->task, process->now_ns);
     process_lead(sim, index, frame->lead_after_ns, false);
-    if (frame->stolen) process->stolen_from = frame->stolen_from;
+    if (frame->stolen) process->steal.stolen_from = frame->stolen_from;
     frame->lead_after_ns = 0;
     frame->stolen = false;
     frame->kind = FRAME_STAGED;
@@ -254,10 +254,10 @@ void stage_wait(struct simulation *sim, uint32_t index, uint32_t wait_end, int64
     struct frame *frame = &sim->frames[process->frame];
     uint32_t cause = sim->dag->vertices.cause[wait_end];
     process->now_ns = time_ns;
-    process->lead_ns = 0;
+    process->lead.ns = 0;
     process->vertex = DAG_NONE;
-    process->compute_ns = process->queued_ns = 0;
-    process->residual.more_ns = 0;
+    process->lead.compute_ns = process->lead.queued_ns = 0;
+    process->lead.residual.more_ns = 0;
     frame->next = wait_end + 1;
     frame->since_ns = sim->dag->vertices.time_ns[wait_end];
     sim->time_ns[wait_end] = time_ns;

@@ -120,30 +120,31 @@ static int64_t key_of(const struct simulation *sim, uint32_t ask, int64_t now_ns
 
 static int64_t last_key(const struct simulation *sim, const struct resource *resource) {
     int64_t key = INT64_MIN;
-    for (uint32_t i = resource->first; i != DAG_NONE; i = sim->processes[i].ask_next) key = sim->processes[i].ask_key;
+    for (uint32_t i = resource->first; i != DAG_NONE; i = sim->processes[i].wait.next) key = sim->processes[i].wait.key;
     return key;
 }
 
 // What gave up came before none that was there then.
 static void list(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    struct resource *resource = resource_of(sim, process->ask);
-    process->ask_key = key_of(sim, process->ask, now_ns);
-    if (sim->dag->asks[process->ask].given_up) process->ask_key = max_ns(process->ask_key, last_key(sim, resource));
+    struct resource *resource = resource_of(sim, process->wait.ask);
+    process->wait.key = key_of(sim, process->wait.ask, now_ns);
+    if (sim->dag->asks[process->wait.ask].given_up)
+        process->wait.key = max_ns(process->wait.key, last_key(sim, resource));
     uint32_t *link = &resource->first;
-    while (*link != DAG_NONE && sim->processes[*link].ask_key <= process->ask_key)
-        link = &sim->processes[*link].ask_next;
-    process->ask_next = *link;
+    while (*link != DAG_NONE && sim->processes[*link].wait.key <= process->wait.key)
+        link = &sim->processes[*link].wait.next;
+    process->wait.next = *link;
     *link = index;
-    process->wait = ASK_LISTED;
-    if (process->pool) sim->pools[process->pool].asking++;
+    process->wait.state = ASK_LISTED;
+    if (process->worker.pool) sim->pools[process->worker.pool].asking++;
 }
 
 static void unlist(struct simulation *sim, uint32_t index) {
-    uint32_t *link = &resource_of(sim, sim->processes[index].ask)->first;
-    while (*link != index) link = &sim->processes[*link].ask_next;
-    *link = sim->processes[index].ask_next;
-    if (sim->processes[index].pool) sim->pools[sim->processes[index].pool].asking--;
+    uint32_t *link = &resource_of(sim, sim->processes[index].wait.ask)->first;
+    while (*link != index) link = &sim->processes[*link].wait.next;
+    *link = sim->processes[index].wait.next;
+    if (sim->processes[index].worker.pool) sim->pools[sim->processes[index].worker.pool].asking--;
 }
 
 // ---- taking
@@ -158,7 +159,7 @@ static bool is_enough(const struct simulation *sim, uint32_t index, uint32_t ask
 // Whether it gives up as it did, though there is enough: it stands in nobody's way.
 static bool is_passed_over(const struct simulation *sim, uint32_t index) {
     const struct process *process = &sim->processes[index];
-    return process->wait == ASK_AS_RECORDED && is_enough(sim, index, process->ask);
+    return process->wait.state == ASK_AS_RECORDED && is_enough(sim, index, process->wait.ask);
 }
 
 // Whether what comes has it. A writer that waits keeps readers out that come after it.
@@ -168,17 +169,17 @@ static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
     if (!is_enough(sim, index, ask)) return false;
     if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return true;
     uint32_t first = resource->first;
-    while (first != DAG_NONE && is_passed_over(sim, first)) first = sim->processes[first].ask_next;
+    while (first != DAG_NONE && is_passed_over(sim, first)) first = sim->processes[first].wait.next;
     if (first == DAG_NONE || first == index) return true;
-    bool queues = is_fair(sim, ask) || (of->shared && !sim->dag->asks[sim->processes[first].ask].shared);
+    bool queues = is_fair(sim, ask) || (of->shared && !sim->dag->asks[sim->processes[first].wait.ask].shared);
     return !queues;
 }
 
 // The waiter that was called last, and is not awake yet; DAG_NONE: there is none.
 static uint32_t last_called(const struct simulation *sim, const struct resource *resource) {
     uint32_t last = DAG_NONE;
-    for (uint32_t i = resource->first; i != DAG_NONE; i = sim->processes[i].ask_next) {
-        if (sim->processes[i].wait == ASK_CALLED && sim->processes[i].edge != EDGE_COMPUTES) last = i;
+    for (uint32_t i = resource->first; i != DAG_NONE; i = sim->processes[i].wait.next) {
+        if (sim->processes[i].wait.state == ASK_CALLED && sim->processes[i].edge.state != EDGE_COMPUTES) last = i;
     }
     return last;
 }
@@ -189,13 +190,13 @@ static void call_off(struct simulation *sim, struct resource *resource, int64_t 
         uint32_t index = last_called(sim, resource);
         if (index == DAG_NONE) return;
         struct process *process = &sim->processes[index];
-        resource->promised -= sim->dag->asks[process->ask].units;
+        resource->promised -= sim->dag->asks[process->wait.ask].units;
         event_remove(&sim->events, SUBJECT_PROCESS, index);
-        process->wait = ASK_LISTED;
-        process->edge = EDGE_AHEAD;
+        process->wait.state = ASK_LISTED;
+        process->edge.state = EDGE_AHEAD;
         process->timed = false;
-        if (process->limit_ns != INT64_MAX)
-            event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->limit_ns, now_ns));
+        if (process->wait.limit_ns != INT64_MAX)
+            event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->wait.limit_ns, now_ns));
     }
 }
 
@@ -217,37 +218,37 @@ static void go_on(struct simulation *sim, uint32_t index) {
 // The waiter goes on from then: with the resource where that is handed over, else to see whether it is still there.
 static void call(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    struct resource *resource = resource_of(sim, process->ask);
+    struct resource *resource = resource_of(sim, process->wait.ask);
     event_remove(&sim->events, SUBJECT_PROCESS, index);
-    if (is_fair(sim, process->ask)) {
+    if (is_fair(sim, process->wait.ask)) {
         unlist(sim, index);
-        take(sim, index, process->ask, now_ns);
-        process->wait = ASK_GRANTED;
+        take(sim, index, process->wait.ask, now_ns);
+        process->wait.state = ASK_GRANTED;
     } else {
-        resource->promised += sim->dag->asks[process->ask].units;
-        process->wait = ASK_CALLED;
+        resource->promised += sim->dag->asks[process->wait.ask].units;
+        process->wait.state = ASK_CALLED;
     }
-    process->called_ns = now_ns;
+    process->wait.called_ns = now_ns;
     go_on(sim, index);
 }
 
 // It could have it now, and does not. Counted once.
 static void keep_outcome(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    sim->outcomes_kept += process->called_ns == INT64_MAX;
-    process->called_ns = now_ns;
+    sim->outcomes_kept += process->wait.called_ns == INT64_MAX;
+    process->wait.called_ns = now_ns;
 }
 
 static void serve(struct simulation *sim, struct resource *resource, int64_t now_ns) {
     uint32_t index = resource->first;
     while (index != DAG_NONE && resource->unknown == 0) {
         const struct process *process = &sim->processes[index];
-        uint32_t next = process->ask_next;
-        int32_t units = sim->dag->asks[process->ask].units;
-        bool waits = process->wait == ASK_LISTED || process->wait == ASK_AS_RECORDED;
+        uint32_t next = process->wait.next;
+        int32_t units = sim->dag->asks[process->wait.ask].units;
+        bool waits = process->wait.state == ASK_LISTED || process->wait.state == ASK_AS_RECORDED;
         if (waits && resource->available - resource->promised < units) return;
-        if (process->wait == ASK_LISTED) call(sim, index, now_ns);
-        if (process->wait == ASK_AS_RECORDED) keep_outcome(sim, index, now_ns);
+        if (process->wait.state == ASK_LISTED) call(sim, index, now_ns);
+        if (process->wait.state == ASK_AS_RECORDED) keep_outcome(sim, index, now_ns);
         index = next;
     }
 }
@@ -276,7 +277,7 @@ void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_n
 
 // When the process gives up that asks now. Without a donor it would not know how to go on.
 static int64_t limit_of(struct simulation *sim, uint32_t index, int64_t now_ns) {
-    uint32_t ask = sim->processes[index].ask;
+    uint32_t ask = sim->processes[index].wait.ask;
     const struct dag_ask *of = &sim->dag->asks[ask];
     bool limited = of->limit_ns != INT64_MAX && (of->given_up || donor_is_there(sim, index, ask));
     return limited ? now_ns + of->limit_ns : INT64_MAX;
@@ -285,35 +286,36 @@ static int64_t limit_of(struct simulation *sim, uint32_t index, int64_t now_ns) 
 static void begin_wait(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
     list(sim, index, now_ns);
-    if (process->limit_ns != INT64_MAX) event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->limit_ns, now_ns));
+    if (process->wait.limit_ns != INT64_MAX)
+        event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->wait.limit_ns, now_ns));
     starvation_look(sim, index);
 }
 
 // Nothing tells how it would go on with the resource, so it waits for it in vain.
 static void begin_giving_up(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    process->called_ns = INT64_MAX;
-    if (fits(sim, index, process->ask)) keep_outcome(sim, index, now_ns);
+    process->wait.called_ns = INT64_MAX;
+    if (fits(sim, index, process->wait.ask)) keep_outcome(sim, index, now_ns);
     list(sim, index, now_ns);
-    process->wait = ASK_AS_RECORDED;
-    event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->limit_ns, now_ns));
+    process->wait.state = ASK_AS_RECORDED;
+    event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->wait.limit_ns, now_ns));
 }
 
 // Something unknown has it. What was given up meanwhile, is so again.
 static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    const struct dag_ask *of = &sim->dag->asks[process->ask];
-    process->wait = ASK_UNKNOWN;
-    process->called_ns = now_ns + of->unknown_ns;
-    if (of->given_up) process->called_ns = min_ns(process->called_ns, process->limit_ns);
-    resource_of(sim, process->ask)->unknown++;
+    const struct dag_ask *of = &sim->dag->asks[process->wait.ask];
+    process->wait.state = ASK_UNKNOWN;
+    process->wait.called_ns = now_ns + of->unknown_ns;
+    if (of->given_up) process->wait.called_ns = min_ns(process->wait.called_ns, process->wait.limit_ns);
+    resource_of(sim, process->wait.ask)->unknown++;
 }
 
 bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
     struct process *process = &sim->processes[index];
     const struct dag_ask *of = &sim->dag->asks[ask];
-    process->ask = ask;
-    process->limit_ns = limit_of(sim, index, now_ns);
+    process->wait.ask = ask;
+    process->wait.limit_ns = limit_of(sim, index, now_ns);
     if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
     if (of->given_up && !donor_is_there(sim, index, ask)) {
         begin_giving_up(sim, index, now_ns);
@@ -322,8 +324,8 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
         begin_unknown(sim, index, now_ns);
     } else if (fits(sim, index, ask)) {
         take(sim, index, ask, now_ns);
-        process->wait = of->asked != DAG_NONE ? ASK_GRANTED_AT_ONCE : ASK_NOT;
-        if (process->wait == ASK_NOT) give_back_in_time(sim, ask, now_ns);
+        process->wait.state = of->asked != DAG_NONE ? ASK_GRANTED_AT_ONCE : ASK_NOT;
+        if (process->wait.state == ASK_NOT) give_back_in_time(sim, ask, now_ns);
         return true;
     } else {
         begin_wait(sim, index, now_ns);
@@ -334,42 +336,42 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
 // A process that was called looks for the resource.
 static bool arrive(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    struct resource *resource = resource_of(sim, process->ask);
-    const struct dag_ask *ask = &sim->dag->asks[process->ask];
+    struct resource *resource = resource_of(sim, process->wait.ask);
+    const struct dag_ask *ask = &sim->dag->asks[process->wait.ask];
     unlist(sim, index);
     resource->promised -= ask->units;
-    if (is_enough(sim, index, process->ask)) {
-        take(sim, index, process->ask, now_ns);
+    if (is_enough(sim, index, process->wait.ask)) {
+        take(sim, index, process->wait.ask, now_ns);
         return true;
     }
-    bool late = process->limit_ns <= now_ns;
+    bool late = process->wait.limit_ns <= now_ns;
     list(sim, index, now_ns);
     if (late)
         resource_limit(sim, index, now_ns);
-    else if (process->limit_ns != INT64_MAX)
-        event_put(&sim->events, NOTICE_LIMIT, index, process->limit_ns);
+    else if (process->wait.limit_ns != INT64_MAX)
+        event_put(&sim->events, NOTICE_LIMIT, index, process->wait.limit_ns);
     return false;
 }
 
 static void give_up(struct simulation *sim, uint32_t index, int64_t now_ns) {
-    sim->processes[index].wait = ASK_GIVEN_UP;
-    sim->processes[index].called_ns = now_ns;
+    sim->processes[index].wait.state = ASK_GIVEN_UP;
+    sim->processes[index].wait.called_ns = now_ns;
     go_on(sim, index);
 }
 
 // Whatever is not known has given the resource up.
 static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    struct resource *resource = resource_of(sim, process->ask);
+    struct resource *resource = resource_of(sim, process->wait.ask);
     uint32_t first = resource->first;
     resource->unknown--;
-    bool precedes = first == DAG_NONE || key_of(sim, process->ask, now_ns) <= sim->processes[first].ask_key;
-    bool late = sim->dag->asks[process->ask].given_up && process->limit_ns <= now_ns;
-    bool gets = !late && precedes && fits(sim, index, process->ask);
+    bool precedes = first == DAG_NONE || key_of(sim, process->wait.ask, now_ns) <= sim->processes[first].wait.key;
+    bool late = sim->dag->asks[process->wait.ask].given_up && process->wait.limit_ns <= now_ns;
+    bool gets = !late && precedes && fits(sim, index, process->wait.ask);
     if (late)
         give_up(sim, index, now_ns);
     else if (gets)
-        take(sim, index, process->ask, now_ns);
+        take(sim, index, process->wait.ask, now_ns);
     else
         begin_wait(sim, index, now_ns);
     serve(sim, resource, now_ns);
@@ -379,23 +381,23 @@ static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) 
 void resource_limit(struct simulation *sim, uint32_t index, int64_t now_ns) {
     unlist(sim, index);
     give_up(sim, index, now_ns);
-    serve(sim, resource_of(sim, sim->processes[index].ask), now_ns); // what waited behind it
+    serve(sim, resource_of(sim, sim->processes[index].wait.ask), now_ns); // what waited behind it
 }
 
 bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
-    if (process->wait == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
-    if (process->wait == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
-    if (process->wait != ASK_GIVEN_UP) give_back_in_time(sim, process->ask, now_ns);
+    if (process->wait.state == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
+    if (process->wait.state == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
+    if (process->wait.state != ASK_GIVEN_UP) give_back_in_time(sim, process->wait.ask, now_ns);
     return true;
 }
 
 bool resource_has_wait_of(const struct simulation *sim, const struct process *process, int64_t *time_ns) {
-    const struct dag_ask *ask = &sim->dag->asks[process->ask];
+    const struct dag_ask *ask = &sim->dag->asks[process->wait.ask];
     const int64_t *then_ns = sim->dag->vertices.time_ns;
-    int64_t reached_ns = process->now_ns + process->lead_ns, residual_ns = sim->dag->wakeup_ns;
+    int64_t reached_ns = process->now_ns + process->lead.ns, residual_ns = sim->dag->wakeup_ns;
     bool waited = ask->asked != DAG_NONE, told = sim->dag->resources[ask->resource].tells_holds;
-    switch (process->wait) {
+    switch (process->wait.state) {
     case ASK_LISTED:
     case ASK_AS_RECORDED:
         return false;
@@ -403,7 +405,7 @@ bool resource_has_wait_of(const struct simulation *sim, const struct process *pr
         *time_ns = reached_ns;
         return true;
     case ASK_UNKNOWN:
-        *time_ns = max_ns(reached_ns, process->called_ns);
+        *time_ns = max_ns(reached_ns, process->wait.called_ns);
         return true;
     case ASK_GIVEN_UP:
         if (ask->given_up) residual_ns = then_ns[ask->got] - then_ns[ask->asked] - ask->limit_ns;
@@ -412,7 +414,7 @@ bool resource_has_wait_of(const struct simulation *sim, const struct process *pr
         if (waited && !told) residual_ns = 0;
         if (waited && told && !ask->given_up) residual_ns = ask->waking_ns;
     }
-    *time_ns = max_ns(reached_ns, process->called_ns) + max_ns(residual_ns, 0);
+    *time_ns = max_ns(reached_ns, process->wait.called_ns) + max_ns(residual_ns, 0);
     return true;
 }
 

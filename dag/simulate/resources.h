@@ -8,8 +8,8 @@
 bool resources_new(struct simulation *sim);
 void resources_free(struct simulation *sim);
 void resources_begin_run(struct simulation *sim);
-// In order of time. A process asks: whether it goes on at once. If not, or if process->wait is set, it has to settle
-// it.
+// In order of time. A process asks: whether it goes on at once. If not, or if process->wait.state is set, it has to
+// settle it.
 bool resource_ask(struct simulation *sim, uint32_t process, uint32_t ask, int64_t now_ns);
 // Whether it is known when the process looks for what it waits for, gets it, or goes on without it.
 bool resource_has_wait_of(const struct simulation *sim, const struct process *process, int64_t *time_ns);

@@ -137,8 +137,8 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
                                              .vertex = DAG_NONE,
                                              .awaits = DAG_NONE,
                                              .stages = DAG_NONE,
-                                             .looked = DAG_NONE,
-                                             .preempted_before = DAG_NONE,
+                                             .steal.looked = DAG_NONE,
+                                             .edge.preempted_before = DAG_NONE,
                                              .holds = DAG_NONE,
                                              .life = absent ? LIFE_OVER : LIFE_RUNS};
     if (absent) return;

@@ -14,17 +14,17 @@ static int64_t units_held(const struct simulation *sim, const struct process *pr
 
 void starvation_look(struct simulation *sim, uint32_t index) {
     const struct process *asking = &sim->processes[index];
-    const struct pool_state *pool = &sim->pools[asking->pool];
-    if (!asking->pool || pool->asking < pool->alive || (int64_t)pool->alive < pool->maximum) return;
-    uint32_t resource = sim->dag->asks[asking->ask].resource;
+    const struct pool_state *pool = &sim->pools[asking->worker.pool];
+    if (!asking->worker.pool || pool->asking < pool->alive || (int64_t)pool->alive < pool->maximum) return;
+    uint32_t resource = sim->dag->asks[asking->wait.ask].resource;
     int64_t held = 0;
-    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].next_of_pool) {
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].worker.next_of_pool) {
         const struct process *process = &sim->processes[i];
         if (process->life == LIFE_OVER) continue;
-        if (sim->dag->asks[process->ask].resource != resource) return;
+        if (sim->dag->asks[process->wait.ask].resource != resource) return;
         held += units_held(sim, process, resource);
     }
     if (held == 0 || sim->resources[resource].available > 0) return;
     struct starvation *starvation = &sim->starvation;
-    if (starvation->times++ == 0) *starvation = (struct starvation){asking->pool, resource, 1, asking->ask};
+    if (starvation->times++ == 0) *starvation = (struct starvation){asking->worker.pool, resource, 1, asking->wait.ask};
 }

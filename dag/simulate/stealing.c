@@ -106,7 +106,7 @@ bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
 // Whether a worker took what it runs from the waiter, or from one who did.
 static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t waiter) {
     for (int i = 0; i < HELPERS_CHAIN && worker != DAG_NONE; i++) {
-        worker = sim->processes[worker].stolen_from;
+        worker = sim->processes[worker].steal.stolen_from;
         if (worker == waiter) return true;
     }
     return false;
@@ -116,9 +116,9 @@ static bool works_for(const struct simulation *sim, uint32_t worker, uint32_t wa
 static uint32_t fullest(const struct simulation *sim, const struct pool_state *pool, uint32_t waiter) {
     uint32_t best = DAG_NONE;
     if (pool->queue_length == pool->shared.count) return DAG_NONE;
-    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].next_of_pool) {
-        uint32_t count = sim->processes[i].own.count;
-        if (!count || (best != DAG_NONE && count < sim->processes[best].own.count)) continue;
+    for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].worker.next_of_pool) {
+        uint32_t count = sim->processes[i].steal.own.count;
+        if (!count || (best != DAG_NONE && count < sim->processes[best].steal.own.count)) continue;
         if (waiter == DAG_NONE || works_for(sim, i, waiter)) best = i;
     }
     return best;
@@ -126,13 +126,13 @@ static uint32_t fullest(const struct simulation *sim, const struct pool_state *p
 
 uint32_t stealing_take(struct simulation *sim, uint32_t worker) {
     struct process *process = &sim->processes[worker];
-    struct pool_state *pool = &sim->pools[process->pool];
-    if (process->own.count) return queue_take(sim, process->own.newest);
+    struct pool_state *pool = &sim->pools[process->worker.pool];
+    if (process->steal.own.count) return queue_take(sim, process->steal.own.newest);
     if (pool->queue_length == 0) return DAG_NONE;
-    process->stolen_from = DAG_NONE;
+    process->steal.stolen_from = DAG_NONE;
     if (pool->shared.count) return queue_take(sim, pool->shared.oldest);
-    process->stolen_from = fullest(sim, pool, DAG_NONE);
-    return queue_take(sim, sim->processes[process->stolen_from].own.oldest);
+    process->steal.stolen_from = fullest(sim, pool, DAG_NONE);
+    return queue_take(sim, sim->processes[process->steal.stolen_from].steal.own.oldest);
 }
 
 // ---- who comes
@@ -173,7 +173,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     bool as_recorded = dispatch == DISPATCH_WOKEN && is_as_recorded(sim, task, dispatch);
     int64_t before_ns = as_recorded ? min_ns(sim->taken_before_ns[job_task(sim, task)], takes_ns) : 0;
     worker_send(sim, worker, dispatch, now_ns, takes_ns - before_ns);
-    sim->processes[worker].takes_before_ns = before_ns;
+    sim->processes[worker].worker.takes_before_ns = before_ns;
     return makes;
 }
 
@@ -186,7 +186,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
     uint32_t worker = full ? worker_wake(sim, index, now_ns) : DAG_NONE;
     if (worker != DAG_NONE) {
         worker_send(sim, worker, DISPATCH_WOKEN, now_ns, pool_mean_pickup(sim, index, DISPATCH_WOKEN));
-        sim->processes[worker].takes_before_ns = 0;
+        sim->processes[worker].worker.takes_before_ns = 0;
     } else if (wanted && (!full || running(pool) == 0)) {
         worker = worker_make(sim, index, vertex, now_ns);
         if (worker != DAG_NONE)
@@ -204,7 +204,7 @@ static bool made_worker(const struct dag *dag, const struct dag_task *task) {
 
 enum dispatch stealing_offer(struct simulation *sim, uint32_t process, uint32_t index, int64_t now_ns) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, index)];
-    bool own = process != DAG_NONE && sim->processes[process].pool == task->pool;
+    bool own = process != DAG_NONE && sim->processes[process].worker.pool == task->pool;
     queue_put(sim, index, own ? process : QUEUE_SHARED);
     bool makes = call_for(sim, task->pool, index, now_ns);
     bool whole = index < sim->dag->task_count;
@@ -215,14 +215,15 @@ enum dispatch stealing_offer(struct simulation *sim, uint32_t process, uint32_t 
 void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     struct process *process = &sim->processes[worker];
     uint32_t task = stealing_take(sim, worker);
-    int64_t woken_ns = process->comes_as == DISPATCH_QUEUED ? now_ns : process->woken_ns; // it looked around meanwhile
+    int64_t woken_ns =
+        process->worker.comes_as == DISPATCH_QUEUED ? now_ns : process->worker.woken_ns; // it looked around meanwhile
     if (task != DAG_NONE) {
         int64_t spawn_ns = job_spawned_ns(sim, task);
-        worker_begin_task(sim, worker, task, process->comes_as, max_ns(spawn_ns, woken_ns),
-                          now_ns + process->takes_before_ns);
+        worker_begin_task(sim, worker, task, process->worker.comes_as, max_ns(spawn_ns, woken_ns),
+                          now_ns + process->worker.takes_before_ns);
         return;
     }
-    if (process->comes_as == DISPATCH_NEW) {
+    if (process->worker.comes_as == DISPATCH_NEW) {
         worker_pass_birth(sim, worker, DAG_NONE, woken_ns, now_ns);
         sim->processes[worker].now_ns = now_ns;
     }
@@ -232,7 +233,7 @@ void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
 // ---- who waits
 
 static int64_t reached_ns(const struct process *process) {
-    return process->now_ns + process->lead_ns;
+    return process->now_ns + process->lead.ns;
 }
 
 // The end of the wait that a process's next vertex ends or lies in.
@@ -250,7 +251,7 @@ static uint32_t end_of_wait(const struct simulation *sim, const struct process *
 // may bring about what is no task itself (CountedCompleter); who waited for that helped if it did in the recording.
 static uint32_t pool_to_help(const struct simulation *sim, const struct process *process) {
     const struct dag *dag = sim->dag;
-    if (process->vertex >= STEP_LEAST || process->vertex == 0 || process->looked == process->vertex) return 0;
+    if (process->vertex >= STEP_LEAST || process->vertex == 0 || process->steal.looked == process->vertex) return 0;
     uint32_t v = end_of_wait(sim, process);
     if (dag->vertices.kind[v] != VERTEX_WAIT_END || dag->vertices.cause[v] == DAG_NONE) return 0;
     uint32_t awaited = dag->vertices.task[v];
@@ -263,13 +264,13 @@ static uint32_t pool_to_help(const struct simulation *sim, const struct process 
     if (task == DAG_NONE || sim->placement[task] != PLACEMENT_DISPATCHED ||
         !stealing_governs(sim, dag->tasks[task].pool))
         return 0;
-    return process->pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
+    return process->worker.pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
 }
 
 bool stealing_may_help(const struct simulation *sim, uint32_t index) {
     const struct process *process = &sim->processes[index];
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (process->blocked || pool_to_help(sim, process) == 0) return false;
+    if (process->steal.blocked || pool_to_help(sim, process) == 0) return false;
     uint32_t v = end_of_wait(sim, process);
     int64_t result_ns = sim->time_ns[vertices->cause[v]];
     if (result_ns == DAG_PENDING || result_ns == DAG_ABSENT) return result_ns == DAG_PENDING;
@@ -281,7 +282,7 @@ bool stealing_may_help(const struct simulation *sim, uint32_t index) {
 // A worker that looks around does not fall asleep in an instant, nor does it wake up late before it has.
 int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t result_ns) {
     const struct process *process = &sim->processes[index];
-    if (!process->pool || process->blocked != process->pool) return sim->dag->wakeup_ns;
+    if (!process->worker.pool || process->steal.blocked != process->worker.pool) return sim->dag->wakeup_ns;
     int64_t wakeup_ns = (int64_t)sim->costs->wakeup.mean_ns;
     return result_ns < reached_ns(process) + wakeup_ns ? 0 : wakeup_ns;
 }
@@ -327,13 +328,13 @@ static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uin
     struct process *process = &sim->processes[index];
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen = stolen_from != DAG_NONE;
-    frame.stolen_from = process->stolen_from;
+    frame.stolen_from = process->steal.stolen_from;
     frame.lead_after_ns = take_preempted_ns(sim, &sim->frames[process->frame], task);
     process->now_ns = reached_ns(process);
-    process->lead_ns = 0;
+    process->lead.ns = 0;
     process_lead(sim, index, cost_of_help(sim, task, stolen_from), true);
     process->vertex = process->awaits = DAG_NONE;
-    if (stolen_from != DAG_NONE) process->stolen_from = stolen_from;
+    if (stolen_from != DAG_NONE) process->steal.stolen_from = stolen_from;
     sim->dispatch[task] = DISPATCH_HELPED;
     frame_push(sim, index, frame);
 }
@@ -341,7 +342,7 @@ static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uin
 // A task of the pool that a waiter can run at once whoever waits for it, DAG_NONE.
 static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t awaited, uint32_t pool) {
     const struct process *process = &sim->processes[index];
-    uint32_t newest = process->pool == pool ? process->own.newest : sim->pools[pool].shared.newest;
+    uint32_t newest = process->worker.pool == pool ? process->steal.own.newest : sim->pools[pool].shared.newest;
     if (sim->dag->tasks[awaited].flags & TASK_NESTED)
         return newest != DAG_NONE && sim->helped[job_task(sim, newest)] ? newest : DAG_NONE;
     uint32_t holder = sim->queue.holder[awaited];
@@ -354,9 +355,9 @@ static bool find_help(struct simulation *sim, uint32_t index, uint32_t pool) {
     uint32_t awaited = sim->dag->vertices.task[end_of_wait(sim, process)];
     uint32_t task = at_hand(sim, index, awaited, pool), victim = DAG_NONE;
     if (task == DAG_NONE) {
-        victim = process->pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
+        victim = process->worker.pool == pool ? fullest(sim, &sim->pools[pool], index) : DAG_NONE;
         if (victim == DAG_NONE) return false;
-        task = sim->processes[victim].own.oldest;
+        task = sim->processes[victim].steal.own.oldest;
     }
     help_with(sim, index, queue_take(sim, task), victim);
     return true;
@@ -378,17 +379,17 @@ void stealing_help(struct simulation *sim, uint32_t index) {
     uint32_t pool = pool_to_help(sim, process), v = process->vertex;
     if (find_help(sim, index, pool)) return;
     if (sim->traits[v] & TRAIT_LOOKS) {
-        process->looked = v;
+        process->steal.looked = v;
         return;
     }
-    process->blocked = pool;
-    if (process->pool != pool) return;
+    process->steal.blocked = pool;
+    if (process->worker.pool != pool) return;
     sim->pools[pool].blocked++;
     replace_waiter(sim, pool, sim->dag->vertices.task[v], begin_of_wait(sim, process), reached_ns(process));
 }
 
 void stealing_unblock(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
-    if (process->pool == process->blocked) sim->pools[process->pool].blocked--;
-    process->blocked = 0;
+    if (process->worker.pool == process->steal.blocked) sim->pools[process->worker.pool].blocked--;
+    process->steal.blocked = 0;
 }

@@ -36,7 +36,7 @@ static bool is_same(struct waiter a, struct waiter b) {
 }
 
 static bool waits_for_resource(const struct simulation *sim, struct waiter waiter) {
-    return waiter.process != DAG_NONE && sim->processes[waiter.process].wait == ASK_LISTED;
+    return waiter.process != DAG_NONE && sim->processes[waiter.process].wait.state == ASK_LISTED;
 }
 
 static bool has_some(const struct simulation *sim, const struct process *process, uint32_t resource) {
@@ -48,7 +48,7 @@ static bool has_some(const struct simulation *sim, const struct process *process
 
 // A process that holds what the waiter waits for: the one that took some of it last, or else the first.
 static struct waiter holder_for(const struct simulation *sim, struct waiter waiter) {
-    uint32_t resource = sim->dag->asks[sim->processes[waiter.process].ask].resource;
+    uint32_t resource = sim->dag->asks[sim->processes[waiter.process].wait.ask].resource;
     uint32_t holder = sim->resources[resource].holder;
     bool holds = holder != DAG_NONE && has_some(sim, &sim->processes[holder], resource);
     for (uint32_t i = 0; !holds && i < sim->process_count; i++) {
@@ -125,7 +125,7 @@ static bool list_task(struct stuck *stuck, uint32_t task, uint32_t ask) {
 
 // false: there is no room for more.
 static bool list_waiter(struct simulation *sim, struct waiter waiter) {
-    uint32_t ask = waits_for_resource(sim, waiter) ? sim->processes[waiter.process].ask : DAG_NONE;
+    uint32_t ask = waits_for_resource(sim, waiter) ? sim->processes[waiter.process].wait.ask : DAG_NONE;
     return list_task(&sim->stuck, task_of(sim, waiter), ask);
 }
 
@@ -143,7 +143,7 @@ static struct waiter first_waiter(const struct simulation *sim) {
     for (uint32_t i = 0; i < sim->process_count; i++) {
         const struct process *process = &sim->processes[i];
         bool waits = process->life == LIFE_RUNS && process->vertex != DAG_NONE && process->awaits != DAG_NONE;
-        if (process->wait == ASK_LISTED) return (struct waiter){i, DAG_NONE};
+        if (process->wait.state == ASK_LISTED) return (struct waiter){i, DAG_NONE};
         if (waits && sim->dag->vertices.kind[process->vertex] != VERTEX_BARRIER) return (struct waiter){i, DAG_NONE};
     }
     return (struct waiter){DAG_NONE, stage_ahead_of(sim, DAG_NONE)};

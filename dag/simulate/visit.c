@@ -139,7 +139,7 @@ static void skim(struct simulation *sim, uint32_t index) {
     struct passage *last = log->count ? &log->items[log->count - 1] : NULL;
     uint32_t first = frame->next, v = first;
     bool behind = last && passage_is_left(sim, last) && last->source + last->count == first;
-    if (!behind || process->lead_ns != 0) return;
+    if (!behind || process->lead.ns != 0) return;
     int64_t offset_ns = process->now_ns - frame->since_ns;
     uint32_t end = frame->end - frame->stolen; // its last has a turn to wait for
     for (; v < end && is_plain(sim, v); v++) {
@@ -164,8 +164,8 @@ static void carry_edge(const struct simulation *sim, struct process *process, ui
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (!process->has_edge) return;
     process->has_edge = false;
-    if (vertices->compute_ns) process->compute_ns += vertices->compute_ns[v];
-    if (vertices->queued_ns) process->queued_ns += vertices->queued_ns[v];
+    if (vertices->compute_ns) process->lead.compute_ns += vertices->compute_ns[v];
+    if (vertices->queued_ns) process->lead.queued_ns += vertices->queued_ns[v];
 }
 
 // A vertex of a resource, recorded so, comes as `kind` now.
@@ -180,13 +180,13 @@ static void pass_ask(struct simulation *sim, uint32_t index, uint32_t v, enum ve
 static void visit_end_of_wait(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     struct process *process = &sim->processes[index];
     struct frame *frame = &sim->frames[process->frame];
-    uint32_t ask = process->ask;
+    uint32_t ask = process->wait.ask;
     if (!resource_settle(sim, index, time_ns)) {
         frame->next = v;
         return;
     }
-    bool given_up = process->wait == ASK_GIVEN_UP;
-    process->wait = ASK_NOT;
+    bool given_up = process->wait.state == ASK_GIVEN_UP;
+    process->wait.state = ASK_NOT;
     pass_ask(sim, index, v, given_up ? VERTEX_GIVEN_UP : VERTEX_ACQUIRED, time_ns);
     if (given_up != sim->dag->asks[ask].given_up) donor_go_on(sim, index, ask);
 }
@@ -195,7 +195,7 @@ static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_
     const struct dag_vertices *vertices = &sim->dag->vertices;
     struct process *process = &sim->processes[index];
     uint32_t ask = vertices->task[v];
-    if (process->wait != ASK_NOT) {
+    if (process->wait.state != ASK_NOT) {
         visit_end_of_wait(sim, index, v, time_ns);
     } else if (vertices->kind[v] == VERTEX_RELEASED) {
         pass_ask(sim, index, v, VERTEX_RELEASED, time_ns);
@@ -240,7 +240,7 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
         return;
     }
     pass_vertex(sim, index, v, task, time_ns);
-    if (sim->processes[index].blocked) stealing_unblock(sim, index);
+    if (sim->processes[index].steal.blocked) stealing_unblock(sim, index);
     switch (vertices->kind[v]) {
     case VERTEX_SPAWN_BEGIN:
         if (task != DAG_NONE && sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
@@ -260,19 +260,20 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
 void process_step(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct process *process = &sim->processes[index];
     uint32_t v = process->vertex;
-    if (sim->shares && process->edge == EDGE_COMPUTED) {
-        process->queued_ns += max_ns(process->computed_ns - process->joins_ns - process->edge_compute_ns, 0);
-        process->compute_ns = process->edge_compute_ns;
+    if (sim->shares && process->edge.state == EDGE_COMPUTED) {
+        process->lead.queued_ns +=
+            max_ns(process->edge.computed_ns - process->edge.joins_ns - process->edge.compute_ns, 0);
+        process->lead.compute_ns = process->edge.compute_ns;
     } else if (!sim->shares && v < STEP_LEAST) {
         struct amortised amortised = amortised_of_edge(sim, v);
         process->has_edge = sim->dag->vertices.time_ns[v] != sim->frames[process->frame].since_ns;
-        process->compute_ns -= amortised.compute_ns;
-        process->queued_ns -= amortised.queued_ns;
+        process->lead.compute_ns -= amortised.compute_ns;
+        process->lead.queued_ns -= amortised.queued_ns;
     }
-    process->edge = EDGE_AHEAD;
+    process->edge.state = EDGE_AHEAD;
     process->timed = false;
     process->now_ns = time_ns;
-    process->lead_ns = 0;
+    process->lead.ns = 0;
     process->vertex = DAG_NONE;
     if (v >= STEP_LEAST)
         part_step(sim, index, v, time_ns);

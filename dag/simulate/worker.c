@@ -12,10 +12,10 @@
 
 static void idle_add(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
     struct process *process = &sim->processes[worker];
-    process->idle_before = pool->idle_last;
-    process->idle_next = DAG_NONE;
+    process->worker.before = pool->idle_last;
+    process->worker.next = DAG_NONE;
     if (pool->idle_last != DAG_NONE)
-        sim->processes[pool->idle_last].idle_next = worker;
+        sim->processes[pool->idle_last].worker.next = worker;
     else
         pool->idle_first = worker;
     pool->idle_last = worker;
@@ -24,14 +24,14 @@ static void idle_add(struct simulation *sim, struct pool_state *pool, uint32_t w
 
 static void idle_remove(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
-    if (process->idle_before != DAG_NONE)
-        sim->processes[process->idle_before].idle_next = process->idle_next;
+    if (process->worker.before != DAG_NONE)
+        sim->processes[process->worker.before].worker.next = process->worker.next;
     else
-        pool->idle_first = process->idle_next;
-    if (process->idle_next != DAG_NONE)
-        sim->processes[process->idle_next].idle_before = process->idle_before;
+        pool->idle_first = process->worker.next;
+    if (process->worker.next != DAG_NONE)
+        sim->processes[process->worker.next].worker.before = process->worker.before;
     else
-        pool->idle_last = process->idle_before;
+        pool->idle_last = process->worker.before;
     pool->idle--;
     event_remove(&sim->events, SUBJECT_PROCESS, worker);
 }
@@ -44,7 +44,7 @@ int64_t worker_pass_idle(struct simulation *sim, uint32_t worker, uint32_t idle,
     if (idle != DAG_NONE) idle_ns = min_ns(idle_ns + time_ns[idle] - time_ns[idle - 1], latest_ns);
     if (idle != DAG_NONE)
         process_pass(sim, worker, idle, idle_ns);
-    else if (sim->pools[sim->processes[worker].pool].tells_idle)
+    else if (sim->pools[sim->processes[worker].worker.pool].tells_idle)
         process_pass_new(sim, worker, VERTEX_IDLE, task, idle_ns);
     return idle_ns;
 }
@@ -52,7 +52,7 @@ int64_t worker_pass_idle(struct simulation *sim, uint32_t worker, uint32_t idle,
 // A worker is born as long before its first task as the thread that it stands for, or is like.
 void worker_pass_birth(struct simulation *sim, uint32_t worker, uint32_t task, int64_t from_ns, int64_t start_ns) {
     const struct dag *dag = sim->dag;
-    uint32_t model = sim->processes[worker].model;
+    uint32_t model = sim->processes[worker].worker.model;
     if (model == DAG_NONE) return;
     uint32_t first = dag->threads[model].first;
     if (dag->vertices.kind[first] != VERTEX_THREAD_START || dag->threads[model].count < 2) return;
@@ -91,8 +91,8 @@ static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_
     process_lead(sim, worker, lead_ns, queued && !known);
     if (!known) return;
     struct pickup_service pickup = service_of_pickup(sim, job);
-    process->residual = pickup.residual;
-    if (queued) process->compute_ns += min_ns(pickup.compute_ns, lead_ns);
+    process->lead.residual = pickup.residual;
+    if (queued) process->lead.compute_ns += min_ns(pickup.compute_ns, lead_ns);
 }
 
 // BUSY is as long before the start as it was, or as that is on the mean.
@@ -102,9 +102,9 @@ static void note_busy(struct simulation *sim, uint32_t worker, uint32_t job, boo
     struct process *process = &sim->processes[worker];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     if (!busy || busy->kind != VERTEX_BUSY) return;
-    process->busy_item = log->count;
-    process->awake_ns = (int64_t)(sim->costs->pools[process->pool].awake_ns + 0.5);
-    if (as_recorded) process->awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
+    process->worker.busy_item = log->count;
+    process->worker.awake_ns = (int64_t)(sim->costs->pools[process->worker.pool].awake_ns + 0.5);
+    if (as_recorded) process->worker.awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
 }
 
 void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch, int64_t from_ns,
@@ -119,16 +119,16 @@ void worker_begin_task(struct simulation *sim, uint32_t worker, uint32_t job, en
         pass_recorded_pickup(sim, worker, job, from_ns, start_ns);
     } else if (dispatch == DISPATCH_WOKEN) {
         worker_pass_idle(sim, worker, DAG_NONE, job, from_ns);
-        if (sim->pools[sim->processes[worker].pool].tells_idle)
+        if (sim->pools[sim->processes[worker].worker.pool].tells_idle)
             process_pass_new(sim, worker, VERTEX_BUSY, job, from_ns);
     }
     if (dispatch == DISPATCH_WOKEN) note_busy(sim, worker, job, as_recorded);
     struct process *process = &sim->processes[worker];
     bool arrived = process->life == LIFE_COMING; // and so the pick-up has passed
     process->life = LIFE_RUNS;
-    process->task = job;
+    process->worker.task = job;
     process->now_ns = arrived ? start_ns : from_ns;
-    process->lead_ns = 0;
+    process->lead.ns = 0;
     lead_through_pickup(sim, worker, job, dispatch, start_ns - process->now_ns);
     if (frame_push(sim, worker, frame_of_job(sim, job, FRAME_TASK))) process_make_ready(sim, worker);
 }
@@ -149,15 +149,15 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
                                               .vertex = DAG_NONE,
                                               .awaits = DAG_NONE,
                                               .stages = DAG_NONE,
-                                              .looked = DAG_NONE,
-                                              .preempted_before = DAG_NONE,
+                                              .steal.looked = DAG_NONE,
+                                              .edge.preempted_before = DAG_NONE,
                                               .holds = DAG_NONE,
-                                              .pool = index,
-                                              .model = recorded ? worker : like,
-                                              .maker = maker,
-                                              .own = {DAG_NONE, DAG_NONE, 0},
-                                              .next_of_pool = pool->workers,
-                                              .stolen_from = DAG_NONE};
+                                              .worker.pool = index,
+                                              .worker.model = recorded ? worker : like,
+                                              .worker.maker = maker,
+                                              .steal.own = {DAG_NONE, DAG_NONE, 0},
+                                              .worker.next_of_pool = pool->workers,
+                                              .steal.stolen_from = DAG_NONE};
     pool->workers = worker;
     pool->made++;
     pool->alive++;
@@ -168,7 +168,7 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
 int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint32_t job) {
     const struct dag *dag = sim->dag;
     const struct dag_task *task = &dag->tasks[job_task(sim, job)];
-    int64_t mean_ns = pool_mean_pickup(sim, sim->processes[worker].pool, DISPATCH_NEW);
+    int64_t mean_ns = pool_mean_pickup(sim, sim->processes[worker].worker.pool, DISPATCH_NEW);
     if (worker >= dag->thread_count || dag->threads[worker].count < 2) return mean_ns;
     uint32_t first = dag->threads[worker].first, maker = dag->vertices.cause[first];
     if (maker == DAG_NONE || dag->vertices.kind[first] != VERTEX_THREAD_START) return mean_ns;
@@ -189,9 +189,9 @@ uint32_t worker_wake(struct simulation *sim, uint32_t index, int64_t now_ns) {
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns) {
     struct process *process = &sim->processes[worker];
     process->life = LIFE_COMING;
-    process->comes_as = (uint8_t)dispatch;
-    process->woken_ns = max_ns(woken_ns, process->now_ns);
-    event_put(&sim->events, NOTICE_ARRIVAL, worker, process->woken_ns + takes_ns);
+    process->worker.comes_as = (uint8_t)dispatch;
+    process->worker.woken_ns = max_ns(woken_ns, process->now_ns);
+    event_put(&sim->events, NOTICE_ARRIVAL, worker, process->worker.woken_ns + takes_ns);
 }
 
 // ---- how workers go
@@ -213,7 +213,8 @@ static bool is_death(enum vertex_kind kind) {
 // What a thread still does once it is no worker any more.
 static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirement, int64_t retired_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t model = sim->processes[worker].model, last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
+    uint32_t model = sim->processes[worker].worker.model,
+             last = last_vertex(sim->dag, dag_thread_of(sim->dag, retirement));
     bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
     for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
         int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];
@@ -227,7 +228,7 @@ static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirem
 // How long a worker took to leave, or one of its pool that slept until the shutdown as it does now (`sleeps`), or like
 // it was busy until later.
 static int64_t time_to_leave(const struct simulation *sim, uint32_t worker, uint32_t retirement, bool sleeps) {
-    const struct pool_state *pool = &sim->pools[sim->processes[worker].pool];
+    const struct pool_state *pool = &sim->pools[sim->processes[worker].worker.pool];
     if (sim->dag->vertices.cause[retirement] == DAG_NONE) return 0;
     bool slept;
     int64_t since_ns = recorded_leaving_ns(sim->dag, retirement, &slept);
@@ -255,8 +256,8 @@ static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t
 // A worker without a task leaves, once it is free and `because_ns` has come.
 static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) {
     struct process *process = &sim->processes[worker];
-    struct pool_state *pool = &sim->pools[process->pool];
-    uint32_t own = process->model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
+    struct pool_state *pool = &sim->pools[process->worker.pool];
+    uint32_t own = process->worker.model == worker ? find_retirement(sim->dag, worker) : DAG_NONE;
     uint32_t retirement = own != DAG_NONE ? own : pool->retirement;
     int64_t gone_ns = max_ns(process->now_ns, because_ns);
     if (retirement != DAG_NONE) gone_ns = pass_retirement(sim, worker, retirement, own != DAG_NONE, because_ns);
@@ -264,7 +265,7 @@ static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) 
     process->life = LIFE_OVER;
     pool->alive--;
     pool->gone_ns = max_ns(pool->gone_ns, gone_ns);
-    if (pool->alive == 0 && pool->shutdown != DAG_NONE) pool_end(sim, process->pool);
+    if (pool->alive == 0 && pool->shutdown != DAG_NONE) pool_end(sim, process->worker.pool);
 }
 
 void pool_retire_idle(struct simulation *sim, uint32_t index) {
@@ -289,8 +290,8 @@ static bool may_idle_out(const struct dag_pool *rules, const struct pool_state *
 
 void worker_go_idle(struct simulation *sim, uint32_t worker) {
     struct process *process = &sim->processes[worker];
-    struct pool_state *pool = &sim->pools[process->pool];
-    const struct dag_pool *rules = &sim->dag->pools[process->pool];
+    struct pool_state *pool = &sim->pools[process->worker.pool];
+    const struct dag_pool *rules = &sim->dag->pools[process->worker.pool];
     sim->running--;
     if (pool->shutdown != DAG_NONE && pool->delayed == 0) {
         retire(sim, worker, sim->time_ns[pool->shutdown]);
@@ -305,8 +306,8 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
 // When nothing else goes on, a program whose pools were not seen to die out has ended.
 void worker_idled_out(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
-    const struct dag_pool *rules = &sim->dag->pools[process->pool];
-    struct pool_state *pool = &sim->pools[process->pool];
+    const struct dag_pool *rules = &sim->dag->pools[process->worker.pool];
+    struct pool_state *pool = &sim->pools[process->worker.pool];
     bool over = sim->running == 0 && !pool->all_retire;
     if (over || (int64_t)pool->alive <= staying(rules, pool)) return;
     idle_remove(sim, pool, worker);
