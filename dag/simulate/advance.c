@@ -69,7 +69,7 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
     case VERTEX_SPAWN_BEGIN:
         return vertices->task[v] != DAG_NONE && sim->placement[vertices->task[v]] >= PLACEMENT_SPLIT;
     case VERTEX_SHUTDOWN:
-        return pool_governs(sim, sim->pool_of_shutdown[v]);
+        return pool_governs(sim, sim->recorded.pool_of_shutdown[v]);
     case VERTEX_RESULT:
     case VERTEX_END:
         return sim->edit->staged_count > 0;
@@ -126,7 +126,7 @@ static void begin_preemption(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
     process->edge.joins_ns = process->now_ns + process->lead.ns;
     process->edge.compute_ns = process->edge.asleep_ns = 0;
-    process->edge.residual = sim->residual[process->edge.preempted_before];
+    process->edge.residual = sim->recorded.residuals[process->edge.preempted_before];
     begin_to_compute(sim, index);
 }
 
@@ -139,7 +139,7 @@ static void end_preemption(struct process *process) {
 }
 
 static bool waits(const struct simulation *sim, const struct process *process) {
-    return process->vertex < STEP_LEAST && sim->traits[process->vertex] & (TRAIT_WAITS | TRAIT_LOOKS);
+    return process->vertex < STEP_LEAST && sim->recorded.traits[process->vertex] & (TRAIT_WAITS | TRAIT_LOOKS);
 }
 
 enum reach_outcome { REACH_KNOWN, REACH_AGAIN, REACH_LATER };
@@ -260,7 +260,7 @@ static void end_computing(struct simulation *sim) {
     process->edge.state = EDGE_COMPUTED;
     process->edge.computed_ns = sim->cores.since_ns;
     uint32_t v = process->edge.preempted_before == DAG_NONE ? process->vertex : process->edge.preempted_before;
-    if (sim->calibrating && v < STEP_LEAST) sim->residual[v].slowdown = sim->cores.shares[index].slowdown;
+    if (sim->calibrating && v < STEP_LEAST) sim->recorded.residuals[v].slowdown = sim->cores.shares[index].slowdown;
     int64_t now_ns = process->edge.computed_ns;
     process_advance(sim, index);
     if (sim->processes[index].carried && !goes_on_computing(&sim->processes[index], now_ns))

@@ -22,14 +22,14 @@
 
 bool amortised_new(struct simulation *sim) {
     size_t tasks = (size_t)sim->dag->task_count + 1;
-    sim->making = calloc(tasks, sizeof *sim->making);
-    sim->asking = calloc(tasks, sizeof *sim->asking);
-    return sim->making && sim->asking;
+    sim->regroup.making = calloc(tasks, sizeof *sim->regroup.making);
+    sim->regroup.asking = calloc(tasks, sizeof *sim->regroup.asking);
+    return sim->regroup.making && sim->regroup.asking;
 }
 
 void amortised_free(struct simulation *sim) {
-    free(sim->making);
-    free(sim->asking);
+    free(sim->regroup.making);
+    free(sim->regroup.asking);
 }
 
 // What an edge computed, as far as that is known.
@@ -64,13 +64,13 @@ static bool is_ending(const struct simulation *sim, uint32_t v) {
 
 static void sum_edges_up(struct simulation *sim) {
     size_t tasks = sim->dag->task_count;
-    memset(sim->making, 0, tasks * sizeof *sim->making);
-    memset(sim->asking, 0, tasks * sizeof *sim->asking);
+    memset(sim->regroup.making, 0, tasks * sizeof *sim->regroup.making);
+    memset(sim->regroup.asking, 0, tasks * sizeof *sim->regroup.asking);
     for (uint32_t v = 1; v < sim->dag->vertex_count; v++) {
         if (is_making(sim, v))
-            sim->making[sim->dag->vertices.task[v]] += (double)computed_ns(sim->dag, v);
+            sim->regroup.making[sim->dag->vertices.task[v]] += (double)computed_ns(sim->dag, v);
         else if (is_asking(sim, v))
-            sim->asking[sim->dag->vertices.task[v]] += (double)computed_ns(sim->dag, v);
+            sim->regroup.asking[sim->dag->vertices.task[v]] += (double)computed_ns(sim->dag, v);
     }
 }
 
@@ -102,8 +102,8 @@ void amortised_begin_run(struct simulation *sim) {
     sum_edges_up(sim);
     for (uint32_t t = 0; t < sim->dag->task_count; t++) {
         if (!ends_group(sim, t)) continue;
-        share_in_group(sim, sim->group_first[t], sim->making);
-        share_in_group(sim, sim->group_first[t], sim->asking);
+        share_in_group(sim, sim->regroup.group_first[t], sim->regroup.making);
+        share_in_group(sim, sim->regroup.group_first[t], sim->regroup.asking);
     }
 }
 
@@ -111,9 +111,9 @@ double amortised_part(const struct simulation *sim, uint32_t v) {
     if (!sim->edit->merged_count || v >= STEP_LEAST || !corrects(sim, CORRECTION_AMORTISED)) return 0;
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        return is_making(sim, v) ? sim->making[sim->dag->vertices.task[v]] : 0;
+        return is_making(sim, v) ? sim->regroup.making[sim->dag->vertices.task[v]] : 0;
     case VERTEX_WAIT_BEGIN:
-        return is_asking(sim, v) ? sim->asking[sim->dag->vertices.task[v]] : 0;
+        return is_asking(sim, v) ? sim->regroup.asking[sim->dag->vertices.task[v]] : 0;
     case VERTEX_END:
         return is_ending(sim, v);
     default:

@@ -16,9 +16,9 @@ void computing_begin_run(struct simulation *sim, const struct model *model) {
     sim->shares = model->kind == MODEL_CPU && sim->dag->vertices.compute_ns;
     struct cores_recorded met = {.cores = recorded};
     if (sim->shares) {
-        met.pauses = sim->pauses;
+        met.pauses = sim->recorded.pauses;
         met.pause_count = sim->dag->pause_count;
-        met.background = sim->background;
+        met.background = sim->recorded.background;
         met.background_count = sim->dag->sample_count;
     }
     cores_begin(&sim->cores, cores > 0 ? cores : INFINITY, &met);
@@ -62,7 +62,7 @@ static bool begin_waking(struct simulation *sim, struct process *process, int64_
     if (vertices->rule[v] == RULE_BEGIN) return false;
     int64_t own_ns = vertices->compute_ns[v], mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
     int64_t compute_ns = min_ns(sleeps_anew(sim, process) ? max_ns(own_ns, mean_ns) : own_ns, late_ns - queued_ns);
-    struct cores_residual residual = sim->residual[v];
+    struct cores_residual residual = sim->recorded.residuals[v];
     if (queued_ns == 0 && residual.more_ns > 0) residual.more_ns = 0;
     return begin_edge(process, *time_ns - compute_ns, compute_ns, compute_ns, residual);
 }
@@ -76,7 +76,7 @@ static bool has_come(const struct simulation *sim, const struct process *process
 static int64_t held_residual_ns(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE || !vertices->queued_ns) return 0;
-    int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->residual[v].more_ns;
+    int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->recorded.residuals[v].more_ns;
     if (queued_ns == 0 || more_ns <= 0) return 0;
     return (int64_t)((double)more_ns * (double)preemption_ns(sim, v) / (double)queued_ns);
 }
@@ -101,7 +101,7 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     if (process->wait.state != ASK_NOT && vertices->kind[v] == VERTEX_HELD)
         return begin_waking_anew(sim, process, time_ns);
     if (process->wait.state != ASK_NOT) return begin_waking(sim, process, process->wait.called_ns, time_ns);
-    residual.slowdown = sim->residual[v].slowdown;
+    residual.slowdown = sim->recorded.residuals[v].slowdown;
     if (has_come(sim, process)) return begin_edge(process, *time_ns, 0, 0, residual); // and waits for a core
     int64_t cause_ns = cause_time(sim, process);
     if (cause_ns > process->now_ns + process->lead.ns || (vertices->rule[v] == RULE_BEGIN && !process->entered))
@@ -112,7 +112,7 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     edge_ns += amortised.compute_ns + amortised.queued_ns; // all that queued is to be left out, saved or not
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
-        residual.more_ns += (int64_t)((1 - amortised_part(sim, v)) * (double)sim->residual[v].more_ns);
+        residual.more_ns += (int64_t)((1 - amortised_part(sim, v)) * (double)sim->recorded.residuals[v].more_ns);
     } else if (!process_finds_result(sim, process)) {
         residual.more_ns += held_residual_ns(sim, v);
     }
@@ -133,6 +133,6 @@ static int64_t spared_ns(const struct simulation *sim, const struct process *pro
 
 int64_t process_computed_ns(const struct simulation *sim, const struct process *process) {
     int64_t awake_ns = max_ns(process->edge.computed_ns, process->edge.joins_ns + process->edge.compute_ns);
-    bool held_up = process->vertex < STEP_LEAST && sim->traits[process->vertex] & TRAIT_HELD_UP;
+    bool held_up = process->vertex < STEP_LEAST && sim->recorded.traits[process->vertex] & TRAIT_HELD_UP;
     return awake_ns + process->edge.asleep_ns - (held_up ? spared_ns(sim, process) : 0);
 }

@@ -497,7 +497,8 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
         set_cause(vertices, v, RULE_BEGIN, maker_of(sim, thread, work->source[v]));
     } else if (vertices->kind[v] == VERTEX_RETIRE && pool_governs(sim, thread->pool)) {
         set_cause(vertices, v, RULE_WAKE, now_at(work, sim->pools[thread->pool].shutdown));
-    } else if (vertices->kind[v] == VERTEX_BARRIER && pool_governs(sim, sim->pool_of_barrier[thread - work->threads])) {
+    } else if (vertices->kind[v] == VERTEX_BARRIER &&
+               pool_governs(sim, sim->recorded.pool_of_barrier[thread - work->threads])) {
         set_cause(vertices, v, RULE_MAX, last_awaited(sim, work->source[v], vertices->time_ns[v]));
     } else {
         bool came_first = rule == RULE_GRANT && cause != DAG_NONE && vertices->time_ns[cause] > vertices->time_ns[v];
@@ -666,7 +667,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.asides = work->asides;
     sim->derived.first_aside = work->first_aside;
     sim->derived.task_count = sim->job_count;
-    sim->derived.part_of = sim->part_of;
+    sim->derived.part_of = sim->regroup.part_of;
     run_all(sim, connect, sim->process_count + (sim->job_count + PIECE - 1) / PIECE);
     find_window(&sim->derived);
     return !sim->no_memory;

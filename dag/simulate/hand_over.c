@@ -17,14 +17,14 @@ static const struct pool_costs *costs_of(const struct simulation *sim, uint32_t 
 
 // The first part of a task costs what the task did.
 bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    bool first = job < sim->dag->task_count || sim->part_number[job - sim->dag->task_count] == 0;
+    bool first = job < sim->dag->task_count || sim->regroup.part_number[job - sim->dag->task_count] == 0;
     return first && sim->dag->tasks[job_task(sim, job)].dispatch == dispatch;
 }
 
 // Whether it comes right behind another part, for the spawner and for a worker.
 static bool follows_part(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
     return corrects(sim, CORRECTION_QUICK_PARTS) && dispatch == DISPATCH_QUEUED && job_is_part(sim, job) &&
-           sim->part_number[job - sim->dag->task_count] > 0;
+           sim->regroup.part_number[job - sim->dag->task_count] > 0;
 }
 
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {

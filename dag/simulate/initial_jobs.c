@@ -20,20 +20,21 @@ bool initial_jobs_new(struct simulation *sim) {
     uint32_t count = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) count += dag_task_stands(&dag->tasks[t]);
     struct order_key *order = malloc(((size_t)count + 1) * sizeof *order);
-    sim->initial_jobs = malloc(((size_t)count + 1) * sizeof *sim->initial_jobs);
+    sim->recorded.initial_jobs = malloc(((size_t)count + 1) * sizeof *sim->recorded.initial_jobs);
     for (uint32_t t = 0; order && t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (!dag_task_stands(task)) continue;
-        order[sim->initial_job_count++] = (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
+        order[sim->recorded.initial_job_count++] =
+            (struct order_key){dag->vertices.time_ns[task->start], task->start, t};
     }
-    bool ok = order && sim->initial_jobs && order_sort(order, sim->initial_job_count);
-    for (uint32_t i = 0; ok && i < sim->initial_job_count; i++) sim->initial_jobs[i] = order[i].item;
+    bool ok = order && sim->recorded.initial_jobs && order_sort(order, sim->recorded.initial_job_count);
+    for (uint32_t i = 0; ok && i < sim->recorded.initial_job_count; i++) sim->recorded.initial_jobs[i] = order[i].item;
     free(order);
     return ok;
 }
 
 void initial_jobs_free(struct simulation *sim) {
-    free(sim->initial_jobs);
+    free(sim->recorded.initial_jobs);
 }
 
 // What is left of what it did before recording began goes with the worker.
@@ -92,8 +93,8 @@ void initial_jobs_begin_run(struct simulation *sim) {
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (pool_governs(sim, p)) begin_workers(sim, p);
     }
-    for (uint32_t i = 0; i < sim->initial_job_count; i++) {
-        uint32_t task = sim->initial_jobs[i];
+    for (uint32_t i = 0; i < sim->recorded.initial_job_count; i++) {
+        uint32_t task = sim->recorded.initial_jobs[i];
         if (sim->placement[task] == PLACEMENT_DISPATCHED && !is_begun(sim, task)) queue_put(sim, task, QUEUE_SHARED);
     }
     for (uint32_t p = 1; p < sim->pool_count; p++) {

@@ -20,8 +20,8 @@ bool jobs_reserve(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
         !(sim->dag->due_ns == NULL || (resize(&sim->due_ns, larger, sizeof *sim->due_ns) &&
                                        events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger))) ||
-        !resize(&sim->part_of, parts, sizeof *sim->part_of) ||
-        !resize(&sim->part_number, parts, sizeof *sim->part_number)) {
+        !resize(&sim->regroup.part_of, parts, sizeof *sim->regroup.part_of) ||
+        !resize(&sim->regroup.part_number, parts, sizeof *sim->regroup.part_number)) {
         return false;
     }
     sim->job_capacity = (uint32_t)larger;
@@ -35,8 +35,8 @@ void jobs_free(struct simulation *sim) {
     free(sim->queue.left);
     free(sim->queue.right);
     free(sim->queue.holder);
-    free(sim->part_of);
-    free(sim->part_number);
+    free(sim->regroup.part_of);
+    free(sim->regroup.part_number);
 }
 
 uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
@@ -45,7 +45,7 @@ uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
         return DAG_NONE;
     }
     sim->queue.holder[sim->job_count] = QUEUE_NOWHERE;
-    sim->part_of[sim->job_count - sim->dag->task_count] = task;
-    sim->part_number[sim->job_count - sim->dag->task_count] = part;
+    sim->regroup.part_of[sim->job_count - sim->dag->task_count] = task;
+    sim->regroup.part_number[sim->job_count - sim->dag->task_count] = part;
     return sim->job_count++;
 }

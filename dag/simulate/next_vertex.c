@@ -32,9 +32,10 @@ static void pop(struct simulation *sim, uint32_t process) {
 // Of several bodies in one wait, it is kept from the one that it was kept from longest.
 static void preempt_before(const struct simulation *sim, struct process *process, uint32_t start) {
     if (!corrects(sim, CORRECTION_PREEMPTION)) return;
-    int64_t most_ns =
-        process->edge.preempted_before == DAG_NONE ? 0 : sim->residual[process->edge.preempted_before].more_ns;
-    if (sim->residual[start].more_ns > most_ns) process->edge.preempted_before = start;
+    int64_t most_ns = process->edge.preempted_before == DAG_NONE
+                          ? 0
+                          : sim->recorded.residuals[process->edge.preempted_before].more_ns;
+    if (sim->recorded.residuals[start].more_ns > most_ns) process->edge.preempted_before = start;
 }
 
 // A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
@@ -42,7 +43,7 @@ static void preempt_before(const struct simulation *sim, struct process *process
 static void skip(struct simulation *sim, struct process *process, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t *time_ns = sim->dag->vertices.time_ns;
-    bool found = sim->helped[index] && stealing_governs(sim, task->pool);
+    bool found = sim->recorded.helped[index] && stealing_governs(sim, task->pool);
     if (found && sim->shares)
         preempt_before(sim, process, task->start);
     else if (found)
@@ -85,7 +86,7 @@ bool process_finds_result(const struct simulation *sim, const struct process *pr
 // Whether a waiter came to the end of its wait from a task that it had helped with.
 static bool ends_behind_help(const struct simulation *sim, uint32_t v) {
     uint32_t before = dag_task_of(&sim->dag->vertices, v - 1);
-    return before != DAG_NONE && sim->helped[before] && sim->placement[before] == PLACEMENT_DISPATCHED &&
+    return before != DAG_NONE && sim->recorded.helped[before] && sim->placement[before] == PLACEMENT_DISPATCHED &&
            frame_last_of_body(sim, before) == v - 1;
 }
 

@@ -111,18 +111,18 @@ void process_pass_by(struct simulation *sim, uint32_t process, uint32_t vertex, 
 
 // Stages that awaited the vertex go on where it was brought about. They are kept newest first.
 static void take_stages(struct simulation *sim, uint32_t process, uint32_t vertex) {
-    uint32_t last = sim->first_stage[vertex];
+    uint32_t last = sim->regroup.first_stage[vertex];
     while (sim->frames[last].link != DAG_NONE) last = sim->frames[last].link;
     sim->frames[last].link = sim->processes[process].stages;
-    sim->processes[process].stages = sim->first_stage[vertex];
-    sim->first_stage[vertex] = DAG_NONE;
+    sim->processes[process].stages = sim->regroup.first_stage[vertex];
+    sim->regroup.first_stage[vertex] = DAG_NONE;
 }
 
 void vertex_set(struct simulation *sim, uint32_t process, uint32_t vertex, int64_t time_ns) {
     sim->time_ns[vertex] = time_ns;
-    if (!(sim->traits[vertex] & TRAIT_AWAITED)) return;
+    if (!(sim->recorded.traits[vertex] & TRAIT_AWAITED)) return;
     vertex_release(sim, vertex);
-    if (sim->stages_left && sim->first_stage[vertex] != DAG_NONE) take_stages(sim, process, vertex);
+    if (sim->regroup.stages_left && sim->regroup.first_stage[vertex] != DAG_NONE) take_stages(sim, process, vertex);
 }
 
 void process_pass_as(struct simulation *sim, uint32_t process, uint32_t vertex, uint32_t job, int64_t time_ns) {

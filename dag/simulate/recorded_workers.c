@@ -82,20 +82,20 @@ static void find_workers(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     uint32_t count = 0;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
-        if (dag->threads[i].worker && dag->threads[i].pool < sim->pool_count) sim->recorded_workers[count++] = i;
+        if (dag->threads[i].worker && dag->threads[i].pool < sim->pool_count) sim->recorded.workers[count++] = i;
     }
-    qsort_r(sim->recorded_workers, count, sizeof *sim->recorded_workers, by_making, (void *)dag);
+    qsort_r(sim->recorded.workers, count, sizeof *sim->recorded.workers, by_making, (void *)dag);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t thread = sim->recorded_workers[i], retirement = find_retirement(dag, thread);
+        uint32_t thread = sim->recorded.workers[i], retirement = find_retirement(dag, thread);
         struct pool_state *pool = &sim->pools[dag->threads[thread].pool];
-        if (pool->recorded_count++ == 0) pool->recorded = &sim->recorded_workers[i];
+        if (pool->recorded_count++ == 0) pool->recorded = &sim->recorded.workers[i];
         pool->tells_idle |= tells_idle(dag, &dag->threads[thread]);
         pool->all_retire &= retirement != DAG_NONE;
         if (retirement == DAG_NONE) continue;
         if (pool->retirement == DAG_NONE) pool->retirement = retirement;
         if (dag->vertices.cause[retirement] == DAG_NONE) continue;
         note_leaving(dag, pool, retirement);
-        sim->pool_of_shutdown[dag->vertices.cause[retirement]] = dag->threads[thread].pool;
+        sim->recorded.pool_of_shutdown[dag->vertices.cause[retirement]] = dag->threads[thread].pool;
     }
 }
 
@@ -109,13 +109,13 @@ static void find_barrier(struct simulation *sim, uint32_t thread) {
         if (dag->vertices.kind[cause] == VERTEX_SHUTDOWN)
             shutdown = cause;
         else if (dag->threads[dag_thread_of(dag, cause)].worker)
-            sim->pool_of_barrier[thread] = dag->threads[dag_thread_of(dag, cause)].pool;
+            sim->recorded.pool_of_barrier[thread] = dag->threads[dag_thread_of(dag, cause)].pool;
     }
-    struct pool_state *pool = &sim->pools[sim->pool_of_barrier[thread]];
-    sim->next_barrier[thread] = pool->barriers;
-    if (sim->pool_of_barrier[thread]) pool->barriers = thread;
-    if (shutdown != DAG_NONE && sim->pool_of_barrier[thread]) {
-        sim->pool_of_shutdown[shutdown] = sim->pool_of_barrier[thread];
+    struct pool_state *pool = &sim->pools[sim->recorded.pool_of_barrier[thread]];
+    sim->recorded.next_barrier[thread] = pool->barriers;
+    if (sim->recorded.pool_of_barrier[thread]) pool->barriers = thread;
+    if (shutdown != DAG_NONE && sim->recorded.pool_of_barrier[thread]) {
+        sim->recorded.pool_of_shutdown[shutdown] = sim->recorded.pool_of_barrier[thread];
     }
 }
 
@@ -123,12 +123,12 @@ bool recorded_workers_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     sim->pool_count = dag->pool_count;
     sim->pools = calloc((size_t)dag->pool_count + 1, sizeof *sim->pools);
-    sim->recorded_workers = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->recorded_workers);
-    sim->pool_of_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->pool_of_barrier);
-    sim->next_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->next_barrier);
-    sim->pool_of_shutdown = calloc((size_t)dag->vertex_count + 1, sizeof *sim->pool_of_shutdown);
-    if (!sim->pools || !sim->recorded_workers || !sim->pool_of_barrier || !sim->next_barrier ||
-        !sim->pool_of_shutdown) {
+    sim->recorded.workers = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->recorded.workers);
+    sim->recorded.pool_of_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->recorded.pool_of_barrier);
+    sim->recorded.next_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->recorded.next_barrier);
+    sim->recorded.pool_of_shutdown = calloc((size_t)dag->vertex_count + 1, sizeof *sim->recorded.pool_of_shutdown);
+    if (!sim->pools || !sim->recorded.workers || !sim->recorded.pool_of_barrier || !sim->recorded.next_barrier ||
+        !sim->recorded.pool_of_shutdown) {
         return false;
     }
     for (uint32_t p = 0; p < sim->pool_count; p++) sim->pools[p].barriers = DAG_NONE;
@@ -146,8 +146,8 @@ bool recorded_workers_new(struct simulation *sim) {
 
 void recorded_workers_free(struct simulation *sim) {
     free(sim->pools);
-    free(sim->recorded_workers);
-    free(sim->pool_of_barrier);
-    free(sim->next_barrier);
-    free(sim->pool_of_shutdown);
+    free(sim->recorded.workers);
+    free(sim->recorded.pool_of_barrier);
+    free(sim->recorded.next_barrier);
+    free(sim->recorded.pool_of_shutdown);
 }

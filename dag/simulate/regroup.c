@@ -13,44 +13,45 @@
 
 bool regroup_new(struct simulation *sim) {
     size_t tasks = (size_t)sim->dag->task_count + 1;
-    sim->group_first = malloc(tasks * sizeof *sim->group_first);
-    sim->parts_left = calloc(tasks, sizeof *sim->parts_left);
-    sim->first_stage = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *sim->first_stage);
-    if (!sim->group_first || !sim->parts_left || !sim->first_stage) return false;
-    for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->group_first[t] = DAG_NONE;
-    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) sim->first_stage[v] = DAG_NONE;
+    sim->regroup.group_first = malloc(tasks * sizeof *sim->regroup.group_first);
+    sim->regroup.parts_left = calloc(tasks, sizeof *sim->regroup.parts_left);
+    sim->regroup.first_stage = malloc(((size_t)sim->dag->vertex_count + 1) * sizeof *sim->regroup.first_stage);
+    if (!sim->regroup.group_first || !sim->regroup.parts_left || !sim->regroup.first_stage) return false;
+    for (uint32_t t = 0; t < sim->dag->task_count; t++) sim->regroup.group_first[t] = DAG_NONE;
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) sim->regroup.first_stage[v] = DAG_NONE;
     return true;
 }
 
 void regroup_free(struct simulation *sim) {
-    free(sim->group_first);
-    free(sim->parts_left);
-    free(sim->first_stage);
+    free(sim->regroup.group_first);
+    free(sim->regroup.parts_left);
+    free(sim->regroup.first_stage);
 }
 
 // Each group's first member is the one that follows none.
 static void find_groups(struct simulation *sim) {
     const uint32_t *next = sim->edit->merged_next;
     uint32_t count = sim->dag->task_count;
-    for (uint32_t t = 0; t < count; t++) sim->group_first[t] = next[t] == DAG_NONE ? DAG_NONE : t;
+    for (uint32_t t = 0; t < count; t++) sim->regroup.group_first[t] = next[t] == DAG_NONE ? DAG_NONE : t;
     for (uint32_t t = 0; t < count; t++) {
-        if (next[t] != DAG_NONE && next[t] != t) sim->group_first[next[t]] = DAG_NONE;
+        if (next[t] != DAG_NONE && next[t] != t) sim->regroup.group_first[next[t]] = DAG_NONE;
     }
     for (uint32_t t = 0; t < count; t++) {
-        if (sim->group_first[t] != t || next[t] == t) continue;
+        if (sim->regroup.group_first[t] != t || next[t] == t) continue;
         uint32_t last = t;
         while (next[last] != last) last = next[last];
-        sim->group_first[t] = DAG_NONE;
-        sim->group_first[last] = t;
+        sim->regroup.group_first[t] = DAG_NONE;
+        sim->regroup.group_first[last] = t;
     }
 }
 
 void regroup_begin_run(struct simulation *sim) {
     sim->job_count = sim->dag->task_count;
-    sim->stages_left = 0;
-    if (sim->edit->merged_count || sim->had_groups) find_groups(sim);
-    sim->had_groups = sim->edit->merged_count;
-    if (sim->edit->parts_count) memcpy(sim->parts_left, sim->edit->parts, sim->dag->task_count * sizeof(uint32_t));
+    sim->regroup.stages_left = 0;
+    if (sim->edit->merged_count || sim->regroup.had_groups) find_groups(sim);
+    sim->regroup.had_groups = sim->edit->merged_count;
+    if (sim->edit->parts_count)
+        memcpy(sim->regroup.parts_left, sim->edit->parts, sim->dag->task_count * sizeof(uint32_t));
 }
 
 // ---- groups
@@ -69,7 +70,7 @@ void group_begin(struct simulation *sim, uint32_t process, uint32_t task) {
         around->since_ns = sim->dag->vertices.time_ns[body.end - 1];
         if (!frame_push(sim, process, body)) return;
     }
-    push_member(sim, process, sim->group_first[task]);
+    push_member(sim, process, sim->regroup.group_first[task]);
 }
 
 void group_go_on(struct simulation *sim, uint32_t process, uint32_t member) {
@@ -94,7 +95,7 @@ static void give_results(struct simulation *sim, uint32_t process, uint32_t memb
 }
 
 void group_end(struct simulation *sim, uint32_t process, uint32_t task) {
-    give_results(sim, process, sim->group_first[task]);
+    give_results(sim, process, sim->regroup.group_first[task]);
 }
 
 // ---- parts
@@ -117,7 +118,7 @@ static void sum_edges(const struct simulation *sim, uint32_t from, uint32_t to, 
 // A part takes an equal share of what its task's body computed, and waited for cores, and sleeps as long as that did.
 static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t job) {
     uint32_t of = job_task(sim, job), parts = sim->edit->parts[of];
-    uint32_t part = sim->part_number[job - sim->dag->task_count];
+    uint32_t part = sim->regroup.part_number[job - sim->dag->task_count];
     const struct dag_task *task = &sim->dag->tasks[of];
     int64_t compute_ns, queued_ns;
     sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
@@ -133,7 +134,7 @@ static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t j
 // When the last part has ended, so has the task; and whatever else was brought about in it is.
 static void end_part(struct simulation *sim, uint32_t process, uint32_t task) {
     const struct dag_task *whole = &sim->dag->tasks[task];
-    if (--sim->parts_left[task] > 0) return;
+    if (--sim->regroup.parts_left[task] > 0) return;
     for (uint32_t v = whole->start + 1; v <= whole->tail; v++) {
         bool others = sim->dag->vertices.kind[v] == VERTEX_RESULT && sim->dag->vertices.task[v] != task;
         if (others) process_pass(sim, process, v, sim->processes[process].now_ns);
@@ -244,9 +245,9 @@ static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited
         process_pass_by(sim, index, sim->dag->tasks[frame->task].spawn_end, process->now_ns, true);
     }
     frame->left = frame->parked = true;
-    frame->link = sim->first_stage[awaited];
-    sim->first_stage[awaited] = stage;
-    sim->stages_left++;
+    frame->link = sim->regroup.first_stage[awaited];
+    sim->regroup.first_stage[awaited] = stage;
+    sim->regroup.stages_left++;
 }
 
 void stage_wait(struct simulation *sim, uint32_t index, uint32_t wait_end, int64_t time_ns) {
@@ -275,7 +276,7 @@ void stages_resume(struct simulation *sim, uint32_t index) {
         sim->frames[stage].parked = false;
         sim->frames[stage].outer = process->frame;
         process->frame = stage;
-        sim->stages_left--;
+        sim->regroup.stages_left--;
     }
     process->stages = DAG_NONE;
 }

@@ -53,7 +53,7 @@ static void measure_others(struct simulation *sim, const double *own_ns) {
         double length_ns = (double)(to->time_ns - from->time_ns);
         double busy_ns = fmax((double)(to->machine_cpu_ns - from->machine_cpu_ns),
                               (double)(to->process_cpu_ns - from->process_cpu_ns));
-        sim->background[s].cores = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
+        sim->recorded.background[s].cores = length_ns > 0 ? fmax(busy_ns - own_ns[s], 0) / length_ns : 0;
     }
 }
 
@@ -123,7 +123,7 @@ static double cores_needed(const int64_t *together_ns, uint32_t most, double own
 // two samples.
 static void bound_others(struct sweep *sweep) {
     const double nearly_all = 0.99;
-    double *others = &sweep->sim->background[sweep->sample].cores;
+    double *others = &sweep->sim->recorded.background[sweep->sample].cores;
     double needed = cores_needed(sweep->together_ns, sweep->most, nearly_all * sweep->own_ns[sweep->sample]);
     *others = fmax(fmin(*others, recorded_cores(sweep->sim) - needed), 0);
     memset(sweep->together_ns, 0, (sweep->most + 1) * sizeof *sweep->together_ns);
@@ -131,7 +131,7 @@ static void bound_others(struct sweep *sweep) {
 
 static void pass_sample(struct sweep *sweep) {
     if (sweep->together_ns) bound_others(sweep);
-    struct cores_background *stretch = &sweep->sim->background[sweep->sample++];
+    struct cores_background *stretch = &sweep->sim->recorded.background[sweep->sample++];
     stretch->until_work_ns = (int64_t)sweep->work_ns;
     stretch->until_ns = sweep->now_ns - sweep->paused_ns;
 }
@@ -145,7 +145,8 @@ static void pass_change(struct sweep *sweep) {
     }
     const struct dag_pause *pause = &dag->pauses[sweep->pause];
     if (!sweep->paused) {
-        sim->pauses[sweep->pause] = (struct cores_pause){(int64_t)sweep->work_ns, pause->end_ns - pause->begin_ns};
+        sim->recorded.pauses[sweep->pause] =
+            (struct cores_pause){(int64_t)sweep->work_ns, pause->end_ns - pause->begin_ns};
     } else {
         sweep->pause++;
         sweep->paused_ns += pause->end_ns - pause->begin_ns;
@@ -155,7 +156,7 @@ static void pass_change(struct sweep *sweep) {
 
 static double rate(const struct sweep *sweep) {
     const struct simulation *sim = sweep->sim;
-    return cores_rate(recorded_cores(sim), sim->background[sweep->sample].cores, sweep->awake);
+    return cores_rate(recorded_cores(sim), sim->recorded.background[sweep->sample].cores, sweep->awake);
 }
 
 static void serve(struct sweep *sweep, int64_t until_ns) {
@@ -189,7 +190,7 @@ static void take_edge(struct sweep *sweep, uint32_t thread) {
         return;
     }
     int64_t service_ns = (int64_t)round(cores_clock_since(sweep->served, sweep->begun[thread]));
-    sim->residual[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
+    sim->recorded.residuals[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
     sweep->awake--;
     next_edge(sweep, thread);
 }
@@ -242,24 +243,25 @@ static bool measure_background(struct simulation *sim, const uint8_t *played) {
 
 bool service_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    free(sim->residual); // of an attempt without enough memory
-    free(sim->pauses);
-    free(sim->background);
-    sim->residual = calloc((size_t)dag->vertex_count + 1, sizeof *sim->residual);
-    sim->pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->pauses);
-    sim->background = calloc((size_t)dag->sample_count + 1, sizeof *sim->background);
+    free(sim->recorded.residuals); // of an attempt without enough memory
+    free(sim->recorded.pauses);
+    free(sim->recorded.background);
+    sim->recorded.residuals = calloc((size_t)dag->vertex_count + 1, sizeof *sim->recorded.residuals);
+    sim->recorded.pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->recorded.pauses);
+    sim->recorded.background = calloc((size_t)dag->sample_count + 1, sizeof *sim->recorded.background);
     uint8_t *played = awake_played_new(dag);
-    bool ok = sim->residual && sim->pauses && sim->background && played && measure_background(sim, played) &&
-              go_through(&(struct sweep){.sim = sim, .played = played});
+    bool ok = sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background && played &&
+              measure_background(sim, played) && go_through(&(struct sweep){.sim = sim, .played = played});
     free(played);
     for (uint32_t i = 0; ok && i < dag->thread_count; i++) { // a carrier is kept, and not shared
         const struct dag_thread *thread = &dag->threads[i];
-        if (thread->is_virtual) memset(&sim->residual[thread->first], 0, thread->count * sizeof *sim->residual);
+        if (thread->is_virtual)
+            memset(&sim->recorded.residuals[thread->first], 0, thread->count * sizeof *sim->recorded.residuals);
     }
     if (ok && !corrects(sim, CORRECTION_SERVICE))
-        memset(sim->residual, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->residual);
+        memset(sim->recorded.residuals, 0, ((size_t)dag->vertex_count + 1) * sizeof *sim->recorded.residuals);
     for (uint32_t i = 0; ok && i < dag->sample_count && !corrects(sim, CORRECTION_OTHER_LOAD); i++)
-        sim->background[i].cores = 0;
+        sim->recorded.background[i].cores = 0;
     return ok;
 }
 
@@ -274,7 +276,7 @@ struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t i
     uint32_t first = dag->threads[task->thread].first, from = task->pickup > first ? task->pickup - 1 : first;
     for (uint32_t v = from + 1; v <= task->start; v++) {
         if (time_ns[v] <= since_ns) continue;
-        pickup.residual.more_ns += sim->residual[v].more_ns;
+        pickup.residual.more_ns += sim->recorded.residuals[v].more_ns;
         pickup.compute_ns += dag->vertices.compute_ns[v];
     }
     if (task->dispatch == DISPATCH_QUEUED) return pickup;

@@ -124,7 +124,7 @@ static enum placement placement_of(const struct simulation *sim, uint32_t index)
 
 static bool is_run_by_pool(const struct simulation *sim, uint32_t thread) {
     const struct dag_thread *of = &sim->dag->threads[thread];
-    return (of->worker && pool_governs(sim, of->pool)) || pool_governs(sim, sim->pool_of_barrier[thread]);
+    return (of->worker && pool_governs(sim, of->pool)) || pool_governs(sim, sim->recorded.pool_of_barrier[thread]);
 }
 
 static void begin_thread(struct simulation *sim, uint32_t index) {
@@ -210,7 +210,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
 }
 
 static bool is_stuck(const struct simulation *sim) {
-    if (sim->running > 0 || sim->stages_left > 0) return true;
+    if (sim->running > 0 || sim->regroup.stages_left > 0) return true;
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (sim->pools[p].queue_length > 0) return true;
     }
@@ -222,8 +222,9 @@ static void forget_waiting(struct simulation *sim) {
     for (uint32_t i = 0; i < sim->process_count; i++) {
         if (sim->processes[i].awaits != DAG_NONE) sim->parking.first[sim->processes[i].awaits] = DAG_NONE;
     }
-    for (uint32_t f = 0; sim->stages_left && f < sim->frame_count; f++) {
-        if (sim->frames[f].parked) sim->first_stage[sim->dag->vertices.cause[sim->frames[f].next - 1]] = DAG_NONE;
+    for (uint32_t f = 0; sim->regroup.stages_left && f < sim->frame_count; f++) {
+        if (sim->frames[f].parked)
+            sim->regroup.first_stage[sim->dag->vertices.cause[sim->frames[f].next - 1]] = DAG_NONE;
     }
 }
 

@@ -119,65 +119,88 @@ struct arrivals {         // spawns, by a thread in nobody's name or main's, of 
     uint32_t first, last; // vertices; DAG_NONE: there are none
 };
 
-struct simulation {
-    const struct dag *dag;
-    const struct costs *costs;
-    const struct dag_edit *edit;
-    enum model_kind model;
-
-    struct process *processes; // recorded threads first
-    uint32_t process_count, process_capacity;
-    struct frame *frames;
-    uint32_t frame_count, frame_capacity, unused_frame;
-    int64_t slept_ns;          // of the worker that was woken last: how long it had
-    double rate;               // of arrivals; 0: as recorded
-    struct arrivals *arrivals; // a recorded thread each
-    struct event_list events;
-    struct cores cores;                  // who computes, where processes share the cores
-    bool shares;                         // they do
-    struct cores_residual *residual;     // a vertex each: of the edge to it
-    bool calibrated, calibrating;        // the recording has been replayed, for their `slowdown`; is being replayed
+// What is read off the recording once, and no run changes. By task, thread or vertex where nothing else is said.
+struct recorded {
+    uint8_t *traits;            // of a vertex: enum trait
+    uint32_t *spawned_next;     // of a task: the one that the same thread spawns next, DAG_NONE
+    uint32_t *workers;          // what pool_state.recorded points into
+    uint32_t *pool_of_barrier;  // of a thread: whose end it is the barrier of, 0: none
+    uint32_t *next_barrier;     // of a thread: the pool's next one, DAG_NONE
+    uint32_t *pool_of_shutdown; // of a vertex, 0: none
+    uint32_t *initial_jobs;     // tasks that pools had when recording began, in order of their start
+    uint32_t initial_job_count;
+    bool *helped;             // of a task: in a wait, by a worker or another thread
+    int64_t *taken_before_ns; // of a task: what was woken for it in a stealing pool took it so long before its start
+    struct transition *transitions; // by pool, then time
+    uint32_t transition_count;
+    uint32_t *transition_after; // of a task that was spawned to a pool: the first transition later than that
+    int64_t *busy_until_ns;     // of a task that lay in a queue: when that had run empty
+    // Where processes share the cores, once it has been replayed:
+    struct cores_residual *residuals;    // of a vertex: of the edge to it
     struct cores_pause *pauses;          // a pause of the DAG each
     struct cores_background *background; // a sample of the DAG each: until then
-    const struct simulation *beside;     // whose traits, spawned_next and, if it has calibrated, residual, pauses and
-                                         // background these are; NULL: its own
-    struct parking parking;
-    int64_t *time_ns;   // a vertex each; DAG_PENDING, DAG_ABSENT
-    uint8_t *placement; // a task each
-    uint8_t *dispatch;  // a job each, of this run
+};
 
+// Tasks that the edit regroups (regroup.c).
+struct regroup {
     uint32_t *group_first;           // a task each: of one that ends a group, its first member; else DAG_NONE
     bool had_groups;                 // the run before
     double *making, *asking;         // a task each, of a group, not its first: what part of these goes (amortised.c)
     uint32_t *parts_left;            // a task each: of one that is split, how many are still to end
     uint32_t *part_of, *part_number; // by job beyond the tasks: the task, and which of its parts
-    uint32_t job_count, job_capacity;
-    uint32_t *first_stage; // a vertex each: frame of a stage that awaits it, DAG_NONE
-    uint32_t stages_left;  // that await something
+    uint32_t *first_stage;           // a vertex each: frame of a stage that awaits it, DAG_NONE
+    uint32_t stages_left;            // that await something
+};
 
+struct simulation {
+    const struct dag *dag;
+    const struct costs *costs;
+    const struct simulation *beside; // whose traits, spawned_next and, if it has calibrated, residuals, pauses and
+                                     // background these are; NULL: its own
+    struct recorded recorded;
+    bool calibrated, calibrating; // the recording has been replayed, for the residuals' `slowdown`; is being replayed
+
+    // What the run is asked for, and what follows from that.
+    const struct dag_edit *edit;
+    enum model_kind model;
+    double rate;               // of arrivals; 0: as recorded
+    struct arrivals *arrivals; // a recorded thread each
+    uint8_t *placement;        // a task each
+    bool shares;               // processes share the cores
+    bool grants;               // it settles anew which threads have resources
+    bool moves;                // some jobs have moved (job_has_moved)
+    bool steals;               // some pool is a stealing one
+    bool skims; // nothing shares the cores, comes at another rate, is staged or deferred: plain vertices can be passed
+                // without a look at them
+
+    // The clock.
+    struct event_list events;
+    struct cores cores; // what computes, where processes share the cores
+    struct parking parking;
+    uint32_t running;   // processes that are neither idle nor over
+    uint32_t advancing; // the process that goes on now
+    int64_t *time_ns;   // a vertex each; DAG_PENDING, DAG_ABSENT
+    bool no_memory;
+
+    // Processes and jobs.
+    struct process *processes; // recorded threads first
+    uint32_t process_count, process_capacity;
+    struct frame *frames;
+    uint32_t frame_count, frame_capacity, unused_frame;
+    uint8_t *dispatch; // a job each
+    int64_t *due_ns;   // a job each, where the trace tells of some
+    uint32_t job_count, job_capacity;
+    struct regroup regroup;
+
+    // Pools and resources.
     struct pool_state *pools; // by trace pool id
     uint32_t pool_count;
-    uint32_t *recorded_workers; // what pool_state.recorded points into
-    uint32_t *pool_of_barrier;  // a thread each: whose end it is the barrier of, 0: none
-    uint32_t *next_barrier;     // a thread each: the pool's next one, DAG_NONE
-    uint32_t *pool_of_shutdown; // a vertex each, 0: none
-    uint32_t *initial_jobs;     // tasks that pools had when recording began, in order of their start
-    uint32_t initial_job_count;
     struct task_queue queue;
-    bool *helped;             // a task each: in a wait, by a worker or another thread, as recorded
-    int64_t *taken_before_ns; // a task each: who was woken for it in a stealing pool took it so long before its start
-    struct transition *transitions; // by pool, then time
-    uint32_t transition_count;
-    uint32_t
-        *transition_after;  // a task each, of those that were spawned to a pool: the first transition later than that
-    int64_t *busy_until_ns; // a task each, of those that lay in a queue: when that had run empty
-
+    int64_t slept_ns;           // of the worker that was woken last: how long it had
     struct resource *resources; // of the DAG
-    bool grants;                // this run settles anew which threads have them
     struct carriers carriers;
     struct hold *holds;
     uint32_t hold_count, hold_capacity, unused_hold;
-    int64_t *due_ns; // a job each, where the trace tells of some
     struct donors *donors;
     uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
     struct starvation starvation;
@@ -187,19 +210,9 @@ struct simulation {
     struct deferred *deferred; // by wait, then by where they were recorded
     uint32_t deferred_count;
 
-    uint32_t running;   // processes that are neither idle nor over
-    uint32_t advancing; // the process that goes on now
-
-    uint8_t *traits;        // a vertex each: enum trait, in all runs the same
-    uint32_t *spawned_next; // a task each: the one that the same thread spawns next, DAG_NONE
-    bool moves;             // some jobs have moved (job_has_moved)
-    bool steals;            // some pool is a stealing one
-    bool skims;             // nobody shares the cores, comes at another rate, is staged or sinks: plain vertices can be
-                            // passed without a look at them
-    struct passages *log;   // a process each
-    uint32_t passed;        // vertices in it
-    bool no_memory;
-
+    // What comes out.
+    struct passages *log; // a process each
+    uint32_t passed;      // vertices in it
     struct dag derived;
     struct derive_work *derive;
     struct stuck stuck;
@@ -220,7 +233,7 @@ static inline bool stealing_governs(const struct simulation *sim, uint32_t pool)
 }
 
 static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
-    return job < sim->dag->task_count ? job : sim->part_of[job - sim->dag->task_count];
+    return job < sim->dag->task_count ? job : sim->regroup.part_of[job - sim->dag->task_count];
 }
 
 // When a task was spawned in this run, DAG_ABSENT where it was there from the beginning.
@@ -245,7 +258,7 @@ static inline bool job_has_left(const struct simulation *sim, uint32_t job) {
 }
 
 static inline bool ends_group(const struct simulation *sim, uint32_t task) {
-    return task < sim->dag->task_count && sim->group_first[task] != DAG_NONE;
+    return task < sim->dag->task_count && sim->regroup.group_first[task] != DAG_NONE;
 }
 
 #endif

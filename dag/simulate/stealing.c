@@ -32,7 +32,7 @@ static void find_helped(struct simulation *sim, const struct dag_thread *thread,
             waits[body] = false;
             break;
         case VERTEX_START:
-            sim->helped[task] = waits[body] && dag->tasks[task].dispatch == DISPATCH_HELPED;
+            sim->recorded.helped[task] = waits[body] && dag->tasks[task].dispatch == DISPATCH_HELPED;
             body = task;
             waits[body] = false;
             break;
@@ -60,32 +60,32 @@ static void find_taken(struct simulation *sim) {
         bool waits = kind == VERTEX_WAIT_BEGIN;
         if (waits && dag_thread_of(dag, v) != dag_thread_of(dag, task->spawn_begin)) continue;
         int64_t before_ns = vertices->time_ns[task->start] - vertices->time_ns[v] + waits; // it was gone by then
-        sim->taken_before_ns[index] = max_ns(sim->taken_before_ns[index], before_ns);
+        sim->recorded.taken_before_ns[index] = max_ns(sim->recorded.taken_before_ns[index], before_ns);
     }
 }
 
 bool stealing_new(struct simulation *sim) {
-    sim->helped = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->helped);
-    sim->taken_before_ns = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->taken_before_ns);
+    sim->recorded.helped = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->recorded.helped);
+    sim->recorded.taken_before_ns = calloc((size_t)sim->dag->task_count + 1, sizeof *sim->recorded.taken_before_ns);
     bool *waits = calloc((size_t)sim->dag->task_count + 1, sizeof *waits);
-    for (uint32_t i = 0; sim->helped && waits && i < sim->dag->thread_count; i++) {
+    for (uint32_t i = 0; sim->recorded.helped && waits && i < sim->dag->thread_count; i++) {
         find_helped(sim, &sim->dag->threads[i], waits);
     }
-    bool ok = sim->helped && sim->taken_before_ns && waits;
+    bool ok = sim->recorded.helped && sim->recorded.taken_before_ns && waits;
     if (ok) find_taken(sim);
     free(waits);
     return ok;
 }
 
 void stealing_free(struct simulation *sim) {
-    free(sim->helped);
-    free(sim->taken_before_ns);
+    free(sim->recorded.helped);
+    free(sim->recorded.taken_before_ns);
 }
 
 bool stealing_looks_before(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t before = v > 0 ? dag_task_of(vertices, v - 1) : DAG_NONE;
-    if (before == DAG_NONE || !sim->helped[before] || sim->dag->tasks[before].tail != v - 1) return false;
+    if (before == DAG_NONE || !sim->recorded.helped[before] || sim->dag->tasks[before].tail != v - 1) return false;
     return vertices->kind[v] != VERTEX_WAIT_END && vertices->kind[v] != VERTEX_START;
 }
 
@@ -97,7 +97,7 @@ bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
     case DISPATCH_QUEUED:
         return true;
     default:
-        return sim->helped[index] && !(task->flags & TASK_UNFINISHED);
+        return sim->recorded.helped[index] && !(task->flags & TASK_UNFINISHED);
     }
 }
 
@@ -171,7 +171,7 @@ static bool call_for(struct simulation *sim, uint32_t index, uint32_t task, int6
     if (worker == DAG_NONE) return false;
     int64_t takes_ns = makes ? worker_time_to_begin(sim, worker, task) : time_to_come(sim, task, dispatch);
     bool as_recorded = dispatch == DISPATCH_WOKEN && is_as_recorded(sim, task, dispatch);
-    int64_t before_ns = as_recorded ? min_ns(sim->taken_before_ns[job_task(sim, task)], takes_ns) : 0;
+    int64_t before_ns = as_recorded ? min_ns(sim->recorded.taken_before_ns[job_task(sim, task)], takes_ns) : 0;
     worker_send(sim, worker, dispatch, now_ns, takes_ns - before_ns);
     sim->processes[worker].worker.takes_before_ns = before_ns;
     return makes;
@@ -240,7 +240,7 @@ static int64_t reached_ns(const struct process *process) {
 static uint32_t end_of_wait(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t v = process->vertex, last = sim->frames[process->frame].end - 1;
-    if (!(sim->traits[v] & TRAIT_LOOKS)) return v;
+    if (!(sim->recorded.traits[v] & TRAIT_LOOKS)) return v;
     while (v < last && vertices->kind[v] != VERTEX_WAIT_END) {
         v = vertices->kind[v] == VERTEX_START ? frame_last_of_body(sim, vertices->task[v]) + 1 : v + 1;
     }
@@ -258,13 +258,13 @@ static uint32_t pool_to_help(const struct simulation *sim, const struct process 
     if (awaited == DAG_NONE) return 0;
     uint32_t before = dag_task_of(&dag->vertices, process->vertex - 1);
     bool together = dag->tasks[awaited].flags & TASK_NESTED;
-    bool helped_last =
-        before != DAG_NONE && dag->vertices.kind[process->vertex - 1] != VERTEX_WAIT_BEGIN && sim->helped[before];
+    bool helped_last = before != DAG_NONE && dag->vertices.kind[process->vertex - 1] != VERTEX_WAIT_BEGIN &&
+                       sim->recorded.helped[before];
     uint32_t task = !together ? awaited : helped_last ? before : DAG_NONE;
     if (task == DAG_NONE || sim->placement[task] != PLACEMENT_DISPATCHED ||
         !stealing_governs(sim, dag->tasks[task].pool))
         return 0;
-    return process->worker.pool == dag->tasks[task].pool || sim->helped[task] ? dag->tasks[task].pool : 0;
+    return process->worker.pool == dag->tasks[task].pool || sim->recorded.helped[task] ? dag->tasks[task].pool : 0;
 }
 
 bool stealing_may_help(const struct simulation *sim, uint32_t index) {
@@ -310,7 +310,8 @@ static int64_t own_cost_of_help(const struct simulation *sim, uint32_t job) {
 static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t stolen_from) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     bool stolen = stolen_from != DAG_NONE;
-    bool was_stolen = sim->helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
+    bool was_stolen =
+        sim->recorded.helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
     if (stolen == was_stolen) return own_cost_of_help(sim, job);
     const struct pool_costs *costs = &sim->costs->pools[task->pool];
     return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
@@ -318,7 +319,7 @@ static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t
 
 // What kept the waiter from a core behind a task, if that is the last that it helped with in this wait when recorded.
 static int64_t take_preempted_ns(struct simulation *sim, struct frame *frame, uint32_t job) {
-    bool last = !job_is_part(sim, job) && sim->helped[job] && frame_last_of_body(sim, job) + 1 == frame->next;
+    bool last = !job_is_part(sim, job) && sim->recorded.helped[job] && frame_last_of_body(sim, job) + 1 == frame->next;
     int64_t preempted_ns = last ? frame->preempted_ns : 0;
     frame->preempted_ns -= preempted_ns;
     return preempted_ns;
@@ -344,9 +345,9 @@ static uint32_t at_hand(const struct simulation *sim, uint32_t index, uint32_t a
     const struct process *process = &sim->processes[index];
     uint32_t newest = process->worker.pool == pool ? process->steal.own.newest : sim->pools[pool].shared.newest;
     if (sim->dag->tasks[awaited].flags & TASK_NESTED)
-        return newest != DAG_NONE && sim->helped[job_task(sim, newest)] ? newest : DAG_NONE;
+        return newest != DAG_NONE && sim->recorded.helped[job_task(sim, newest)] ? newest : DAG_NONE;
     uint32_t holder = sim->queue.holder[awaited];
-    return holder == index || (holder == QUEUE_SHARED && sim->helped[awaited]) ? awaited : DAG_NONE;
+    return holder == index || (holder == QUEUE_SHARED && sim->recorded.helped[awaited]) ? awaited : DAG_NONE;
 }
 
 // What it waits for, or else what those have left who work for it.
@@ -378,7 +379,7 @@ void stealing_help(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
     uint32_t pool = pool_to_help(sim, process), v = process->vertex;
     if (find_help(sim, index, pool)) return;
-    if (sim->traits[v] & TRAIT_LOOKS) {
+    if (sim->recorded.traits[v] & TRAIT_LOOKS) {
         process->steal.looked = v;
         return;
     }

@@ -77,7 +77,7 @@ static bool is_ahead(const struct frame *frame, uint32_t vertex) {
 
 // A stage that waits and has the vertex ahead, or any for DAG_NONE.
 static uint32_t stage_ahead_of(const struct simulation *sim, uint32_t vertex) {
-    for (uint32_t f = 0; sim->stages_left && f < sim->frame_count; f++) {
+    for (uint32_t f = 0; sim->regroup.stages_left && f < sim->frame_count; f++) {
         const struct frame *frame = &sim->frames[f];
         if (frame->parked && (vertex == DAG_NONE || is_ahead(frame, vertex))) return f;
     }
@@ -160,7 +160,7 @@ static struct waiter next_of(const struct simulation *sim, struct waiter waiter)
 // After as many steps as there are waiters one is on the ring, if there is a ring.
 static struct waiter on_ring(const struct simulation *sim, struct waiter first) {
     struct waiter waiter = first;
-    for (uint32_t i = 0; i < sim->process_count + sim->stages_left; i++) {
+    for (uint32_t i = 0; i < sim->process_count + sim->regroup.stages_left; i++) {
         struct waiter next = next_of(sim, waiter);
         if (is_nobody(next) || !is_waiting(sim, next)) return first;
         waiter = next;

@@ -12,36 +12,36 @@ static bool is_plain_kind(enum vertex_kind kind) {
 
 static bool find_traits(struct simulation *sim) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    sim->traits = calloc((size_t)sim->dag->vertex_count + 1, 1);
-    if (!sim->traits) return false;
+    sim->recorded.traits = calloc((size_t)sim->dag->vertex_count + 1, 1);
+    if (!sim->recorded.traits) return false;
     for (uint32_t v = 0; v < sim->dag->vertex_count; v++) {
         uint32_t cause = vertices->cause[v], kind = vertices->kind[v];
-        if (cause != DAG_NONE) sim->traits[cause] |= TRAIT_AWAITED;
+        if (cause != DAG_NONE) sim->recorded.traits[cause] |= TRAIT_AWAITED;
         if (cause != DAG_NONE && kind == VERTEX_WAIT_END && vertices->task[v] != DAG_NONE)
-            sim->traits[v] |= TRAIT_WAITS;
-        if (kind == VERTEX_SPAWN_BEGIN) sim->traits[v] |= TRAIT_AWAITED; // by a thread's start
-        if (stealing_looks_before(sim, v)) sim->traits[v] |= TRAIT_LOOKS;
+            sim->recorded.traits[v] |= TRAIT_WAITS;
+        if (kind == VERTEX_SPAWN_BEGIN) sim->recorded.traits[v] |= TRAIT_AWAITED; // by a thread's start
+        if (stealing_looks_before(sim, v)) sim->recorded.traits[v] |= TRAIT_LOOKS;
         if (cause != DAG_NONE || vertices->rule[v] != RULE_RUN || !is_plain_kind(kind)) continue;
-        if (sim->traits[v] & TRAIT_LOOKS) continue;
+        if (sim->recorded.traits[v] & TRAIT_LOOKS) continue;
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
-        sim->traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
+        sim->recorded.traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }
     for (uint32_t i = 0; i < sim->costs->first_uses.count && corrects(sim, CORRECTION_FIRST_USE); i++)
-        sim->traits[sim->costs->first_uses.items[i].vertex] |= TRAIT_HELD_UP;
+        sim->recorded.traits[sim->costs->first_uses.items[i].vertex] |= TRAIT_HELD_UP;
     return true;
 }
 
 static bool find_spawned_next(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    sim->spawned_next = malloc(((size_t)dag->task_count + 1) * sizeof *sim->spawned_next);
-    if (!sim->spawned_next) return false;
-    for (uint32_t t = 0; t < dag->task_count; t++) sim->spawned_next[t] = DAG_NONE;
+    sim->recorded.spawned_next = malloc(((size_t)dag->task_count + 1) * sizeof *sim->recorded.spawned_next);
+    if (!sim->recorded.spawned_next) return false;
+    for (uint32_t t = 0; t < dag->task_count; t++) sim->recorded.spawned_next[t] = DAG_NONE;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t next = DAG_NONE, first = dag->threads[i].first;
         for (uint32_t v = first + dag->threads[i].count; v-- > first;) {
             uint32_t task = dag->vertices.task[v];
             if (dag->vertices.kind[v] != VERTEX_SPAWN_BEGIN || task == DAG_NONE) continue;
-            sim->spawned_next[task] = next;
+            sim->recorded.spawned_next[task] = next;
             next = task;
         }
     }
@@ -51,23 +51,23 @@ static bool find_spawned_next(struct simulation *sim) {
 bool traits_new(struct simulation *sim) {
     const struct simulation *other = sim->beside;
     if (!other) return find_traits(sim) && find_spawned_next(sim);
-    sim->traits = other->traits;
-    sim->spawned_next = other->spawned_next;
+    sim->recorded.traits = other->recorded.traits;
+    sim->recorded.spawned_next = other->recorded.spawned_next;
     sim->calibrated = other->calibrated;
     if (!other->calibrated) return true;
-    sim->residual = other->residual;
-    sim->pauses = other->pauses;
-    sim->background = other->background;
+    sim->recorded.residuals = other->recorded.residuals;
+    sim->recorded.pauses = other->recorded.pauses;
+    sim->recorded.background = other->recorded.background;
     return true;
 }
 
 void traits_free(struct simulation *sim) {
     if (!sim->beside) {
-        free(sim->traits);
-        free(sim->spawned_next);
+        free(sim->recorded.traits);
+        free(sim->recorded.spawned_next);
     }
-    if (sim->beside && sim->residual == sim->beside->residual) return;
-    free(sim->residual);
-    free(sim->pauses);
-    free(sim->background);
+    if (sim->beside && sim->recorded.residuals == sim->beside->recorded.residuals) return;
+    free(sim->recorded.residuals);
+    free(sim->recorded.pauses);
+    free(sim->recorded.background);
 }

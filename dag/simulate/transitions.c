@@ -17,12 +17,13 @@
 static void add_transition(struct simulation *sim, uint32_t pool, uint32_t vertex, int idle, int running) {
     const struct dag *dag = sim->dag;
     uint32_t task = dag_task_of(&dag->vertices, vertex);
-    sim->transitions[sim->transition_count++] = (struct transition){.time_ns = dag->vertices.time_ns[vertex],
-                                                                    .pool = pool,
-                                                                    .idle = idle,
-                                                                    .running = running,
-                                                                    .comes = idle < 0 && running > 0,
-                                                                    .task = task};
+    sim->recorded.transitions[sim->recorded.transition_count++] =
+        (struct transition){.time_ns = dag->vertices.time_ns[vertex],
+                            .pool = pool,
+                            .idle = idle,
+                            .running = running,
+                            .comes = idle < 0 && running > 0,
+                            .task = task};
 }
 
 static bool transitions(const struct dag *dag, uint32_t vertex) {
@@ -106,12 +107,12 @@ static bool find_busy_periods(struct simulation *sim) {
     for (uint32_t i = 0; ok && i < count; i++) {
         const struct dag_task *task = &dag->tasks[order[i].item];
         until_ns[task->pool] = max_ns(until_ns[task->pool], time_ns[task->start]);
-        sim->busy_until_ns[order[i].item] = until_ns[task->pool];
+        sim->recorded.busy_until_ns[order[i].item] = until_ns[task->pool];
     }
     for (uint32_t i = ok ? count : 0; i-- > 0;) {
         uint32_t t = order[i].item, pool = dag->tasks[t].pool;
-        if (sim->busy_until_ns[t] < spawn_ns[pool]) until_ns[pool] = sim->busy_until_ns[t];
-        sim->busy_until_ns[t] = until_ns[pool];
+        if (sim->recorded.busy_until_ns[t] < spawn_ns[pool]) until_ns[pool] = sim->recorded.busy_until_ns[t];
+        sim->recorded.busy_until_ns[t] = until_ns[pool];
         spawn_ns[pool] = order[i].time_ns;
     }
     free(order);
@@ -141,10 +142,10 @@ static size_t most_transitions(const struct dag *dag) {
 // Index of the first transition later than that.
 static uint32_t first_after(const struct simulation *sim, uint32_t pool, int64_t time_ns) {
     const struct transition key = {.time_ns = time_ns, .pool = pool};
-    uint32_t low = 0, high = sim->transition_count;
+    uint32_t low = 0, high = sim->recorded.transition_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (by_pool_and_time(&sim->transitions[middle], &key) > 0)
+        if (by_pool_and_time(&sim->recorded.transitions[middle], &key) > 0)
             high = middle;
         else
             low = middle + 1;
@@ -154,19 +155,19 @@ static uint32_t first_after(const struct simulation *sim, uint32_t pool, int64_t
 
 static void find_transitions_after(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    for (uint32_t t = 0; sim->transition_count && t < dag->task_count; t++) {
+    for (uint32_t t = 0; sim->recorded.transition_count && t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (task->pool == 0 || task->spawn_begin == DAG_NONE) continue;
-        sim->transition_after[t] = first_after(sim, task->pool, dag->vertices.time_ns[task->spawn_begin]);
+        sim->recorded.transition_after[t] = first_after(sim, task->pool, dag->vertices.time_ns[task->spawn_begin]);
     }
 }
 
 bool transitions_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    sim->transitions = malloc(most_transitions(dag) * sizeof *sim->transitions);
-    sim->transition_after = calloc((size_t)dag->task_count + 1, sizeof *sim->transition_after);
-    sim->busy_until_ns = calloc((size_t)dag->task_count + 1, sizeof *sim->busy_until_ns);
-    if (!sim->transitions || !sim->transition_after || !sim->busy_until_ns) return false;
+    sim->recorded.transitions = malloc(most_transitions(dag) * sizeof *sim->recorded.transitions);
+    sim->recorded.transition_after = calloc((size_t)dag->task_count + 1, sizeof *sim->recorded.transition_after);
+    sim->recorded.busy_until_ns = calloc((size_t)dag->task_count + 1, sizeof *sim->recorded.busy_until_ns);
+    if (!sim->recorded.transitions || !sim->recorded.transition_after || !sim->recorded.busy_until_ns) return false;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (is_worker_of(dag, &dag->threads[i], true)) add_transitions(sim, &dag->threads[i]);
         if (is_worker_of(dag, &dag->threads[i], false)) add_last_sleep(sim, &dag->threads[i]);
@@ -175,21 +176,22 @@ bool transitions_new(struct simulation *sim) {
         const struct dag_task *task = &dag->tasks[t];
         if (has_queue(dag, task->pool) && task->dispatch == DISPATCH_WOKEN) add_sleep(sim, task);
     }
-    if (sim->transition_count)
-        qsort(sim->transitions, sim->transition_count, sizeof *sim->transitions, by_pool_and_time);
-    for (uint32_t i = 1; i < sim->transition_count; i++) {
-        if (sim->transitions[i].pool != sim->transitions[i - 1].pool) continue;
-        sim->transitions[i].idle += sim->transitions[i - 1].idle;
-        sim->transitions[i].running += sim->transitions[i - 1].running;
+    if (sim->recorded.transition_count)
+        qsort(sim->recorded.transitions, sim->recorded.transition_count, sizeof *sim->recorded.transitions,
+              by_pool_and_time);
+    for (uint32_t i = 1; i < sim->recorded.transition_count; i++) {
+        if (sim->recorded.transitions[i].pool != sim->recorded.transitions[i - 1].pool) continue;
+        sim->recorded.transitions[i].idle += sim->recorded.transitions[i - 1].idle;
+        sim->recorded.transitions[i].running += sim->recorded.transitions[i - 1].running;
     }
     find_transitions_after(sim);
     return find_busy_periods(sim);
 }
 
 void transitions_free(struct simulation *sim) {
-    free(sim->transitions);
-    free(sim->transition_after);
-    free(sim->busy_until_ns);
+    free(sim->recorded.transitions);
+    free(sim->recorded.transition_after);
+    free(sim->recorded.busy_until_ns);
 }
 
 // When a worker that woke up took what it woke up for; where it found nothing, when it was awake.
@@ -205,19 +207,22 @@ static int64_t looked_ns(const struct simulation *sim, const struct transition *
 int64_t transitions_waking_ns(const struct simulation *sim, uint32_t job) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
-    uint32_t low = sim->transition_after[job_task(sim, job)];
-    if (low == 0 || sim->transitions[low - 1].pool != task->pool || !corrects(sim, CORRECTION_WAKEUPS)) return -1;
-    const struct transition *then = &sim->transitions[low - 1];
+    uint32_t low = sim->recorded.transition_after[job_task(sim, job)];
+    if (low == 0 || sim->recorded.transitions[low - 1].pool != task->pool || !corrects(sim, CORRECTION_WAKEUPS))
+        return -1;
+    const struct transition *then = &sim->recorded.transitions[low - 1];
     if (then->idle <= 0 || then->running >= sim->dag->pools[task->pool].core) return -1;
-    for (uint32_t i = low; i < sim->transition_count && sim->transitions[i].pool == task->pool; i++) {
-        if (sim->transitions[i].comes) return looked_ns(sim, &sim->transitions[i]) - spawn_ns;
+    for (uint32_t i = low; i < sim->recorded.transition_count && sim->recorded.transitions[i].pool == task->pool; i++) {
+        if (sim->recorded.transitions[i].comes) return looked_ns(sim, &sim->recorded.transitions[i]) - spawn_ns;
     }
     return -1;
 }
 
 // How many of a pool's workers slept then.
 static int32_t asleep_before(const struct simulation *sim, uint32_t pool, uint32_t transition) {
-    return transition > 0 && sim->transitions[transition - 1].pool == pool ? sim->transitions[transition - 1].idle : 0;
+    return transition > 0 && sim->recorded.transitions[transition - 1].pool == pool
+               ? sim->recorded.transitions[transition - 1].idle
+               : 0;
 }
 
 // What of a pick-up was spent ready, without a core: that arises anew where cores are shared.
@@ -238,12 +243,12 @@ static int64_t came_ns(const struct simulation *sim, const struct transition *tr
 static int32_t asleep_at(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
-    const struct transition *end = sim->transitions + sim->transition_count;
-    const struct transition *transition = sim->transitions + sim->transition_after[index];
-    int32_t left = asleep_before(sim, task->pool, sim->transition_after[index]), asleep = left;
+    const struct transition *end = sim->recorded.transitions + sim->recorded.transition_count;
+    const struct transition *transition = sim->recorded.transitions + sim->recorded.transition_after[index];
+    int32_t left = asleep_before(sim, task->pool, sim->recorded.transition_after[index]), asleep = left;
     if (sim->model != MODEL_CPU) return asleep;
     for (; left > 0 && transition < end && transition->pool == task->pool &&
-           transition->time_ns <= sim->busy_until_ns[index];
+           transition->time_ns <= sim->recorded.busy_until_ns[index];
          transition++) {
         left -= transition->comes;
         asleep -= transition->comes && came_ns(sim, transition) < spawn_ns;
@@ -263,11 +268,11 @@ bool transitions_slept(const struct simulation *sim, uint32_t job, uint32_t comi
 static const struct transition *first_to_come(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
-    const struct transition *first = NULL, *end = sim->transitions + sim->transition_count;
-    const struct transition *transition = sim->transitions + sim->transition_after[index];
-    int32_t left = asleep_before(sim, task->pool, sim->transition_after[index]);
+    const struct transition *first = NULL, *end = sim->recorded.transitions + sim->recorded.transition_count;
+    const struct transition *transition = sim->recorded.transitions + sim->recorded.transition_after[index];
+    int32_t left = asleep_before(sim, task->pool, sim->recorded.transition_after[index]);
     for (; left > 0 && transition < end && transition->pool == task->pool &&
-           transition->time_ns <= sim->busy_until_ns[index];
+           transition->time_ns <= sim->recorded.busy_until_ns[index];
          transition++) {
         if (!transition->comes || came_ns(sim, transition) < spawn_ns)
             continue; // it had come before, but without a core
@@ -292,7 +297,7 @@ int64_t transitions_coming_ns(const struct simulation *sim, uint32_t job, uint32
     if (!transitions_slept(sim, job, coming)) return mean_pickup(sim, job, DISPATCH_WOKEN);
     int64_t spawn_ns = sim->dag->vertices.time_ns[sim->dag->tasks[index].spawn_begin];
     const struct transition *transition = first_to_come(sim, index);
-    if (!transition) return sim->busy_until_ns[index] - spawn_ns + mean_pickup(sim, job, DISPATCH_WOKEN);
+    if (!transition) return sim->recorded.busy_until_ns[index] - spawn_ns + mean_pickup(sim, job, DISPATCH_WOKEN);
     *took = transition->task;
     return called_by_gone(sim, transition) ? mean_pickup(sim, job, DISPATCH_WOKEN)
                                            : came_ns(sim, transition) - spawn_ns;

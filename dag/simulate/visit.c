@@ -39,7 +39,7 @@ static inline __attribute__((always_inline)) void fetch_vertex(const struct simu
     __builtin_prefetch(&vertices->cause[v]);
     __builtin_prefetch(&vertices->kind[v]);
     __builtin_prefetch(&vertices->rule[v]);
-    __builtin_prefetch(&sim->traits[v]);
+    __builtin_prefetch(&sim->recorded.traits[v]);
     __builtin_prefetch(&sim->time_ns[v], 1);
     __builtin_prefetch(&sim->parking.first[v]);
 }
@@ -48,15 +48,15 @@ static inline __attribute__((always_inline)) void fetch_vertex(const struct simu
 // behind that spawn, and the task after that. Inlined early, or gcc takes this and fetch_vertex for functions without
 // effect and leaves out the calls.
 static inline __attribute__((always_inline)) void fetch(const struct simulation *sim, uint32_t task) {
-    uint32_t next = sim->spawned_next[task];
+    uint32_t next = sim->recorded.spawned_next[task];
     if (next == DAG_NONE) return;
-    uint32_t later = sim->spawned_next[next], start = sim->dag->tasks[next].start,
-             transition = sim->transition_after[next];
+    uint32_t later = sim->recorded.spawned_next[next], start = sim->dag->tasks[next].start,
+             transition = sim->recorded.transition_after[next];
     if (later != DAG_NONE) {
         __builtin_prefetch(&sim->dag->tasks[later]);
         __builtin_prefetch(&sim->dag->tasks[later].tail);
     }
-    __builtin_prefetch(&sim->transitions[transition ? transition - 1 : 0]);
+    __builtin_prefetch(&sim->recorded.transitions[transition ? transition - 1 : 0]);
     fetch_vertex(sim, sim->dag->tasks[next].spawn_begin);
     if (start == DAG_NONE) return;
     fetch_vertex(sim, start);
@@ -123,7 +123,7 @@ static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint
 }
 
 static bool is_plain(const struct simulation *sim, uint32_t v) {
-    unsigned traits = sim->traits[v];
+    unsigned traits = sim->recorded.traits[v];
     if (!sim->moves || !(traits & TRAIT_PLAIN)) return traits & TRAIT_PLAIN;
     if (!(traits & TRAIT_OF_TASK)) return amortised_part(sim, v) == 0;
     uint32_t task = sim->dag->vertices.task[v];
@@ -144,7 +144,7 @@ static void skim(struct simulation *sim, uint32_t index) {
     uint32_t end = frame->end - frame->stolen; // its last has a turn to wait for
     for (; v < end && is_plain(sim, v); v++) {
         sim->time_ns[v] = time_ns[v] + offset_ns;
-        if (sim->traits[v] & TRAIT_AWAITED) vertex_release(sim, v);
+        if (sim->recorded.traits[v] & TRAIT_AWAITED) vertex_release(sim, v);
     }
     if (v == first) return;
     last->count += v - first;
@@ -249,7 +249,8 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
         if (ends_group(sim, task)) group_begin(sim, index, task);
         break;
     case VERTEX_SHUTDOWN:
-        if (pool_governs(sim, sim->pool_of_shutdown[v])) pool_shut_down(sim, sim->pool_of_shutdown[v], v);
+        if (pool_governs(sim, sim->recorded.pool_of_shutdown[v]))
+            pool_shut_down(sim, sim->recorded.pool_of_shutdown[v], v);
         break;
     default:
         break;

@@ -199,7 +199,7 @@ void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch
 void pool_end(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
     int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
-    for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->next_barrier[i]) {
+    for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->recorded.next_barrier[i]) {
         uint32_t barrier = last_vertex(sim->dag, i);
         if (sim->time_ns[barrier] == DAG_PENDING) process_pass(sim, i, barrier, end_ns);
     }
