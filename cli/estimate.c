@@ -7,6 +7,8 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "optimize/plan.h"
+#include "optimize/warn_estimate.h"
+#include "optimize/warn_resources.h"
 #include "report/costs.h"
 #include "report/json.h"
 #include "report/metrics_text.h"

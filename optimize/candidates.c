@@ -2,6 +2,7 @@
 #include "optimize/candidates.h"
 
 #include "metrics/grain.h"
+#include "optimize/plan_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,8 +72,8 @@ static void set_refusal(struct improvement *improvement) {
 // What follows from the tasks.
 static bool set_facts(struct improvement *improvement, struct arena *arena) {
     const struct dag *dag = improvement->dag;
-    improvement->shares_line = improvement->site != DAG_NONE &&
-                               improvement_shares_line(dag, &dag->sites[improvement->site].site, improvement->site);
+    improvement->shares_line =
+        improvement->site != DAG_NONE && site_shares_line(dag, &dag->sites[improvement->site].site, improvement->site);
     set_refusal(improvement);
     improvement->stages = (struct stages){0};
     return improvement->kind != KIND_COMBINATOR || stages_find(dag, improvement->tasks, improvement->task_count,
@@ -689,7 +690,7 @@ struct joining {
 static void share_lines(const struct joining *joining, struct improvement *row, const struct trace_site *site) {
     bool shared = false;
     for (size_t d = 0; d < joining->dag_count; d++) {
-        shared |= improvement_shares_line(joining->dags[d], site, find_site(joining->dags[d], site));
+        shared |= site_shares_line(joining->dags[d], site, find_site(joining->dags[d], site));
     }
     for (size_t d = 0; d < joining->dag_count; d++) row[d].shares_line = shared;
 }

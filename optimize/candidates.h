@@ -3,7 +3,7 @@
 #ifndef REHYPE_OPTIMIZE_CANDIDATES_H
 #define REHYPE_OPTIMIZE_CANDIDATES_H
 
-#include "optimize/plan.h"
+#include "optimize/improvement.h"
 
 // What could pay, of the kinds asked for (KIND_BIT), by site; what is of a site as a whole comes before its contexts.
 //   inline       each site; where it has several contexts, each of them as well

@@ -72,25 +72,10 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt);
 unsigned model_kinds(enum model_kind model);
 const char *model_refusal(enum model_kind model, const struct improvement *improvement);
 
-// Whether the DAG has a site on that line of that method other than the one of index `itself` (DAG_NONE: any).
-bool improvement_shares_line(const struct dag *dag, const struct trace_site *site, uint32_t itself);
-
-// Names as plans have them. All return text.
+// Its name as plans have it. Returns text.
 // "inline AgeQuery.queryAge:41", with the context where there is one ("... in Main.main > Server.handle") and what else
 // tells it apart ("merge Main.run:3 by 4", "split ... into 4", "hoist-branch ... on path 00c0ffee00c0ffee", "combinator
 // ..., first stage on its pool", "resize-pool pool-1 to 8 threads").
 char *improvement_text(const struct improvement *improvement, char *text, size_t size);
-char *site_plan_text(const struct dag *dag, uint32_t site, bool with_bci, char *text, size_t size);
-char *site_own_text(const struct dag *dag, uint32_t site, char *text, size_t size); // with_bci where it needs to be
-char *method_plan_text(const struct dag *dag, uint32_t method, char *text, size_t size); // trace method id
-char *path_plan_text(const struct dag *dag, uint32_t path, char *text, size_t size);
-// "HikariPool-1", "Cache.lock", the class where it has no name; with "@7", its id in the trace, where several have
-// that.
-char *resource_plan_text(const struct dag *dag, uint32_t resource, char *text, size_t size);
-// Whether `wanted` names it: as above, by its name (of a field also without its class) or class alone, or as the site
-// at which it is acquired.
-bool resource_is_named(const struct dag *dag, uint32_t resource, const char *wanted);
-// "pool-1", or "pool-1@3" where that is the name of several pools: 3 is its id in the trace.
-char *pool_plan_text(const struct dag *dag, uint32_t pool, char *text, size_t size);
 
 #endif

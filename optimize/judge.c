@@ -2,9 +2,11 @@
 // Candidates: each is tried alone, and told what comes of it, or what keeps it from a plan. Factors and sizes of pools
 // that gain are searched on: doubled as long as that gains, and then halved into the interval in which the smallest
 // lies that brings WORTH_SHARE of the best one's gain, by the objective and by wall time.
+#include "optimize/judge.h"
+
 #include "optimize/candidates.h"
-#include "optimize/search_internal.h"
-#include "optimize/warnings.h"
+#include "optimize/plan.h"
+#include "optimize/warn_estimate.h"
 #include "optimize/why.h"
 
 #include <math.h>
@@ -14,10 +16,6 @@
 
 enum { USABLE_ALL = 12, MOST_PARTS = 1024, MOST_ROUNDS = 48, FINENESS = 16 };
 static const double USABLE_WORSE = 0.1;
-
-bool candidate_is_estimated(const struct candidate *candidate) {
-    return candidate->standing <= STANDS_FAILING;
-}
 
 // Whether a figure, of which less is better, is off the replay's by more than nothing or a little. Not where it is
 // unknown.

@@ -3,6 +3,7 @@
 
 #include "optimize/candidates.h"
 #include "optimize/plan_json.h"
+#include "optimize/plan_names.h"
 #include "optimize/text.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/plan.h"
 #include "optimize/plan_json.h"
+#include "optimize/plan_names.h"
 
 #include <errno.h>
 #include <fcntl.h>

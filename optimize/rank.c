@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Plans: combinations of candidates, of which the best are kept, each without what it does as well without.
-#include "optimize/search_internal.h"
+#include "optimize/rank.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -59,15 +59,6 @@ static uint64_t key_of(const struct search_result *result, const struct candidat
         key ^= improvement_key(&candidate->improvements[t], t);
     }
     return key;
-}
-
-bool search_conflict(const struct search_result *result, size_t a, size_t b) {
-    const struct improvement *left = result->candidates[a].improvements, *right = result->candidates[b].improvements;
-    bool conflict = false;
-    for (size_t t = 0; t < result->trace_count && !conflict; t++) {
-        conflict = improvements_conflict(&left[t], &right[t]);
-    }
-    return conflict;
 }
 
 static bool describe(const struct search *search, uint32_t count, struct arena *arena,

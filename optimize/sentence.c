@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/sentence.h"
 
-#include "optimize/improvement.h"
+#include "optimize/plan_names.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Warnings of what threads hold and wait for.
+#include "optimize/warn_resources.h"
+
 #include "dag/names.h"
 #include "metrics/starvation.h"
 #include "optimize/sentence.h"
-#include "optimize/warnings.h"
 
 #include <stdlib.h>
 

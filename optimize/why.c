@@ -3,6 +3,7 @@
 
 #include "dag/edit/body.h"
 #include "optimize/branch.h"
+#include "optimize/plan_names.h"
 #include "optimize/sentence.h"
 
 #include <inttypes.h>

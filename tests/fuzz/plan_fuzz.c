@@ -2,6 +2,7 @@
 // Plans are hand-written, or from anywhere: whatever they hold, reading one ends in a plan that can be applied and
 // written, or in an error of the input.
 #include "optimize/candidates.h"
+#include "optimize/plan.h"
 #include "steps.h"
 
 #include <stdio.h>

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "optimize/candidates.h"
-#include "optimize/warnings.h"
+#include "optimize/warn_estimate.h"
+#include "optimize/warn_resources.h"
 #include "trace_builder.h"
 
 #include <stdio.h>

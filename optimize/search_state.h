@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the parts of a search share: judge.c, which tries candidates alone, and rank.c, which tries their combinations.
-#ifndef REHYPE_OPTIMIZE_SEARCH_INTERNAL_H
-#define REHYPE_OPTIMIZE_SEARCH_INTERNAL_H
+// Who has measured with a panel has its figures told here against the runs' own, and what it cost counted.
+#ifndef REHYPE_OPTIMIZE_SEARCH_STATE_H
+#define REHYPE_OPTIMIZE_SEARCH_STATE_H
 
 #include "base/hands.h"
 #include "optimize/combine.h"
 #include "optimize/panel.h"
-#include "optimize/search.h"
+#include "optimize/search_result.h"
 
 #include <pthread.h>
 
@@ -54,11 +55,5 @@ void search_score(const struct search *search, const struct panel *panel, struct
 
 // For messages: NULL for the first trace, of which they speak unless they say so.
 const char *search_trace_name(const struct search *search, size_t trace);
-
-// judge.c: leaves the candidates best first and returns in *usable how many of them, from the first, a plan may hold.
-bool search_judge(struct search *search, struct arena *arena, uint32_t *usable, struct error *error);
-
-// rank.c: searches the combinations of the first `usable` candidates, and keeps the best.
-bool search_rank(struct search *search, uint32_t usable, struct arena *arena, struct error *error);
 
 #endif

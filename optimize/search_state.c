@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "optimize/search_state.h"
+
+#include <math.h>
+
+void search_count(struct search *search) {
+    pthread_mutex_lock(&search->lock);
+    search->result->evaluated++;
+    search->spent_ns += search->cost_ns;
+    if (search->options->progress) {
+        search->options->progress(search->options->progress_context, search->result->evaluated);
+    }
+    pthread_mutex_unlock(&search->lock);
+}
+
+struct panel *search_panel(struct search *search, uint32_t hand) {
+    pthread_mutex_lock(&search->lock);
+    bool goes_on = !search->failed;
+    pthread_mutex_unlock(&search->lock);
+    return goes_on ? &search->panels[hand] : NULL;
+}
+
+void search_item_ended(struct search *search, bool done, const struct error *error) {
+    if (done) return;
+    pthread_mutex_lock(&search->lock);
+    if (!search->failed) *search->error = *error;
+    search->failed = true;
+    pthread_mutex_unlock(&search->lock);
+}
+
+bool search_do_all(struct search *search, hands_item *run, void *context, uint32_t count, struct error *error) {
+    search->error = error;
+    hands_run(run, context, count, search->hands);
+    return !search->failed;
+}
+
+static const char *failed_in(const struct search *search, size_t trace, const struct metrics *m) {
+    const struct search_options *options = search->options;
+    const struct metrics *recorded = &search->recorded[trace], *replayed = &search->replayed[trace];
+    const char *failed = NULL;
+    if (options->requirement_count == 0) {
+        failed = filter_failed(m, recorded, search->noise_in[trace]);
+        return failed ? failed : filter_failed(m, replayed, search->noise_in[trace]);
+    }
+    for (size_t i = 0; i < options->requirement_count && !failed; i++) {
+        failed = requirement_failed(options->requirements[i], m, recorded, replayed);
+    }
+    return failed;
+}
+
+const char *search_failed(const struct search *search, const struct metrics *m, size_t *trace) {
+    const char *failed = NULL;
+    for (*trace = 0; *trace < search->trace_count; ++*trace) {
+        if ((failed = failed_in(search, *trace, &m[*trace]))) break;
+    }
+    return failed;
+}
+
+double search_value(const struct search *search, const struct panel *panel, uint32_t edits) {
+    return objective_value(search->options->objective, panel->estimates, search->recorded, search->trace_count, edits);
+}
+
+double search_gain(const struct search *search, const struct panel *panel) {
+    return objective_gain(search->options->objective, panel->estimates, search->replayed, search->trace_count);
+}
+
+const char *search_trace_name(const struct search *search, size_t trace) {
+    return trace > 0 ? search->result->traces[trace]->dag->trace->path : NULL;
+}
+
+void search_score(const struct search *search, const struct panel *panel, struct combination *combination) {
+    size_t trace;
+    double gain = search_gain(search, panel);
+    double value = search_value(search, panel, 0); // edits break ties already
+    if (isnan(value)) return;
+    combination->score = value;
+    combination->valid = combination->count > 0 && (gain > search->noise * fabs(value) || !search->base_passes) &&
+                         !search_failed(search, panel->estimates, &trace);
+}
