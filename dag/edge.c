@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/edge.h"
 
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 
 static uint32_t first_pause_from(const struct dag *dag, int64_t time_ns) {
     uint32_t low = 0, high = dag->pause_count;

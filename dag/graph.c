@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/graph.h"
 
-#include "dag/propagate/walk.h"
+#include "dag/edit/chain.h"
+#include "dag/propagate/propagate.h"
 
 #include <igraph.h>
 #include <inttypes.h>

@@ -4,6 +4,7 @@
 #ifndef REHYPE_METRICS_METRICS_H
 #define REHYPE_METRICS_METRICS_H
 
+#include "dag/edit/chain.h"
 #include "dag/propagate/propagate.h"
 
 #include <math.h>

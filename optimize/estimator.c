@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/estimator.h"
 
+#include "dag/propagate/deadlock.h"
 #include "dag/simulate/stuck.h"
 #include "dag/write.h"
 #include "metrics/requests.h"

@@ -4,7 +4,7 @@
 // what the thread had so far at its boundaries, and 0 elsewhere; here they become each edge's own.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // How each task came to run, and what its worker did for it after its body. Known once times are repaired.
 #include "dag/build/builder.h"
 #include "dag/edit/chain.h"
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 
 // Whether all that the worker did before was to begin, and to get at the queue's lock.
 static bool is_first_of_thread(const struct dag *dag, const struct dag_task *task) {

@@ -3,7 +3,7 @@
 // contexts.
 #include "base/pages.h"
 #include "dag/build/builder.h"
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 
 #include <stdlib.h>
 #include <string.h>

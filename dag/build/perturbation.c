@@ -8,7 +8,6 @@
 #include "dag/build/builder.h"
 #include "dag/propagate/parking.h"
 #include "dag/propagate/rules.h"
-#include "dag/propagate/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 // before version 5, or a monitor of the JDK's own) only acquisitions that had to wait are known: there a holder is
 // taken to have kept it until the next one got it, where that can be.
 #include "dag/build/builder.h"
+#include "dag/ns.h"
 #include "dag/order.h"
-#include "dag/propagate/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -119,38 +119,4 @@ void dag_edit_resize_resource(struct dag_edit *edit, uint32_t resource, int64_t 
 const char *dag_unlock_refusal(const struct dag *dag, uint32_t resource);
 void dag_edit_unlock(struct dag_edit *edit, uint32_t resource);
 
-// The first of a worker's own tasks that the edit leaves on it (bodies that lie in other bodies go where those go), or
-// DAG_NONE. Cost: up to that task.
-uint32_t dag_edit_first_task(const struct dag *dag, const struct dag_edit *edit, uint32_t thread);
-
-// Whether the edit took a worker all tasks that it had: then it is gone, and its chain is empty.
-bool dag_edit_removes_thread(const struct dag *dag, const struct dag_edit *edit, uint32_t thread);
-
-// The chain of a thread under an edit: its vertices in the order in which they would happen, bodies that moved in
-// included, bodies that moved out left out. Plain data (it may be copied) without a stack: the end of a body that moved
-// in says by its task where to go on.
-struct dag_chain {
-    const struct dag *dag;
-    const struct dag_edit *edit;
-    uint32_t next, end; // next vertex, unless it is moved; one past the thread's last
-    uint32_t vertex;    // last one passed
-    int64_t since_ns;   // recorded time of what `vertex` follows
-    int64_t lead_ns;    // own time before that: T(vertex) = T(vertex before) + lead + t(vertex) - since
-    bool entered;       // `vertex` is the start of a body that moved here: no rule but RULE_RUN holds, no cause
-    bool visited;       // false: `vertex` was only passed (the end of a dropped bracket, or of a body that moved out)
-};
-
-// How a chain goes on; dag_chain_next shows the visits only.
-enum dag_hop {
-    HOP_VISIT, // to `vertex`
-    HOP_LEAVE, // from the end of a body that moved in to behind the bracket that it replaced
-    HOP_SKIP,  // over a pick-up and body that moved out
-    HOP_DONE,
-};
-
-void dag_chain_init(struct dag_chain *chain, const struct dag *dag, const struct dag_edit *edit); // once
-void dag_chain_start(struct dag_chain *chain, uint32_t thread);                                   // then per thread
-void dag_chain_resume(struct dag_chain *chain, uint32_t thread, uint32_t vertex);                 // or from a visit on
-uint32_t dag_chain_next(struct dag_chain *chain); // vertex, or DAG_NONE at the end
-
 #endif

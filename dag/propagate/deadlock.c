@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who waits for whom, when no chain can go on. Each chain waits for a vertex that lies ahead on a chain that waits too,
-// so following them from any chain runs into a ring.
+#include "dag/propagate/deadlock.h"
+
+#include "dag/edit/chain.h"
 #include "dag/names.h"
 #include "dag/propagate/segments.h"
 

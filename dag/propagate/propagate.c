@@ -3,9 +3,9 @@
 
 #include "base/pages.h"
 #include "dag/edit/chain.h"
-#include "dag/propagate/rules.h"
+#include "dag/propagate/deadlock.h"
+#include "dag/propagate/parking.h"
 #include "dag/propagate/segments.h"
-#include "dag/propagate/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

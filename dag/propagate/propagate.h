@@ -17,32 +17,8 @@
 #define REHYPE_DAG_PROPAGATE_H
 
 #include "dag/edit/edit.h"
-
-#define DAG_ABSENT         INT64_MIN // time of a vertex that the edit removed
-
-#define DAG_DEADLOCK_TASKS 16
-
-struct parking;
-struct dag_move;
-struct dag_segments;
-struct dag_walk;
-
-struct dag_turn {
-    uint32_t thread, until; // segment before which its chain rests
-};
-
-// Workspace and result, reused from plan to plan. Not shared between threads.
-struct dag_run {
-    int64_t *time_ns;                      // a vertex each; DAG_ABSENT where it isn't part of the edited run
-    struct dag_segments *segments;         // about one for four vertices
-    struct dag_turn *turns;                // order in which the recorded graph can be walked without waiting
-    uint32_t turn_count;                   // one for about every second segment
-    struct dag_move *moves;                // scratch: three for each task that is inlined
-    struct parking *parking;               // scratch: chains that wait for a vertex of a segment
-    struct dag_walk *walks;                // scratch: where each thread's chain stands
-    uint32_t deadlock[DAG_DEADLOCK_TASKS]; // tasks that wait for each other in a ring, when dag_propagate found one
-    uint32_t deadlock_length;              // how many (those past DAG_DEADLOCK_TASKS are left out)
-};
+#include "dag/propagate/rules.h"
+#include "dag/propagate/run.h"
 
 bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error);
 void dag_run_destroy(struct dag_run *run);
@@ -56,7 +32,17 @@ enum dag_outcome { DAG_OK, DAG_DEADLOCK, DAG_NO_MEMORY };
 // instructions: it breaks segments, and what awaits a vertex of a broken one takes the long way.
 enum dag_outcome dag_propagate(const struct dag *dag, const struct dag_edit *edit, struct dag_run *run);
 
-// "Main.a:12 waits for Main.b:20 waits for Main.a:12", for messages.
-char *dag_deadlock_text(const struct dag *dag, const struct dag_run *run, char *text, size_t size);
+// What a vertex has to await under an edit, where its recorded cause holds or is replaced (see dag_propagate).
+struct dag_constraint {
+    uint32_t cause;   // DAG_NONE for none; its time may be DAG_ABSENT
+    int64_t delay_ns; // of RULE_BEGIN: from cause to vertex
+};
+
+// `removed`: whether the edit removed a vertex's cause; only of matter for RULE_BEGIN.
+struct dag_constraint dag_constraint_of_start(const struct dag *dag, const struct dag_edit *edit, uint32_t vertex,
+                                              uint32_t thread, bool removed);
+
+// Marks what the edit removes as DAG_ABSENT and all else as DAG_PENDING.
+void dag_mark_absent(const struct dag *dag, const struct dag_edit *edit, int64_t *time_ns);
 
 #endif

@@ -3,7 +3,12 @@
 #ifndef REHYPE_DAG_RULES_H
 #define REHYPE_DAG_RULES_H
 
-#include "dag/propagate/propagate.h"
+#include "dag/dag.h"
+#include "dag/ns.h"
+
+// Times of vertices that have none.
+#define DAG_ABSENT  INT64_MIN // the edit removed it
+#define DAG_PENDING INT64_MAX // not known yet
 
 // How a vertex is come upon on its thread.
 struct reach {
@@ -11,14 +16,6 @@ struct reach {
     int64_t lead_ns;   // own time between that and what the vertex follows
     int64_t since_ns;  // recorded time of what it follows
 };
-
-static inline int64_t max_ns(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static inline int64_t min_ns(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 // Of a vertex with a cause (recorded_ns: when that was); RULE_BEGIN apart. An absent cause is at the beginning of time:
 // DAG_ABSENT is the least number. What a vertex takes beyond the later of what it follows and its cause is as recorded,

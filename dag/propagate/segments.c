@@ -2,7 +2,7 @@
 #include "dag/propagate/segments.h"
 
 #include "base/pages.h"
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 
 #include <stdlib.h>
 

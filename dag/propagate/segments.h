@@ -10,7 +10,7 @@
 #ifndef REHYPE_DAG_SEGMENTS_H
 #define REHYPE_DAG_SEGMENTS_H
 
-#include "dag/propagate/walk.h"
+#include "dag/dag.h"
 
 enum { MARKS = 64 };
 

@@ -9,7 +9,7 @@
 #ifndef REHYPE_DAG_STATE_H
 #define REHYPE_DAG_STATE_H
 
-#include "dag/propagate/walk.h"
+#include "dag/propagate/parking.h"
 #include "dag/simulate/cores.h"
 #include "dag/simulate/costs.h"
 #include "dag/simulate/event_list.h"

@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dag/edit/chain.h"
 #include "dag/graph.h"
+#include "dag/propagate/deadlock.h"
 #include "dag_reference.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"

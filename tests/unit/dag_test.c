@@ -14,6 +14,7 @@
 #include "by_hand.h"
 #include "dag/build/builder.h"
 #include "dag/graph.h"
+#include "dag/propagate/deadlock.h"
 #include "dag/propagate/propagate.h"
 #include "dag/write.h"
 #include "random_trace.h"

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/dag.h"
+
+#include <stdlib.h>
+
+void dag_free(struct dag *dag) {
+    if (!dag) return;
+    free(dag->vertices.time_ns);
+    free(dag->vertices.cause);
+    free(dag->vertices.task);
+    free(dag->vertices.event);
+    free(dag->vertices.kind);
+    free(dag->vertices.rule);
+    free(dag->vertices.compute_ns);
+    free(dag->vertices.queued_ns);
+    free(dag->tracer.edge_ns);
+    free(dag->tracer.event_kind);
+    free(dag->tracer.recorded_ns);
+    free(dag->threads);
+    free(dag->contexts);
+    free(dag->paths);
+    free(dag->resources);
+    free(dag->asks);
+    free(dag->pauses);
+    free(dag->samples);
+    arena_destroy(&dag->arena);
+    free(dag);
+}
+
+uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->thread_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->threads[middle].first <= vertex)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t end = thread->first + thread->count;
+    while (end > thread->first && vertices->kind[end - 1] == VERTEX_END &&
+           dag->tasks[vertices->task[end - 1]].flags & TASK_UNFINISHED)
+        end--;
+    return end;
+}
+
+bool dag_task_outlasts(const struct dag *dag, const struct dag_task *task) {
+    if (!(task->flags & TASK_UNFINISHED) || task->result != DAG_NONE || dag->trace->lost_events) return false;
+    return task->start == DAG_NONE || task->end >= dag_thread_end(dag, &dag->threads[task->thread]);
+}
