@@ -83,7 +83,8 @@ static bool set_failure(const struct search *search, struct candidate *candidate
                         const char *failed, size_t trace, struct arena *arena, struct error *error) {
     candidate->standing = standing;
     candidate->fails = name_failure(search, failed, trace, arena);
-    return !failed || candidate->fails || error_set(error, STATUS_FAILED, "no memory for candidates");
+    const bool told = candidate->why && (candidate->fails || !failed);
+    return told || error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
 static bool warn(struct candidate *candidate, struct arena *arena, struct error *error) {
@@ -99,7 +100,7 @@ static bool refuse(const struct search *search, const struct panel *panel, struc
     struct why why = why_in(search, panel, candidate, trace, NULL);
     why.refusal = refusal;
     metrics_unknown(&candidate->estimate);
-    why_write(&why, candidate->why, sizeof candidate->why);
+    candidate->why = why_text(&why, arena);
     return set_failure(search, candidate, STANDS_REFUSED, "refused", trace, arena, error);
 }
 
@@ -107,7 +108,7 @@ static bool get_stuck(const struct search *search, const struct panel *panel, st
                       struct arena *arena, struct error *error) {
     const struct why why = why_in(search, panel, candidate, trace, NULL);
     const char *fails = estimator_starves(panel->estimators[trace]) ? "starvation" : "deadlock";
-    why_write_stuck(&why, panel->estimators[trace], candidate->why, sizeof candidate->why);
+    candidate->why = why_stuck_text(&why, panel->estimators[trace], arena);
     return set_failure(search, candidate, STANDS_STUCK, fails, trace, arena, error);
 }
 
@@ -126,7 +127,7 @@ static bool rate(const struct search *search, const struct panel *panel, struct 
     const char *failed = search_failed(search, panel->estimates, &trace);
     if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
     const struct why why = why_in(search, panel, candidate, trace, failed);
-    why_write(&why, candidate->why, sizeof candidate->why);
+    candidate->why = why_text(&why, arena);
     return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error) &&
            warn(candidate, arena, error);
 }
@@ -177,15 +178,15 @@ struct promise {
     size_t index; // of the row of improvements
 };
 
-static int compare_promises(const void *a, const void *b) {
-    const struct promise *left = a, *right = b;
-    if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
-    return (left->index > right->index) - (left->index < right->index);
-}
-
 static int compare_indices(const void *a, const void *b) {
     const struct promise *left = a, *right = b;
     return (left->index > right->index) - (left->index < right->index);
+}
+
+static int compare_promises(const void *a, const void *b) {
+    const struct promise *left = a, *right = b;
+    if (left->ns != right->ns) return left->ns > right->ns ? -1 : 1;
+    return compare_indices(a, b);
 }
 
 static double time_in_tasks(const struct improvement *improvement) {

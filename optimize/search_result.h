@@ -23,7 +23,7 @@ struct candidate {
     bool probe; // not listed, but tried on the way to such a number, and part of no plan
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
                        // "in TRACE" if that isn't the first; NULL: nothing
-    char why[1024];    // one sentence with numbers of the first trace that has it; why not, where it fails
+    const char *why;   // one sentence with numbers of the first trace that has it; why not, where it fails
     const char **warnings; // optimize/warnings.h, of that trace; none where there is no estimate
     size_t warning_count;
 };

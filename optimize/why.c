@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { LONGEST = 1024 };
+
 struct facts {
     uint32_t bodies, awaited, at_once;
     double mean_ns;
@@ -283,15 +285,16 @@ static void say_wall(struct sentence *sentence, const struct why *why) {
     say(sentence, after_ns < before_ns ? " less)" : " more)");
 }
 
-void why_write(const struct why *why, char *text, size_t size) {
-    struct sentence sentence = begin(why, text, size);
+const char *why_text(const struct why *why, struct arena *arena) {
+    char text[LONGEST];
+    struct sentence sentence = begin(why, text, sizeof text);
     const struct improvement *improvement = why->improvement;
     say_tasks(&sentence, why);
     if (why->refusal) {
         const bool of_one = improvement->kind < KIND_RESIZE_POOL && strncmp(why->refusal, "it", 2) == 0;
         say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind], of_one ? "of one, " : "",
             why->refusal);
-        return;
+        return arena_string(arena, text, strlen(text));
     }
     const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &why->base->threads[STATE_OCCUPIED];
     say(&sentence, ": ");
@@ -300,11 +303,12 @@ void why_write(const struct why *why, char *text, size_t size) {
     say_threads(&sentence, now->mean - then->mean, "on average");
     say_wall(&sentence, why);
     if (why->failed) say(&sentence, "; does not meet %s", why->failed);
+    return arena_string(arena, text, strlen(text));
 }
 
-void why_write_stuck(const struct why *why, const struct estimator *estimator, char *text, size_t size) {
-    struct sentence sentence = begin(why, text, size);
-    char cycle[200];
+const char *why_stuck_text(const struct why *why, const struct estimator *estimator, struct arena *arena) {
+    char text[LONGEST], cycle[200];
+    struct sentence sentence = begin(why, text, sizeof text);
     estimator_stuck_text(estimator, cycle, sizeof cycle);
     if (is_of_resource(why->improvement))
         say(&sentence, "the resource");
@@ -312,4 +316,5 @@ void why_write_stuck(const struct why *why, const struct estimator *estimator, c
         say_counted(&sentence, why->improvement->task_count, "task");
     say(&sentence, " %s would %s: %s", participles[why->improvement->kind],
         estimator_starves(estimator) ? "starve" : "deadlock", cycle);
+    return arena_string(arena, text, strlen(text));
 }

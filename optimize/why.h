@@ -4,7 +4,7 @@
 #define REHYPE_OPTIMIZE_WHY_H
 
 #include "optimize/estimator.h"
-#include "optimize/plan.h"
+#include "optimize/improvement.h"
 
 // What the sentence speaks of.
 struct why {
@@ -17,7 +17,8 @@ struct why {
     const char *failed;                    // the requirement that it doesn't meet, or NULL
 };
 
-void why_write(const struct why *why, char *text, size_t size);
-void why_write_stuck(const struct why *why, const struct estimator *estimator, char *text, size_t size);
+// Both in the arena. NULL: no memory.
+const char *why_text(const struct why *why, struct arena *arena);
+const char *why_stuck_text(const struct why *why, const struct estimator *estimator, struct arena *arena);
 
 #endif

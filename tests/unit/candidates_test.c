@@ -15,6 +15,7 @@
 #include "metrics/grain.h"
 #include "optimize/branch.h"
 #include "optimize/candidates.h"
+#include "optimize/plan.h"
 #include "optimize/why.h"
 #include "random_pool.h"
 #include "random_trace.h"
@@ -323,7 +324,7 @@ static void test_branch_in_function(void **state) {
 
 // Sentences
 
-static char *why_text(const struct improvement *improvement, char *text, size_t size) {
+static char *write_why(const struct improvement *improvement, char *text, size_t size) {
     struct metrics base, estimate;
     metrics_unknown(&base);
     base.wall_ns = 10000;
@@ -340,7 +341,9 @@ static char *why_text(const struct improvement *improvement, char *text, size_t 
                             .base = &base,
                             .estimate = &estimate,
                             .refusal = improvement->refusal};
-    why_write(&why, text, size);
+    struct arena arena = ARENA_INIT;
+    snprintf(text, size, "%s", why_text(&why, &arena));
+    arena_destroy(&arena);
     costs_free(costs);
     return text;
 }
@@ -348,7 +351,7 @@ static char *why_text(const struct improvement *improvement, char *text, size_t 
 #define assert_why(improvement, expected)                                                                              \
     do {                                                                                                               \
         char text[512];                                                                                                \
-        assert_string_equal(why_text((improvement), text, sizeof text), (expected));                                   \
+        assert_string_equal(write_why((improvement), text, sizeof text), (expected));                                  \
     } while (0)
 
 static void test_why_of_paths(void **state) {
