@@ -161,20 +161,23 @@ static void give_bytecodes(struct lay *lay, const struct open_entry *body) {
     lay->given = lay->bytecodes;
 }
 
-static void note_bytecodes(struct lay *lay, uint64_t executed) {
+static bool lay_bytecodes(struct lay *lay, const struct event *event) {
+    const uint64_t executed = event->operand[0];
     bool grown = executed >= lay->bytecodes && executed <= INT64_MAX;
     lay->bytecodes = executed;
     if (lay->bytecodes_lost || !grown) lay->given = executed;
     lay->bytecodes_lost = false;
+    return true;
 }
 
 // Of all that are open it is no longer known how many they executed.
-static void lose_bytecodes(struct lay *lay) {
+static bool lay_lost(struct lay *lay, const struct event *event) {
     const struct open_stack *open = &lay->builder->open;
     lay->bytecodes_lost = true;
     for (uint32_t i = 0; i < open->depth && lay->builder->dag->bytecodes; i++) {
         if (is_own_body(&open->entries[i])) lay->builder->dag->bytecodes[open->entries[i].task] = -1;
     }
+    return true;
 }
 
 static bool begin_body(struct lay *lay, const struct sighting *sighting) {
@@ -266,7 +269,8 @@ static bool lay_result(struct lay *lay, const struct sighting *sighting) {
     return true;
 }
 
-static bool lay_thread_start(struct lay *lay, const struct sighting *run) {
+static bool lay_thread_start(struct lay *lay, const struct event *event) {
+    const struct sighting *run = named(lay);
     bool is_main = run && run->seen & SEEN_MAIN;
     if (run && run->own_task && !is_main && run->run_on == lay->stream && task_at(lay, run->task)->start == DAG_NONE) {
         if (!begin_body(lay, run)) return false;
@@ -276,7 +280,7 @@ static bool lay_thread_start(struct lay *lay, const struct sighting *run) {
     return put(lay, VERTEX_THREAD_START, DAG_NONE);
 }
 
-static bool lay_thread_end(struct lay *lay) {
+static bool lay_thread_end(struct lay *lay, const struct event *event) {
     struct open_stack *open = &lay->builder->open;
     bool in_run = open->depth && open->entries[0].kind == OPEN_BODY && open->entries[0].task != DAG_NONE &&
                   open->entries[0].task == current_thread(lay)->run_task;
@@ -490,17 +494,17 @@ static bool lay_released(struct lay *lay, const struct event *event) {
 }
 
 // Of a task that the trace does not mention otherwise nothing else is known.
-static void lay_due(const struct lay *lay, const struct event *event) {
+static bool lay_due(struct lay *lay, const struct event *event) {
     const struct builder *builder = lay->builder;
     const struct sighting *sighting = named(lay);
     bool has_vertices = builder->thread_of_stream[lay->stream] != DAG_NONE;
     if (sighting && sighting->task != DAG_NONE)
         note_due(builder->dag, sighting->task, event, has_vertices ? last_vertex(lay) : DAG_NONE);
+    return true;
 }
 
 static bool lay_task_event(struct lay *lay, const struct event *event) {
     struct sighting *sighting = named(lay);
-    if (event->kind == EVENT_THREAD_START) return lay_thread_start(lay, sighting);
     if (!sighting) return true;
     switch (event->kind) {
     case EVENT_MAIN_BEGIN:
@@ -518,73 +522,69 @@ static bool lay_task_event(struct lay *lay, const struct event *event) {
     }
 }
 
-static bool lay_enter(struct lay *lay, uint32_t method) {
+static bool lay_enter(struct lay *lay, const struct event *event) {
+    const uint32_t method = (uint32_t)event->operand[0];
     if (!function_push(&lay->builder->functions, method)) return no_memory(lay->builder);
     return !open_body(lay) || path_add(lay->builder, method);
 }
 
+static bool lay_exit(struct lay *lay, const struct event *event) {
+    const struct open_entry *body = open_body(lay);
+    function_pop(&lay->builder->functions, (uint32_t)event->operand[0], body ? body->functions : 0);
+    return true;
+}
+
+static bool lay_limit(struct lay *lay, const struct event *event) {
+    lay->limit_ns = (int64_t)(event->operand[0] & INT64_MAX);
+    return true;
+}
+
+static bool lay_idle(struct lay *lay, const struct event *event) {
+    return put(lay, VERTEX_IDLE, DAG_NONE);
+}
+
+static bool lay_busy(struct lay *lay, const struct event *event) {
+    return put(lay, VERTEX_BUSY, DAG_NONE);
+}
+
+static bool lay_retire(struct lay *lay, const struct event *event) {
+    return put(lay, VERTEX_RETIRE, DAG_NONE);
+}
+
 static bool lay_event(struct lay *lay, const struct event *event) {
-    switch (event->kind) {
-    case EVENT_ENTER:
-        return lay_enter(lay, (uint32_t)event->operand[0]);
-    case EVENT_EXIT:
-    case EVENT_EXIT_THROW: {
-        const struct open_entry *body = open_body(lay);
-        function_pop(&lay->builder->functions, (uint32_t)event->operand[0], body ? body->functions : 0);
-        return true;
-    }
-    case EVENT_THREAD_START:
-    case EVENT_MAIN_BEGIN:
-    case EVENT_TASK_CREATED:
-    case EVENT_SPAWN_BEGIN:
-    case EVENT_TASK_START:
-    case EVENT_TAKEN:
-    case EVENT_RESULT:
-        return lay_task_event(lay, event);
-    case EVENT_SPAWN_END:
-        return lay_spawn_end(lay, event);
-    case EVENT_TASK_END:
-        return lay_task_end(lay, event);
-    case EVENT_WAIT_BEGIN:
-        return lay_wait_begin(lay, event);
-    case EVENT_WAIT_END:
-        return lay_wait_end(lay, event);
-    case EVENT_IDLE:
-        return put(lay, VERTEX_IDLE, DAG_NONE);
-    case EVENT_BUSY:
-        return put(lay, VERTEX_BUSY, DAG_NONE);
-    case EVENT_RETIRE:
-        return put(lay, VERTEX_RETIRE, DAG_NONE);
-    case EVENT_POOL_SHUTDOWN:
-        return lay_shutdown(lay, event);
-    case EVENT_THREAD_END:
-        return lay_thread_end(lay);
-    case EVENT_BYTECODES:
-        note_bytecodes(lay, event->operand[0]);
-        return true;
-    case EVENT_LOST:
-        lose_bytecodes(lay);
-        return true;
-    case EVENT_BLOCK_BEGIN:
-    case EVENT_ACQUIRE_BEGIN:
-        return lay_acquire(lay, event);
-    case EVENT_BLOCK_END:
-    case EVENT_ACQUIRED:
-    case EVENT_GIVEN_UP:
-        return lay_acquired(lay, event);
-    case EVENT_HELD:
-        return lay_held(lay, event);
-    case EVENT_RELEASED:
-        return lay_released(lay, event);
-    case EVENT_DUE:
-        lay_due(lay, event);
-        return true;
-    case EVENT_LIMIT:
-        lay->limit_ns = (int64_t)(event->operand[0] & INT64_MAX);
-        return true;
-    default:
-        return true;
-    }
+    static bool (*const lay_kind[EVENT_KINDS])(struct lay * lay, const struct event *event) = {
+        [EVENT_ENTER] = lay_enter,
+        [EVENT_EXIT] = lay_exit,
+        [EVENT_EXIT_THROW] = lay_exit,
+        [EVENT_THREAD_START] = lay_thread_start,
+        [EVENT_THREAD_END] = lay_thread_end,
+        [EVENT_MAIN_BEGIN] = lay_task_event,
+        [EVENT_TASK_CREATED] = lay_task_event,
+        [EVENT_SPAWN_BEGIN] = lay_task_event,
+        [EVENT_SPAWN_END] = lay_spawn_end,
+        [EVENT_TASK_START] = lay_task_event,
+        [EVENT_TASK_END] = lay_task_end,
+        [EVENT_TAKEN] = lay_task_event,
+        [EVENT_RESULT] = lay_task_event,
+        [EVENT_WAIT_BEGIN] = lay_wait_begin,
+        [EVENT_WAIT_END] = lay_wait_end,
+        [EVENT_IDLE] = lay_idle,
+        [EVENT_BUSY] = lay_busy,
+        [EVENT_RETIRE] = lay_retire,
+        [EVENT_POOL_SHUTDOWN] = lay_shutdown,
+        [EVENT_BYTECODES] = lay_bytecodes,
+        [EVENT_LOST] = lay_lost,
+        [EVENT_BLOCK_BEGIN] = lay_acquire,
+        [EVENT_ACQUIRE_BEGIN] = lay_acquire,
+        [EVENT_BLOCK_END] = lay_acquired,
+        [EVENT_ACQUIRED] = lay_acquired,
+        [EVENT_GIVEN_UP] = lay_acquired,
+        [EVENT_HELD] = lay_held,
+        [EVENT_RELEASED] = lay_released,
+        [EVENT_DUE] = lay_due,
+        [EVENT_LIMIT] = lay_limit,
+    };
+    return !lay_kind[event->kind] || lay_kind[event->kind](lay, event);
 }
 
 #define READY_MOST_NS ((UINT64_C(1) << 53) - 1) // 104 days, so that sums stay sums
