@@ -18,7 +18,7 @@
 //   resize-pool  each pool whose rules are known, to its size halved again and again down to 1, to three quarters, one
 //                and a half and twice of it, to the most workers that were busy at once, and to the number of cores;
 //                not to the size that it has (improvement_pool_size). What gains there is searched on
-//                (optimize/judge.c)
+//                (optimize/screen.c)
 // Tasks that dag_left_out names are left out; nothing where that leaves none. Nothing but the size of their pool where
 // tasks are periodic or delayed.
 // Of tasks that the JDK makes behind what a program calls there are none, of a stream's only their inlining.

@@ -191,14 +191,14 @@ uint64_t estimator_cost_ns(const struct estimator *estimator) {
 // Intervals
 
 // An estimator of replicates that asks for what another does.
-struct echo {
+struct replicate_evaluator {
     struct estimator estimator; // but for edit and costs, which are the other's
     struct metrics_work base_work;
 };
 
 // Both workspaces keep what follows from recorded times, which differ from replicate to replicate.
-static bool bind_echo(struct echo *echo, const struct dag *replicate, struct error *error) {
-    struct estimator *estimator = &echo->estimator;
+static bool bind_replicate(struct replicate_evaluator *evaluator, const struct dag *replicate, struct error *error) {
+    struct estimator *estimator = &evaluator->estimator;
     simulation_free(estimator->simulation);
     dag_run_destroy(&estimator->run);
     estimator->simulation = NULL;
@@ -206,13 +206,13 @@ static bool bind_echo(struct echo *echo, const struct dag *replicate, struct err
     return dag_run_init(&estimator->run, replicate, error);
 }
 
-static bool echo_evaluate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
-                          struct error *error) {
-    struct echo *echo = context;
-    struct estimator *estimator = &echo->estimator;
+static bool evaluate_replicate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                               struct error *error) {
+    struct replicate_evaluator *evaluator = context;
+    struct estimator *estimator = &evaluator->estimator;
     struct metrics base;
-    if (!bind_echo(echo, replicate, error) || !estimator_run(estimator, stuck, error)) return false;
-    return *stuck || (metrics_of_run(replicate, false, estimator->window, NULL, &echo->base_work, &base, error) &&
+    if (!bind_replicate(evaluator, replicate, error) || !estimator_run(estimator, stuck, error)) return false;
+    return *stuck || (metrics_of_run(replicate, false, estimator->window, NULL, &evaluator->base_work, &base, error) &&
                       estimator_measure(estimator, &base, false, metrics, error));
 }
 
@@ -230,18 +230,18 @@ bool estimator_intervals(const struct estimator *estimator, const struct metrics
                          struct error *error) {
     const uint64_t affordable = INTERVAL_NS / replicate_cost_ns(estimator);
     const uint64_t replicates = affordable < MOST_REPLICATES ? affordable : MOST_REPLICATES;
-    struct echo echo = {.estimator = {.window = estimator->window,
-                                      .model = estimator->model,
-                                      .request_site = DAG_NONE,
-                                      .edit = estimator->edit,
-                                      .costs = estimator->costs}};
+    struct replicate_evaluator evaluator = {.estimator = {.window = estimator->window,
+                                                          .model = estimator->model,
+                                                          .request_site = DAG_NONE,
+                                                          .edit = estimator->edit,
+                                                          .costs = estimator->costs}};
     bool done = interval_estimate(estimator->dag, estimate,
                                   (unsigned)(replicates > LEAST_REPLICATES ? replicates : LEAST_REPLICATES), 1,
-                                  echo_evaluate, &echo, intervals, error);
-    metrics_work_destroy(&echo.base_work);
-    metrics_work_destroy(&echo.estimator.work);
-    simulation_free(echo.estimator.simulation);
-    dag_run_destroy(&echo.estimator.run);
+                                  evaluate_replicate, &evaluator, intervals, error);
+    metrics_work_destroy(&evaluator.base_work);
+    metrics_work_destroy(&evaluator.estimator.work);
+    simulation_free(evaluator.estimator.simulation);
+    dag_run_destroy(&evaluator.estimator.run);
     return done;
 }
 

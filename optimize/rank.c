@@ -10,14 +10,16 @@ static const double worth_a_member = 0.005; // what each member of a plan must a
 
 enum { TRIES_A_PLAN = 20 };
 
-static void apply_members(const struct search *search, struct panel *panel, const uint32_t *members, uint32_t count) {
+static void apply_members(const struct search *search, struct evaluator *evaluator, const uint32_t *members,
+                          uint32_t count) {
     size_t trace;
-    panel_clear(panel);
+    evaluator_clear(evaluator);
     for (uint32_t i = 0; i < count; i++)
-        panel_apply(panel, search->result->candidates[members[i]].improvements, &trace);
+        evaluator_apply(evaluator, search->result->candidates[members[i]].improvements, &trace);
 }
 
-static bool evaluate(struct search *search, struct panel *panel, struct combination *combination, struct error *error) {
+static bool evaluate(struct search *search, struct evaluator *evaluator, struct combination *combination,
+                     struct error *error) {
     size_t trace;
     if (combination->count == 1) {
         const struct combination *alone = &search->alone[combination->members[0]];
@@ -25,11 +27,11 @@ static bool evaluate(struct search *search, struct panel *panel, struct combinat
         combination->valid = alone->valid;
         return true;
     }
-    apply_members(search, panel, combination->members, combination->count);
+    apply_members(search, evaluator, combination->members, combination->count);
     search_count(search);
     combination->score = INFINITY;
-    if (!panel_estimate(panel, search->recorded, search->needs_all, &trace, error)) return false;
-    if (trace == search->trace_count) search_score(search, panel, combination);
+    if (!evaluator_estimate(evaluator, search->recorded, search->needs_all, &trace, error)) return false;
+    if (trace == search->trace_count) search_score(search, evaluator, combination);
     return true;
 }
 
@@ -41,9 +43,9 @@ struct evaluating {
 static void evaluate_one(void *context, uint32_t hand, uint32_t item) {
     const struct evaluating *evaluating = context;
     struct error error = ERROR_INIT;
-    struct panel *panel = search_panel(evaluating->search, hand);
-    if (!panel) return;
-    bool done = evaluate(evaluating->search, panel, &evaluating->combinations[item], &error);
+    struct evaluator *evaluator = search_evaluator(evaluating->search, hand);
+    if (!evaluator) return;
+    bool done = evaluate(evaluating->search, evaluator, &evaluating->combinations[item], &error);
     search_item_ended(evaluating->search, done, &error);
 }
 
@@ -81,7 +83,7 @@ static bool describe(const struct search *search, uint32_t count, struct arena *
 }
 
 // All figures of a plan, as of a candidate alone.
-static bool estimate_plan(const struct search *search, struct panel *panel, struct ranked_plan *plan,
+static bool estimate_plan(const struct search *search, struct evaluator *evaluator, struct ranked_plan *plan,
                           struct error *error) {
     size_t trace;
     if (plan->count == 1) {
@@ -89,18 +91,19 @@ static bool estimate_plan(const struct search *search, struct panel *panel, stru
         plan->value = search->value_alone[plan->candidates[0]];
         return true;
     }
-    apply_members(search, panel, plan->candidates, plan->count);
-    if (!panel_estimate(panel, search->recorded, true, &trace, error)) return false;
-    plan->estimate = panel->estimates[0];
-    plan->value = search_value(search, panel, plan->count);
+    apply_members(search, evaluator, plan->candidates, plan->count);
+    if (!evaluator_estimate(evaluator, search->recorded, true, &trace, error)) return false;
+    plan->estimate = evaluator->estimates[0];
+    plan->value = search_value(search, evaluator, plan->count);
     return true;
 }
 
 static void estimate_one(void *context, uint32_t hand, uint32_t item) {
     struct search *search = context;
     struct error error = ERROR_INIT;
-    struct panel *panel = search_panel(search, hand);
-    if (panel) search_item_ended(search, estimate_plan(search, panel, &search->result->plans[item], &error), &error);
+    struct evaluator *evaluator = search_evaluator(search, hand);
+    if (evaluator)
+        search_item_ended(search, estimate_plan(search, evaluator, &search->result->plans[item], &error), &error);
 }
 
 static bool keep_plans(struct search *search, const struct combination *kept, size_t count, struct arena *arena,

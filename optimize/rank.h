@@ -6,7 +6,7 @@
 #include "optimize/search_state.h"
 
 // Searches those of the first `usable` candidates, and keeps the best as plans, in that arena. Errors as of
-// search_judge.
+// search_screen.
 bool search_rank(struct search *search, uint32_t usable, struct arena *arena, struct error *error);
 
 #endif

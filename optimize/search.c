@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Candidates, and combinations that are wanted at once, are estimated by two threads, each with a panel of its own
+// Candidates, and combinations that are wanted at once, are estimated by two threads, each with an evaluator of its own
 // (base/hands.h). What comes out is the same: what is tried hangs on no thread's luck.
 #include "optimize/search.h"
 
-#include "optimize/judge.h"
 #include "optimize/rank.h"
+#include "optimize/screen.h"
 
 #include <time.h>
 
@@ -12,7 +12,7 @@
 
 static bool measure_base(struct search *search, size_t trace, struct error *error) {
     struct baseline baseline;
-    if (!estimator_measure_baseline(search->panels[0].estimators[trace], true, &baseline, error)) return false;
+    if (!estimator_measure_baseline(search->evaluators[0].estimators[trace], true, &baseline, error)) return false;
     search->recorded[trace] = baseline.recorded;
     search->replayed[trace] = baseline.replayed;
     search->noise_in[trace] = baseline.noise;
@@ -52,18 +52,18 @@ static double seconds_since(const struct timespec *begin) {
 
 static bool begin(struct search *search, struct error *error) {
     const size_t count = search->trace_count;
-    struct panel *panel = &search->panels[0];
+    struct evaluator *evaluator = &search->evaluators[0];
     search->recorded = ARENA_NEW(&search->scratch, struct metrics, count);
     search->replayed = ARENA_NEW(&search->scratch, struct metrics, count);
     search->noise_in = ARENA_NEW(&search->scratch, double, count);
     if (!search->recorded || !search->replayed || !search->noise_in) {
         return error_set(error, STATUS_FAILED, "no memory for %zu traces", count);
     }
-    if (!panel_new(panel, search->result->traces, count, &search->scratch, error)) return false;
-    panel_clear(panel);
+    if (!evaluator_new(evaluator, search->result->traces, count, &search->scratch, error)) return false;
+    evaluator_clear(evaluator);
     for (size_t t = 0; t < count; t++) {
-        panel->estimators[t]->model = (struct model){.kind = search->options->model};
-        search->cost_ns += estimator_cost_ns(panel->estimators[t]);
+        evaluator->estimators[t]->model = (struct model){.kind = search->options->model};
+        search->cost_ns += estimator_cost_ns(evaluator->estimators[t]);
     }
     return true;
 }
@@ -72,7 +72,8 @@ static bool begin(struct search *search, struct error *error) {
 static bool get_help(struct search *search, uint32_t hands, struct error *error) {
     search->hands = hands ? hands : search->cost_ns < WORTH_A_THREAD_NS ? 1 : HANDS;
     for (uint32_t hand = 1; hand < search->hands; hand++) {
-        if (!panel_new_beside(&search->panels[hand], &search->panels[0], &search->scratch, error)) return false;
+        if (!evaluator_new_beside(&search->evaluators[hand], &search->evaluators[0], &search->scratch, error))
+            return false;
     }
     return true;
 }
@@ -90,8 +91,8 @@ bool search_run_by(struct estimator *const *traces, size_t trace_count, const st
                             .lock = PTHREAD_MUTEX_INITIALIZER};
     uint32_t usable = 0;
     bool done = begin(&search, error) && measure_bases(&search, error) && get_help(&search, hands, error) &&
-                search_judge(&search, arena, &usable, error) && search_rank(&search, usable, arena, error);
-    for (uint32_t hand = 0; hand < HANDS; hand++) panel_destroy(&search.panels[hand]);
+                search_screen(&search, arena, &usable, error) && search_rank(&search, usable, arena, error);
+    for (uint32_t hand = 0; hand < HANDS; hand++) evaluator_destroy(&search.evaluators[hand]);
     arena_destroy(&search.scratch);
     result->seconds = seconds_since(&begun);
     return done;

@@ -2,7 +2,7 @@
 #include "optimize/search_result.h"
 
 bool candidate_is_estimated(const struct candidate *candidate) {
-    return candidate->standing <= STANDS_FAILING;
+    return candidate->status <= CANDIDATE_FAILING;
 }
 
 bool search_conflict(const struct search_result *result, size_t a, size_t b) {

@@ -9,13 +9,13 @@
 #include "optimize/objective.h"
 
 // In the worst of the traces. Who passes or fails alone has an estimate and may be part of a plan.
-enum standing { STANDS_PASSING, STANDS_FAILING, STANDS_STUCK, STANDS_REFUSED };
+enum candidate_status { CANDIDATE_PASSING, CANDIDATE_FAILING, CANDIDATE_STUCK, CANDIDATE_REFUSED };
 
 struct candidate {
     const struct improvement *improvements; // one a trace; those without tasks change nothing
     const struct improvement *named; // the first of them that has tasks: its site and context are the candidate's name
     struct metrics estimate;         // of this candidate alone, in the first trace
-    enum standing standing;
+    enum candidate_status status;
     bool negligible; // see SEARCH_LITTLE_LOSS
     bool shown; // stands for its family (candidates_same_family): the smallest number that brings WORTH_SHARE of the
                 // best one's gain by the objective, or by wall time; the largest under which a

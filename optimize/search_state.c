@@ -13,11 +13,11 @@ void search_count(struct search *search) {
     pthread_mutex_unlock(&search->lock);
 }
 
-struct panel *search_panel(struct search *search, uint32_t hand) {
+struct evaluator *search_evaluator(struct search *search, uint32_t hand) {
     pthread_mutex_lock(&search->lock);
     bool goes_on = !search->failed;
     pthread_mutex_unlock(&search->lock);
-    return goes_on ? &search->panels[hand] : NULL;
+    return goes_on ? &search->evaluators[hand] : NULL;
 }
 
 void search_item_ended(struct search *search, bool done, const struct error *error) {
@@ -56,24 +56,25 @@ const char *search_failed(const struct search *search, const struct metrics *m, 
     return failed;
 }
 
-double search_value(const struct search *search, const struct panel *panel, uint32_t edits) {
-    return objective_value(search->options->objective, panel->estimates, search->recorded, search->trace_count, edits);
+double search_value(const struct search *search, const struct evaluator *evaluator, uint32_t edits) {
+    return objective_value(search->options->objective, evaluator->estimates, search->recorded, search->trace_count,
+                           edits);
 }
 
-double search_gain(const struct search *search, const struct panel *panel) {
-    return objective_gain(search->options->objective, panel->estimates, search->replayed, search->trace_count);
+double search_gain(const struct search *search, const struct evaluator *evaluator) {
+    return objective_gain(search->options->objective, evaluator->estimates, search->replayed, search->trace_count);
 }
 
 const char *search_trace_name(const struct search *search, size_t trace) {
     return trace > 0 ? search->result->traces[trace]->dag->trace->path : NULL;
 }
 
-void search_score(const struct search *search, const struct panel *panel, struct combination *combination) {
+void search_score(const struct search *search, const struct evaluator *evaluator, struct combination *combination) {
     size_t trace;
-    double gain = search_gain(search, panel);
-    double value = search_value(search, panel, 0); // edits break ties already
+    double gain = search_gain(search, evaluator);
+    double value = search_value(search, evaluator, 0); // edits break ties already
     if (isnan(value)) return;
     combination->score = value;
     combination->valid = combination->count > 0 && (gain > search->noise * fabs(value) || !search->base_passes) &&
-                         !search_failed(search, panel->estimates, &trace);
+                         !search_failed(search, evaluator->estimates, &trace);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the parts of a search share: judge.c, which tries candidates alone, and rank.c, which tries their combinations.
-// Who has measured with a panel has its figures told here against the runs' own, and what it cost counted.
+// What the parts of a search share: screen.c, which tries candidates alone, and rank.c, which tries their combinations.
+// Who has measured with an evaluator has its figures told here against the runs' own, and what it cost counted.
 #ifndef REHYPE_OPTIMIZE_SEARCH_STATE_H
 #define REHYPE_OPTIMIZE_SEARCH_STATE_H
 
 #include "base/hands.h"
 #include "optimize/combine.h"
-#include "optimize/panel.h"
+#include "optimize/evaluator.h"
 #include "optimize/search_result.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 enum { SEARCH_LEAST = 24 };
 
 struct search {
-    struct panel panels[HANDS]; // each thread's
+    struct evaluator evaluators[HANDS]; // each thread's
     struct arena scratch;
     struct metrics *recorded, *replayed; // baselines, one a trace, like noise_in
     double *noise_in;
@@ -27,7 +27,7 @@ struct search {
     double noise;   // the worst trace's
     bool needs_all; // of each plan, more than metrics_usage gives
     bool base_passes;
-    // A candidate each: what it is as a plan of its own, and the objective's value, once all are judged.
+    // A candidate each: what it is as a plan of its own, and the objective's value, once all are screened.
     struct combination *alone;
     double *value_alone;
     pthread_mutex_t lock; // for what follows, both arenas and the result
@@ -37,10 +37,10 @@ struct search {
                                 // on the machine
 };
 
-// Does `count` items by hands_run, of which each begins with search_panel and closes with search_item_ended. false and
-// *error: of the item that failed first; those that had not begun then do nothing.
+// Does `count` items by hands_run, of which each begins with search_evaluator and closes with search_item_ended. false
+// and *error: of the item that failed first; those that had not begun then do nothing.
 bool search_do_all(struct search *search, hands_item *run, void *context, uint32_t count, struct error *error);
-struct panel *search_panel(struct search *search, uint32_t hand); // the thread's own; NULL: an item has failed
+struct evaluator *search_evaluator(struct search *search, uint32_t hand); // the thread's own; NULL: an item has failed
 void search_item_ended(struct search *search, bool done, const struct error *error);
 
 void search_count(struct search *search); // an evaluation, by any thread
@@ -48,10 +48,10 @@ void search_count(struct search *search); // an evaluation, by any thread
 // The first requirement that isn't met, and in which trace. m: one a trace.
 const char *search_failed(const struct search *search, const struct metrics *m, size_t *trace);
 
-// Of what the panel measured last: the objective's value with so many edits, and what it gains against the replay.
-double search_value(const struct search *search, const struct panel *panel, uint32_t edits);
-double search_gain(const struct search *search, const struct panel *panel);
-void search_score(const struct search *search, const struct panel *panel, struct combination *combination);
+// Of what the evaluator measured last: the objective's value with so many edits, and what it gains against the replay.
+double search_value(const struct search *search, const struct evaluator *evaluator, uint32_t edits);
+double search_gain(const struct search *search, const struct evaluator *evaluator);
+void search_score(const struct search *search, const struct evaluator *evaluator, struct combination *combination);
 
 // For messages: NULL for the first trace, of which they speak unless they say so.
 const char *search_trace_name(const struct search *search, size_t trace);

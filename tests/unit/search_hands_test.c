@@ -40,7 +40,7 @@ static void assert_same(const struct found *one, const struct found *two) {
     assert_int_equal(a->candidate_count, b->candidate_count);
     for (size_t i = 0; i < a->candidate_count; i++) {
         const struct candidate *left = &a->candidates[i], *right = &b->candidates[i];
-        assert_int_equal(left->standing, right->standing);
+        assert_int_equal(left->status, right->status);
         assert_string_equal(left->why, right->why);
         assert_int_equal(left->warning_count, right->warning_count);
     }

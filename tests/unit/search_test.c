@@ -369,7 +369,7 @@ static void test_deadlocks_are_no_plans(void **state) {
     add_crossing(&f, true);
     run(&f, "composite");
     assert_int_equal(f.result.candidate_count, 2);
-    assert_int_equal(f.result.candidates[1].standing, STANDS_STUCK);
+    assert_int_equal(f.result.candidates[1].status, CANDIDATE_STUCK);
     assert_int_equal(line_of(&f, 1), 5);
     assert_string_equal(f.result.candidates[1].fails, "deadlock");
     assert_non_null(strstr(f.result.candidates[1].why, "would deadlock: "));
@@ -464,12 +464,12 @@ static void test_deadlock_in_second_only(void **state) {
     struct fixture alone = new_fixture(), both = new_fixture();
     add_crossing(&alone, false);
     run(&alone, "composite");
-    assert_int_not_equal(candidate_at(&alone, 5)->standing, STANDS_STUCK);
+    assert_int_not_equal(candidate_at(&alone, 5)->status, CANDIDATE_STUCK);
     add_crossing(&both, false);
     add_crossing(&both, true);
     run(&both, "composite");
     const struct candidate *candidate = candidate_at(&both, 5);
-    assert_int_equal(candidate->standing, STANDS_STUCK);
+    assert_int_equal(candidate->status, CANDIDATE_STUCK);
     assert_fails_in_second(&both, candidate, "deadlock");
     assert_non_null(strstr(candidate->why, "would deadlock: "));
     assert_in_no_plan(&both, (uint32_t)(candidate - both.result.candidates));
@@ -507,7 +507,7 @@ static void test_refused_in_second_only(void **state) {
     }
     run(&f, "composite");
     const struct candidate *candidate = candidate_at(&f, 6);
-    assert_int_equal(candidate->standing, STANDS_REFUSED);
+    assert_int_equal(candidate->status, CANDIDATE_REFUSED);
     assert_false(candidate_is_estimated(candidate));
     assert_fails_in_second(&f, candidate, "refused");
     assert_best(&f, 1, 5, 5);
@@ -563,7 +563,7 @@ static void test_sites_of_one_line_in_two_traces(void **state) {
 static void assert_same_candidate(const struct candidate *a, const struct candidate *b) {
     assert_int_equal(a->named->site, b->named->site);
     assert_int_equal(a->named->context, b->named->context);
-    assert_int_equal(a->standing, b->standing);
+    assert_int_equal(a->status, b->status);
     assert_string_equal(a->fails ? a->fails : "", b->fails ? b->fails : "");
     assert_string_equal(a->why, b->why);
     assert_int_equal(a->improvements[0].task_count, b->improvements[1].task_count);

@@ -2,7 +2,7 @@
 // Candidates: each is tried alone, and told what comes of it, or what keeps it from a plan. Factors and sizes of pools
 // that gain are searched on: doubled as long as that gains, and then halved into the interval in which the smallest
 // lies that brings WORTH_SHARE of the best one's gain, by the objective and by wall time.
-#include "optimize/judge.h"
+#include "optimize/screen.h"
 
 #include "optimize/candidates.h"
 #include "optimize/plan.h"
@@ -32,15 +32,15 @@ static bool figures_matter(const struct metrics *m, const struct metrics *replay
 }
 
 // Of what was measured last.
-static bool is_negligible(const struct search *search, const struct panel *panel) {
-    bool matters = search_gain(search, panel) > search->noise * fabs(search_value(search, panel, 0));
+static bool is_negligible(const struct search *search, const struct evaluator *evaluator) {
+    bool matters = search_gain(search, evaluator) > search->noise * fabs(search_value(search, evaluator, 0));
     for (size_t t = 0; t < search->trace_count && !matters; t++) {
-        matters = figures_matter(&panel->estimates[t], &search->replayed[t], &search->recorded[t]);
+        matters = figures_matter(&evaluator->estimates[t], &search->replayed[t], &search->recorded[t]);
     }
     return !matters;
 }
 
-struct judged {
+struct screened {
     struct candidate candidate;
     struct combination alone; // what evaluate would say of it
     double value, wall;       // of the objective; of the replay's wall time, the mean over traces
@@ -48,11 +48,11 @@ struct judged {
     uint32_t family; // index of its first member
 };
 
-static int compare_judged(const void *a, const void *b) {
-    const struct judged *left = a, *right = b;
+static int compare_screened(const void *a, const void *b) {
+    const struct screened *left = a, *right = b;
     if (left->candidate.probe != right->candidate.probe) return left->candidate.probe ? 1 : -1;
-    if (left->candidate.standing != right->candidate.standing) {
-        return left->candidate.standing < right->candidate.standing ? -1 : 1;
+    if (left->candidate.status != right->candidate.status) {
+        return left->candidate.status < right->candidate.status ? -1 : 1;
     }
     if (left->value != right->value) return left->value < right->value ? -1 : 1;
     return strcmp(left->name, right->name);
@@ -69,19 +69,19 @@ static const char *name_failure(const struct search *search, const char *failed,
 }
 
 // What is to be said of the candidate in one trace, given the estimates there.
-static struct why why_in(const struct search *search, const struct panel *panel, const struct candidate *candidate,
-                         size_t trace, const char *failed) {
+static struct why why_in(const struct search *search, const struct evaluator *evaluator,
+                         const struct candidate *candidate, size_t trace, const char *failed) {
     return (struct why){.improvement = &candidate->improvements[trace],
-                        .costs = panel->estimators[trace]->costs,
+                        .costs = evaluator->estimators[trace]->costs,
                         .trace = search_trace_name(search, trace),
                         .base = &search->recorded[trace],
-                        .estimate = &panel->estimates[trace],
+                        .estimate = &evaluator->estimates[trace],
                         .failed = failed};
 }
 
-static bool set_failure(const struct search *search, struct candidate *candidate, enum standing standing,
+static bool set_failure(const struct search *search, struct candidate *candidate, enum candidate_status status,
                         const char *failed, size_t trace, struct arena *arena, struct error *error) {
-    candidate->standing = standing;
+    candidate->status = status;
     candidate->fails = name_failure(search, failed, trace, arena);
     const bool told = candidate->why && (candidate->fails || !failed);
     return told || error_set(error, STATUS_FAILED, "no memory for candidates");
@@ -95,70 +95,71 @@ static bool warn(struct candidate *candidate, struct arena *arena, struct error 
     return true;
 }
 
-static bool refuse(const struct search *search, const struct panel *panel, struct candidate *candidate,
+static bool refuse(const struct search *search, const struct evaluator *evaluator, struct candidate *candidate,
                    const char *refusal, size_t trace, struct arena *arena, struct error *error) {
-    struct why why = why_in(search, panel, candidate, trace, NULL);
+    struct why why = why_in(search, evaluator, candidate, trace, NULL);
     why.refusal = refusal;
     metrics_unknown(&candidate->estimate);
     candidate->why = why_text(&why, arena);
-    return set_failure(search, candidate, STANDS_REFUSED, "refused", trace, arena, error);
+    return set_failure(search, candidate, CANDIDATE_REFUSED, "refused", trace, arena, error);
 }
 
-static bool get_stuck(const struct search *search, const struct panel *panel, struct candidate *candidate, size_t trace,
-                      struct arena *arena, struct error *error) {
-    const struct why why = why_in(search, panel, candidate, trace, NULL);
-    const char *fails = estimator_starves(panel->estimators[trace]) ? "starvation" : "deadlock";
-    candidate->why = why_stuck_text(&why, panel->estimators[trace], arena);
-    return set_failure(search, candidate, STANDS_STUCK, fails, trace, arena, error);
+static bool get_stuck(const struct search *search, const struct evaluator *evaluator, struct candidate *candidate,
+                      size_t trace, struct arena *arena, struct error *error) {
+    const struct why why = why_in(search, evaluator, candidate, trace, NULL);
+    const char *fails = estimator_starves(evaluator->estimators[trace]) ? "starvation" : "deadlock";
+    candidate->why = why_stuck_text(&why, evaluator->estimators[trace], arena);
+    return set_failure(search, candidate, CANDIDATE_STUCK, fails, trace, arena, error);
 }
 
-static bool rate(const struct search *search, const struct panel *panel, struct judged *judged, struct arena *arena,
-                 struct error *error) {
-    struct candidate *candidate = &judged->candidate;
+static bool rate(const struct search *search, const struct evaluator *evaluator, struct screened *screened,
+                 struct arena *arena, struct error *error) {
+    struct candidate *candidate = &screened->candidate;
     size_t trace;
-    candidate->estimate = panel->estimates[0];
-    judged->value = search_value(search, panel, 1);
+    candidate->estimate = evaluator->estimates[0];
+    screened->value = search_value(search, evaluator, 1);
     for (size_t t = 0; t < search->trace_count; t++)
-        judged->wall +=
-            (double)panel->estimates[t].wall_ns / (double)search->replayed[t].wall_ns / (double)search->trace_count;
-    candidate->negligible = is_negligible(search, panel);
-    search_score(search, panel, &judged->alone);
-    if (isnan(judged->value)) judged->value = INFINITY;
-    const char *failed = search_failed(search, panel->estimates, &trace);
+        screened->wall +=
+            (double)evaluator->estimates[t].wall_ns / (double)search->replayed[t].wall_ns / (double)search->trace_count;
+    candidate->negligible = is_negligible(search, evaluator);
+    search_score(search, evaluator, &screened->alone);
+    if (isnan(screened->value)) screened->value = INFINITY;
+    const char *failed = search_failed(search, evaluator->estimates, &trace);
     if (!failed) trace = (size_t)(candidate->named - candidate->improvements);
-    const struct why why = why_in(search, panel, candidate, trace, failed);
+    const struct why why = why_in(search, evaluator, candidate, trace, failed);
     candidate->why = why_text(&why, arena);
-    return set_failure(search, candidate, failed ? STANDS_FAILING : STANDS_PASSING, failed, trace, arena, error) &&
+    return set_failure(search, candidate, failed ? CANDIDATE_FAILING : CANDIDATE_PASSING, failed, trace, arena,
+                       error) &&
            warn(candidate, arena, error);
 }
 
-static bool name_candidate(struct judged *judged, struct arena *arena, struct error *error) {
+static bool name_candidate(struct screened *screened, struct arena *arena, struct error *error) {
     char name[1024];
-    improvement_text(judged->candidate.named, name, sizeof name);
-    judged->name = arena_string(arena, name, strlen(name));
-    return judged->name || error_set(error, STATUS_FAILED, "no memory for candidates");
+    improvement_text(screened->candidate.named, name, sizeof name);
+    screened->name = arena_string(arena, name, strlen(name));
+    return screened->name || error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
-static bool judge(struct search *search, struct panel *panel, const struct improvement *improvements,
-                  struct arena *arena, struct judged *judged, struct error *error) {
+static bool screen(struct search *search, struct evaluator *evaluator, const struct improvement *improvements,
+                   struct arena *arena, struct screened *screened, struct error *error) {
     size_t named = 0, trace;
     while (improvements[named].task_count == 0) named++;
-    *judged = (struct judged){.candidate = {.improvements = improvements, .named = &improvements[named]},
-                              .alone = {.count = 1, .score = INFINITY}};
-    panel_clear(panel);
-    const char *refusal = panel_apply(panel, improvements, &trace);
+    *screened = (struct screened){.candidate = {.improvements = improvements, .named = &improvements[named]},
+                                  .alone = {.count = 1, .score = INFINITY}};
+    evaluator_clear(evaluator);
+    const char *refusal = evaluator_apply(evaluator, improvements, &trace);
     if (!refusal) {
         search_count(search);
-        if (!panel_estimate(panel, search->recorded, true, &trace, error)) return false;
+        if (!evaluator_estimate(evaluator, search->recorded, true, &trace, error)) return false;
     }
     pthread_mutex_lock(&search->lock);
-    bool done = name_candidate(judged, arena, error);
+    bool done = name_candidate(screened, arena, error);
     if (done && refusal)
-        done = refuse(search, panel, &judged->candidate, refusal, trace, arena, error);
+        done = refuse(search, evaluator, &screened->candidate, refusal, trace, arena, error);
     else if (done && trace < search->trace_count)
-        done = get_stuck(search, panel, &judged->candidate, trace, arena, error);
+        done = get_stuck(search, evaluator, &screened->candidate, trace, arena, error);
     else if (done)
-        done = rate(search, panel, judged, arena, error);
+        done = rate(search, evaluator, screened, arena, error);
     pthread_mutex_unlock(&search->lock);
     return done;
 }
@@ -227,99 +228,99 @@ static size_t choose(const struct search *search, const struct improvement *impr
 
 // What passes, and what fails but might pass together with others: all where they are few, else what is not far worse
 // than the run.
-static uint32_t count_usable(const struct search *search, const struct judged *judged, size_t count) {
+static uint32_t count_usable(const struct search *search, const struct screened *screened, size_t count) {
     const double base =
         objective_value(search->options->objective, search->replayed, search->recorded, search->trace_count, 0);
     uint32_t usable = 0;
-    for (; usable < count && candidate_is_estimated(&judged[usable].candidate); usable++) {
-        if (judged[usable].candidate.probe) break;
-        bool near = judged[usable].value <= base + USABLE_WORSE * fabs(base);
-        if (judged[usable].candidate.standing == STANDS_FAILING && usable >= USABLE_ALL && !near) break;
+    for (; usable < count && candidate_is_estimated(&screened[usable].candidate); usable++) {
+        if (screened[usable].candidate.probe) break;
+        bool near = screened[usable].value <= base + USABLE_WORSE * fabs(base);
+        if (screened[usable].candidate.status == CANDIDATE_FAILING && usable >= USABLE_ALL && !near) break;
     }
     return usable;
 }
 
-struct judging {
+struct screening_round {
     struct search *search;
     const struct improvement *const *rows; // of one a trace each
-    struct judged *judged;
+    struct screened *screened;
     struct arena *arena;
 };
 
-static void judge_one(void *context, uint32_t hand, uint32_t item) {
-    const struct judging *judging = context;
-    struct search *search = judging->search;
+static void screen_one(void *context, uint32_t hand, uint32_t item) {
+    const struct screening_round *round = context;
+    struct search *search = round->search;
     struct error error = ERROR_INIT;
-    struct panel *panel = search_panel(search, hand);
-    if (!panel) return;
-    bool done = judge(search, panel, judging->rows[item], judging->arena, &judging->judged[item], &error);
+    struct evaluator *evaluator = search_evaluator(search, hand);
+    if (!evaluator) return;
+    bool done = screen(search, evaluator, round->rows[item], round->arena, &round->screened[item], &error);
     search_item_ended(search, done, &error);
 }
 
-// ---- what was judged so far
+// ---- what was screened so far
 
-struct judgements {
-    struct judged *items;
+struct screening {
+    struct screened *items;
     size_t count;
     uint32_t *order;                 // indices, family by family, and by number in each
     const struct improvement **rows; // of the next round
     struct arena *arena;
 };
 
-static void judgements_free(struct judgements *judgements) {
-    free(judgements->items);
-    free(judgements->order);
-    free(judgements->rows);
+static void screening_free(struct screening *screening) {
+    free(screening->items);
+    free(screening->order);
+    free(screening->rows);
 }
 
-static uint32_t number_of(const struct judged *judged) {
-    const struct improvement *named = judged->candidate.named;
+static uint32_t number_of(const struct screened *screened) {
+    const struct improvement *named = screened->candidate.named;
     if (named->kind == KIND_RESIZE_RESOURCE) return (uint32_t)named->capacity;
     return named->kind == KIND_RESIZE_POOL ? (uint32_t)named->threads : named->factor;
 }
 
 static int compare_members(const void *a, const void *b, void *context) {
-    const struct judged *items = context;
-    const struct judged *left = &items[*(const uint32_t *)a], *right = &items[*(const uint32_t *)b];
+    const struct screened *items = context;
+    const struct screened *left = &items[*(const uint32_t *)a], *right = &items[*(const uint32_t *)b];
     if (left->family != right->family) return left->family < right->family ? -1 : 1;
     const uint32_t x = number_of(left), y = number_of(right);
     if (x != y) return x < y ? -1 : 1;
     return left < right ? -1 : 1;
 }
 
-static bool reserve(struct judgements *judgements, size_t more, struct error *error) {
-    const size_t count = judgements->count + more + 1;
-    struct judged *items = realloc(judgements->items, count * sizeof *items);
-    if (items) judgements->items = items;
-    uint32_t *order = realloc(judgements->order, count * sizeof *order);
-    if (order) judgements->order = order;
-    const struct improvement **rows = realloc(judgements->rows, count * sizeof *rows);
-    if (rows) judgements->rows = rows;
+static bool reserve(struct screening *screening, size_t more, struct error *error) {
+    const size_t count = screening->count + more + 1;
+    struct screened *items = realloc(screening->items, count * sizeof *items);
+    if (items) screening->items = items;
+    uint32_t *order = realloc(screening->order, count * sizeof *order);
+    if (order) screening->order = order;
+    const struct improvement **rows = realloc(screening->rows, count * sizeof *rows);
+    if (rows) screening->rows = rows;
     return (items && order && rows) || error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
-// The family of one that was judged is looked for among those before it: of each, the first member.
-static void find_family(struct judgements *judgements, uint32_t index) {
-    struct judged *judged = &judgements->items[index];
+// The family of one that was screened is looked for among those before it: of each, the first member.
+static void find_family(struct screening *screening, uint32_t index) {
+    struct screened *screened = &screening->items[index];
     uint32_t family = 0;
     while (family < index &&
-           !candidates_same_family(judgements->items[family].candidate.named, judged->candidate.named))
+           !candidates_same_family(screening->items[family].candidate.named, screened->candidate.named))
         family++;
-    judged->family = family;
+    screened->family = family;
 }
 
-// Judges `count` of judgements->rows.
-static bool judge_rows(struct search *search, struct judgements *judgements, size_t count, bool probes,
-                       struct error *error) {
-    struct judging judging = {search, judgements->rows, &judgements->items[judgements->count], judgements->arena};
-    if (!search_do_all(search, judge_one, &judging, (uint32_t)count, error)) return false;
+// Screens `count` of screening->rows.
+static bool screen_rows(struct search *search, struct screening *screening, size_t count, bool probes,
+                        struct error *error) {
+    struct screening_round round = {search, screening->rows, &screening->items[screening->count], screening->arena};
+    if (!search_do_all(search, screen_one, &round, (uint32_t)count, error)) return false;
     for (size_t i = 0; i < count; i++) {
-        judging.judged[i].candidate.probe = probes;
-        find_family(judgements, (uint32_t)judgements->count++);
+        round.screened[i].candidate.probe = probes;
+        find_family(screening, (uint32_t)screening->count++);
     }
-    for (uint32_t i = 0; i < judgements->count; i++) judgements->order[i] = i;
-    if (judgements->count)
-        qsort_r(judgements->order, judgements->count, sizeof *judgements->order, compare_members, judgements->items);
+    for (uint32_t i = 0; i < screening->count; i++) screening->order[i] = i;
+    if (screening->count)
+        qsort_r(screening->order, screening->count, sizeof *screening->order, compare_members, screening->items);
     return true;
 }
 
@@ -328,26 +329,26 @@ static bool judge_rows(struct search *search, struct judgements *judgements, siz
 struct family {
     const uint32_t *order; // rising by number
     size_t count;
-    struct judged *items;
+    struct screened *items;
 };
 
 enum criterion { BY_VALUE, BY_WALL, CRITERIA };
 
-static struct judged *member(const struct family *family, size_t place) {
+static struct screened *member(const struct family *family, size_t place) {
     return &family->items[family->order[place]];
 }
 
-static struct family family_at(const struct judgements *judgements, size_t first) {
-    struct family family = {&judgements->order[first], 0, judgements->items};
-    while (first + family.count < judgements->count &&
+static struct family family_at(const struct screening *screening, size_t first) {
+    struct family family = {&screening->order[first], 0, screening->items};
+    while (first + family.count < screening->count &&
            member(&family, family.count)->family == member(&family, 0)->family)
         family.count++;
     return family;
 }
 
-static double figure(const struct judged *judged, enum criterion criterion) {
-    if (!candidate_is_estimated(&judged->candidate)) return INFINITY;
-    return criterion == BY_WALL ? judged->wall : judged->value;
+static double figure(const struct screened *screened, enum criterion criterion) {
+    if (!candidate_is_estimated(&screened->candidate)) return INFINITY;
+    return criterion == BY_WALL ? screened->wall : screened->value;
 }
 
 static double figure_of_replay(const struct search *search, enum criterion criterion) {
@@ -355,8 +356,8 @@ static double figure_of_replay(const struct search *search, enum criterion crite
     return objective_value(search->options->objective, search->replayed, search->recorded, search->trace_count, 0);
 }
 
-static bool counts(const struct judged *judged, bool passing) {
-    return !judged->candidate.negligible && (!passing || judged->candidate.standing == STANDS_PASSING);
+static bool counts(const struct screened *screened, bool passing) {
+    return !screened->candidate.negligible && (!passing || screened->candidate.status == CANDIDATE_PASSING);
 }
 
 // The place of the smallest that brings WORTH_SHARE of the best one's gain; the family's count where none gains.
@@ -380,8 +381,8 @@ static size_t smallest_worth(const struct search *search, const struct family *f
 
 // ---- numbers that are worth a try
 
-static const struct judged *member_of(const struct family *family, uint32_t number) {
-    const struct judged *found = NULL;
+static const struct screened *member_of(const struct family *family, uint32_t number) {
+    const struct screened *found = NULL;
     for (size_t i = 0; i < family->count && !found; i++) {
         if (number_of(member(family, i)) == number) found = member(family, i);
     }
@@ -406,7 +407,7 @@ static uint32_t next_doubling(const struct search *search, const struct family *
     double before = base;
     for (uint64_t last = now; now && last < most; last *= 2) {
         const uint32_t next = (uint32_t)(2 * last < most ? 2 * last : most);
-        const struct judged *tried = member_of(family, next);
+        const struct screened *tried = member_of(family, next);
         if (!tried) return next;
         if (!(before - figure(tried, criterion) > LEAST_NOISE * fabs(base))) break;
         before = figure(tried, criterion);
@@ -434,7 +435,7 @@ static uint32_t next_number(const struct search *search, const struct family *fa
     return number;
 }
 
-static const struct improvement *with_number(const struct search *search, const struct judged *like, uint32_t number,
+static const struct improvement *with_number(const struct search *search, const struct screened *like, uint32_t number,
                                              struct arena *arena) {
     struct improvement *row = ARENA_NEW(arena, struct improvement, search->trace_count);
     for (size_t t = 0; row && t < search->trace_count; t++) {
@@ -455,27 +456,27 @@ static size_t affordable_candidates(const struct search *search) {
 }
 
 // The next round's rows: of each family at most one. Returns how many; SIZE_MAX: no memory.
-static size_t propose(const struct search *search, struct judgements *judgements) {
+static size_t propose(const struct search *search, struct screening *screening) {
     const size_t most = affordable_candidates(search);
     size_t count = 0;
-    for (size_t first = 0; first < judgements->count && count < most;) {
-        const struct family family = family_at(judgements, first);
+    for (size_t first = 0; first < screening->count && count < most;) {
+        const struct family family = family_at(screening, first);
         const uint32_t number = next_number(search, &family);
         first += family.count;
         if (number == 0 || member_of(&family, number)) continue;
-        judgements->rows[count] = with_number(search, member(&family, 0), number, judgements->arena);
-        if (!judgements->rows[count++]) return SIZE_MAX;
+        screening->rows[count] = with_number(search, member(&family, 0), number, screening->arena);
+        if (!screening->rows[count++]) return SIZE_MAX;
     }
     return count;
 }
 
-static bool search_numbers(struct search *search, struct judgements *judgements, struct error *error) {
+static bool search_numbers(struct search *search, struct screening *screening, struct error *error) {
     bool done = true;
     for (unsigned round = 0; done && round < MOST_ROUNDS; round++) {
-        const size_t count = propose(search, judgements);
+        const size_t count = propose(search, screening);
         if (count == 0) break;
         done = (count != SIZE_MAX || error_set(error, STATUS_FAILED, "no memory for candidates")) &&
-               reserve(judgements, 2 * count, error) && judge_rows(search, judgements, count, true, error);
+               reserve(screening, 2 * count, error) && screen_rows(search, screening, count, true, error);
     }
     return done;
 }
@@ -503,9 +504,9 @@ static size_t faster_first_stage(const struct family *family) {
 static size_t best_member(const struct family *family) {
     size_t best = family->count;
     for (size_t i = 0; i < family->count; i++) {
-        const struct judged *here = member(family, i);
+        const struct screened *here = member(family, i);
         if (here->candidate.negligible) continue;
-        if (best == family->count || compare_judged(here, member(family, best)) < 0) best = i;
+        if (best == family->count || compare_screened(here, member(family, best)) < 0) best = i;
     }
     return best;
 }
@@ -513,13 +514,13 @@ static size_t best_member(const struct family *family) {
 // The largest size of a pool under which the run comes to a halt.
 static size_t largest_stuck(const struct family *family) {
     size_t place = family->count;
-    while (place > 0 && member(family, place - 1)->candidate.standing != STANDS_STUCK) place--;
+    while (place > 0 && member(family, place - 1)->candidate.status != CANDIDATE_STUCK) place--;
     return place ? place - 1 : family->count;
 }
 
-static void choose_shown(const struct search *search, struct judgements *judgements) {
-    for (size_t first = 0; first < judgements->count;) {
-        struct family family = family_at(judgements, first);
+static void choose_shown(const struct search *search, struct screening *screening) {
+    for (size_t first = 0; first < screening->count;) {
+        struct family family = family_at(screening, first);
         const bool stages = member(&family, 0)->candidate.named->kind == KIND_COMBINATOR;
         first += family.count;
         size_t places[] = {smallest_worth(search, &family, BY_VALUE, true),
@@ -536,48 +537,48 @@ static void choose_shown(const struct search *search, struct judgements *judgeme
     }
 }
 
-static bool hand_over(struct search *search, struct judgements *judgements, struct arena *arena, struct error *error) {
+static bool hand_over(struct search *search, struct screening *screening, struct arena *arena, struct error *error) {
     struct search_result *result = search->result;
-    const size_t count = judgements->count;
+    const size_t count = screening->count;
     result->candidates = ARENA_NEW(arena, struct candidate, count + 1);
     search->alone = ARENA_NEW(arena, struct combination, count + 1);
     search->value_alone = ARENA_NEW(arena, double, count + 1);
     if (!result->candidates || !search->alone || !search->value_alone)
         return error_set(error, STATUS_FAILED, "no memory for candidates");
     for (size_t i = 0; i < count; i++) {
-        result->candidates[i] = judgements->items[i].candidate;
-        search->alone[i] = judgements->items[i].alone;
-        search->value_alone[i] = judgements->items[i].value;
+        result->candidates[i] = screening->items[i].candidate;
+        search->alone[i] = screening->items[i].alone;
+        search->value_alone[i] = screening->items[i].value;
     }
     result->candidate_count = count;
     return true;
 }
 
 // The first round: what is listed, as far as that can be afforded.
-static bool judge_listed(struct search *search, struct judgements *judgements, struct error *error) {
+static bool screen_listed(struct search *search, struct screening *screening, struct error *error) {
     struct improvement *improvements;
     size_t found;
-    if (!find_candidates(search, judgements->arena, &improvements, &found, error)) return false;
+    if (!find_candidates(search, screening->arena, &improvements, &found, error)) return false;
     struct promise *promises = malloc((found + 1) * sizeof *promises);
     bool done = (promises || error_set(error, STATUS_FAILED, "no memory for candidates")) &&
-                reserve(judgements, 2 * found, error);
+                reserve(screening, 2 * found, error);
     const size_t count = done ? choose(search, improvements, found, promises) : 0;
-    for (size_t i = 0; i < count; i++) judgements->rows[i] = &improvements[promises[i].index * search->trace_count];
-    done = done && judge_rows(search, judgements, count, false, error);
+    for (size_t i = 0; i < count; i++) screening->rows[i] = &improvements[promises[i].index * search->trace_count];
+    done = done && screen_rows(search, screening, count, false, error);
     search->result->untried = found - count;
     free(promises);
     return done;
 }
 
-bool search_judge(struct search *search, struct arena *arena, uint32_t *usable, struct error *error) {
-    struct judgements judgements = {.arena = arena};
-    bool done = judge_listed(search, &judgements, error) && search_numbers(search, &judgements, error);
+bool search_screen(struct search *search, struct arena *arena, uint32_t *usable, struct error *error) {
+    struct screening screening = {.arena = arena};
+    bool done = screen_listed(search, &screening, error) && search_numbers(search, &screening, error);
     if (done) {
-        choose_shown(search, &judgements);
-        if (judgements.count) qsort(judgements.items, judgements.count, sizeof *judgements.items, compare_judged);
-        *usable = count_usable(search, judgements.items, judgements.count);
-        done = hand_over(search, &judgements, arena, error);
+        choose_shown(search, &screening);
+        if (screening.count) qsort(screening.items, screening.count, sizeof *screening.items, compare_screened);
+        *usable = count_usable(search, screening.items, screening.count);
+        done = hand_over(search, &screening, arena, error);
     }
-    judgements_free(&judgements);
+    screening_free(&screening);
     return done;
 }
