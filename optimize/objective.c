@@ -281,28 +281,23 @@ static bool parse_power(struct parser *parser) {
     return parsed;
 }
 
-static bool parse_product(struct parser *parser) {
-    if (!parse_power(parser)) return false;
+// Operands with either of two signs between them, from left to right.
+static bool parse_chain(struct parser *parser, bool (*parse_operand)(struct parser *parser), const char signs[2],
+                        const enum operation operations[2]) {
+    if (!parse_operand(parser)) return false;
     for (;;) {
-        enum operation operation = OP_MULTIPLY;
-        if (!take(parser, '*')) {
-            if (!take(parser, '/')) return true;
-            operation = OP_DIVIDE;
-        }
-        if (!parse_power(parser) || !emit_operation(parser, operation)) return false;
+        const bool second = !take(parser, signs[0]);
+        if (second && !take(parser, signs[1])) return true;
+        if (!parse_operand(parser) || !emit_operation(parser, operations[second])) return false;
     }
 }
 
+static bool parse_product(struct parser *parser) {
+    return parse_chain(parser, parse_power, "*/", (enum operation[]){OP_MULTIPLY, OP_DIVIDE});
+}
+
 static bool parse_sum(struct parser *parser) {
-    if (!parse_product(parser)) return false;
-    for (;;) {
-        enum operation operation = OP_ADD;
-        if (!take(parser, '+')) {
-            if (!take(parser, '-')) return true;
-            operation = OP_SUBTRACT;
-        }
-        if (!parse_product(parser) || !emit_operation(parser, operation)) return false;
-    }
+    return parse_chain(parser, parse_product, "+-", (enum operation[]){OP_ADD, OP_SUBTRACT});
 }
 
 static double apply(enum operation operation, double left, double right) {

@@ -109,6 +109,46 @@ static bool read_kind(const struct reading *reading, const cJSON *json, enum imp
                      kinds);
 }
 
+// What a plan names of a trace.
+struct named {
+    const char *what;
+    uint32_t first, end; // indices of those that there are
+    bool (*is)(const struct dag *dag, uint32_t index, const char *wanted);
+    char *(*text)(const struct dag *dag, uint32_t index, char *text, size_t size);
+};
+
+static bool unknown_name(const struct reading *reading, const struct named *named, const char *wanted) {
+    const char **names = ARENA_NEW(reading->arena, const char *, (size_t)named->end + 1);
+    size_t count = 0;
+    for (uint32_t i = named->first; names && i < named->end; i++) {
+        char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
+        if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
+        names[count++] = named->text(reading->dag, i, name, NAME_BYTES);
+    }
+    if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
+    char nearest[300];
+    text_nearest(wanted, names, count, nearest, sizeof nearest);
+    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no %s %.150s; nearest: %s", named->what, wanted,
+                     nearest);
+}
+
+static bool find_named(const struct reading *reading, const struct named *named, const char *wanted, uint32_t *index) {
+    char names[300] = "", name[NAME_BYTES];
+    size_t used = 0;
+    uint32_t matches = 0;
+    for (uint32_t i = named->first; i < named->end; i++) {
+        if (!named->is(reading->dag, i, wanted)) continue;
+        *index = i;
+        matches++;
+        if (used >= sizeof names) continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
+                                 named->text(reading->dag, i, name, sizeof name));
+    }
+    if (matches == 0) return unknown_name(reading, named, wanted);
+    return matches == 1 || error_set(reading->error, STATUS_BAD_INPUT, "%s %.150s is ambiguous; it could be: %s",
+                                     named->what, wanted, names);
+}
+
 // "Class.method[:LINE][@BCI]" in parts. line 0, bci -1: not given.
 struct site_name {
     size_t length; // of Class.method
@@ -137,51 +177,19 @@ static struct site_name split_site(const char *text) {
     return name;
 }
 
-static bool is_site(const struct trace_site *site, const char *text, const struct site_name *name) {
+static bool is_site(const struct dag *dag, uint32_t index, const char *wanted) {
+    const struct trace_site *site = &dag->sites[index].site;
+    const struct site_name name = split_site(wanted);
     size_t class_length = strlen(known(site->class_name)), method_length = strlen(known(site->method));
-    return name->length == class_length + 1 + method_length &&
-           memcmp(text, known(site->class_name), class_length) == 0 && text[class_length] == '.' &&
-           memcmp(text + class_length + 1, known(site->method), method_length) == 0 &&
-           (name->line == 0 || name->line == (long)site->line) && (name->bci < 0 || name->bci == site->bci);
-}
-
-static bool unknown_site(const struct reading *reading, const char *wanted) {
-    const struct dag *dag = reading->dag;
-    const char **names = ARENA_NEW(reading->arena, const char *, (size_t)dag->site_count + 1);
-    for (uint32_t s = 0; names && s < dag->site_count; s++) {
-        char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
-        if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
-        names[s] = site_own_text(dag, s, name, NAME_BYTES);
-    }
-    if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
-    char nearest[300];
-    text_nearest(wanted, names, dag->site_count, nearest, sizeof nearest);
-    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no spawn site %.150s; nearest: %s", wanted,
-                     nearest);
-}
-
-static bool ambiguous_site(const struct reading *reading, const char *wanted, const struct site_name *name) {
-    char names[300] = "";
-    size_t used = 0;
-    for (uint32_t s = 0; s < reading->dag->site_count && used < sizeof names; s++) {
-        if (!is_site(&reading->dag->sites[s].site, wanted, name)) continue;
-        char text[NAME_BYTES];
-        site_own_text(reading->dag, s, text, sizeof text);
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", text);
-    }
-    return error_set(reading->error, STATUS_BAD_INPUT, "site %.150s is ambiguous; it could be: %s", wanted, names);
+    return name.length == class_length + 1 + method_length &&
+           memcmp(wanted, known(site->class_name), class_length) == 0 && wanted[class_length] == '.' &&
+           memcmp(wanted + class_length + 1, known(site->method), method_length) == 0 &&
+           (name.line == 0 || name.line == (long)site->line) && (name.bci < 0 || name.bci == site->bci);
 }
 
 static bool find_site(const struct reading *reading, const char *wanted, uint32_t *site) {
-    const struct site_name name = split_site(wanted);
-    uint32_t matches = 0;
-    for (uint32_t s = 0; s < reading->dag->site_count; s++) {
-        if (!is_site(&reading->dag->sites[s].site, wanted, &name)) continue;
-        *site = s;
-        matches++;
-    }
-    if (matches == 0) return unknown_site(reading, wanted);
-    return matches == 1 || ambiguous_site(reading, wanted, &name);
+    const struct named sites = {"spawn site", 0, reading->dag->site_count, is_site, site_own_text};
+    return find_named(reading, &sites, wanted, site);
 }
 
 bool plan_find_site(const struct dag *dag, const char *name, struct arena *arena, uint32_t *site, struct error *error) {
@@ -308,22 +316,6 @@ static bool read_path(const struct reading *reading, const cJSON *params, struct
     return improvement->path != DAG_NONE || unknown_path(reading, item->valuestring, improvement);
 }
 
-static bool no_such_pool(const struct reading *reading, const char *wanted) {
-    const struct dag *dag = reading->dag;
-    const uint32_t pool_count = dag->trace->pool_count;
-    const char **names = ARENA_NEW(reading->arena, const char *, (size_t)pool_count + 1);
-    size_t count = 0;
-    for (uint32_t p = 1; names && p < pool_count; p++) {
-        char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
-        if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
-        names[count++] = pool_plan_text(dag, p, name, NAME_BYTES);
-    }
-    if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
-    char nearest[300];
-    text_nearest(wanted, names, count, nearest, sizeof nearest);
-    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no pool %.150s; nearest: %s", wanted, nearest);
-}
-
 // By its full name, or by one that several pools have.
 static bool is_pool(const struct dag *dag, uint32_t pool, const char *wanted) {
     char name[NAME_BYTES];
@@ -332,69 +324,22 @@ static bool is_pool(const struct dag *dag, uint32_t pool, const char *wanted) {
     return strcmp(p->name ? p->name : known(p->kind), wanted) == 0;
 }
 
-static bool find_pool(const struct reading *reading, const char *wanted, uint32_t *pool) {
-    char names[300] = "", name[NAME_BYTES];
-    size_t used = 0;
-    uint32_t matches = 0;
-    for (uint32_t p = 1; p < reading->dag->trace->pool_count; p++) {
-        if (!is_pool(reading->dag, p, wanted)) continue;
-        *pool = p;
-        matches++;
-        if (used >= sizeof names) continue;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                 pool_plan_text(reading->dag, p, name, sizeof name));
-    }
-    if (matches == 0) return no_such_pool(reading, wanted);
-    return matches == 1 ||
-           error_set(reading->error, STATUS_BAD_INPUT, "pool %.150s is ambiguous; it could be: %s", wanted, names);
-}
-
 static bool read_pool(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
     const cJSON *pool = cJSON_GetObjectItemCaseSensitive(params, "pool");
     if (!cJSON_IsString(pool)) return error_set(reading->error, STATUS_BAD_INPUT, "\"pool\" is missing in params");
-    if (!find_pool(reading, pool->valuestring, &improvement->pool) ||
+    const struct named pools = {"pool", 1, reading->dag->trace->pool_count, is_pool, pool_plan_text};
+    if (!find_named(reading, &pools, pool->valuestring, &improvement->pool) ||
         !read_count(reading, params, "threads", 1, &improvement->threads)) {
         return false;
     }
     return improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params");
 }
 
-static bool no_such_resource(const struct reading *reading, const char *wanted) {
-    const struct dag *dag = reading->dag;
-    const char **names = ARENA_NEW(reading->arena, const char *, (size_t)dag->resource_count + 1);
-    for (uint32_t r = 0; names && r < dag->resource_count; r++) {
-        char *name = ARENA_NEW(reading->arena, char, NAME_BYTES);
-        if (!name) return error_set(reading->error, STATUS_FAILED, "no memory");
-        names[r] = resource_plan_text(dag, r, name, NAME_BYTES);
-    }
-    if (!names) return error_set(reading->error, STATUS_FAILED, "no memory");
-    char nearest[300];
-    text_nearest(wanted, names, dag->resource_count, nearest, sizeof nearest);
-    return error_set(reading->error, STATUS_BAD_INPUT, "the trace has no resource %.150s; nearest: %s", wanted,
-                     nearest);
-}
-
-static bool find_resource(const struct reading *reading, const char *wanted, uint32_t *resource) {
-    char names[300] = "", name[NAME_BYTES];
-    size_t used = 0;
-    uint32_t matches = 0;
-    for (uint32_t r = 0; r < reading->dag->resource_count; r++) {
-        if (!resource_is_named(reading->dag, r, wanted)) continue;
-        *resource = r;
-        matches++;
-        if (used >= sizeof names) continue;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
-                                 resource_plan_text(reading->dag, r, name, sizeof name));
-    }
-    if (matches == 0) return no_such_resource(reading, wanted);
-    return matches == 1 ||
-           error_set(reading->error, STATUS_BAD_INPUT, "resource %.150s is ambiguous; it could be: %s", wanted, names);
-}
-
 static bool read_resource(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(params, "resource");
     if (!cJSON_IsString(name)) return error_set(reading->error, STATUS_BAD_INPUT, "\"resource\" is missing in params");
-    if (!find_resource(reading, name->valuestring, &improvement->resource)) return false;
+    const struct named resources = {"resource", 0, reading->dag->resource_count, resource_is_named, resource_plan_text};
+    if (!find_named(reading, &resources, name->valuestring, &improvement->resource)) return false;
     if (improvement->kind == KIND_UNLOCK) return true;
     if (!read_count(reading, params, "capacity", 1, &improvement->capacity)) return false;
     return improvement->capacity || error_set(reading->error, STATUS_BAD_INPUT, "\"capacity\" is missing in params");
