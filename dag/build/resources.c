@@ -76,17 +76,21 @@ struct count { // of a resource, as the replay goes on
 
 #define NOT_CALLED INT64_MIN
 
+struct ask_state {               // of an ask, as the replay goes on
+    uint32_t next, next_listed;  // see struct count
+    int64_t place_ns;            // while it waits: the least is called first
+    int64_t called_ns;           // while it waits: since when there is enough for it; NOT_CALLED
+    uint32_t called_by;          // likewise: the RELEASED that made it so, DAG_NONE
+    uint32_t body_end, next_ask; // if it waited and no release is told: end of the body in which it got the lock; its
+                                 // thread's next such ask; DAG_NONE
+};
+
 struct replay {
     struct dag *dag;
     struct order_key *turns;
     uint32_t turn_count;
-    struct count *counts;          // a resource each
-    uint32_t *next, *next_listed;  // an ask each
-    int64_t *place_ns;             // an ask each that waits: the least is called first
-    int64_t *called_ns;            // an ask each that waits: since when there is enough for it; NOT_CALLED
-    uint32_t *called_by;           // likewise: the RELEASED that made it so, DAG_NONE
-    uint32_t *body_end, *next_ask; // an ask each that waited where no release is told: end of the body in which it got
-                                   // the lock; its thread's next such ask; DAG_NONE
+    struct count *counts; // a resource each
+    struct ask_state *asks;
 };
 
 static void add_turn(struct replay *replay, uint32_t vertex, enum turn turn, uint32_t ask) {
@@ -196,11 +200,11 @@ static void cover(struct replay *replay, struct count *count, int64_t time_ns) {
     while (*link != DAG_NONE) {
         struct dag_ask *ask = &replay->dag->asks[*link];
         if (count->available >= ask->units) {
-            link = &replay->next[*link];
+            link = &replay->asks[*link].next;
             continue;
         }
         ask->unknown_ns = time_ns - replay->dag->vertices.time_ns[ask->asked];
-        *link = replay->next[*link];
+        *link = replay->asks[*link].next;
     }
 }
 
@@ -217,14 +221,14 @@ static void begin_wait(struct replay *replay, uint32_t index) {
     struct count *count = &replay->counts[ask->resource];
     if (ask->got == DAG_NONE || (count->available < ask->units && ask->units) || queues(replay, ask)) return;
     ask->unknown_ns = replay->dag->vertices.time_ns[ask->got] - replay->dag->vertices.time_ns[ask->asked];
-    replay->next[index] = count->uncovered;
+    replay->asks[index].next = count->uncovered;
     count->uncovered = index;
 }
 
 static void leave_uncovered(struct replay *replay, struct count *count, uint32_t index) {
     uint32_t *link = &count->uncovered;
-    while (*link != DAG_NONE && *link != index) link = &replay->next[*link];
-    if (*link == index) *link = replay->next[index];
+    while (*link != DAG_NONE && *link != index) link = &replay->asks[*link].next;
+    if (*link == index) *link = replay->asks[index].next;
 }
 
 // ---- which release calls which ask: as in dag/simulate/resources.c
@@ -239,38 +243,38 @@ static void list(struct replay *replay, uint32_t index) {
     const struct dag_ask *ask = &replay->dag->asks[index];
     uint32_t *first = &replay->counts[ask->resource].listed, *link = first;
     int64_t place_ns = place_of_new(replay, index);
-    for (uint32_t i = *first; ask->given_up && i != DAG_NONE; i = replay->next_listed[i])
-        place_ns = max_ns(place_ns, replay->place_ns[i]);
-    while (*link != DAG_NONE && replay->place_ns[*link] <= place_ns) link = &replay->next_listed[*link];
-    replay->next_listed[index] = *link;
+    for (uint32_t i = *first; ask->given_up && i != DAG_NONE; i = replay->asks[i].next_listed)
+        place_ns = max_ns(place_ns, replay->asks[i].place_ns);
+    while (*link != DAG_NONE && replay->asks[*link].place_ns <= place_ns) link = &replay->asks[*link].next_listed;
+    replay->asks[index].next_listed = *link;
     *link = index;
-    replay->place_ns[index] = place_ns;
-    replay->called_ns[index] = NOT_CALLED;
+    replay->asks[index].place_ns = place_ns;
+    replay->asks[index].called_ns = NOT_CALLED;
 }
 
 static void unlist(struct replay *replay, uint32_t index) {
     uint32_t *link = &replay->counts[replay->dag->asks[index].resource].listed;
-    while (*link != DAG_NONE && *link != index) link = &replay->next_listed[*link];
-    if (*link == index) *link = replay->next_listed[index];
+    while (*link != DAG_NONE && *link != index) link = &replay->asks[*link].next_listed;
+    if (*link == index) *link = replay->asks[index].next_listed;
 }
 
 // What is left of what there is when those have theirs that were called.
 static int64_t left_uncalled(const struct replay *replay, const struct count *count) {
     int64_t left = count->available;
-    for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i])
-        left -= replay->called_ns[i] != NOT_CALLED ? replay->dag->asks[i].units : 0;
+    for (uint32_t i = count->listed; i != DAG_NONE; i = replay->asks[i].next_listed)
+        left -= replay->asks[i].called_ns != NOT_CALLED ? replay->dag->asks[i].units : 0;
     return left;
 }
 
 // Since a release, or since one that waited before them gave up (DAG_NONE).
 static void call(struct replay *replay, const struct count *count, uint32_t freed, int64_t now_ns) {
     int64_t left = left_uncalled(replay, count);
-    for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i]) {
-        if (replay->called_ns[i] != NOT_CALLED) continue;
+    for (uint32_t i = count->listed; i != DAG_NONE; i = replay->asks[i].next_listed) {
+        if (replay->asks[i].called_ns != NOT_CALLED) continue;
         left -= replay->dag->asks[i].units;
         if (left < 0) return;
-        replay->called_ns[i] = now_ns;
-        replay->called_by[i] = freed;
+        replay->asks[i].called_ns = now_ns;
+        replay->asks[i].called_by = freed;
     }
 }
 
@@ -278,11 +282,11 @@ static void call(struct replay *replay, const struct count *count, uint32_t free
 static void call_off(struct replay *replay, const struct count *count) {
     for (int64_t left = left_uncalled(replay, count); left < 0;) {
         uint32_t last = DAG_NONE;
-        for (uint32_t i = count->listed; i != DAG_NONE; i = replay->next_listed[i]) {
-            if (replay->called_ns[i] != NOT_CALLED && replay->dag->asks[i].units > 0) last = i;
+        for (uint32_t i = count->listed; i != DAG_NONE; i = replay->asks[i].next_listed) {
+            if (replay->asks[i].called_ns != NOT_CALLED && replay->dag->asks[i].units > 0) last = i;
         }
         if (last == DAG_NONE) return;
-        replay->called_ns[last] = NOT_CALLED;
+        replay->asks[last].called_ns = NOT_CALLED;
         left += replay->dag->asks[last].units;
     }
 }
@@ -292,11 +296,11 @@ static void end_wait(struct replay *replay, uint32_t index) {
     struct dag_ask *ask = &dag->asks[index];
     unlist(replay, index);
     leave_uncovered(replay, &replay->counts[ask->resource], index);
-    if (replay->called_ns[index] == NOT_CALLED || !ask->units || ask->given_up) return;
-    ask->waking_ns = dag->vertices.time_ns[ask->got] - replay->called_ns[index];
-    if (replay->called_by[index] == DAG_NONE) return;
+    if (replay->asks[index].called_ns == NOT_CALLED || !ask->units || ask->given_up) return;
+    ask->waking_ns = dag->vertices.time_ns[ask->got] - replay->asks[index].called_ns;
+    if (replay->asks[index].called_by == DAG_NONE) return;
     dag->vertices.rule[ask->got] = RULE_GRANT;
-    dag->vertices.cause[ask->got] = replay->called_by[index];
+    dag->vertices.cause[ask->got] = replay->asks[index].called_by;
 }
 
 static void get(struct replay *replay, uint32_t index, int64_t time_ns) {
@@ -345,9 +349,9 @@ static void look_around(struct replay *replay) {
             body = dag_body_after(dag, v, body);
             if (vertices->kind[v] != VERTEX_ACQUIRED) continue;
             uint32_t ask = vertices->task[v];
-            replay->body_end[ask] = body == DAG_NONE ? DAG_NONE : dag->tasks[body].end;
-            replay->next_ask[ask] = DAG_NONE;
-            if (before != DAG_NONE) replay->next_ask[before] = ask;
+            replay->asks[ask].body_end = body == DAG_NONE ? DAG_NONE : dag->tasks[body].end;
+            replay->asks[ask].next_ask = DAG_NONE;
+            if (before != DAG_NONE) replay->asks[before].next_ask = ask;
             before = ask;
         }
     }
@@ -358,7 +362,7 @@ static void look_around(struct replay *replay) {
 static bool may_have_kept(const struct replay *replay, uint32_t holder, int64_t until_ns) {
     const struct dag *dag = replay->dag;
     const int64_t *time_ns = dag->vertices.time_ns;
-    uint32_t end = replay->body_end[holder], again = replay->next_ask[holder];
+    uint32_t end = replay->asks[holder].body_end, again = replay->asks[holder].next_ask;
     if (end == DAG_NONE || time_ns[end] < until_ns) return false;
     bool same = again != DAG_NONE && dag->asks[again].resource == dag->asks[holder].resource;
     return !same || time_ns[dag->asks[again].asked] >= until_ns;
@@ -474,28 +478,14 @@ bool find_grants(struct builder *builder) {
     struct dag *dag = builder->dag;
     size_t asks = (size_t)dag->ask_count + 1;
     if (!dag->ask_count) return true;
-    struct replay replay = {.dag = dag};
-    replay.turns = malloc(TURNS * asks * sizeof *replay.turns);
-    replay.counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts);
-    replay.next = malloc(asks * sizeof *replay.next);
-    replay.next_listed = malloc(asks * sizeof *replay.next_listed);
-    replay.place_ns = malloc(asks * sizeof *replay.place_ns);
-    replay.called_ns = malloc(asks * sizeof *replay.called_ns);
-    replay.called_by = malloc(asks * sizeof *replay.called_by);
-    replay.body_end = malloc(asks * sizeof *replay.body_end);
-    replay.next_ask = malloc(asks * sizeof *replay.next_ask);
-    bool ok = replay.turns && replay.counts && replay.next && replay.next_listed && replay.place_ns &&
-              replay.called_ns && replay.called_by && replay.body_end && replay.next_ask;
-    ok = ok && dag->ask_count <= UINT32_MAX / TURNS && sort_turns(&replay);
-    ok = ok && find_all(&replay);
+    struct replay replay = {.dag = dag,
+                            .turns = malloc(TURNS * asks * sizeof *replay.turns),
+                            .counts = calloc((size_t)dag->resource_count + 1, sizeof *replay.counts),
+                            .asks = malloc(asks * sizeof *replay.asks)};
+    bool ok = replay.turns && replay.counts && replay.asks && dag->ask_count <= UINT32_MAX / TURNS &&
+              sort_turns(&replay) && find_all(&replay);
     free(replay.turns);
     free(replay.counts);
-    free(replay.next);
-    free(replay.next_listed);
-    free(replay.place_ns);
-    free(replay.called_ns);
-    free(replay.called_by);
-    free(replay.body_end);
-    free(replay.next_ask);
+    free(replay.asks);
     return ok || no_memory(builder);
 }
