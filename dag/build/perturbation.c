@@ -78,7 +78,7 @@ static bool is_pending(const struct taking *taking, uint32_t vertex) {
     return vertex != DAG_NONE && taking->time_ns[vertex] == DAG_PENDING;
 }
 
-// Where find_turns knows whom a worker followed, its cause is no more than what it then found.
+// Where find_turns knows what a worker followed, its cause is no more than what it then found.
 static bool follows_turn(const struct taking *taking, uint32_t v) {
     return taking->dag->vertices.kind[v] == VERTEX_BUSY && taking->turn_after[v] != DAG_NONE;
 }
@@ -91,7 +91,7 @@ static uint32_t turn_of(const struct taking *taking, uint32_t v) {
     return follows_turn(taking, v) ? taking->dag->vertices.cause[v] : taking->turn_after[v];
 }
 
-// Who comes first must be seen from the times. Of who would be too early not all is taken.
+// The order must be seen from the times: of a vertex that would be too early less is taken.
 static int64_t time_in_turn(struct taking *taking, uint32_t thread, uint32_t v) {
     int64_t time_ns = time_of(taking, &taking->dag->threads[thread], v, cause_of(taking, v));
     uint32_t before = turn_of(taking, v);
@@ -120,12 +120,6 @@ static void advance(struct taking *taking, uint32_t index) {
     taking->unfinished--;
 }
 
-static void leave_parking(struct taking *taking, uint32_t index) {
-    uint32_t *link = &taking->parking.first[taking->awaits[index]];
-    while (*link != index) link = &taking->parking.next[*link];
-    *link = taking->parking.next[index];
-}
-
 static bool lacks_cause(const struct taking *taking, uint32_t thread) {
     return is_pending(taking, cause_of(taking, taking->at[thread]));
 }
@@ -147,7 +141,7 @@ static uint32_t find_next(const struct taking *taking) {
 static void pass_stuck(struct taking *taking) {
     uint32_t thread = find_next(taking), v = taking->at[thread];
     uint32_t cause = lacks_cause(taking, thread) ? DAG_NONE : cause_of(taking, v);
-    leave_parking(taking, thread);
+    parking_leave(&taking->parking, thread, taking->awaits[thread]);
     taking->time_ns[v] = time_of(taking, &taking->dag->threads[thread], v, cause);
     taking->at[thread]++;
     parking_release(&taking->parking, v);
@@ -332,19 +326,14 @@ static bool taking_init(struct taking *taking, struct dag *dag) {
                               .at = malloc(threads * sizeof *taking->at),
                               .awaits = malloc(threads * sizeof *taking->awaits),
                               .turn_after = malloc(vertices * sizeof *taking->turn_after),
-                              .unfinished = dag->thread_count,
-                              .parking.ready = DAG_NONE};
-    taking->parking.first = malloc(vertices * sizeof *taking->parking.first);
-    taking->parking.next = malloc(threads * sizeof *taking->parking.next);
-    if (!taking->time_ns || !taking->taken_ns || !taking->at || !taking->awaits || !taking->turn_after ||
-        !taking->parking.first || !taking->parking.next || !find_turns(dag, taking->turn_after)) {
+                              .unfinished = dag->thread_count};
+    if (!parking_init(&taking->parking, dag->vertex_count, dag->thread_count) || !taking->time_ns ||
+        !taking->taken_ns || !taking->at || !taking->awaits || !taking->turn_after ||
+        !find_turns(dag, taking->turn_after)) {
         return false;
     }
     read_costs(taking);
-    for (uint32_t v = 0; v < dag->vertex_count; v++) {
-        taking->time_ns[v] = DAG_PENDING;
-        taking->parking.first[v] = DAG_NONE;
-    }
+    for (uint32_t v = 0; v < dag->vertex_count; v++) taking->time_ns[v] = DAG_PENDING;
     for (uint32_t i = 0; i < dag->thread_count; i++) taking->at[i] = dag->threads[i].first;
     return true;
 }
@@ -355,8 +344,7 @@ static void taking_destroy(struct taking *taking) {
     free(taking->at);
     free(taking->awaits);
     free(taking->turn_after);
-    free(taking->parking.first);
-    free(taking->parking.next);
+    parking_destroy(&taking->parking);
 }
 
 static void adopt_times(struct taking *taking) {

@@ -153,9 +153,8 @@ static void drop_one_cause(struct repair *repair) {
         int64_t time_ns = dag->vertices.time_ns[repair->at[i]];
         if (earliest == DAG_NONE || time_ns < dag->vertices.time_ns[repair->at[earliest]]) earliest = i;
     }
-    uint32_t v = repair->at[earliest], *link = &repair->parking.first[dag->vertices.cause[v]];
-    while (*link != earliest) link = &repair->parking.next[*link];
-    *link = repair->parking.next[earliest];
+    uint32_t v = repair->at[earliest];
+    parking_leave(&repair->parking, earliest, dag->vertices.cause[v]);
     dag->vertices.cause[v] = DAG_NONE;
     if (dag->vertices.rule[v] != RULE_BEGIN) dag->vertices.rule[v] = RULE_RUN;
     parking_make_ready(&repair->parking, earliest);
@@ -171,20 +170,16 @@ static void walk(struct repair *repair) {
 
 static bool repair_times(struct builder *builder) {
     struct dag *dag = builder->dag;
-    struct repair repair = {.dag = dag, .unfinished = dag->thread_count, .parking.ready = DAG_NONE};
+    struct repair repair = {.dag = dag, .unfinished = dag->thread_count};
     repair.settled = calloc((size_t)dag->vertex_count / 64 + 1, sizeof *repair.settled);
-    repair.parking.first = malloc(((size_t)dag->vertex_count + 1) * sizeof *repair.parking.first);
-    repair.parking.next = malloc(((size_t)dag->thread_count + 1) * sizeof *repair.parking.next);
     repair.at = malloc(((size_t)dag->thread_count + 1) * sizeof *repair.at);
-    bool ok = repair.settled && repair.parking.first && repair.parking.next && repair.at;
+    bool ok = parking_init(&repair.parking, dag->vertex_count, dag->thread_count) && repair.settled && repair.at;
     if (ok) {
-        for (uint32_t v = 0; v < dag->vertex_count; v++) repair.parking.first[v] = DAG_NONE;
         for (uint32_t i = 0; i < dag->thread_count; i++) repair.at[i] = dag->threads[i].first;
         walk(&repair);
     }
     free(repair.settled);
-    free(repair.parking.first);
-    free(repair.parking.next);
+    parking_destroy(&repair.parking);
     free(repair.at);
     return ok || no_memory(builder);
 }

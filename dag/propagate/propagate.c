@@ -11,10 +11,7 @@
 #include <string.h>
 
 void dag_run_destroy(struct dag_run *run) {
-    if (run->parking) {
-        free(run->parking->first);
-        free(run->parking->next);
-    }
+    if (run->parking) parking_destroy(run->parking);
     if (run->segments) dag_segments_destroy(run->segments);
     free(run->parking);
     free(run->segments);
@@ -501,11 +498,9 @@ static bool allocate(struct dag_run *run, const struct dag *dag) {
     pages_prefer_huge(run->time_ns, vertices * sizeof *run->time_ns);
     if (!dag_segments_init(run->segments, dag)) return false;
     size_t segments = (size_t)run->segments->count + 1;
-    run->parking->first = malloc(segments * sizeof *run->parking->first);
-    run->parking->next = malloc(threads * sizeof *run->parking->next);
     run->moves = malloc(((size_t)dag->task_count * 3 + 1) * sizeof *run->moves);
     run->turns = malloc((segments + threads) * sizeof *run->turns);
-    return run->parking->first && run->parking->next && run->moves && run->turns;
+    return parking_init(run->parking, run->segments->count, dag->thread_count) && run->moves && run->turns;
 }
 
 bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *error) {
@@ -513,7 +508,6 @@ bool dag_run_init(struct dag_run *run, const struct dag *dag, struct error *erro
         dag_run_destroy(run);
         return error_set(error, STATUS_FAILED, "no memory for the times of %u vertices", dag->vertex_count);
     }
-    for (uint32_t s = 0; s < run->segments->count; s++) run->parking->first[s] = DAG_NONE;
     bound_walks(dag, run);
     schedule(dag, run);
     return true;
