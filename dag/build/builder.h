@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the steps of dag_build share. In order: scan.c decodes the trace and says what is a task and which threads are
-// workers; lay.c decodes it again and lays down vertices, with context.c and path.c for contexts, sites and paths, and
-// due.c for due times;
-// cause.c finds each vertex's cause and rule; skew.c makes times agree with them; resources.c says which thread had
-// what, and what a wait for it waited for; machine.c reads the JVM's own stream; compute.c shares out what was
-// measured; dispatch.c and pools.c say how tasks and pools met. Of large traces two threads do what can be done by
-// pieces, or side by side (base/hands.h).
+// What the steps of dag_build share. In order: scan.c decodes the trace (reader.c) and says what is a task and which
+// threads are workers; lay.c decodes it again and lays down vertices (vertices.c), with context.c and path.c for
+// contexts, sites and paths, and due.c for due times; cause.c finds each vertex's cause and rule; skew.c makes times
+// agree with them; resources.c says which thread had what, and what a wait for it waited for; machine.c reads the JVM's
+// own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met. Of large
+// traces two threads do what can be done by pieces, or side by side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -108,20 +107,6 @@ struct function_stack {
     uint32_t depth, capacity;
 };
 
-struct event_batch {
-    struct event events[32];
-    uint32_t sightings[32]; // what is known of the task that each names, or IDMAP_NONE; of function events nothing
-    uint32_t count;
-};
-
-// Events of a stream, decoded a batch ahead of the one in hand: what is known of the tasks that they name is then there
-// from memory when they come up. What becomes known of a task meanwhile, its batch does not know.
-struct event_reader {
-    struct trace_cursor cursor;
-    struct event_batch batches[2];
-    bool second; // which of them is in hand
-};
-
 struct builder {
     struct dag *dag;
     const struct trace *trace;
@@ -139,7 +124,7 @@ struct builder {
     bool has_cpu, has_delay; // the trace may measure computing; waiting for cores
     bool measured;           // and does
     uint32_t vertex_capacity, thread_capacity;
-    atomic_bool room_is_made;   // all vertices are laid, or their arrays move: nobody is to get them memory any more
+    atomic_bool room_is_made;   // all vertices are laid, or their arrays move: they get no memory ahead any more
     uint32_t *thread_of_stream; // index into dag->threads, DAG_NONE for streams without vertices
     struct open_stack open;
     struct function_stack functions;
@@ -175,17 +160,12 @@ bool grow_array(void **array, uint32_t count, uint32_t *capacity, size_t size);
 #define GROW(array, count, capacity) grow_array((void **)&(array), (count), &(capacity), sizeof *(array))
 
 bool scan_trace(struct builder *builder);
-void reader_begin(struct builder *builder, struct event_reader *reader, uint32_t stream);
-// Valid until the next call; NULL: none is left, or it is damaged, as builder->error says.
-const struct event_batch *reader_next(struct builder *builder, struct event_reader *reader);
 
 bool prepare_due(struct builder *builder);
 void note_due(struct dag *dag, uint32_t task, const struct event *event, uint32_t vertex); // set behind that vertex
 void settle_due(struct dag *dag);                                                          // once times stand
 
 bool lay_vertices(struct builder *builder);
-bool add_thread(struct builder *builder, uint32_t stream); // that following vertices belong to
-bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns, uint64_t event, uint32_t task);
 
 bool function_push(struct function_stack *stack, uint32_t method);
 void function_pop(struct function_stack *stack, uint32_t method, uint32_t floor); // never below `floor`
@@ -229,8 +209,9 @@ bool describe_pools(struct builder *builder);                     // from dispat
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),
 // the latest that handed one over to its pool while it slept; for any other BUSY that of the start behind it; else
 // DAG_NONE.
-// Who hands over one task after another has its turn for the next at the end of the bracket before, since what may have
-// to be awaited there is no time of the loop around. By the DAG's times. false: no memory. Cost: order_sort's.
+// A thread that hands over one task after another has its turn for the next at the end of the bracket before, since
+// what may have to be awaited there is no time of the loop around. By the DAG's times. false: no memory. Cost:
+// order_sort's.
 bool find_turns(const struct dag *dag, uint32_t *turn_after);
 
 #endif

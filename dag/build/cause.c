@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What each vertex had to await, and so by which rule its time follows.
 #include "dag/build/builder.h"
+#include "dag/build/vertices.h"
 
 enum { PIECE = 65536 };
 
@@ -163,7 +164,7 @@ static bool cause_pool_wait(struct builder *builder, const struct other_wait *wa
     if (!each_terminator(builder, wait->pool, wait->vertex, recorded_threads, terminator_in_time)) return true;
     uint32_t before = dag->vertex_count;
     if (!add_thread(builder, DAG_NONE)) return false;
-    dag->threads[dag->thread_count - 1].system = true; // nobody's thread: never counted
+    dag->threads[dag->thread_count - 1].system = true; // stands for no thread: never counted
     if (!each_terminator(builder, wait->pool, wait->vertex, recorded_threads, add_barrier_vertex)) return false;
     if (dag->vertex_count == before)
         dag->thread_count--; // nothing known of that pool

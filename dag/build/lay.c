@@ -1,91 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The second decode: lays down the vertices of each thread in recorded order, and with them bodies, brackets and
 // contexts.
-#include "base/pages.h"
 #include "dag/build/builder.h"
+#include "dag/build/reader.h"
+#include "dag/build/vertices.h"
 #include "dag/ns.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-bool add_thread(struct builder *builder, uint32_t stream) {
-    struct dag *dag = builder->dag;
-    if (!GROW(dag->threads, dag->thread_count, builder->thread_capacity)) return no_memory(builder);
-    dag->threads[dag->thread_count++] =
-        (struct dag_thread){.stream = stream, .first = dag->vertex_count, .run_task = DAG_NONE};
-    return true;
-}
-
-// More as a rule, and never less by far: an event is one vertex at most, but for TAKEN, which is two.
-static uint32_t expected_vertices(const struct trace *trace) {
-    static const uint8_t none[] = {EVENT_ENTER, EVENT_EXIT, EVENT_EXIT_THROW, EVENT_TASK_CREATED, EVENT_RUN_DELAY};
-    uint64_t count = 1024 + trace->event_count + trace->events_of_kind[EVENT_TAKEN];
-    for (size_t i = 0; i < sizeof none; i++) count -= trace->events_of_kind[none[i]];
-    return count < DAG_NONE / 2 ? (uint32_t)count : DAG_NONE / 2;
-}
-
-struct vertex_array {
-    void *array; // where the pointer to it lies
-    size_t size; // of an element
-};
-
-enum { VERTEX_ARRAYS = 10 };
-
-// Those that the trace gives something to put into. Returns how many.
-static uint32_t list_arrays(struct builder *builder, struct vertex_array *arrays) {
-    struct dag_vertices *vertices = &builder->dag->vertices;
-    struct dag_tracer_cost *tracer = &builder->dag->tracer;
-    uint32_t count = 0;
-    arrays[count++] = (struct vertex_array){&vertices->time_ns, sizeof *vertices->time_ns};
-    arrays[count++] = (struct vertex_array){&vertices->cause, sizeof *vertices->cause};
-    arrays[count++] = (struct vertex_array){&vertices->task, sizeof *vertices->task};
-    arrays[count++] = (struct vertex_array){&vertices->event, sizeof *vertices->event};
-    arrays[count++] = (struct vertex_array){&vertices->kind, sizeof *vertices->kind};
-    arrays[count++] = (struct vertex_array){&vertices->rule, sizeof *vertices->rule};
-    if (builder->has_cpu) arrays[count++] = (struct vertex_array){&vertices->compute_ns, sizeof *vertices->compute_ns};
-    if (builder->has_delay) arrays[count++] = (struct vertex_array){&vertices->queued_ns, sizeof *vertices->queued_ns};
-    if (builder->has_costs) {
-        arrays[count++] = (struct vertex_array){&tracer->edge_ns, sizeof *tracer->edge_ns};
-        arrays[count++] = (struct vertex_array){&tracer->event_kind, sizeof *tracer->event_kind};
-    }
-    return count;
-}
-
-// Rare, and so kept out of where each vertex passes.
-static __attribute__((noinline, cold)) bool reserve_vertices(struct builder *builder) {
-    if (builder->vertex_capacity > DAG_NONE / 2) {
-        return error_set(builder->error, STATUS_FAILED, "the trace has more than %u events of tasks and threads",
-                         DAG_NONE / 2);
-    }
-    uint32_t larger = builder->vertex_capacity ? builder->vertex_capacity * 2 : expected_vertices(builder->trace);
-    struct vertex_array arrays[VERTEX_ARRAYS];
-    if (builder->vertex_capacity) atomic_store(&builder->room_is_made, true);
-    for (uint32_t i = list_arrays(builder, arrays); i--;) {
-        if (!pages_resize(arrays[i].array, larger, arrays[i].size)) return no_memory(builder);
-    }
-    builder->vertex_capacity = larger;
-    return true;
-}
-
-bool add_vertex(struct builder *builder, enum vertex_kind kind, int64_t time_ns, uint64_t event, uint32_t task) {
-    struct dag *dag = builder->dag;
-    if (dag->vertex_count >= builder->vertex_capacity && !reserve_vertices(builder)) return false;
-    uint32_t v = dag->vertex_count++;
-    dag->vertices.time_ns[v] = time_ns;
-    dag->vertices.cause[v] = DAG_NONE;
-    dag->vertices.task[v] = task;
-    dag->vertices.event[v] = event;
-    dag->vertices.kind[v] = (uint8_t)kind;
-    dag->vertices.rule[v] = RULE_RUN;
-    if (builder->has_cpu) dag->vertices.compute_ns[v] = 0;
-    if (builder->has_delay) dag->vertices.queued_ns[v] = 0;
-    if (builder->has_costs) {
-        dag->tracer.edge_ns[v] = 0;
-        dag->tracer.event_kind[v] = EVENT_NONE;
-    }
-    dag->threads[dag->thread_count - 1].count++;
-    return true;
-}
 
 // Where one stream's laying stands.
 struct lay {
@@ -678,39 +597,26 @@ static bool lay_streams(struct builder *builder) {
 
 struct laying { // all streams, by two hands
     struct builder *builder;
+    struct vertex_room room;
     bool ok;
-    struct vertex_array arrays[VERTEX_ARRAYS];
-    char *room[VERTEX_ARRAYS]; // where they are unless they move
-    uint32_t array_count, capacity;
 };
 
-enum { LAY_ALL, FIRST_ROOM, ROOM_VERTICES = 1 << 18 };
-
-// While one hand lays, the other gets the arrays their memory ahead of it: the first touch of a page takes long.
+// While one hand lays, the other gets the arrays their memory ahead of it.
 static void lay_or_make_room(void *of, uint32_t hand, uint32_t item) {
     struct laying *laying = of;
-    struct builder *builder = laying->builder;
     (void)hand;
-    if (item == LAY_ALL) {
-        laying->ok = lay_streams(builder);
-        atomic_store(&builder->room_is_made, true);
+    if (item > 0) {
+        vertex_room_get(&laying->room, item - 1);
         return;
     }
-    size_t first = (size_t)(item - FIRST_ROOM) * ROOM_VERTICES, count = laying->capacity - first;
-    if (count > ROOM_VERTICES) count = ROOM_VERTICES;
-    for (uint32_t i = 0; i < laying->array_count && !atomic_load(&builder->room_is_made); i++) {
-        size_t size = laying->arrays[i].size;
-        pages_get(laying->room[i], first * size, count * size);
-    }
+    laying->ok = lay_streams(laying->builder);
+    vertex_room_close(laying->builder);
 }
 
 static bool lay_all(struct builder *builder) {
-    if (!reserve_vertices(builder)) return false;
-    struct laying laying = {.builder = builder, .capacity = builder->vertex_capacity};
-    laying.array_count = list_arrays(builder, laying.arrays);
-    for (uint32_t i = 0; i < laying.array_count; i++) memcpy(&laying.room[i], laying.arrays[i].array, sizeof(char *));
-    hands_run(lay_or_make_room, &laying, FIRST_ROOM + (laying.capacity + ROOM_VERTICES - 1) / ROOM_VERTICES,
-              builder->hands);
+    struct laying laying = {.builder = builder};
+    if (!vertex_room_open(builder, &laying.room)) return false;
+    hands_run(lay_or_make_room, &laying, 1 + laying.room.pieces, builder->hands);
     return laying.ok;
 }
 
