@@ -85,15 +85,15 @@ enum {
     TASK_NESTED = 32, // no task of its own and never counted: aggregated into the one it ran in, or a promise that no
                       // body computes, or a sleep that someone ended; here only because someone awaits its
                       // `result`, all other vertices are DAG_NONE
-    TASK_PERMIT = 64, // and of a sleep: whoever ended it, another could have done as well (a semaphore). It waits for
-                      // him, but is not caused by him, and lasts as long as recorded
+    TASK_PERMIT = 64, // and of a sleep: another thread could have ended it as well (a semaphore). It waits for the one
+                      // that did, but is not caused by it, and lasts as long as recorded
     TASK_BEGUN_BEFORE = 128, // under way when recording began: its start is no beginning, its length not its own
     TASK_DELAYED = 256,      // scheduled for a time of its own, once or again and again (dag/build/pools.c)
 };
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.
 enum dispatch {
-    DISPATCH_NONE,   // it never started, or nobody dispatched it: main, nested ones
+    DISPATCH_NONE,   // it never started, or was not dispatched: main, nested ones
     DISPATCH_THREAD, // on a thread of its own
     DISPATCH_NEW,    // first of a worker that was made for it
     DISPATCH_WOKEN,  // by a worker that slept
@@ -228,7 +228,7 @@ struct dag_pool { // by trace pool id; [0] is none
     enum discipline discipline;
     int32_t core, maximum; // workers; INT32_MAX: no bound
     int64_t capacity;      // of the queue; INT64_MAX: no bound
-    bool caller_runs;      // who hands over runs what the pool has no room for; else that never runs,
+    bool caller_runs;      // the caller runs what the pool has no room for; else that never runs,
     bool discards_oldest;  // or what would have run next does not, and leaves its place
     bool lifo_wakeups;     // the worker that slept last is woken first
     int64_t keep_alive_ns; // workers beyond `core` that idle so long retire; -1: they stay, too

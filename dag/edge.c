@@ -25,7 +25,7 @@ static int64_t paused_between(const struct dag *dag, int64_t from_ns, int64_t to
     return paused;
 }
 
-// All but the wait for a core. Who was kept from one before he waited was kept from that.
+// All but the wait for a core. A thread that was kept from one before it waited was kept from that.
 static int64_t unqueued_ns(const struct dag *dag, uint32_t v, int64_t since_ns) {
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t length_ns = vertices->time_ns[v] - since_ns;

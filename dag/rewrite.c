@@ -436,7 +436,7 @@ static struct event event_of_new(const struct rewrite *rewrite, uint32_t vertex)
     }
 }
 
-// Of a vertex that was not recorded; kinds that a simulation makes. Results that nobody awaits are no vertices.
+// Of a vertex that was not recorded; kinds that a simulation makes. Results that are not awaited are no vertices.
 static void pass_new(struct rewrite *rewrite, const struct step *step) {
     if (step->vertex == DAG_NONE) return;
     struct event event = event_of_new(rewrite, step->vertex);
@@ -456,7 +456,7 @@ static void begin(struct rewrite *rewrite, uint32_t thread, const struct step *f
     rewrite->cpu_shift = rewrite->queued_ns = rewrite->span_ns = 0;
     rewrite->last_cpu = 0;
     rewrite->computed_ns = recorded->vertices.compute_ns != NULL;                       // 0 would be: not measured
-    rewrite->tells_queued = rewrite->run->redispatched && recorded->vertices.queued_ns; // be it that nobody waited
+    rewrite->tells_queued = rewrite->run->redispatched && recorded->vertices.queued_ns; // even if none waited
     rewrite->to_ns = first->time_ns;
     if (thread < recorded->thread_count) {
         uint32_t vertex = recorded->threads[thread].first;

@@ -41,7 +41,7 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
                     struct error *error);
 
 // For another thread: as `other` is, but with an empty edit. What `other` found out of the recording is both's, so it
-// must outlive this, and nobody may use it meanwhile.
+// must outlive this, and may not be used meanwhile.
 bool estimator_init_beside(struct estimator *estimator, const struct estimator *other, struct error *error);
 void estimator_destroy(struct estimator *estimator);
 

@@ -18,7 +18,7 @@ struct evaluator {
 bool evaluator_new(struct evaluator *evaluator, struct estimator *const *estimators, size_t count, struct arena *arena,
                    struct error *error);
 
-// For another thread: the same traces and models, with empty edits. `other` must outlive it, and nobody may use it
+// For another thread: the same traces and models, with empty edits. `other` must outlive it, and may not be used
 // meanwhile.
 bool evaluator_new_beside(struct evaluator *evaluator, const struct evaluator *other, struct arena *arena,
                           struct error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Candidates, and combinations that are wanted at once, are estimated by two threads, each with an evaluator of its own
-// (base/hands.h). What comes out is the same: what is tried hangs on no thread's luck.
+// (base/hands.h). What comes out is the same: what is tried does not depend on which thread is faster.
 #include "optimize/search.h"
 
 #include "optimize/rank.h"

@@ -8,7 +8,7 @@
 #include "optimize/improvement.h"
 #include "optimize/objective.h"
 
-// In the worst of the traces. Who passes or fails alone has an estimate and may be part of a plan.
+// In the worst of the traces. One that passes or fails alone has an estimate and may be part of a plan.
 enum candidate_status { CANDIDATE_PASSING, CANDIDATE_FAILING, CANDIDATE_STUCK, CANDIDATE_REFUSED };
 
 struct candidate {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the parts of a search share: screen.c, which tries candidates alone, and rank.c, which tries their combinations.
-// Who has measured with an evaluator has its figures told here against the runs' own, and what it cost counted.
+// What an evaluator measured is compared here with the runs' own figures, and what it cost is counted.
 #ifndef REHYPE_OPTIMIZE_SEARCH_STATE_H
 #define REHYPE_OPTIMIZE_SEARCH_STATE_H
 

@@ -128,7 +128,7 @@ static bool warn_of_rate(struct warnings *warnings, const struct dag *dag, const
     return warnings_add(warnings, text, error);
 }
 
-// What ran where it was handed over, or in the body of who waited for it, is dispatched by no rule.
+// What ran where it was handed over, or in the body of its waiter, is dispatched by no rule.
 static bool is_for_workers(const struct dag_task *task) {
     bool dispatched = task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_QUEUED;
     return task->start != DAG_NONE && (dispatched || dag_task_stands(task));
@@ -200,7 +200,7 @@ bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struc
 struct findings {
     uint32_t locked;          // tasks that slept for a resource that another thread had
     uint32_t ask;             // of these the longest wait
-    uint32_t timed_out;       // tasks that gave up waiting, or whom another gave up
+    uint32_t timed_out;       // tasks that gave up waiting, or that another gave up
     const char *by_thread;    // a name that speaks of state kept by thread, or NULL
     const char *by_thread_in; // class of the function that has it, or NULL
 };

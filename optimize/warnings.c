@@ -139,7 +139,7 @@ struct nested_wait {
 static int compare_nested_waits(const void *a, const void *b) {
     const struct nested_wait *left = a, *right = b;
     if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
-    return left->delta - right->delta; // who wakes at that instant waits no more
+    return left->delta - right->delta; // a thread that wakes at that instant waits no more
 }
 
 // How many workers the pool can have. 0: there is no end to them, or it isn't known.

@@ -75,7 +75,7 @@ static void say_method(struct sentence *sentence, const struct dag *dag, uint32_
     say(sentence, "%s", method_plan_text(dag, method, name, sizeof name));
 }
 
-// Who takes this path, who doesn't, and where they part.
+// How many tasks take this path, how many do not, and where they part.
 static void say_path(struct sentence *sentence, const struct improvement *improvement) {
     const struct dag *dag = improvement->dag;
     const struct branch branch = branch_find(improvement);

@@ -10,17 +10,17 @@
 // without a core, since the tracer was not running then either.
 //
 // What is left of the edge from the later predecessor is the least that passes between the two (a time edge's delay),
-// whoever is later now: T(v) = max(T(p) + what is left of p -> v, T(c)) where the thread came last, max(T(p), T(c) +
-// what is left of c -> v) where the cause did. Whether somebody slept, how tasks were dispatched and who came first for
-// a lock or a pool's queue stay as recorded: nobody knows what would have been instead. So what hands a task over
+// whichever is later now: T(v) = max(T(p) + what is left of p -> v, T(c)) where the thread came last, max(T(p), T(c) +
+// what is left of c -> v) where the cause did. Whether a thread slept, how tasks were dispatched and which came first
+// for a lock or a pool's queue stay as recorded: what would have been instead is not known. So what hands a task over
 // to a pool with one queue or takes one up is no earlier than what did so before it at that pool: threads whose events
 // cost more would run ahead, and tasks lie before a busy worker beside another that fell asleep since there were none,
 // which no pool would do, and no replay. Of an edge that would be too short so, less is taken. A worker that slept
-// comes as long after whoever did so last before it as it did, or, woken in vain, as long after the latest hand-over:
-// its sleep, in which the tracer cost it nothing, gets shorter as the run does, or all would wait for who takes up
-// late. So times depend on costs in one direction: where more is taken out nothing happens later, no effect comes
-// before its cause, and with costs of 0 every time comes back to the ns. A thread without a recorded beginning keeps
-// the time of its first vertex.
+// comes as long after the last that did so before it as it did, or, woken in vain, as long after the latest hand-over:
+// its sleep, in which the tracer cost it nothing, gets shorter as the run does, or all would wait for a worker that
+// takes up late. So times depend on costs in one direction: where more is taken out nothing happens later, no effect
+// comes before its cause, and with costs of 0 every time comes back to the ns. A thread without a recorded beginning
+// keeps the time of its first vertex.
 //
 // What the tracer costs beside its events (caches, optimisations that it prevents, its drainer) stays in.
 #ifndef REHYPE_DAG_PERTURBATION_H

@@ -58,8 +58,8 @@ static void distrust(const struct dag *dag, uint32_t pool) {
     if (pool_at(dag, pool)) pool_at(dag, pool)->discipline = DISCIPLINE_UNKNOWN;
 }
 
-// Whether the worker handed over a task in nobody's name: a simulation would not know when.
-static bool spawns_for_nobody(const struct dag *dag, const struct dag_thread *thread) {
+// Whether the worker handed over a task outside of any task: a simulation would not know when.
+static bool spawns_outside_tasks(const struct dag *dag, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &dag->vertices;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         if (vertices->kind[v] == VERTEX_START)
@@ -81,7 +81,7 @@ static bool may_stand(const struct dag *dag, const struct dag_task *task) {
     return task->flags & TASK_BEGUN_BEFORE || dag->trace->lost_events == 0;
 }
 
-// A worker that also served another pool, or nobody known, is not its pool's to dispatch. What runs in other tasks'
+// A worker that also served another pool, or an unknown one, is not its pool's to dispatch. What runs in other tasks'
 // bodies is theirs.
 static void look_at_task(struct dag *dag, struct dag_task *task) {
     if (task->start == DAG_NONE || task->enclosing != DAG_NONE) return;
@@ -129,9 +129,9 @@ static bool look_at_standing(struct builder *builder) {
 }
 
 // ---- facades: executors without workers that hand on to a pool, such as Executors.newSingleThreadExecutor's, or a
-// lambda that calls execute. Who is given one tells it, not the pool, and its tasks are the pool's.
+// lambda that calls execute. What is given one tells it, not the pool, and its tasks are the pool's.
 
-// Longer than a worker takes to wake up: who takes so long was not told at once.
+// Longer than a worker takes to wake up: a worker that takes so long was not told at once.
 #define HANDED_ON_LATE_NS 5000000
 
 struct facade {
@@ -281,7 +281,7 @@ bool describe_pools(struct builder *builder) {
     mark_delayed(dag);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (!dag->threads[i].worker) continue;
-        if (dag->threads[i].pinned && spawns_for_nobody(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
+        if (dag->threads[i].pinned && spawns_outside_tasks(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
         look_at_retirement(dag, &dag->threads[i]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// In which order a pool's tasks were handed over and taken up, and whom a worker followed that began to be busy.
+// In which order a pool's tasks were handed over and taken up, and what a worker followed that began to be busy.
 #include "dag/build/builder.h"
 #include "dag/order.h"
 
@@ -28,7 +28,8 @@ static bool hands_over_next(const struct dag *dag, uint32_t v) {
     return next && dag_thread_of(dag, v - 1) == dag_thread_of(dag, v);
 }
 
-// Who was woken but found nothing, or something that had lain there since before it fell asleep: 0, or its pool.
+// A worker that was woken but found nothing, or something that had lain there since before it fell asleep: 0, or its
+// pool.
 static uint32_t pool_of_waking(const struct dag *dag, uint32_t v) {
     const struct dag_vertices *vertices = &dag->vertices;
     if (vertices->kind[v] != VERTEX_BUSY || v == 0 || vertices->kind[v - 1] != VERTEX_IDLE) return 0;
@@ -61,7 +62,7 @@ static struct order_key *collect_turns(const struct dag *dag, uint32_t *count) {
     return turns;
 }
 
-struct latest { // of a pool; pool 0's is nobody's
+struct latest { // of a pool; pool 0 stands for none
     uint32_t turn, hand_over;
 };
 

@@ -3,8 +3,8 @@
 // bracket on the spawner's thread: the edge into SPAWN_BEGIN leads to the start, the edge out of SPAWN_END leaves from
 // the end, with the delays that they had. The bracket's vertices go, and with them the hand-over edge to the pick-up,
 // which goes as well; the worker's edges into the pick-up and out of the end are stitched into one. Edges from the
-// result to waiters stay, so whoever awaits the task finds it done. Sound when the body can run at its spawn: it has
-// both ends recorded, began after its spawn, and shares its bracket with nobody else's work. Bodies that lie in its
+// result to waiters stay, so that what awaits the task finds it done. Sound when the body can run at its spawn: it has
+// both ends recorded, began after its spawn, and shares its bracket with no other task's work. Bodies that lie in its
 // waits go along; those that lay in waits for it go where they are needed (helping.c). One that waits for its spawner,
 // or for what only that can bring about, closes a ring, which is found when the times are worked out.
 #include "dag/edit/edit.h"

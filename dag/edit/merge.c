@@ -3,7 +3,7 @@
 // hand-over edges, their time with them, and what lay around them on the spawner and the workers is stitched together,
 // less what was done once for each task there (dag/simulate/amortised.c).
 // Behind the one pick-up the members' bodies follow each other in the order of their spawns, end to start, without a
-// delay. The edges from members' results to whoever waits now leave from the end of the last body. Sound when members
+// delay. The edges from members' results to their waiters now leave from the end of the last body. Sound when members
 // are independent but for their order: one spawner hands them over in one context and to one pool, so that its code can
 // gather them, and on its way to the last one's spawn it waits for none of them. Members that wait for each other would
 // wait for ever, which shows when the times are worked out.
@@ -20,8 +20,8 @@ static int compare_numbers(uint32_t a, uint32_t b) {
     return (a > b) - (a < b);
 }
 
-// By who gathers them, then by spawns. A thread's vertices stand side by side, so those that threads outside of any
-// task spawned stand together by thread as well.
+// By the task that gathers them, then by spawns. A thread's vertices stand side by side, so those that threads outside
+// of any task spawned stand together by thread as well.
 static int compare_spawns(const void *a, const void *b, void *context) {
     const struct dag *dag = context;
     const struct dag_task *left = &dag->tasks[*(const uint32_t *)a], *right = &dag->tasks[*(const uint32_t *)b];

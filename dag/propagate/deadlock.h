@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who waits for whom, when no chain can go on. Each chain waits for a vertex that lies ahead on a chain that waits too,
-// so following them from any chain runs into a ring.
+// Which chains wait for which, when none can go on. Each chain waits for a vertex that lies ahead on a chain that waits
+// too, so following them from any chain runs into a ring.
 #ifndef REHYPE_DAG_DEADLOCK_H
 #define REHYPE_DAG_DEADLOCK_H
 
