@@ -149,7 +149,7 @@ struct objective {
 
 struct parser {
     const char *text, *at;
-    struct expression_step steps[MOST_STEPS];
+    struct expression_step *steps; // room for MOST_STEPS, or for one a character
     size_t step_count;
     int depth;
     struct error *error;
@@ -351,7 +351,10 @@ static double evaluate(const struct objective *objective, const struct metrics *
 }
 
 static bool parse_expression(const char *text, struct arena *arena, struct objective *objective, struct error *error) {
-    struct parser parser = {.text = text, .at = text, .error = error};
+    const size_t length = strlen(text), room = length < MOST_STEPS ? length : MOST_STEPS;
+    struct expression_step *steps = ARENA_NEW(arena, struct expression_step, room + 1);
+    struct parser parser = {.text = text, .at = text, .steps = steps, .error = error};
+    if (!steps) return error_set(error, STATUS_FAILED, "no memory for an objective");
     if (!parse_sum(&parser)) {
         if (parser.at != text) return false;
         return error_wrap(error,
@@ -360,9 +363,6 @@ static bool parse_expression(const char *text, struct arena *arena, struct objec
     }
     skip_spaces(&parser);
     if (*parser.at) return fail(&parser, "an operator is missing");
-    struct expression_step *steps = ARENA_NEW(arena, struct expression_step, parser.step_count);
-    if (!steps) return error_set(error, STATUS_FAILED, "no memory for an objective");
-    memcpy(steps, parser.steps, parser.step_count * sizeof *steps);
     objective->steps = steps;
     objective->step_count = parser.step_count;
     return true;

@@ -18,8 +18,9 @@ static void apply_members(const struct search *search, struct evaluator *evaluat
         evaluator_apply(evaluator, search->result->candidates[members[i]].improvements, &trace);
 }
 
-static bool evaluate(struct search *search, struct evaluator *evaluator, struct combination *combination,
+static bool evaluate(struct search *search, struct evaluator *evaluator, void *combinations, uint32_t item,
                      struct error *error) {
+    struct combination *combination = (struct combination *)combinations + item;
     size_t trace;
     if (combination->count == 1) {
         const struct combination *alone = &search->alone[combination->members[0]];
@@ -35,23 +36,8 @@ static bool evaluate(struct search *search, struct evaluator *evaluator, struct 
     return true;
 }
 
-struct evaluating {
-    struct search *search;
-    struct combination *combinations;
-};
-
-static void evaluate_one(void *context, uint32_t hand, uint32_t item) {
-    const struct evaluating *evaluating = context;
-    struct error error = ERROR_INIT;
-    struct evaluator *evaluator = search_evaluator(evaluating->search, hand);
-    if (!evaluator) return;
-    bool done = evaluate(evaluating->search, evaluator, &evaluating->combinations[item], &error);
-    search_item_ended(evaluating->search, done, &error);
-}
-
 static bool evaluate_all(void *search, struct combination *combinations, size_t count, struct error *error) {
-    struct evaluating evaluating = {search, combinations};
-    return search_do_all(search, evaluate_one, &evaluating, (uint32_t)count, error);
+    return search_do_all(search, evaluate, combinations, (uint32_t)count, error);
 }
 
 // Plans that change the same tasks alike have the same key, whichever improvements they are made of.
@@ -83,8 +69,9 @@ static bool describe(const struct search *search, uint32_t count, struct arena *
 }
 
 // All figures of a plan, as of a candidate alone.
-static bool estimate_plan(const struct search *search, struct evaluator *evaluator, struct ranked_plan *plan,
+static bool estimate_plan(struct search *search, struct evaluator *evaluator, void *plans, uint32_t item,
                           struct error *error) {
+    struct ranked_plan *plan = (struct ranked_plan *)plans + item;
     size_t trace;
     if (plan->count == 1) {
         plan->estimate = search->result->candidates[plan->candidates[0]].estimate;
@@ -98,14 +85,6 @@ static bool estimate_plan(const struct search *search, struct evaluator *evaluat
     return true;
 }
 
-static void estimate_one(void *context, uint32_t hand, uint32_t item) {
-    struct search *search = context;
-    struct error error = ERROR_INIT;
-    struct evaluator *evaluator = search_evaluator(search, hand);
-    if (evaluator)
-        search_item_ended(search, estimate_plan(search, evaluator, &search->result->plans[item], &error), &error);
-}
-
 static bool keep_plans(struct search *search, const struct combination *kept, size_t count, struct arena *arena,
                        struct error *error) {
     struct search_result *result = search->result;
@@ -116,7 +95,7 @@ static bool keep_plans(struct search *search, const struct combination *kept, si
         if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
         memcpy(plan->candidates, kept[i].members, plan->count * sizeof *plan->candidates);
     }
-    if (!search_do_all(search, estimate_one, search, (uint32_t)count, error)) return false;
+    if (!search_do_all(search, estimate_plan, result->plans, (uint32_t)count, error)) return false;
     result->plan_count = count;
     return true;
 }

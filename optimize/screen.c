@@ -48,6 +48,14 @@ struct screened {
     uint32_t family; // index of its first member
 };
 
+struct screening { // so far
+    struct screened *items;
+    size_t count;
+    uint32_t *order;                 // indices, family by family, and by number in each
+    const struct improvement **rows; // of the next round
+    struct arena *arena;
+};
+
 static int compare_screened(const void *a, const void *b) {
     const struct screened *left = a, *right = b;
     if (left->candidate.probe != right->candidate.probe) return left->candidate.probe ? 1 : -1;
@@ -140,8 +148,13 @@ static bool name_candidate(struct screened *screened, struct arena *arena, struc
     return screened->name || error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
-static bool screen(struct search *search, struct evaluator *evaluator, const struct improvement *improvements,
-                   struct arena *arena, struct screened *screened, struct error *error) {
+// A row of the next round.
+static bool screen(struct search *search, struct evaluator *evaluator, void *context, uint32_t row,
+                   struct error *error) {
+    const struct screening *screening = context;
+    const struct improvement *improvements = screening->rows[row];
+    struct screened *screened = &screening->items[screening->count + row];
+    struct arena *arena = screening->arena;
     size_t named = 0, trace;
     while (improvements[named].task_count == 0) named++;
     *screened = (struct screened){.candidate = {.improvements = improvements, .named = &improvements[named]},
@@ -240,33 +253,6 @@ static uint32_t count_usable(const struct search *search, const struct screened 
     return usable;
 }
 
-struct screening_round {
-    struct search *search;
-    const struct improvement *const *rows; // of one a trace each
-    struct screened *screened;
-    struct arena *arena;
-};
-
-static void screen_one(void *context, uint32_t hand, uint32_t item) {
-    const struct screening_round *round = context;
-    struct search *search = round->search;
-    struct error error = ERROR_INIT;
-    struct evaluator *evaluator = search_evaluator(search, hand);
-    if (!evaluator) return;
-    bool done = screen(search, evaluator, round->rows[item], round->arena, &round->screened[item], &error);
-    search_item_ended(search, done, &error);
-}
-
-// ---- what was screened so far
-
-struct screening {
-    struct screened *items;
-    size_t count;
-    uint32_t *order;                 // indices, family by family, and by number in each
-    const struct improvement **rows; // of the next round
-    struct arena *arena;
-};
-
 static void screening_free(struct screening *screening) {
     free(screening->items);
     free(screening->order);
@@ -312,10 +298,9 @@ static void find_family(struct screening *screening, uint32_t index) {
 // Screens `count` of screening->rows.
 static bool screen_rows(struct search *search, struct screening *screening, size_t count, bool probes,
                         struct error *error) {
-    struct screening_round round = {search, screening->rows, &screening->items[screening->count], screening->arena};
-    if (!search_do_all(search, screen_one, &round, (uint32_t)count, error)) return false;
+    if (!search_do_all(search, screen, screening, (uint32_t)count, error)) return false;
     for (size_t i = 0; i < count; i++) {
-        round.screened[i].candidate.probe = probes;
+        screening->items[screening->count].candidate.probe = probes;
         find_family(screening, (uint32_t)screening->count++);
     }
     for (uint32_t i = 0; i < screening->count; i++) screening->order[i] = i;

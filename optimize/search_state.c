@@ -13,24 +13,30 @@ void search_count(struct search *search) {
     pthread_mutex_unlock(&search->lock);
 }
 
-struct evaluator *search_evaluator(struct search *search, uint32_t hand) {
-    pthread_mutex_lock(&search->lock);
-    bool goes_on = !search->failed;
-    pthread_mutex_unlock(&search->lock);
-    return goes_on ? &search->evaluators[hand] : NULL;
-}
+struct items {
+    struct search *search;
+    search_item *run;
+    void *context;
+};
 
-void search_item_ended(struct search *search, bool done, const struct error *error) {
-    if (done) return;
+static void do_item(void *of, uint32_t hand, uint32_t item) {
+    const struct items *items = of;
+    struct search *search = items->search;
+    struct error error = ERROR_INIT;
     pthread_mutex_lock(&search->lock);
-    if (!search->failed) *search->error = *error;
+    const bool goes_on = !search->failed;
+    pthread_mutex_unlock(&search->lock);
+    if (!goes_on || items->run(search, &search->evaluators[hand], items->context, item, &error)) return;
+    pthread_mutex_lock(&search->lock);
+    if (!search->failed) *search->error = error;
     search->failed = true;
     pthread_mutex_unlock(&search->lock);
 }
 
-bool search_do_all(struct search *search, hands_item *run, void *context, uint32_t count, struct error *error) {
+bool search_do_all(struct search *search, search_item *run, void *context, uint32_t count, struct error *error) {
+    struct items items = {search, run, context};
     search->error = error;
-    hands_run(run, context, count, search->hands);
+    hands_run(do_item, &items, count, search->hands);
     return !search->failed;
 }
 

@@ -37,11 +37,13 @@ struct search {
                                 // on the machine
 };
 
-// Does `count` items by hands_run, of which each begins with search_evaluator and closes with search_item_ended. false
-// and *error: of the item that failed first; those that had not begun then do nothing.
-bool search_do_all(struct search *search, hands_item *run, void *context, uint32_t count, struct error *error);
-struct evaluator *search_evaluator(struct search *search, uint32_t hand); // the thread's own; NULL: an item has failed
-void search_item_ended(struct search *search, bool done, const struct error *error);
+// Does an item of what is to be done, with the evaluator of the thread that does it. false and *error: it failed.
+typedef bool search_item(struct search *search, struct evaluator *evaluator, void *context, uint32_t item,
+                         struct error *error);
+
+// Does items 0 to count - 1 by hands_run. false and *error: of the item that failed first; those that had not begun
+// then are not done.
+bool search_do_all(struct search *search, search_item *run, void *context, uint32_t count, struct error *error);
 
 void search_count(struct search *search); // an evaluation, by any thread
 
