@@ -4,6 +4,8 @@
 #include "optimize/plan_names.h"
 #include "optimize/sentence.h"
 
+#include <stdio.h>
+
 enum { NAME_BYTES = 512 };
 
 const char *const improvement_kind_names[KIND_COUNT] = {"inline", "hoist-branch", "combinator",      "merge",
@@ -14,39 +16,42 @@ const char *const improvement_kind_names[KIND_COUNT] = {"inline", "hoist-branch"
 static void say_context(struct sentence *sentence, const struct improvement *improvement) {
     if (improvement->context == DAG_NONE) return;
     const struct dag_context *context = &improvement->dag->contexts[improvement->context];
-    char name[NAME_BYTES];
     if (context->length == 0) say(sentence, " outside traced functions");
-    for (uint32_t i = 0; i < context->length; i++) {
-        say(sentence, "%s%s", i ? " > " : " in ",
-            method_plan_text(improvement->dag, context->methods[i], name, sizeof name));
-    }
+    for (uint32_t i = 0; i < context->length; i++)
+        say(sentence, "%s%s", i ? " > " : " in ", phrase_method(improvement->dag, context->methods[i]).text);
+}
+
+static void say_change(struct sentence *sentence, const struct improvement *improvement) {
+    char name[NAME_BYTES];
+    site_plan_text(improvement->dag, improvement->site, improvement->shares_line, name, sizeof name);
+    say(sentence, " %s", name);
+    if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE)
+        say(sentence, " on path %s", path_plan_text(improvement->dag, improvement->path, name, sizeof name));
+    if (improvement->factor)
+        say(sentence, improvement->kind == KIND_MERGE ? " by %u" : " into %u", improvement->factor);
+    say_context(sentence, improvement);
+    if (improvement->first)
+        say(sentence, ", first stage on %s", improvement->first == FIRST_STAGE_ON_POOL ? "its pool" : "the spawner");
+}
+
+static bool is_of_resource(const struct improvement *improvement) {
+    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
 }
 
 char *improvement_text(const struct improvement *improvement, char *text, size_t size) {
     const struct dag *dag = improvement->dag;
-    struct sentence sentence = sentence_begin(text, size);
+    struct sentence sentence = {0};
     char name[NAME_BYTES];
-    if (improvement->kind == KIND_RESIZE_POOL) {
-        say(&sentence, "resize-pool %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
+    say(&sentence, "%s", improvement_kind_names[improvement->kind]);
+    if (improvement->kind == KIND_RESIZE_POOL)
+        say(&sentence, " %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
             improvement->threads, improvement->threads == 1 ? "" : "s");
-        return text;
-    }
-    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
-        say(&sentence, "%s %s", improvement_kind_names[improvement->kind],
-            resource_plan_text(dag, improvement->resource, name, sizeof name));
-        if (improvement->kind == KIND_RESIZE_RESOURCE) say(&sentence, " to %d", improvement->capacity);
-        return text;
-    }
-    say(&sentence, "%s %s", improvement_kind_names[improvement->kind],
-        site_plan_text(dag, improvement->site, improvement->shares_line, name, sizeof name));
-    if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
-        say(&sentence, " on path %s", path_plan_text(dag, improvement->path, name, sizeof name));
-    }
-    if (improvement->factor)
-        say(&sentence, improvement->kind == KIND_MERGE ? " by %u" : " into %u", improvement->factor);
-    say_context(&sentence, improvement);
-    if (improvement->first)
-        say(&sentence, ", first stage on %s", improvement->first == FIRST_STAGE_ON_POOL ? "its pool" : "the spawner");
+    else if (is_of_resource(improvement))
+        say(&sentence, " %s", resource_plan_text(dag, improvement->resource, name, sizeof name));
+    else
+        say_change(&sentence, improvement);
+    if (improvement->kind == KIND_RESIZE_RESOURCE) say(&sentence, " to %d", improvement->capacity);
+    snprintf(text, size, "%s", sentence.text);
     return text;
 }
 
@@ -84,7 +89,7 @@ const char *improvement_apply(const struct improvement *improvement, struct dag_
         dag_edit_resize(edit, improvement->pool, improvement->threads);
         return NULL;
     }
-    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+    if (is_of_resource(improvement)) {
         if (improvement->resource == DAG_NONE) return NULL;
         if (improvement->kind == KIND_UNLOCK)
             dag_edit_unlock(edit, improvement->resource);
@@ -123,10 +128,6 @@ static bool shares_task(const struct improvement *a, const struct improvement *b
 static bool is_same_twice(const struct improvement *a, const struct improvement *b) {
     return a->kind == b->kind && a->site != DAG_NONE && a->site == b->site && a->context == b->context &&
            a->path == b->path;
-}
-
-static bool is_of_resource(const struct improvement *improvement) {
-    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
 }
 
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {

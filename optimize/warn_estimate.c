@@ -2,29 +2,21 @@
 // Warnings of what a model does not know, and of what a change assumes.
 #include "optimize/warn_estimate.h"
 
-#include "dag/names.h"
 #include "optimize/branch.h"
-#include "optimize/plan_names.h"
 #include "optimize/sentence.h"
 #include "optimize/warn_resources.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TEXT_BYTES = 600 };
 
 // The model
 
 bool warn_of_replay(struct warnings *warnings, const struct replay_error *replay_error, struct error *error) {
-    char text[TEXT_BYTES];
     if (replay_error->share <= LEAST_NOISE) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "the model is off by ");
-    say_share(&sentence, replay_error->share);
-    say(&sentence, " in the %s when nothing is changed: smaller differences there mean nothing", replay_error->figure);
-    return warnings_add(warnings, text, error);
+    return warnings_say(
+        warnings, error,
+        "the model is off by %.1f %% in the %s when nothing is changed: smaller differences there mean nothing",
+        100 * replay_error->share, replay_error->figure);
 }
 
 static bool follows_cores(double number, double cores) {
@@ -33,15 +25,12 @@ static bool follows_cores(double number, double cores) {
 
 static bool warn_of_pool_size(struct warnings *warnings, const struct dag *dag, uint32_t pool, double cores,
                               struct error *error) {
-    char text[TEXT_BYTES];
     const int32_t size = dag->pools[pool].core;
     if (!follows_cores(size, cores)) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say_pool(&sentence, dag, pool);
-    say(&sentence,
-        " has %d threads on %.0f cores: where its size follows the cores, it does so in the program, not here", size,
-        cores);
-    return warnings_add(warnings, text, error);
+    return warnings_say(
+        warnings, error,
+        "%s has %d threads on %.0f cores: where its size follows the cores, it does so in the program, not here",
+        phrase_pool(dag, pool).text, size, cores);
 }
 
 // How many tasks of a site each spawner spawned. 0: not all as many; there are at least two spawners, or one of main's.
@@ -63,19 +52,16 @@ static uint32_t tasks_per_spawner(const struct dag *dag, uint32_t site, uint32_t
 }
 
 static bool warn_of_task_counts(struct warnings *warnings, const struct dag *dag, double cores, struct error *error) {
-    char text[TEXT_BYTES];
     uint32_t *spawned = malloc(((size_t)dag->task_count + 1) * sizeof *spawned);
     bool done = spawned || error_set(error, STATUS_FAILED, "no memory for warnings");
     for (uint32_t s = 0; done && s < dag->site_count; s++) {
         uint32_t each = tasks_per_spawner(dag, s, spawned);
         if (!follows_cores(each, cores)) continue;
-        struct sentence sentence = sentence_begin(text, sizeof text);
-        say_site(&sentence, dag, s);
-        say(&sentence,
-            " spawns %u tasks at a time on %.0f cores: where that follows the cores, it does so in the program, ", each,
-            cores);
-        say(&sentence, "not here");
-        done = warnings_add(warnings, text, error);
+        done = warnings_say(
+            warnings, error,
+            "%s spawns %u tasks at a time on %.0f cores: where that follows the cores, it does so in the program, not "
+            "here",
+            phrase_site(dag, s).text, each, cores);
     }
     free(spawned);
     return done;
@@ -107,7 +93,6 @@ static bool waits_before_next(const struct dag *dag, const struct dag_task *task
 
 static bool warn_of_rate(struct warnings *warnings, const struct dag *dag, const struct model *model,
                          struct error *error) {
-    char text[TEXT_BYTES];
     uint32_t waiting = 0, count = 0;
     if (model->rate == 0) return true;
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -117,15 +102,11 @@ static bool warn_of_rate(struct warnings *warnings, const struct dag *dag, const
         waiting += waits_before_next(dag, task);
     }
     if (waiting == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "after ");
-    say_count(&sentence, waiting);
-    say(&sentence, " of ");
-    say_counted(&sentence, count, "request");
-    say(&sentence, " of ");
-    say_site(&sentence, dag, model->rate_site);
-    say(&sentence, " the thread that brings them waits: whether more would come while it does is not known");
-    return warnings_add(warnings, text, error);
+    return warnings_say(warnings, error,
+                        "after %s of %s of %s the thread that brings them waits: whether more would come while it does "
+                        "is not known",
+                        phrase_count(waiting).text, phrase_counted(count, "request").text,
+                        phrase_site(dag, model->rate_site).text);
 }
 
 // What ran where it was handed over, or in the body of its waiter, is dispatched by no rule.
@@ -155,24 +136,18 @@ static struct unknown_rules find_unknown_rules(const struct dag *dag, const uint
 
 static bool warn_of_unknown(struct warnings *warnings, const struct dag *dag, struct unknown_rules unknown,
                             struct error *error) {
-    char text[TEXT_BYTES];
     if (unknown.pools == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "by which rules ");
-    if (unknown.pools == 1) {
-        say_pool(&sentence, dag, unknown.largest);
-        say(&sentence, " takes tasks up is not known: its ");
-    } else {
-        say_count(&sentence, unknown.pools);
-        say(&sentence, " pools take tasks up is not known (");
-        say_pool(&sentence, dag, unknown.largest);
-        say(&sentence, " has most, ");
-        say_count(&sentence, unknown.of_largest);
-        say(&sentence, "): their ");
-    }
-    say_counted(&sentence, unknown.tasks, "task");
-    say(&sentence, " stay%s with the workers that had them", unknown.tasks == 1 ? "s" : "");
-    return warnings_add(warnings, text, error);
+    const struct phrase largest = phrase_pool(dag, unknown.largest), tasks = phrase_counted(unknown.tasks, "task");
+    const char *stay = unknown.tasks == 1 ? "stays" : "stay";
+    if (unknown.pools == 1)
+        return warnings_say(warnings, error,
+                            "by which rules %s takes tasks up is not known: its %s %s with the workers that had them",
+                            largest.text, tasks.text, stay);
+    return warnings_say(warnings, error,
+                        "by which rules %s pools take tasks up is not known (%s has most, %s): their %s %s with the "
+                        "workers that had them",
+                        phrase_count(unknown.pools).text, largest.text, phrase_count(unknown.of_largest).text,
+                        tasks.text, stay);
 }
 
 static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -284,49 +259,42 @@ static uint32_t held_at(const struct dag *dag, const struct dag_ask *ask) {
 
 static bool warn_of_locks(struct warnings *warnings, const struct dag *dag, const struct findings *findings,
                           struct error *error) {
-    char text[TEXT_BYTES], name[300], place[300];
     if (findings->locked == 0) return true;
     const struct dag_ask *ask = &dag->asks[findings->ask];
     const uint32_t holder = held_at(dag, ask);
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, findings->locked, "task");
-    say(&sentence, " waited for %s", dag_resource_text(dag, ask->resource, 0, name, sizeof name));
-    if (ask->site) say(&sentence, " at %s", dag_place_text(dag, ask->site, place, sizeof place));
-    if (holder) say(&sentence, ", held by what took it at %s", dag_place_text(dag, holder, place, sizeof place));
+    struct sentence sentence = {0};
+    say(&sentence, "%s waited for %s", phrase_counted(findings->locked, "task").text,
+        phrase_resource(dag, ask->resource, 0).text);
+    if (ask->site) say(&sentence, " at %s", phrase_place(dag, ask->site).text);
+    if (holder) say(&sentence, ", held by what took it at %s", phrase_place(dag, holder).text);
     say(&sentence, ": on other threads, or in another order, they share it differently");
-    return warnings_add(warnings, text, error);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 static bool warn_of_time(struct warnings *warnings, const struct findings *findings, struct error *error) {
-    char text[TEXT_BYTES];
     if (findings->timed_out == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, findings->timed_out, "task");
-    say(&sentence,
-        " gave up a wait before the result came: the timeout is kept as recorded, and may come out otherwise");
-    return warnings_add(warnings, text, error);
+    return warnings_say(
+        warnings, error,
+        "%s gave up a wait before the result came: the timeout is kept as recorded, and may come out otherwise",
+        phrase_counted(findings->timed_out, "task").text);
 }
 
 static bool warn_of_state(struct warnings *warnings, const struct findings *findings, struct error *error) {
-    char text[TEXT_BYTES];
+    const char *in = findings->by_thread_in;
     if (!findings->by_thread) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "its tasks seem to keep state by thread, known by the name ");
-    if (findings->by_thread_in) say(&sentence, "%s.", findings->by_thread_in);
-    say(&sentence, "%s alone: on another thread it is another one's", findings->by_thread);
-    return warnings_add(warnings, text, error);
+    return warnings_say(warnings, error,
+                        "its tasks seem to keep state by thread, known by the name %s%s%s alone: on another thread it "
+                        "is another one's",
+                        in ? in : "", in ? "." : "", findings->by_thread);
 }
 
 static bool warn_of_branch(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
-    char text[TEXT_BYTES], name[200];
     const struct branch branch = branch_find(improvement);
     if (!branch.known) return warnings_add(warnings, "where its path parts from the others is not known", error);
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "its path parts from the others where %s is entered or not",
-        method_plan_text(improvement->dag, branch.leads_to, name, sizeof name));
-    say(&sentence, branch.late ? ", so late in the task that the spawner may be unable to decide"
-                               : ": that the spawner can tell is assumed");
-    return warnings_add(warnings, text, error);
+    return warnings_say(warnings, error, "its path parts from the others where %s is entered or not%s",
+                        phrase_method(improvement->dag, branch.leads_to).text,
+                        branch.late ? ", so late in the task that the spawner may be unable to decide"
+                                    : ": that the spawner can tell is assumed");
 }
 
 // What each kind assumes of the code, whatever the trace shows.
@@ -355,23 +323,20 @@ static bool warn_of_left_out(struct warnings *warnings, const struct improvement
         [LEFT_OUT_OUT_OF_ORDER] = {"was recorded as starting before its spawn",
                                    "were recorded as starting before their spawn"},
     };
-    char text[TEXT_BYTES];
     const uint32_t count = improvement_left_out(improvement);
     if (count == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
+    struct sentence sentence = {0};
     const char *separator = ": ";
-    say_count(&sentence, count);
-    say(&sentence, " of ");
-    say_counted(&sentence, count + improvement->task_count, "task");
-    say(&sentence, count == 1 ? " is left as it is" : " are left as they are");
+    say(&sentence, "%s of %s %s", phrase_count(count).text,
+        phrase_counted(count + improvement->task_count, "task").text,
+        count == 1 ? "is left as it is" : "are left as they are");
     for (unsigned kind = LEFT_OUT_NOT + 1; kind < LEFT_OUT_KINDS; kind++) {
         if (improvement->left_out[kind] == 0) continue;
-        say(&sentence, "%s", separator);
-        say_count(&sentence, improvement->left_out[kind]);
-        say(&sentence, " %s", reasons[kind][improvement->left_out[kind] > 1]);
+        say(&sentence, "%s%s %s", separator, phrase_count(improvement->left_out[kind]).text,
+            reasons[kind][improvement->left_out[kind] > 1]);
         separator = ", ";
     }
-    return warnings_add(warnings, text, error);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {

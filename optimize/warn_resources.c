@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { TEXT_BYTES = 600, STARVING_MOST = 3 };
+enum { STARVING_MOST = 3 };
 
 // Of the time that threads waited for resources, what no known holder explains.
 static const double unknown_share = 0.05;
@@ -16,14 +16,11 @@ static const double unknown_share = 0.05;
 // ---- what starves
 
 static void say_waiters(struct sentence *sentence, const struct dag *dag, const struct resource_starvation *of) {
-    if (of->workers) {
-        say(sentence, "all %u workers of ", of->workers);
-        say_pool(sentence, dag, of->pool);
-    } else {
-        say_counted(sentence, of->threads, "thread");
-        if (of->pool) say(sentence, " of ");
-        if (of->pool) say_pool(sentence, dag, of->pool);
-    }
+    if (of->workers)
+        say(sentence, "all %u workers", of->workers);
+    else
+        say(sentence, "%s", phrase_counted(of->threads, "thread").text);
+    if (of->workers || of->pool) say(sentence, " of %s", phrase_pool(dag, of->pool).text);
 }
 
 static void say_end(struct sentence *sentence, const struct resource_starvation *of) {
@@ -31,29 +28,23 @@ static void say_end(struct sentence *sentence, const struct resource_starvation 
         say(sentence, of->ends ? "" : ": nothing can go on");
         return;
     }
-    say(sentence, " until their time is up: ");
-    say_counted(sentence, of->gave_up, "wait");
-    say(sentence, " gave up");
-    if (of->limit_ns == INT64_MAX) return;
-    say(sentence, " after ");
-    say_duration(sentence, (double)of->limit_ns);
+    say(sentence, " until their time is up: %s gave up", phrase_counted(of->gave_up, "wait").text);
+    if (of->limit_ns != INT64_MAX) say(sentence, " after %s", phrase_duration((double)of->limit_ns).text);
 }
 
 static bool warn_of_one(struct warnings *warnings, const struct dag *dag, bool estimated,
                         const struct resource_starvation *of, struct error *error) {
-    char text[TEXT_BYTES], name[300], place[300];
-    const struct dag_resource *resource = &dag->resources[of->resource];
-    struct sentence sentence = sentence_begin(text, sizeof text);
+    struct sentence sentence = {0};
     if (estimated) say(&sentence, "in the estimated run ");
     say_waiters(&sentence, dag, of);
     say(&sentence, of->workers || of->threads != 1 ? " wait" : " waits");
-    if (of->waits_at) say(&sentence, " at %s", dag_place_text(dag, of->waits_at, place, sizeof place));
-    say(&sentence, " for %s (%lld, all held by them",
-        dag_resource_text(dag, of->resource, of->held_at, name, sizeof name), (long long)resource->capacity);
-    if (of->held_at) say(&sentence, ", taken at %s", dag_place_text(dag, of->held_at, place, sizeof place));
+    if (of->waits_at) say(&sentence, " at %s", phrase_place(dag, of->waits_at).text);
+    say(&sentence, " for %s (%lld, all held by them", phrase_resource(dag, of->resource, of->held_at).text,
+        (long long)dag->resources[of->resource].capacity);
+    if (of->held_at) say(&sentence, ", taken at %s", phrase_place(dag, of->held_at).text);
     say(&sentence, ")");
     say_end(&sentence, of);
-    return warnings_add(warnings, text, error);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 static bool warn_of_starvation(struct warnings *warnings, const struct dag *run, const int64_t *time_ns, bool estimated,
@@ -97,20 +88,14 @@ static uint32_t with_most_given_up(const struct dag *dag, const struct tally *ta
 
 static bool warn_of_limits(struct warnings *warnings, const struct dag *dag, const struct tally *tallies,
                            struct error *error) {
-    char text[TEXT_BYTES], name[300];
     const uint32_t most = with_most_given_up(dag, tallies);
     if (most == DAG_NONE) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, tallies[most].gave_up, "wait");
-    say(&sentence, " for %s ended because %s time was up",
-        dag_resource_text(dag, most, dag_resource_site(dag, most), name, sizeof name),
-        tallies[most].gave_up == 1 ? "its" : "their");
-    if (tallies[most].limit_ns != INT64_MAX) {
-        say(&sentence, " (");
-        say_duration(&sentence, (double)tallies[most].limit_ns);
-        say(&sentence, ")");
-    }
-    return warnings_add(warnings, text, error);
+    const struct tally *tally = &tallies[most];
+    struct sentence sentence = {0};
+    say(&sentence, "%s for %s ended because %s time was up", phrase_counted(tally->gave_up, "wait").text,
+        phrase_resource(dag, most, dag_resource_site(dag, most)).text, tally->gave_up == 1 ? "its" : "their");
+    if (tally->limit_ns != INT64_MAX) say(&sentence, " (%s)", phrase_duration((double)tally->limit_ns).text);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 bool warn_of_resources(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -130,7 +115,6 @@ bool warn_of_resources(struct warnings *warnings, const struct dag *dag, struct 
 
 static bool warn_of_tallies(struct warnings *warnings, const struct dag *dag, const struct tally *tallies,
                             struct error *error) {
-    char text[TEXT_BYTES], name[300];
     int64_t waited_ns = 0, unknown_ns = 0;
     uint32_t most = DAG_NONE;
     for (uint32_t r = 0; r < dag->resource_count; r++) {
@@ -142,14 +126,12 @@ static bool warn_of_tallies(struct warnings *warnings, const struct dag *dag, co
     const bool matters =
         (double)unknown_ns > unknown_share * (double)waited_ns && (double)unknown_ns > unknown_share * wall_ns;
     if (most == DAG_NONE || !matters) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "of the time that threads waited for resources, ");
-    say_duration(&sentence, (double)unknown_ns);
-    say(&sentence, " of ");
-    say_duration(&sentence, (double)waited_ns);
-    say(&sentence, " have no holder that is known (most for %s): they last as recorded",
-        dag_resource_text(dag, most, dag_resource_site(dag, most), name, sizeof name));
-    return warnings_add(warnings, text, error);
+    return warnings_say(
+        warnings, error,
+        "of the time that threads waited for resources, %s of %s have no holder that is known (most for "
+        "%s): they last as recorded",
+        phrase_duration((double)unknown_ns).text, phrase_duration((double)waited_ns).text,
+        phrase_resource(dag, most, dag_resource_site(dag, most)).text);
 }
 
 bool warn_of_unknown_holders(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -165,21 +147,17 @@ bool warn_of_unknown_holders(struct warnings *warnings, const struct dag *dag, s
 // ---- estimates
 
 static bool warn_of_outcomes(struct warnings *warnings, const struct simulation *simulation, struct error *error) {
-    char text[TEXT_BYTES];
     const struct outcomes outcomes = simulation_outcomes(simulation);
-    if (outcomes.changed) {
-        struct sentence sentence = sentence_begin(text, sizeof text);
-        say_counted(&sentence, outcomes.changed, "wait");
-        say(&sentence, " came out otherwise than recorded: %s as another of %s site did that had this outcome",
-            outcomes.changed == 1 ? "its task goes on" : "their tasks go on", outcomes.changed == 1 ? "its" : "their");
-        if (!warnings_add(warnings, text, error)) return false;
-    }
-    if (outcomes.kept == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, outcomes.kept, "wait");
-    say(&sentence, " would have come out otherwise, and %s as recorded: no task of %s site shows what comes next then",
-        outcomes.kept == 1 ? "ends" : "end", outcomes.kept == 1 ? "its" : "their");
-    return warnings_add(warnings, text, error);
+    bool done = outcomes.changed == 0 ||
+                warnings_say(warnings, error, "%s came out otherwise than recorded: %s site did that had this outcome",
+                             phrase_counted(outcomes.changed, "wait").text,
+                             outcomes.changed == 1 ? "its task goes on as another of its"
+                                                   : "their tasks go on as another of their");
+    return done && (outcomes.kept == 0 ||
+                    warnings_say(
+                        warnings, error, "%s would have come out otherwise, and %s site shows what comes next then",
+                        phrase_counted(outcomes.kept, "wait").text,
+                        outcomes.kept == 1 ? "ends as recorded: no task of its" : "end as recorded: no task of their"));
 }
 
 bool warn_of_estimate(struct warnings *warnings, const struct estimator *estimator, struct error *error) {

@@ -6,11 +6,12 @@
 #include "optimize/sentence.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 600, FIRST_CAPACITY = 8 };
+enum { TEXT_BYTES = 1024, FIRST_CAPACITY = 8 };
 
 // A result can be seen by another thread a moment before the probe that records it reads the clock: no fault of clocks.
 enum { PROBE_LAG_NS = 1000 };
@@ -45,34 +46,33 @@ bool warnings_add(struct warnings *warnings, const char *what, struct error *err
     return true;
 }
 
+bool warnings_say(struct warnings *warnings, struct error *error, const char *format, ...) {
+    char text[TEXT_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return warnings_add(warnings, text, error);
+}
+
 // The trace
 
 static bool warn_of_losses(struct warnings *warnings, const struct trace *trace, struct error *error) {
-    char text[TEXT_BYTES];
     if (!trace->whole && !warnings_add(warnings, "the trace is cut short: its last events are missing", error))
         return false;
-    if (trace->lost_events == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "the trace lacks ");
-    say_counted(&sentence, trace->lost_events, "event");
-    say(&sentence, " that the tracer lost");
-    return warnings_add(warnings, text, error);
+    return trace->lost_events == 0 || warnings_say(warnings, error, "the trace lacks %s that the tracer lost",
+                                                   phrase_counted(trace->lost_events, "event").text);
 }
 
 static bool warn_of_skew(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    char text[TEXT_BYTES];
     if (dag->skew_worst_ns <= PROBE_LAG_NS) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say_counted(&sentence, dag->skew_fixed, "effect");
-    say(&sentence, dag->skew_fixed == 1 ? " was" : " were");
-    say(&sentence, " recorded before %s, by at most ", dag->skew_fixed == 1 ? "its cause" : "their causes");
-    say_duration(&sentence, (double)dag->skew_worst_ns);
-    say(&sentence, ", and moved after");
-    return warnings_add(warnings, text, error);
+    return warnings_say(warnings, error, "%s %s, by at most %s, and moved after",
+                        phrase_counted(dag->skew_fixed, "effect").text,
+                        dag->skew_fixed == 1 ? "was recorded before its cause" : "were recorded before their causes",
+                        phrase_duration((double)dag->skew_worst_ns).text);
 }
 
 static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    char text[TEXT_BYTES];
     const double cores = dag->trace->header.cores;
     if (dag->sample_count < 2 || cores <= 0) return true;
     const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
@@ -80,13 +80,10 @@ static bool warn_of_saturation(struct warnings *warnings, const struct dag *dag,
     const double machine = fmin((double)(last->machine_cpu_ns - first->machine_cpu_ns) / there_was, 1); // samples lag
     const double process = (double)(last->process_cpu_ns - first->process_cpu_ns) / there_was;
     if (there_was <= 0 || machine < saturated_share) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "the machine was saturated: ");
-    say_share(&sentence, machine);
-    say(&sentence, " of its cores' time was used, ");
-    say_share(&sentence, process);
-    say(&sentence, " by the program; an estimate takes others to use as much again");
-    return warnings_add(warnings, text, error);
+    return warnings_say(warnings, error,
+                        "the machine was saturated: %.1f %% of its cores' time was used, %.1f %% by the program; an "
+                        "estimate takes others to use as much again",
+                        100 * machine, 100 * process);
 }
 
 // Threads whose tasks were under way when recording ended.
@@ -105,21 +102,17 @@ static uint32_t threads_in_tasks(const struct dag *dag, uint32_t *asleep) {
 }
 
 static bool warn_of_standstill(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    char text[TEXT_BYTES];
     uint32_t asleep;
+    struct sentence sentence = {0};
     const uint32_t in_tasks = threads_in_tasks(dag, &asleep);
     if (dag->still_ns == 0) return true;
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "nothing that the program did was recorded in the last ");
-    say_duration(&sentence, (double)dag->still_ns);
-    say(&sentence, " of ");
-    say_duration(&sentence, (double)(dag->last_ns + dag->still_ns - dag->first_ns));
-    say(&sentence, ", though ");
-    say_counted(&sentence, in_tasks, "thread");
-    say(&sentence, in_tasks == 1 ? " was in a task" : " were in tasks");
+    say(&sentence, "nothing that the program did was recorded in the last %s of %s, though %s %s",
+        phrase_duration((double)dag->still_ns).text,
+        phrase_duration((double)(dag->last_ns + dag->still_ns - dag->first_ns)).text,
+        phrase_counted(in_tasks, "thread").text, in_tasks == 1 ? "was in a task" : "were in tasks");
     if (in_tasks > 1) say(&sentence, ", %u of them asleep", asleep);
     say(&sentence, ": threads count as what they were then");
-    return warnings_add(warnings, text, error);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -200,43 +193,32 @@ static uint64_t left_in_queue(const struct dag *dag, uint32_t pool) {
 
 // The awaited task's site is not known where it was handed over before recording began.
 static void say_nested(struct sentence *sentence, const struct dag *dag, const struct nested_wait *wait) {
-    if (wait->waiter == DAG_NONE || wait->awaited == DAG_NONE) return;
-    say(sentence, " (");
-    say_site(sentence, dag, wait->waiter);
-    say(sentence, " for ");
-    say_site(sentence, dag, wait->awaited);
-    say(sentence, ")");
+    say(sentence, " wait for tasks that only the same pool can run");
+    if (wait->waiter != DAG_NONE && wait->awaited != DAG_NONE)
+        say(sentence, " (%s for %s)", phrase_site(dag, wait->waiter).text, phrase_site(dag, wait->awaited).text);
 }
 
 static bool warn_of_halt(struct warnings *warnings, const struct dag *dag, uint32_t pool, uint32_t workers,
                          const struct nested_wait *wait, struct error *error) {
-    char text[TEXT_BYTES];
     const uint64_t left = left_in_queue(dag, pool);
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "all %u workers of ", workers);
-    say_pool(&sentence, dag, pool);
-    say(&sentence, " wait for tasks that only the same pool can run");
+    struct sentence sentence = {0};
+    say(&sentence, "all %u workers of %s", workers, phrase_pool(dag, pool).text);
     say_nested(&sentence, dag, wait);
-    say(&sentence, ": ");
-    if (left) say_count(&sentence, left);
-    say(&sentence, "%snothing can go on", left ? " in its queue; " : "");
-    return warnings_add(warnings, text, error);
+    say(&sentence, ": %s%snothing can go on", left ? phrase_count(left).text : "", left ? " in its queue; " : "");
+    return warnings_add(warnings, sentence.text, error);
 }
 
 static bool warn_of_nesting(struct warnings *warnings, const struct dag *dag, uint32_t pool, uint32_t workers,
                             uint32_t most, const struct nested_wait *wait, struct error *error) {
-    char text[TEXT_BYTES];
-    struct sentence sentence = sentence_begin(text, sizeof text);
-    say(&sentence, "tasks of ");
-    say_pool(&sentence, dag, pool);
-    say(&sentence, " wait for tasks that only the same pool can run");
+    struct sentence sentence = {0};
+    say(&sentence, "tasks of %s", phrase_pool(dag, pool).text);
     say_nested(&sentence, dag, wait);
     if (most < workers)
         say(&sentence, ": at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
             workers);
     else
         say(&sentence, ": all of its %u workers waited so at once, and none was left to run them", workers);
-    return warnings_add(warnings, text, error);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 // Those that go on when recording ends are left at the end of all.

@@ -30,6 +30,8 @@ struct warnings {
 
 // All: false and *error when there is no memory. What is said already is not said again.
 bool warnings_add(struct warnings *warnings, const char *text, struct error *error); // copied
+bool warnings_say(struct warnings *warnings, struct error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_halted_pools(struct warnings *warnings, const struct dag *dag, struct error *error); // of these alone

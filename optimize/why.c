@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { LONGEST = 1024 };
-
 struct facts {
     uint32_t bodies, awaited, at_once;
     double mean_ns;
@@ -45,10 +43,8 @@ static struct facts facts_of(const struct improvement *improvement) {
 
 // "3 tasks of 1.2 ms"
 static void say_bodies(struct sentence *sentence, const struct improvement *improvement, const struct facts *facts) {
-    say_counted(sentence, improvement->task_count, "task");
-    if (!facts->bodies) return;
-    say(sentence, " of ");
-    say_duration(sentence, facts->mean_ns);
+    say(sentence, "%s", phrase_counted(improvement->task_count, "task").text);
+    if (facts->bodies) say(sentence, " of %s", phrase_duration(facts->mean_ns).text);
 }
 
 // "the caller waits for each of these 3 tasks (1.2 ms) right after submitting it", or "3 tasks of 1.2 ms are awaited
@@ -56,23 +52,14 @@ static void say_bodies(struct sentence *sentence, const struct improvement *impr
 static void say_awaited(struct sentence *sentence, const struct improvement *improvement, const struct facts *facts) {
     const uint32_t count = improvement->task_count;
     if (facts->at_once * 2 > count) {
-        say(sentence, count == 1 ? "the caller waits for this task (" : "the caller waits for each of these ");
-        if (count > 1) {
-            say_count(sentence, count);
-            say(sentence, " tasks (");
-        }
-        say_duration(sentence, facts->mean_ns);
-        say(sentence, ") right after submitting it");
+        say(sentence, "the caller waits for %s%s (%s) right after submitting it",
+            count == 1 ? "this task" : "each of these ", count == 1 ? "" : phrase_counted(count, "task").text,
+            phrase_duration(facts->mean_ns).text);
         return;
     }
     say_bodies(sentence, improvement, facts);
     say(sentence, count == 1 ? " is " : " are ");
     say(sentence, facts->awaited * 2 > count ? "awaited later" : "awaited by no thread");
-}
-
-static void say_method(struct sentence *sentence, const struct dag *dag, uint32_t method) {
-    char name[200];
-    say(sentence, "%s", method_plan_text(dag, method, name, sizeof name));
 }
 
 // How many tasks take this path, how many do not, and where they part.
@@ -88,24 +75,15 @@ static void say_path(struct sentence *sentence, const struct improvement *improv
         others_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
     }
     if (!others) return;
-    say(sentence, "; ");
-    say_counted(sentence, others, "other");
-    say(sentence, others == 1 ? " of the site takes " : " of the site take ");
-    say_duration(sentence, others_ns / others);
-    say(sentence, " on another path");
+    say(sentence, "; %s of the site %s %s on another path", phrase_counted(others, "other").text,
+        others == 1 ? "takes" : "take", phrase_duration(others_ns / others).text);
     if (!branch.known) return;
-    say(sentence, ", which parts in ");
-    if (branch.decides)
-        say_method(sentence, dag, branch.decides);
-    else
-        say(sentence, "the task's own body");
-    say(sentence, ": ");
-    say_method(sentence, dag, branch.leads_to);
-    say(sentence, branch.on_this ? " is entered on this one only" : " is entered on the other only");
+    say(sentence, ", which parts in %s: %s is entered on %s only",
+        branch.decides ? phrase_method(dag, branch.decides).text : "the task's own body",
+        phrase_method(dag, branch.leads_to).text, branch.on_this ? "this one" : "the other");
     if (!branch.late) return;
-    say(sentence, ", after the task has %s ", branch.awaited ? "awaited a result and spent" : "spent");
-    say_duration(sentence, (double)branch.before_ns);
-    say(sentence, ", so that the spawner may be unable to decide");
+    say(sentence, ", after the task has %s %s, so that the spawner may be unable to decide",
+        branch.awaited ? "awaited a result and spent" : "spent", phrase_duration((double)branch.before_ns).text);
 }
 
 // What a coordinator does before its first wait, the mean.
@@ -122,15 +100,13 @@ static double before_waits_ns(const struct improvement *improvement) {
 }
 
 static void say_first_stage(struct sentence *sentence, const struct improvement *improvement) {
-    say(sentence, "; what comes before that (");
-    say_duration(sentence, before_waits_ns(improvement));
-    say(sentence, improvement->task_count == 1 ? ") " : " each) ");
-    if (improvement->first == FIRST_STAGE_ON_POOL) {
-        say(sentence, "stays on ");
-        say_pool(sentence, improvement->dag, improvement->dag->tasks[improvement->tasks[0]].pool);
-    } else {
+    const uint32_t pool = improvement->dag->tasks[improvement->tasks[0]].pool;
+    say(sentence, "; what comes before that (%s%s) ", phrase_duration(before_waits_ns(improvement)).text,
+        improvement->task_count == 1 ? "" : " each");
+    if (improvement->first == FIRST_STAGE_ON_POOL)
+        say(sentence, "stays on %s", phrase_pool(improvement->dag, pool).text);
+    else
         say(sentence, "runs on the spawner");
-    }
 }
 
 static void say_stages(struct sentence *sentence, const struct improvement *improvement) {
@@ -144,12 +120,11 @@ static void say_stages(struct sentence *sentence, const struct improvement *impr
             asleep_ns += (double)(dag->vertices.time_ns[v] - dag->vertices.time_ns[v - 1]);
         }
     }
-    say(sentence, improvement->task_count == 1 ? " waits " : " wait ");
-    say_duration(sentence, asleep_ns / improvement->task_count);
-    say(sentence, improvement->task_count == 1 ? " for what it spawned" : " each for what they spawned");
+    say(sentence,
+        improvement->task_count == 1 ? " waits %s for what it spawned" : " wait %s each for what they spawned",
+        phrase_duration(asleep_ns / improvement->task_count).text);
     say_first_stage(sentence, improvement);
-    say(sentence, "; as ");
-    say_counted(sentence, stages->count, "stage");
+    say(sentence, "; as %s", phrase_counted(stages->count, "stage").text);
     for (uint32_t i = 0; i < stages->count && i < 4; i++)
         say(sentence, "%s%s", i ? ", " : " (", stages->items[i].method);
     say(sentence, "%s no thread would", stages->count > 4 ? ", ...)" : stages->count ? ")" : "");
@@ -160,10 +135,10 @@ static void say_handover(struct sentence *sentence, const struct improvement *im
     for (uint32_t i = 0; i < improvement->task_count; i++) {
         sum_ns += (double)(costs->bracket_ns[improvement->tasks[i]] + costs->pickup_ns[improvement->tasks[i]]);
     }
-    say(sentence, improvement->task_count == 1 ? " spends " : " spend ");
-    say_duration(sentence, sum_ns / improvement->task_count);
-    say(sentence, improvement->task_count == 1 ? " on hand-over" : " each on hand-over");
-    say(sentence, "; %u at a time", improvement->factor);
+    say(sentence,
+        improvement->task_count == 1 ? " spends %s on hand-over; %u at a time"
+                                     : " spend %s each on hand-over; %u at a time",
+        phrase_duration(sum_ns / improvement->task_count).text, improvement->factor);
 }
 
 static void say_parts(struct sentence *sentence, const struct why *why) {
@@ -186,9 +161,8 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
     }
     const uint32_t size = improvement_pool_size(dag, improvement->pool);
     if (size) say(sentence, one ? " has %u thread%s and" : " share %u thread%s and", size, size == 1 ? "" : "s");
-    say(sentence, one ? " waits " : " wait ");
-    say_duration(sentence, started ? waited_ns / started : 0);
-    say(sentence, one ? " for one; " : " each for one; ");
+    say(sentence, one ? " waits %s for one; " : " wait %s each for one; ",
+        phrase_duration(started ? waited_ns / started : 0).text);
     if (rules->capacity == INT64_MAX && rules->discipline != DISCIPLINE_STEALING && rules->maximum > rules->core)
         say(sentence, "its queue has no bound, so that it never has more threads than its core size; ");
     say(sentence, "with %d", improvement->threads);
@@ -210,9 +184,7 @@ static void say_resource(struct sentence *sentence, const struct improvement *im
         waits++;
         waited_ns += (double)(dag->vertices.time_ns[ask->got] - dag->vertices.time_ns[ask->asked]);
     }
-    say_counted(sentence, waits, "wait");
-    say(sentence, " for it took ");
-    say_duration(sentence, waited_ns);
+    say(sentence, "%s for it took %s", phrase_counted(waits, "wait").text, phrase_duration(waited_ns).text);
     if (improvement->kind == KIND_UNLOCK)
         say(sentence, "; without contention, which is the most that a finer lock can bring");
     else
@@ -263,10 +235,9 @@ static void say_threads(struct sentence *sentence, double change, const char *wh
         say(sentence, "%.1f threads %s %s", fabs(change), change < 0 ? "fewer" : "more", when);
 }
 
-static struct sentence begin(const struct why *why, char *text, size_t size) {
-    struct sentence sentence = sentence_begin(text, size);
-    if (why->trace) say(&sentence, "in %s: ", why->trace);
-    return sentence;
+static void begin(struct sentence *sentence, const struct why *why) {
+    *sentence = (struct sentence){0};
+    if (why->trace) say(sentence, "in %s: ", why->trace);
 }
 
 static const char *const participles[KIND_COUNT] = {"inlined", "inlined", "turned into a combinator",
@@ -280,21 +251,20 @@ static void say_wall(struct sentence *sentence, const struct why *why) {
     double change = before_ns ? 100.0 * (double)(after_ns - before_ns) / (double)before_ns : 0;
     say(sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
     if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && kind < KIND_RESIZE_POOL)) return;
-    say(sentence, " (");
-    say_duration(sentence, fabs((double)(after_ns - before_ns)));
-    say(sentence, after_ns < before_ns ? " less)" : " more)");
+    say(sentence, " (%s %s)", phrase_duration(fabs((double)(after_ns - before_ns))).text,
+        after_ns < before_ns ? "less" : "more");
 }
 
 const char *why_text(const struct why *why, struct arena *arena) {
-    char text[LONGEST];
-    struct sentence sentence = begin(why, text, sizeof text);
+    struct sentence sentence;
     const struct improvement *improvement = why->improvement;
+    begin(&sentence, why);
     say_tasks(&sentence, why);
     if (why->refusal) {
         const bool of_one = improvement->kind < KIND_RESIZE_POOL && strncmp(why->refusal, "it", 2) == 0;
         say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind], of_one ? "of one, " : "",
             why->refusal);
-        return arena_string(arena, text, strlen(text));
+        return arena_string(arena, sentence.text, sentence.used);
     }
     const struct usage *now = &why->estimate->threads[STATE_OCCUPIED], *then = &why->base->threads[STATE_OCCUPIED];
     say(&sentence, ": ");
@@ -303,18 +273,19 @@ const char *why_text(const struct why *why, struct arena *arena) {
     say_threads(&sentence, now->mean - then->mean, "on average");
     say_wall(&sentence, why);
     if (why->failed) say(&sentence, "; does not meet %s", why->failed);
-    return arena_string(arena, text, strlen(text));
+    return arena_string(arena, sentence.text, sentence.used);
 }
 
 const char *why_stuck_text(const struct why *why, const struct estimator *estimator, struct arena *arena) {
-    char text[LONGEST], cycle[200];
-    struct sentence sentence = begin(why, text, sizeof text);
+    char cycle[200];
+    struct sentence sentence;
+    begin(&sentence, why);
     estimator_stuck_text(estimator, cycle, sizeof cycle);
     if (is_of_resource(why->improvement))
         say(&sentence, "the resource");
     else
-        say_counted(&sentence, why->improvement->task_count, "task");
+        say(&sentence, "%s", phrase_counted(why->improvement->task_count, "task").text);
     say(&sentence, " %s would %s: %s", participles[why->improvement->kind],
         estimator_starves(estimator) ? "starve" : "deadlock", cycle);
-    return arena_string(arena, text, strlen(text));
+    return arena_string(arena, sentence.text, sentence.used);
 }
