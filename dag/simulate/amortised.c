@@ -14,7 +14,7 @@
 // that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
 #include "dag/simulate/amortised.h"
 
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 #include "dag/simulate/hand_over.h"
 
 #include <stdlib.h>

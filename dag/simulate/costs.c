@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/costs.h"
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 // The start comes as late after the later of due time and free worker as it did.
 #include "dag/simulate/delays.h"
 
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 #include "dag/simulate/queue.h"
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/worker.h"

@@ -13,7 +13,7 @@
 // outcome is another than recorded, the task goes on as another of its site did that had this outcome (donors.c).
 #include "dag/simulate/resources.h"
 
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/starvation.h"

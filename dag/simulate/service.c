@@ -4,7 +4,7 @@
 // first for what others can have had at most, then for the clock.
 #include "dag/simulate/service.h"
 
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 #include "dag/simulate/awake.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
 // queue would have taken it, so he was not awake before the queue had run empty.
 #include "dag/simulate/transitions.h"
 
+#include "dag/ns.h"
 #include "dag/order.h"
-#include "dag/propagate/rules.h"
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/queue.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/visit.h"
 
-#include "dag/propagate/rules.h"
+#include "dag/ns.h"
 #include "dag/simulate/amortised.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/frame.h"
