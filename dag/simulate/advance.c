@@ -232,11 +232,9 @@ static void fire(struct simulation *sim, struct notice notice) {
     case NOTICE_FREE:
         pool_take_back(sim, notice.subject);
         break;
-    case NOTICE_ARRIVAL: {
-        bool steals = stealing_governs(sim, sim->processes[notice.subject].worker.pool);
-        (steals ? stealing_arrive : pool_arrive)(sim, notice.subject, notice.time_ns);
+    case NOTICE_ARRIVAL:
+        pool_arrive(sim, notice.subject, notice.time_ns);
         break;
-    }
     case NOTICE_IDLE:
         worker_idled_out(sim, notice.subject);
         break;

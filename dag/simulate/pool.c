@@ -106,13 +106,9 @@ static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns)
     pool_take_back(sim, worker);
 }
 
-void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+static void arrive_called(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     struct process *process = &sim->processes[worker];
     struct pool_state *pool = &sim->pools[process->worker.pool];
-    if (pool->discipline == DISCIPLINE_DELAY) {
-        arrive_made(sim, worker, now_ns);
-        return;
-    }
     coming_remove(sim, pool, worker);
     if (pool->queue_length > 0) {
         uint32_t own = process->worker.reserved;
@@ -135,10 +131,8 @@ static bool has_room(const struct simulation *sim, const struct pool_state *pool
     return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
 }
 
-enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+static enum dispatch offer_to_queue(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
-    if (delays_job(sim, process, job, now_ns)) return delay_job(sim, index, job, now_ns);
-    if (stealing_governs(sim, index)) return stealing_offer(sim, process, job, now_ns);
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
     bool must_make = (int64_t)pool->alive < pool->core;
@@ -161,16 +155,42 @@ enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job,
     return DISPATCH_QUEUED;
 }
 
+static uint32_t take_from_queue(struct simulation *sim, uint32_t worker) {
+    return queue_take_unclaimed(sim, sim->processes[worker].worker.pool);
+}
+
+// ---- disciplines
+
+struct rules {
+    enum dispatch (*offer)(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns); // as pool_offer
+    uint32_t (*take)(struct simulation *sim, uint32_t worker); // the job that a free worker takes, DAG_NONE
+    void (*arrive)(struct simulation *sim, uint32_t worker, int64_t now_ns);
+};
+
+static const struct rules *rules_of(const struct simulation *sim, uint32_t pool) {
+    static const struct rules queue = {offer_to_queue, take_from_queue, arrive_called},
+                              delays = {offer_to_queue, take_from_queue, arrive_made},
+                              steals = {stealing_offer, stealing_take, stealing_arrive};
+    if (sim->pools[pool].discipline == DISCIPLINE_DELAY) return &delays;
+    return stealing_governs(sim, pool) ? &steals : &queue;
+}
+
+enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+    uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
+    if (delays_job(sim, process, job, now_ns)) return delay_job(sim, pool, job, now_ns);
+    return rules_of(sim, pool)->offer(sim, process, job, now_ns);
+}
+
+void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    rules_of(sim, sim->processes[worker].worker.pool)->arrive(sim, worker, now_ns);
+}
+
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
-    uint32_t task = DAG_NONE;
-    if (stealing_governs(sim, process->worker.pool))
-        task = stealing_take(sim, worker);
-    else
-        task = queue_take_unclaimed(sim, process->worker.pool);
-    bool stands = task != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, task)]);
-    if (task != DAG_NONE)
-        worker_begin_at_once(sim, worker, task, stands ? DISPATCH_NONE : DISPATCH_QUEUED, process->now_ns);
+    uint32_t job = rules_of(sim, process->worker.pool)->take(sim, worker);
+    bool initial = job != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, job)]);
+    if (job != DAG_NONE)
+        worker_begin_at_once(sim, worker, job, initial ? DISPATCH_NONE : DISPATCH_QUEUED, process->now_ns);
     else
         worker_go_idle(sim, worker);
 }

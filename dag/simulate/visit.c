@@ -80,7 +80,7 @@ static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64
 }
 
 static bool is_moved(const struct simulation *sim, uint32_t task) {
-    return task != DAG_NONE && sim->placement[task] != PLACEMENT_RECORDED && sim->placement[task] < PLACEMENT_SPLIT;
+    return sim->placement[task] != PLACEMENT_RECORDED && sim->placement[task] < PLACEMENT_SPLIT;
 }
 
 // The bracket of a task that is handed over no more: the task runs here, or with those that it is merged with.
@@ -214,34 +214,22 @@ static void visit_ask(struct simulation *sim, uint32_t index, uint32_t v, int64_
     }
 }
 
-static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    struct frame *frame = &sim->frames[sim->processes[index].frame];
-    uint32_t task = dag_task_of(vertices, v);
-    frame->next = v + 1;
-    frame->since_ns = vertices->time_ns[v];
-    frame->preempted_ns = 0;
-    if (frame->kind == FRAME_DONOR) carry_edge(sim, &sim->processes[index], v);
-    if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
-        visit_ask(sim, index, v, time_ns);
-        return;
-    }
-    if (frame->kind == FRAME_DONOR) {
-        donor_pass(sim, index, v, vertices->kind[v], time_ns);
-        return;
-    }
-    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && is_moved(sim, task)) {
-        process_pass_by(sim, index, v, time_ns, true);
-        pass_bracket(sim, index, task);
-        return;
-    }
-    if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && task != DAG_NONE && sim->placement[task] == PLACEMENT_SPLIT) {
+// A spawn that is none in this run, or not of one task. false: it is one.
+static bool visit_moved_spawn(struct simulation *sim, uint32_t index, uint32_t v, uint32_t task, int64_t time_ns) {
+    if (task == DAG_NONE || sim->dag->vertices.kind[v] != VERTEX_SPAWN_BEGIN) return false;
+    if (sim->placement[task] == PLACEMENT_SPLIT) {
         parts_begin(sim, index, task, time_ns);
-        return;
+        return true;
     }
-    pass_vertex(sim, index, v, task, time_ns);
-    if (sim->processes[index].steal.blocked) stealing_unblock(sim, index);
-    switch (vertices->kind[v]) {
+    if (!is_moved(sim, task)) return false;
+    process_pass_by(sim, index, v, time_ns, true);
+    pass_bracket(sim, index, task);
+    return true;
+}
+
+// What others have to do with the vertex that was passed.
+static void act_at(struct simulation *sim, uint32_t index, uint32_t v, uint32_t task, int64_t time_ns) {
+    switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
         if (task != DAG_NONE && sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
         break;
@@ -255,6 +243,29 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     default:
         break;
     }
+}
+
+static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    struct frame *frame = &sim->frames[sim->processes[index].frame];
+    uint32_t task = dag_task_of(vertices, v);
+    bool donated = frame->kind == FRAME_DONOR;
+    frame->next = v + 1;
+    frame->since_ns = vertices->time_ns[v];
+    frame->preempted_ns = 0;
+    if (donated) carry_edge(sim, &sim->processes[index], v);
+    if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
+        visit_ask(sim, index, v, time_ns);
+        return;
+    }
+    if (donated) {
+        donor_pass(sim, index, v, vertices->kind[v], time_ns);
+        return;
+    }
+    if (visit_moved_spawn(sim, index, v, task, time_ns)) return;
+    pass_vertex(sim, index, v, task, time_ns);
+    if (sim->processes[index].steal.blocked) stealing_unblock(sim, index);
+    act_at(sim, index, v, task, time_ns);
     if (sim->skims) skim(sim, index);
 }
 
