@@ -203,7 +203,7 @@ static void delay(struct reference *r, struct process *process, int64_t compute_
 }
 
 // Who was lucky computes for less, to begin with.
-static void delay_by_luck(struct reference *r, struct process *process, uint32_t vertex, int64_t more_ns) {
+static void delay_by_residual(struct reference *r, struct process *process, uint32_t vertex, int64_t more_ns) {
     if (!shares(r) || more_ns == 0) return;
     ticks more = (ticks)more_ns * ((ticks)1 << FRACTION);
     process->edge = vertex;
@@ -281,7 +281,7 @@ static void delay_edge(struct reference *r, struct process *process, uint32_t ve
     if (total_ns < 0) total_ns = 0;
     if (compute_ns > total_ns) compute_ns = total_ns;
     delay(r, process, compute_ns, total_ns - compute_ns, then);
-    delay_by_luck(r, process, vertex, (int64_t)((1 - saved) * (double)r->residual[vertex].more_ns));
+    delay_by_residual(r, process, vertex, (int64_t)((1 - saved) * (double)r->residual[vertex].more_ns));
     process->held_up = shares(r) ? vertex : DAG_NONE;
     process->since_ns = now_ns(r);
 }
@@ -297,7 +297,7 @@ static void delay_waking(struct reference *r, struct process *process, uint32_t 
     if (compute_ns > total_ns - queued_ns) compute_ns = total_ns - queued_ns;
     delay(r, process, compute_ns, 0, THEN_VERTEX);
     process->nap = (ticks)(total_ns - queued_ns - compute_ns) << FRACTION;
-    delay_by_luck(r, process, vertex, queued_ns == 0 && more_ns > 0 ? 0 : more_ns);
+    delay_by_residual(r, process, vertex, queued_ns == 0 && more_ns > 0 ? 0 : more_ns);
 }
 
 // ---- pools
@@ -372,7 +372,7 @@ static bool as_recorded(const struct reference *r, struct job job, enum dispatch
 }
 
 // Of its edges after the task was there and its worker free. Who was made or woken for it then only waited for a core.
-static int64_t luck_of_pickup_ns(const struct reference *r, uint32_t index, int64_t *compute_ns) {
+static int64_t residual_of_pickup_ns(const struct reference *r, uint32_t index, int64_t *compute_ns) {
     const struct dag_task *task = task_of(r, index);
     int64_t free_ns = dag_free_ns(r->dag, task), ready_ns = recorded(r, task->spawn_begin), more_ns = 0;
     if (free_ns > ready_ns) ready_ns = free_ns;
@@ -397,7 +397,7 @@ static void pick_up(struct reference *r, struct process *worker, struct job job,
     bool computes = dispatch == DISPATCH_QUEUED; // the others are woken or made meanwhile
     int64_t compute_ns = computes ? pickup_ns : 0, luck_ns = 0;
     if (own && job.part < 0 && shares(r)) {
-        luck_ns = luck_of_pickup_ns(r, job.task, &compute_ns);
+        luck_ns = residual_of_pickup_ns(r, job.task, &compute_ns);
         if (!computes) compute_ns = 0;
         if (compute_ns > pickup_ns) compute_ns = pickup_ns;
     }
@@ -406,7 +406,7 @@ static void pick_up(struct reference *r, struct process *worker, struct job job,
         worker->nap = worker->sleep;
         worker->sleep = 0;
     }
-    delay_by_luck(r, worker, task_of(r, job.task)->start, luck_ns);
+    delay_by_residual(r, worker, task_of(r, job.task)->start, luck_ns);
 }
 
 static struct process *make_worker(struct reference *r, uint32_t pool) {
@@ -753,7 +753,7 @@ static int64_t came_at(const struct reference *r, uint32_t index) {
 }
 
 // When the queue had run empty in which the task lay.
-static int64_t drained_at(const struct reference *r, uint32_t index) {
+static int64_t busy_until(const struct reference *r, uint32_t index) {
     uint32_t pool = task_of(r, index)->pool;
     int64_t until_ns = recorded(r, task_of(r, index)->start);
     for (uint32_t t = 0; t < r->dag->task_count; t++) {
@@ -767,7 +767,7 @@ static int64_t drained_at(const struct reference *r, uint32_t index) {
 }
 
 // Whether a worker is on its way that took this task when recorded.
-static bool is_come_for(const struct reference *r, uint32_t task) {
+static bool is_reserved(const struct reference *r, uint32_t task) {
     for (uint32_t i = 0; i < r->process_count; i++) {
         if (r->processes[i].then == THEN_ARRIVE && r->processes[i].reserved == task) return true;
     }
@@ -779,7 +779,7 @@ static bool woke_for_queue(const struct reference *r, uint32_t task, uint32_t in
     const struct dag_task *of = task_of(r, task);
     if (of->pool != task_of(r, index)->pool || of->dispatch != DISPATCH_WOKEN) return false;
     int64_t start_ns = recorded(r, of->start);
-    return start_ns > recorded(r, task_of(r, index)->spawn_begin) && start_ns <= drained_at(r, index);
+    return start_ns > recorded(r, task_of(r, index)->spawn_begin) && start_ns <= busy_until(r, index);
 }
 
 // And had not come by that spawn.
@@ -805,7 +805,7 @@ static uint32_t first_to_come(const struct reference *r, uint32_t index) {
     uint32_t first = DAG_NONE;
     uint32_t asleep = asleep_at(r, task_of(r, index)->pool, recorded(r, task_of(r, index)->spawn_begin));
     for (uint32_t t = 0; t < r->dag->task_count; t++) {
-        if (!came_for_queue(r, t, index) || is_come_for(r, t) || count_before(r, t, index, came_for_queue) >= asleep)
+        if (!came_for_queue(r, t, index) || is_reserved(r, t) || count_before(r, t, index, came_for_queue) >= asleep)
             continue;
         int64_t than_ns = first == DAG_NONE ? INT64_MAX : came_at(r, first);
         bool tied = came_at(r, t) == than_ns;
@@ -834,7 +834,7 @@ static int64_t coming_ns(const struct reference *r, uint32_t index, uint32_t com
     *came_for = DAG_NONE;
     if (!slept(r, index, coming)) return mean_ns;
     uint32_t woken = *came_for = first_to_come(r, index);
-    if (woken == DAG_NONE) return drained_at(r, index) + mean_ns - spawn_ns;
+    if (woken == DAG_NONE) return busy_until(r, index) + mean_ns - spawn_ns;
     bool gone = r->edit->inlined[woken] || r->edit->staged[woken] == FIRST_STAGE_ON_SPAWNER ||
                 (is_merged(r, woken) && !ends_group(r, woken));
     return gone ? mean_ns : came_at(r, woken) - spawn_ns;
@@ -854,7 +854,7 @@ static uint32_t next_in_queue(const struct reference *r, uint32_t index, bool un
     enum discipline discipline = r->dag->pools[index].discipline;
     uint32_t next = pool->queued;
     for (uint32_t i = 0; i < pool->queued; i++) {
-        if (unclaimed && pool->queue[i].part < 0 && is_come_for(r, pool->queue[i].task)) continue;
+        if (unclaimed && pool->queue[i].part < 0 && is_reserved(r, pool->queue[i].task)) continue;
         bool first = next == pool->queued || discipline == DISCIPLINE_LIFO;
         if (!first && discipline == DISCIPLINE_PRIORITY) {
             int64_t start_ns = recorded(r, task_of(r, pool->queue[i].task)->start);
@@ -1582,7 +1582,7 @@ static void arrive(struct reference *r, struct process *worker) {
         delay(r, worker, 0, 0, THEN_BEGIN);
         int64_t compute_ns;
         if (as_recorded(r, job, DISPATCH_WOKEN) && job.part < 0)
-            delay_by_luck(r, worker, task_of(r, job.task)->start, luck_of_pickup_ns(r, job.task, &compute_ns));
+            delay_by_residual(r, worker, task_of(r, job.task)->start, residual_of_pickup_ns(r, job.task, &compute_ns));
         return;
     }
     if (steals(r, worker->pool) && take_any(r, worker, &job)) {
@@ -1763,7 +1763,7 @@ static void meet_residual(struct reference *r, struct process *process) {
 }
 
 // Who slept until something was done for the first time, sleeps until it is, if that began before.
-static void end_holdup(const struct reference *r, struct process *process) {
+static void end_first_use(const struct reference *r, struct process *process) {
     for (uint32_t i = 0; process->held_up != DAG_NONE && i < r->costs->first_uses.count; i++) {
         const struct first_use *first_use = &r->costs->first_uses.items[i];
         int64_t first_ns = r->run->time_ns[task_of(r, first_use->first)->start];
@@ -1782,7 +1782,7 @@ static void settle(struct reference *r) {
         struct process *process = &r->processes[i];
         if (!is_busy(process) || process->nap > 0 || process->compute > 0) continue;
         if (process->edge != DAG_NONE) meet_residual(r, process);
-        if (process->compute == 0 && process->held_up != DAG_NONE) end_holdup(r, process);
+        if (process->compute == 0 && process->held_up != DAG_NONE) end_first_use(r, process);
         if (process->compute > 0 || process->awake >= process->computes) continue;
         process->sleep += process->computes - process->awake;
         process->awake = process->computes;
@@ -2056,7 +2056,7 @@ static void share_between(struct reference *r, const bool *edges, int64_t from_n
     r->work += got * awake;
 }
 
-static void find_luck(struct reference *r) {
+static void find_residuals(struct reference *r) {
     size_t vertices = (size_t)r->dag->vertex_count + 1, most = 2 * vertices + r->dag->sample_count;
     bool *edges = must(calloc(vertices, sizeof *edges));
     ticks *service = must(calloc(vertices, sizeof *service));
@@ -2147,7 +2147,7 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
     find_pools(&r);
     find_ends_of_pools(&r);
     if (model->kind == MODEL_CPU && dag->vertices.compute_ns) {
-        find_luck(&r);
+        find_residuals(&r);
         calibrate(&r);
     }
     simulate(&r, edit, model, false, run);
