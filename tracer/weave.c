@@ -117,7 +117,7 @@ static bool is_dynamic(uint8_t opcode) {
     return opcode == 0xba; // invokedynamic
 }
 
-static bool dynamic_callee(const struct constant_pool *pool, uint16_t index, struct member_ref *callee) {
+bool dynamic_callee(const struct constant_pool *pool, uint16_t index, struct member_ref *callee) {
     if (index == 0 || index >= pool->count || !pool->offsets[index]) return false;
     const uint8_t *constant = pool->bytes + pool->offsets[index];
     callee->owner = (struct utf8){"", 0};

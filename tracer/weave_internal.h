@@ -117,6 +117,9 @@ uint32_t instruction_length(const uint8_t *code, uint32_t code_length, uint32_t 
 // The line of each instruction: lines[bci] for every bci of the code, 0 where unknown. NULL without memory.
 uint16_t *weaver_lines(struct weaver *weaver, uint16_t method);
 
+// What the invokedynamic that names the constant calls; no owner. false: it is no such constant.
+bool dynamic_callee(const struct constant_pool *pool, uint16_t index, struct member_ref *callee);
+
 // Whether the instruction can be left for the next one.
 bool instruction_falls_through(uint8_t opcode);
 

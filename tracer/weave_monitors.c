@@ -14,6 +14,9 @@ enum opcode {
     OP_ILOAD_0 = 26,
     OP_ALOAD_0 = 42,
     OP_ALOAD_3 = 45,
+    OP_IALOAD = 46,
+    OP_AALOAD = 50,
+    OP_SALOAD = 53,
     OP_ISTORE = 54,
     OP_ASTORE = 58,
     OP_ISTORE_0 = 59,
@@ -27,12 +30,17 @@ enum opcode {
     OP_IINC = 132,
     OP_I2L = 133,
     OP_I2S = 147,
+    OP_LCMP = 148,
+    OP_DCMPG = 152,
     OP_GETSTATIC = 178,
     OP_GETFIELD = 180,
     OP_INVOKEVIRTUAL = 182,
     OP_INVOKESTATIC = 184,
     OP_INVOKEINTERFACE = 185,
+    OP_INVOKEDYNAMIC = 186,
+    OP_ARRAYLENGTH = 190,
     OP_CHECKCAST = 192,
+    OP_INSTANCEOF = 193,
     OP_MONITORENTER = 194,
     OP_MONITOREXIT = 195,
     OP_WIDE = 196,
@@ -46,6 +54,7 @@ struct code {
     const struct method_weave *weave;
     const uint8_t *bytes;
     uint32_t length;
+    uint16_t method;
     bool is_static;
 };
 
@@ -53,8 +62,12 @@ static bool open_code(struct weaver *weaver, uint16_t method, struct code *code)
     struct error error = ERROR_INIT;
     const struct method_weave *weave = weave_of(weaver, method, &error);
     if (!weave || weave->why) return false;
-    *code = (struct code){weaver, weave, weave->code, weave->code_length,
-                          weaver->layout.file.methods[method].access & ACC_STATIC};
+    *code = (struct code){.weaver = weaver,
+                          .weave = weave,
+                          .bytes = weave->code,
+                          .length = weave->code_length,
+                          .method = method,
+                          .is_static = weaver->layout.file.methods[method].access & ACC_STATIC};
     return true;
 }
 
@@ -183,9 +196,11 @@ static struct receiver unknown(void) {
 // How many values an instruction that only computes takes from the stack, having left one there; -1: it does something
 // else.
 static int taken(const uint8_t *at) {
-    if ((*at >= OP_ACONST_NULL && *at <= OP_ALOAD_3) || *at == OP_GETSTATIC) return *at >= 46 && *at <= 53 ? -1 : 0;
+    if ((*at >= OP_ACONST_NULL && *at <= OP_ALOAD_3) || *at == OP_GETSTATIC) return 0;
+    if (*at >= OP_IALOAD && *at <= OP_SALOAD) return 2;
     if (*at == OP_GETFIELD || *at == OP_CHECKCAST || (*at >= OP_I2L && *at <= OP_I2S)) return 1;
-    if (*at >= OP_INEG && *at <= OP_DNEG) return 1;
+    if ((*at >= OP_INEG && *at <= OP_DNEG) || *at == OP_ARRAYLENGTH || *at == OP_INSTANCEOF) return 1;
+    if (*at >= OP_LCMP && *at <= OP_DCMPG) return 2;
     return *at >= OP_IADD && *at <= OP_LXOR ? 2 : -1;
 }
 
@@ -200,15 +215,16 @@ static unsigned parameters(struct utf8 descriptor) {
 }
 
 static bool is_call(uint8_t opcode) {
-    return opcode >= OP_INVOKEVIRTUAL && opcode <= OP_INVOKEINTERFACE;
+    return opcode >= OP_INVOKEVIRTUAL && opcode <= OP_INVOKEDYNAMIC;
 }
 
 // The same of a call that gives a value.
 static int taken_by_call(const struct code *code, const uint8_t *at) {
     struct member_ref callee;
-    if (!pool_method(&code->weaver->layout.pool, get_u2(at + 1), &callee)) return -1;
+    bool dynamic = *at == OP_INVOKEDYNAMIC;
+    if (!(dynamic ? dynamic_callee : pool_method)(&code->weaver->layout.pool, get_u2(at + 1), &callee)) return -1;
     bool gives_none = callee.descriptor.length == 0 || callee.descriptor.bytes[callee.descriptor.length - 1] == 'V';
-    return gives_none ? -1 : (int)parameters(callee.descriptor) + (*at != OP_INVOKESTATIC);
+    return gives_none ? -1 : (int)parameters(callee.descriptor) + (*at != OP_INVOKESTATIC && !dynamic);
 }
 
 // Goes back over what computed `values` of the topmost values; the bci of the instruction before that, or NO_BCI.
@@ -225,29 +241,75 @@ static int64_t pass_values(const struct code *code, int64_t bci, unsigned values
 
 static struct receiver receiver_before(const struct code *code, int64_t bci, unsigned depth);
 
-// The value of a local that is stored once.
-static struct receiver receiver_of_local(const struct code *code, int local, unsigned depth) {
-    int64_t store = NO_BCI;
+// Where the local got the value that it has at `use`: the only place that stores in it, or the last one before from
+// which the code runs straight on. NO_BCI: it can't be told, or `*parameter` is nowhere stored.
+static int64_t store_of_local(const struct code *code, int local, int64_t use, bool *parameter) {
+    int64_t last = NO_BCI;
+    uint32_t stores = 0;
     for (uint32_t bci = 0; bci < code->length; bci++) {
         if (!starts_at(code->weave, bci) || stored(code->bytes + bci) != local) continue;
-        if (store != NO_BCI) return unknown();
-        store = bci;
+        stores++;
+        if (bci < use) last = bci;
     }
-    if (store == NO_BCI && local == 0 && !code->is_static) return (struct receiver){.kind = RECEIVER_THIS};
+    *parameter = stores == 0;
+    if (last == NO_BCI || stores == 1) return last;
+    for (uint32_t bci = (uint32_t)last; bci < use; bci++) {
+        if (starts_at(code->weave, bci) && !instruction_falls_through(code->bytes[bci])) return NO_BCI;
+    }
+    return is_jumped_to(code, code->method, last, use) ? NO_BCI : last;
+}
+
+static struct receiver receiver_of_local(const struct code *code, int local, int64_t use, unsigned depth) {
+    bool parameter;
+    int64_t store = store_of_local(code, local, use, &parameter);
+    if (parameter && local == 0 && !code->is_static) return (struct receiver){.kind = RECEIVER_THIS};
     return store == NO_BCI ? unknown() : receiver_before(code, store, depth);
 }
 
+static struct receiver receiver_of_field(const struct code *code, int64_t bci, unsigned depth) {
+    struct receiver receiver = receiver_before(code, bci, depth);
+    return receiver.kind == RECEIVER_FIELD ? receiver : unknown();
+}
+
+// Calls whose value has no name of its own, but that of the field which holds what they are called on: the halves of a
+// lock for readers and writers, and what a collection of java.util has.
+static bool gives_a_part(const struct member_ref *callee) {
+    static const struct {
+        const char *name;
+        unsigned parameters;
+        bool of_collection;
+    } parts[] = {{"readLock", 0, false},       {"writeLock", 0, false}, {"get", 1, true},  {"getOrDefault", 2, true},
+                 {"computeIfAbsent", 2, true}, {"iterator", 0, true},   {"next", 0, true}, {"values", 0, true}};
+    static const char collections[] = "java/util/", functions[] = "java/util/function/";
+    struct utf8 owner = callee->owner;
+    bool in_util = owner.length >= strlen(collections) && memcmp(owner.bytes, collections, strlen(collections)) == 0;
+    bool function = owner.length >= strlen(functions) && memcmp(owner.bytes, functions, strlen(functions)) == 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (utf8_is(callee->name, parts[i].name) && parameters(callee->descriptor) == parts[i].parameters)
+            return !parts[i].of_collection || (in_util && !function);
+    }
+    return false;
+}
+
 static struct receiver receiver_of_call(const struct code *code, int64_t bci, unsigned depth) {
-    const struct constant_pool *pool = &code->weaver->layout.pool;
+    uint8_t opcode = code->bytes[bci];
     struct member_ref callee;
-    if (!pool_method(pool, get_u2(code->bytes + bci + 1), &callee)) return unknown();
-    bool half = utf8_is(callee.name, "readLock") || utf8_is(callee.name, "writeLock");
-    return half && parameters(callee.descriptor) == 0 ? receiver_before(code, bci, depth) : unknown();
+    if (opcode == OP_INVOKESTATIC || opcode == OP_INVOKEDYNAMIC) return unknown();
+    if (!pool_method(&code->weaver->layout.pool, get_u2(code->bytes + bci + 1), &callee)) return unknown();
+    if (!gives_a_part(&callee)) return unknown();
+    int64_t last = pass_values(code, before(code, bci), parameters(callee.descriptor));
+    return last < 0 ? unknown() : receiver_of_field(code, last + 1, depth);
+}
+
+// An element of an array is called by the field that holds the array.
+static struct receiver receiver_of_element(const struct code *code, int64_t bci, unsigned depth) {
+    int64_t last = pass_values(code, before(code, bci), 1);
+    return last < 0 ? unknown() : receiver_of_field(code, last + 1, depth);
 }
 
 // What the last instruction before `bci` left on the stack.
 static struct receiver receiver_before(const struct code *code, int64_t bci, unsigned depth) {
-    enum { DEEPEST = 4 };
+    enum { DEEPEST = 8 };
     const struct constant_pool *pool = &code->weaver->layout.pool;
     int64_t at = before(code, bci);
     while (at >= 0 && (code->bytes[at] == OP_CHECKCAST || code->bytes[at] == OP_DUP)) at = before(code, at);
@@ -263,7 +325,8 @@ static struct receiver receiver_before(const struct code *code, int64_t bci, uns
     if (*instruction == OP_LDC_W && pool_class_name(pool, get_u2(instruction + 1), &class))
         return (struct receiver){.kind = RECEIVER_CLASS, .member.owner = class};
     if (loaded_reference(instruction) != NO_LOCAL)
-        return receiver_of_local(code, loaded_reference(instruction), depth + 1);
+        return receiver_of_local(code, loaded_reference(instruction), at, depth + 1);
+    if (*instruction == OP_AALOAD) return receiver_of_element(code, at, depth + 1);
     if (is_call(*instruction)) return receiver_of_call(code, at, depth + 1);
     return unknown();
 }

@@ -908,6 +908,30 @@ static void test_receivers_are_the_fields(void **state) {
     weaver_close(weaver);
 }
 
+// Of tests/jvm/programs/Striped.java: what lies in arrays and collections, or in a local variable.
+static void test_elements_are_called_by_their_field(void **state) {
+    struct error error = ERROR_INIT;
+    struct part bytes = read_corpus("8-striped.bin");
+    struct weaver *weaver = weaver_open(bytes.bytes, bytes.length, &error);
+    assert_non_null(weaver);
+    static const char *const fields[] = {"inArray", "copied", "walked", "element", "inList", "inMap", "made", "passed"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) assert_true(is_called_on(weaver, "lock", fields[i]));
+    assert_true(is_called_on(weaver, "acquireUninterruptibly", "inRows"));
+    const struct call_site *calls;
+    uint16_t method = method_named(weaver_class(weaver), "lockEither");
+    size_t count = weaver_call_sites(weaver, method, &calls);
+    assert_true(utf8_is(calls[count - 1].name, "lock"));
+    assert_int_equal(weaver_receiver(weaver, method, calls[count - 1].bci, calls[count - 1].descriptor).kind,
+                     RECEIVER_UNKNOWN);
+    const struct monitor_site *monitors;
+    method = method_named(weaver_class(weaver), "inMonitors");
+    assert_true(weaver_monitors(weaver, method, &monitors) > 0);
+    struct receiver receiver = weaver_receiver(weaver, method, monitors[0].bci, (struct utf8){"", 0});
+    assert_int_equal(receiver.kind, RECEIVER_FIELD);
+    assert_true(utf8_is(receiver.member.name, "monitors"));
+    weaver_close(weaver);
+}
+
 static void test_dynamic_calls_have_their_own_list(void **state) {
     const struct call_site *sites;
     struct error error = ERROR_INIT;
@@ -1079,6 +1103,7 @@ int main(void) {
         cmocka_unit_test(test_monitors_that_are_jumped_to_have_no_local),
         cmocka_unit_test(test_ranges_cover_what_is_inserted_behind_a_lock),
         cmocka_unit_test(test_receivers_are_the_fields),
+        cmocka_unit_test(test_elements_are_called_by_their_field),
         cmocka_unit_test(test_dynamic_calls_have_their_own_list),
         cmocka_unit_test(test_class_is_read),
         cmocka_unit_test(test_errors_tell_the_place),
