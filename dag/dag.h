@@ -233,6 +233,7 @@ struct dag_pool { // by trace pool id; [0] is none
     bool lifo_wakeups;     // the worker that slept last is woken first
     int64_t keep_alive_ns; // workers beyond `core` that idle so long retire; -1: they stay, too
     bool core_times_out;   // and so do those of `core`
+    bool drops_delayed;    // shutting it down cancels also what is to run once, later
 };
 
 struct dag {

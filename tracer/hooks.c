@@ -472,6 +472,8 @@ static const struct hook hooks[] = {
      NULL},
     {"java/util/Timer", "sched", NULL, AT_RETURN, "call spawned ()V", NULL},
     {"java/util/Timer", "sched", NULL, AT_THROW, "call rejected ()V", NULL},
+    {"java/util/Timer", "cancel", "()V", AT_ENTRY, "aload 0; " TIMER_QUEUE "call timerShutdown (Ljava/lang/Object;)V",
+     NULL},
     {"java/util/TimerTask", "cancel", NULL, AT_ENTRY,
      "aload 0; aload 0; getfield . state I; call timerCancelled (Ljava/lang/Object;I)V", NULL},
     {"java/util/TimerThread", "mainLoop", NULL, AT_ENTRY,

@@ -1112,23 +1112,25 @@ PROBE(void, timerBegin)(JNIEnv *jni, jclass helper, jobject queue) {
     become_idle(state, state->idle_pool);
 }
 
-// The next time is handed over before this one is run.
+// The next time is handed over before this one is run, as the first that its task does.
+static void hand_over_next(JNIEnv *jni, struct thread_state *state, jobject task, jlong period, uint32_t site) {
+    struct due due;
+    uint64_t next = task_id_new(state);
+    record3(state, EVENT_TASK_CREATED, next, identity_class(jni, state, task), 0);
+    record3(state, EVENT_SPAWN_BEGIN, next, site, state->idle_pool);
+    if (due_of_timer_task(jni, task, period, &due)) record_due(state, next, &due);
+    record3(state, EVENT_SPAWN_END, next, SPAWN_ACCEPTED, 0);
+    identity_set_pending(task, next, site);
+}
+
 PROBE(void, timerRuns)(JNIEnv *jni, jclass helper, jobject task, jlong period) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     record1(state, EVENT_BUSY, state->idle_pool);
     uint32_t site;
-    struct due due;
     uint64_t id = identity_take_pending(task, &site);
-    if (period != 0) {
-        uint64_t next = task_id_new(state);
-        record3(state, EVENT_TASK_CREATED, next, identity_class(jni, state, task), 0);
-        record3(state, EVENT_SPAWN_BEGIN, next, site, state->idle_pool);
-        if (due_of_timer_task(jni, task, period, &due)) record_due(state, next, &due);
-        record3(state, EVENT_SPAWN_END, next, SPAWN_ACCEPTED, 0);
-        identity_set_pending(task, next, site);
-    }
     begin(state, id ? id : task_id_new(state), EVENT_TASK_START);
+    if (period != 0) hand_over_next(jni, state, task, period, site);
 }
 
 PROBE(void, timerRan)(JNIEnv *jni, jclass helper) {
@@ -1136,6 +1138,11 @@ PROBE(void, timerRan)(JNIEnv *jni, jclass helper) {
     if (!state) return;
     end(state);
     become_idle(state, state->idle_pool);
+}
+
+PROBE(void, timerShutdown)(JNIEnv *jni, jclass helper, jobject queue) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) record1(state, EVENT_POOL_SHUTDOWN, identity_timer(queue));
 }
 
 PROBE(void, timerEnd)(JNIEnv *jni, jclass helper) {

@@ -26,11 +26,20 @@ static int64_t sum_ns(int64_t a, int64_t b) {
     return sum == INT64_MIN ? -INT64_MAX : sum;
 }
 
+// A java.util.Timer hands over the next time within the task of the one before: that one's body is no cause of it.
+static bool repeats_its_spawner(const struct dag *dag, uint32_t index) {
+    const struct dag_task *task = &dag->tasks[index];
+    if (dag->period_ns[index] == 0 || task->spawner == DAG_NONE) return false;
+    const struct dag_task *before = &dag->tasks[task->spawner];
+    return before->pool == task->pool && before->site == task->site;
+}
+
 void note_due(struct dag *dag, uint32_t task, const struct event *event, uint32_t vertex) {
     int64_t since_ns = vertex == DAG_NONE ? 0 : dag->vertices.time_ns[vertex];
     dag->due_ns[task] = sum_ns((int64_t)event->time - since_ns, (int64_t)event->operand[1]);
     dag->period_ns[task] = (int64_t)event->operand[2];
     dag->due_set[task] = vertex;
+    if (repeats_its_spawner(dag, task)) dag->tasks[task].spawner = DAG_NONE;
 }
 
 void settle_due(struct dag *dag) {

@@ -9,8 +9,9 @@
 #include "dag/simulate/stealing.h"
 #include "dag/simulate/worker.h"
 
-static bool is_periodic(const struct simulation *sim, uint32_t job) {
-    return sim->dag->period_ns[job_task(sim, job)] != 0;
+// A shutdown cancels what repeats, and all that a java.util.Timer has.
+static bool ends_at_shutdown(const struct simulation *sim, uint32_t index, uint32_t job) {
+    return sim->dag->period_ns[job_task(sim, job)] != 0 || sim->dag->pools[index].drops_delayed;
 }
 
 // What repeats at a fixed rate is due a period after it was before; all else so long after it is handed over.
@@ -51,12 +52,12 @@ bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t 
     return sim->due_ns[job] != INT64_MIN;
 }
 
-// Shutting down cancels what repeats, and lets the rest come due.
+// Shutting down lets come due what it does not cancel.
 enum dispatch delay_job(struct simulation *sim, uint32_t index, uint32_t job, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    if (pool->shutdown != DAG_NONE && is_periodic(sim, job)) return DISPATCH_NONE;
+    if (pool->shutdown != DAG_NONE && ends_at_shutdown(sim, index, job)) return DISPATCH_NONE;
     if (pool->discipline == DISCIPLINE_DELAY) make_one_that_waits(sim, index, job, now_ns);
-    pool->delayed++;
+    pool->delayed += !ends_at_shutdown(sim, index, job);
     event_put(&sim->events, NOTICE_DUE, job, max_ns(sim->due_ns[job], now_ns));
     return (enum dispatch)sim->dag->tasks[job_task(sim, job)].dispatch; // so that its bracket is as recorded
 }
@@ -69,8 +70,8 @@ static void leave_when_drained(struct simulation *sim, uint32_t index) {
 void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns) {
     uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
     struct pool_state *pool = &sim->pools[index];
-    pool->delayed--;
-    if (pool->shutdown != DAG_NONE && is_periodic(sim, job))
+    pool->delayed -= !ends_at_shutdown(sim, index, job);
+    if (pool->shutdown != DAG_NONE && ends_at_shutdown(sim, index, job))
         sim->dispatch[job] = DISPATCH_NONE;
     else if (pool->discipline == DISCIPLINE_DELAY)
         run_due(sim, index, job, now_ns);

@@ -547,6 +547,11 @@ static uint32_t tail_of(const struct simulation *sim, uint32_t job, const struct
     return tail == DAG_NONE || end == DAG_NONE || tail < end ? end : tail;
 }
 
+// A periodic task's repetition, which nobody spawned, wherever it was handed over (dag/build/due.c).
+static bool repeats_unspawned(const struct dag *dag, const struct dag_task *recorded) {
+    return recorded->spawner == DAG_NONE && dag->period_ns && dag->period_ns[recorded - dag->tasks] != 0;
+}
+
 static void lay_task(struct simulation *sim, uint32_t job) {
     const struct place *place = &sim->derive->places[job];
     const struct dag_task *recorded = &sim->dag->tasks[job_task(sim, job)];
@@ -555,7 +560,7 @@ static void lay_task(struct simulation *sim, uint32_t job) {
     *task = *recorded;
     task->spawn_begin = place->spawn_begin;
     task->spawn_end = place->spawn_end;
-    task->spawner = place->spawner;
+    task->spawner = repeats_unspawned(sim->dag, recorded) ? DAG_NONE : place->spawner;
     task->thread = place->thread;
     task->enclosing = place->enclosing;
     task->pickup = place->pickup;

@@ -70,7 +70,7 @@ struct pool_state {
     uint32_t workers;               // of a stealing pool: process made last
     uint32_t blocked;               // of a stealing pool's workers
     uint32_t asking;                // workers that wait for a resource
-    uint32_t delayed;               // jobs that are not due
+    uint32_t delayed;               // jobs that are not due, and that a shutdown leaves
     uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
     uint32_t shutdown;              // vertex, DAG_NONE before
     int64_t gone_ns;                // when its last worker retired

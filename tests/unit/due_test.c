@@ -183,6 +183,87 @@ static void test_lateness(void **state) {
     end(&f);
 }
 
+enum { EXPORT = 10, POLL, NEXT_POLL, NO_POLL, LATER };
+
+// A java.util.Timer: an export from 1,100 to 3,100 keeps back the poll that is due at 1,301, which was handed over as
+// the first poll began; that one hands over another. What is due later goes as main cancels the timer at 4,000.
+static uint32_t tell_of_timer(struct trace_builder *tb) {
+    uint32_t pool = tb_pool_like(tb, (struct trace_pool){.kind = "java.util.Timer",
+                                                         .queue = "java.util.TaskQueue",
+                                                         .core = 1,
+                                                         .maximum = 1,
+                                                         .capacity = -1,
+                                                         .keep_alive_ns = -1});
+    uint32_t exports = tb_site(tb, "Main", "run", 12), polls = tb_site(tb, "Main", "run", 13);
+    const uint64_t handed_over[] = {EXPORT, POLL, LATER}, due_ns[] = {1000, 0, 100000};
+    tb_thread(tb, MAIN, "main", 0);
+    tb_thread(tb, WORKER, "timer", 0);
+    tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, M, 1);
+    for (uint64_t i = 0; i < 3; i++) {
+        tb_event(tb, MAIN, 100 + 50 * i, EVENT_SPAWN_BEGIN, handed_over[i], i == 1 ? polls : exports, pool);
+        tb_event(tb, MAIN, 101 + 50 * i, EVENT_DUE, handed_over[i], due_ns[i], i == 1 ? (uint64_t)-1000 : 0);
+        tb_event(tb, MAIN, 120 + 50 * i, EVENT_SPAWN_END, handed_over[i]);
+    }
+    tb_event(tb, MAIN, 4000, EVENT_POOL_SHUTDOWN, pool);
+    tb_event(tb, MAIN, 4100, EVENT_THREAD_END, M, 500);
+    tb_event(tb, WORKER, 80, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, WORKER, 85, EVENT_IDLE, pool);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t task = POLL + i, at_ns = i ? 3110 : 300;
+        tb_event(tb, WORKER, at_ns - 1, EVENT_BUSY, pool);
+        tb_event(tb, WORKER, at_ns, EVENT_TASK_START, task, at_ns / 10);
+        tb_event(tb, WORKER, at_ns + 1, EVENT_SPAWN_BEGIN, task + 1, polls, pool);
+        tb_event(tb, WORKER, at_ns + 2, EVENT_DUE, task + 1, 999, (uint64_t)-1000);
+        tb_event(tb, WORKER, at_ns + 3, EVENT_SPAWN_END, task + 1);
+        tb_event(tb, WORKER, at_ns + 50, EVENT_TASK_END, task, at_ns / 10 + 20);
+        tb_event(tb, WORKER, at_ns + 55, EVENT_IDLE, pool);
+        if (i) break;
+        tb_event(tb, WORKER, 1099, EVENT_BUSY, pool);
+        tb_event(tb, WORKER, 1100, EVENT_TASK_START, EXPORT, 60);
+        tb_event(tb, WORKER, 3100, EVENT_TASK_END, EXPORT, 80);
+        tb_event(tb, WORKER, 3105, EVENT_IDLE, pool);
+    }
+    tb_event(tb, WORKER, 4010, EVENT_RETIRE, pool);
+    return pool;
+}
+
+static int64_t start_ns(const struct dag *dag, uint64_t id) {
+    return dag->vertices.time_ns[dag->tasks[task_of(dag, id)].start];
+}
+
+static int64_t last_ns(const struct dag *dag) {
+    int64_t last = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (dag->vertices.time_ns[v] > last) last = dag->vertices.time_ns[v];
+    }
+    return last;
+}
+
+static void test_a_timer(void **state) {
+    (void)state;
+    struct trace_builder *tb = tb_new();
+    uint32_t pool = tell_of_timer(tb);
+    struct simulate_fixture fixture;
+    const struct model model = {.kind = MODEL_POOL};
+    simulate_fixture_open(&fixture, tb);
+    assert_int_equal(fixture.dag->tasks[task_of(fixture.dag, NEXT_POLL)].spawner, DAG_NONE);
+    assert_int_equal(fixture.dag->tasks[task_of(fixture.dag, POLL)].spawner, task_of(fixture.dag, M));
+    assert_null(dag_resize_refusal(fixture.dag, pool));
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    const struct dag *run = simulation_dag(fixture.simulation);
+    assert_int_equal(start_ns(run, NEXT_POLL), 3110);
+    assert_int_equal(run->tasks[task_of(run, NEXT_POLL)].spawner, DAG_NONE);
+    assert_int_equal(run->tasks[task_of(run, LATER)].start, DAG_NONE);
+    assert_int_equal(last_ns(run), 4100);
+    dag_edit_resize(&fixture.edit, pool, 2);
+    assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+    run = simulation_dag(fixture.simulation);
+    assert_in_range(start_ns(run, NEXT_POLL), 1301, 1500);
+    assert_in_range(start_ns(run, EXPORT), 1100, 1200);
+    assert_int_equal(last_ns(run), 4100);
+    simulate_fixture_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_due_times),
@@ -192,6 +273,7 @@ int main(void) {
         cmocka_unit_test(test_due_times_move_with_what_set_them),
         cmocka_unit_test(test_due_times_of_a_simulated_run),
         cmocka_unit_test(test_lateness),
+        cmocka_unit_test(test_a_timer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

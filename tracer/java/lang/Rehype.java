@@ -320,6 +320,7 @@ public final class Rehype {
     public static native void timerRuns(Object task, long period);
     public static native void timerRan();
     public static native void timerEnd();
+    public static native void timerShutdown(Object queue);
 
     // Executors that are none of the JDK's.
     public static native void executorSpawn(Object task, Object executor);
