@@ -53,7 +53,7 @@ static void set_refusal(struct improvement *improvement) {
         improvement->refusal = dag_resize_refusal(improvement->dag, improvement->pool);
         return;
     }
-    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+    if (improvement_is_of_resource(improvement)) {
         improvement->refusal = (improvement->kind == KIND_UNLOCK ? dag_unlock_refusal : dag_resize_resource_refusal)(
             improvement->dag, improvement->resource);
         return;
@@ -133,34 +133,21 @@ static void find_askers(const struct dag *dag, uint32_t resource, uint8_t *asks)
     }
 }
 
-// Of kinds that are about no site.
-static bool fill_with_askers(struct improvement *improvement, struct arena *arena) {
+bool candidates_fill(struct improvement *improvement, struct arena *arena) {
     const struct dag *dag = improvement->dag;
+    const bool of_resource = improvement->kind > KIND_RESIZE_POOL, of_pool = improvement->kind == KIND_RESIZE_POOL;
     uint32_t *all = malloc(((size_t)dag->task_count + 1) * sizeof *all), count = 0;
     uint8_t *asks = calloc((size_t)dag->task_count + 1, 1);
     bool done = all && asks;
-    if (done && improvement->resource != DAG_NONE) find_askers(dag, improvement->resource, asks);
+    if (done && of_resource && improvement->resource != DAG_NONE) find_askers(dag, improvement->resource, asks);
     for (uint32_t t = 0; done && t < dag->task_count; t++) {
-        if (asks[t]) all[count++] = t;
+        const struct dag_task *task = &dag->tasks[t];
+        bool concerned = of_pool ? task->pool == improvement->pool : task->site == improvement->site;
+        if (of_resource ? asks[t] : concerned) all[count++] = t;
     }
     done = done && take_tasks(improvement, all, count, arena);
     free(all);
     free(asks);
-    return done;
-}
-
-bool candidates_fill(struct improvement *improvement, struct arena *arena) {
-    if (improvement->kind > KIND_RESIZE_POOL) return fill_with_askers(improvement, arena);
-    const struct dag *dag = improvement->dag;
-    uint32_t *all = malloc(((size_t)dag->task_count + 1) * sizeof *all), count = 0;
-    for (uint32_t t = 0; all && t < dag->task_count; t++) {
-        const struct dag_task *task = &dag->tasks[t];
-        bool here =
-            improvement->kind == KIND_RESIZE_POOL ? task->pool == improvement->pool : task->site == improvement->site;
-        if (here) all[count++] = t;
-    }
-    bool done = all && take_tasks(improvement, all, count, arena);
-    free(all);
     return done;
 }
 
@@ -233,15 +220,15 @@ static double mean_of(const struct path_cost *cost) {
     return cost->sum_ns / cost->count;
 }
 
-static int compare_paths(const void *a, const void *b) { // the commonest first
-    const struct path_cost *left = a, *right = b;
-    if (left->count != right->count) return left->count > right->count ? -1 : 1;
-    return (left->path > right->path) - (left->path < right->path);
-}
-
 static int compare_path_ids(const void *a, const void *b) {
     const struct path_cost *left = a, *right = b;
     return (left->path > right->path) - (left->path < right->path);
+}
+
+static int compare_paths(const void *a, const void *b) { // the commonest first
+    const struct path_cost *left = a, *right = b;
+    if (left->count != right->count) return left->count > right->count ? -1 : 1;
+    return compare_path_ids(a, b);
 }
 
 // The paths that these tasks took, the commonest first, in costs (as many as tasks). Returns how many.

@@ -34,10 +34,6 @@ static void say_change(struct sentence *sentence, const struct improvement *impr
         say(sentence, ", first stage on %s", improvement->first == FIRST_STAGE_ON_POOL ? "its pool" : "the spawner");
 }
 
-static bool is_of_resource(const struct improvement *improvement) {
-    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
-}
-
 char *improvement_text(const struct improvement *improvement, char *text, size_t size) {
     const struct dag *dag = improvement->dag;
     struct sentence sentence = {0};
@@ -46,7 +42,7 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
     if (improvement->kind == KIND_RESIZE_POOL)
         say(&sentence, " %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
             improvement->threads, improvement->threads == 1 ? "" : "s");
-    else if (is_of_resource(improvement))
+    else if (improvement_is_of_resource(improvement))
         say(&sentence, " %s", resource_plan_text(dag, improvement->resource, name, sizeof name));
     else
         say_change(&sentence, improvement);
@@ -89,7 +85,7 @@ const char *improvement_apply(const struct improvement *improvement, struct dag_
         dag_edit_resize(edit, improvement->pool, improvement->threads);
         return NULL;
     }
-    if (is_of_resource(improvement)) {
+    if (improvement_is_of_resource(improvement)) {
         if (improvement->resource == DAG_NONE) return NULL;
         if (improvement->kind == KIND_UNLOCK)
             dag_edit_unlock(edit, improvement->resource);
@@ -131,8 +127,9 @@ static bool is_same_twice(const struct improvement *a, const struct improvement 
 }
 
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {
-    if (is_of_resource(a) || is_of_resource(b))
-        return is_of_resource(a) && is_of_resource(b) && a->resource != DAG_NONE && a->resource == b->resource;
+    if (improvement_is_of_resource(a) || improvement_is_of_resource(b))
+        return improvement_is_of_resource(a) && improvement_is_of_resource(b) && a->resource != DAG_NONE &&
+               a->resource == b->resource;
     bool resizes_a = a->kind == KIND_RESIZE_POOL, resizes_b = b->kind == KIND_RESIZE_POOL;
     if (resizes_a || resizes_b) return resizes_a && resizes_b && a->pool && a->pool == b->pool;
     return is_same_twice(a, b) || (a->site == b->site && shares_task(a, b)); // a task has one site
@@ -152,7 +149,7 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
         if (!improvement->pool) return 0;
         return mix(mix(change) ^ (uint64_t)improvement->pool << 32 ^ (uint32_t)improvement->threads);
     }
-    if (is_of_resource(improvement)) {
+    if (improvement_is_of_resource(improvement)) {
         if (improvement->resource == DAG_NONE) return 0;
         return mix(mix(change) ^ (uint64_t)improvement->resource << 32 ^ (uint32_t)improvement->capacity);
     }

@@ -46,6 +46,10 @@ struct improvement {
     const char *refusal; // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
 };
 
+static inline bool improvement_is_of_resource(const struct improvement *improvement) {
+    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
+}
+
 // The most threads that a pool has as it is: its maximum, or its core where a queue without bound keeps it from making
 // more. 0: there is no bound.
 uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool);

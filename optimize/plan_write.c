@@ -47,7 +47,7 @@ static bool fill_params(cJSON *params, const struct improvement *improvement) {
     }
     if (improvement->first)
         return cJSON_AddStringToObject(params, "first", improvement->first == FIRST_STAGE_ON_POOL ? "pool" : "spawner");
-    if (improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK) {
+    if (improvement_is_of_resource(improvement)) {
         resource_plan_text(improvement->dag, improvement->resource, name, sizeof name);
         return cJSON_AddStringToObject(params, "resource", name) &&
                (improvement->kind == KIND_UNLOCK || cJSON_AddNumberToObject(params, "capacity", improvement->capacity));

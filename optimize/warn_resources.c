@@ -66,8 +66,11 @@ struct tally {
     int64_t limit_ns, waited_ns, unknown_ns;
 };
 
-static void count_asks(const struct dag *dag, struct tally *tallies) {
-    for (uint32_t i = 0; i < dag->ask_count; i++) {
+// A tally each. NULL: no memory.
+static struct tally *tally_resources(const struct dag *dag, struct error *error) {
+    struct tally *tallies = calloc((size_t)dag->resource_count + 1, sizeof *tallies);
+    if (!tallies) error_set(error, STATUS_FAILED, "no memory for warnings");
+    for (uint32_t i = 0; tallies && i < dag->ask_count; i++) {
         const struct dag_ask *ask = &dag->asks[i];
         struct tally *tally = &tallies[ask->resource];
         if (ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
@@ -76,6 +79,7 @@ static void count_asks(const struct dag *dag, struct tally *tallies) {
         if (!ask->given_up) continue;
         if (tally->gave_up++ == 0 || ask->limit_ns < tally->limit_ns) tally->limit_ns = ask->limit_ns;
     }
+    return tallies;
 }
 
 static uint32_t with_most_given_up(const struct dag *dag, const struct tally *tallies) {
@@ -101,10 +105,8 @@ static bool warn_of_limits(struct warnings *warnings, const struct dag *dag, con
 bool warn_of_resources(struct warnings *warnings, const struct dag *dag, struct error *error) {
     const size_t before = warnings->count;
     if (dag->resource_count == 0) return true;
-    struct tally *tallies = calloc((size_t)dag->resource_count + 1, sizeof *tallies);
-    if (!tallies) return error_set(error, STATUS_FAILED, "no memory for warnings");
-    count_asks(dag, tallies);
-    bool done = warn_of_starvation(warnings, dag, dag->vertices.time_ns, false, error);
+    struct tally *tallies = tally_resources(dag, error);
+    bool done = tallies && warn_of_starvation(warnings, dag, dag->vertices.time_ns, false, error);
     const bool said = warnings->count > before;
     done = done && (said || warn_of_limits(warnings, dag, tallies, error));
     free(tallies);
@@ -136,10 +138,8 @@ static bool warn_of_tallies(struct warnings *warnings, const struct dag *dag, co
 
 bool warn_of_unknown_holders(struct warnings *warnings, const struct dag *dag, struct error *error) {
     if (dag->resource_count == 0) return true;
-    struct tally *tallies = calloc((size_t)dag->resource_count + 1, sizeof *tallies);
-    if (!tallies) return error_set(error, STATUS_FAILED, "no memory for warnings");
-    count_asks(dag, tallies);
-    const bool done = warn_of_tallies(warnings, dag, tallies, error);
+    struct tally *tallies = tally_resources(dag, error);
+    const bool done = tallies && warn_of_tallies(warnings, dag, tallies, error);
     free(tallies);
     return done;
 }

@@ -169,10 +169,6 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
     if (rules->discipline == DISCIPLINE_HAND_OFF) say(sentence, " and a queue");
 }
 
-static bool is_of_resource(const struct improvement *improvement) {
-    return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
-}
-
 static void say_resource(struct sentence *sentence, const struct improvement *improvement) {
     const struct dag *dag = improvement->dag;
     const struct dag_resource *resource = &dag->resources[improvement->resource];
@@ -193,7 +189,7 @@ static void say_resource(struct sentence *sentence, const struct improvement *im
 
 static void say_tasks(struct sentence *sentence, const struct why *why) {
     const struct improvement *improvement = why->improvement;
-    if (is_of_resource(improvement)) {
+    if (improvement_is_of_resource(improvement)) {
         say_resource(sentence, improvement);
         return;
     }
@@ -281,7 +277,7 @@ const char *why_stuck_text(const struct why *why, const struct estimator *estima
     struct sentence sentence;
     begin(&sentence, why);
     estimator_stuck_text(estimator, cycle, sizeof cycle);
-    if (is_of_resource(why->improvement))
+    if (improvement_is_of_resource(why->improvement))
         say(&sentence, "the resource");
     else
         say(&sentence, "%s", phrase_counted(why->improvement->task_count, "task").text);

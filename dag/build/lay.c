@@ -176,7 +176,8 @@ static bool pop(struct lay *lay, enum open_kind kind, uint64_t id, struct open_e
     return true;
 }
 
-static bool lay_result(struct lay *lay, const struct sighting *sighting) {
+static bool lay_result(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = named(lay);
     if (!sighting || sighting->task == DAG_NONE) return true;
     if (!put(lay, VERTEX_RESULT, sighting->task)) return false;
     struct dag_task *task = task_at(lay, sighting->task);
@@ -209,8 +210,9 @@ static bool lay_thread_end(struct lay *lay, const struct event *event) {
     return end_body(lay, &open->entries[0], true, TASK_RETURNED);
 }
 
-static bool lay_main(struct lay *lay, const struct sighting *sighting) {
-    if (!sighting->own_task || task_at(lay, sighting->task)->start != DAG_NONE) return true;
+static bool lay_main(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = named(lay);
+    if (!sighting || !sighting->own_task || task_at(lay, sighting->task)->start != DAG_NONE) return true;
     if (!close_above(lay, 0)) return false; // the launcher's own
     lay->builder->functions.depth = 0;
     if (!begin_body(lay, sighting)) return false;
@@ -218,8 +220,9 @@ static bool lay_main(struct lay *lay, const struct sighting *sighting) {
     return true;
 }
 
-static bool lay_created(struct lay *lay, const struct sighting *sighting) {
-    if (!sighting->handed_over || sighting->created_on != lay->stream) return true;
+static bool lay_created(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = named(lay);
+    if (!sighting || !sighting->handed_over || sighting->created_on != lay->stream) return true;
     struct dag_task *task = task_at(lay, sighting->task);
     if (task->spawn_begin != DAG_NONE) return true;
     const struct open_entry *around = open_body(lay);
@@ -230,8 +233,10 @@ static bool lay_created(struct lay *lay, const struct sighting *sighting) {
     return true;
 }
 
-static bool lay_spawn_begin(struct lay *lay, const struct event *event, struct sighting *sighting) {
+static bool lay_spawn_begin(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
+    struct sighting *sighting = named(lay);
+    if (!sighting) return true;
     struct dag_task *task = sighting->own_task ? task_at(lay, sighting->task) : NULL;
     if (task && task->spawn_begin != DAG_NONE) task = NULL; // handed over once more: the first time counts
     const struct open_entry *around = open_body(lay);
@@ -271,7 +276,9 @@ static bool lay_spawn_end(struct lay *lay, const struct event *event) {
     return true;
 }
 
-static bool lay_task_start(struct lay *lay, const struct sighting *sighting) {
+static bool lay_task_start(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = named(lay);
+    if (!sighting) return true;
     if (sighting->own_task && task_at(lay, sighting->task)->start == DAG_NONE) {
         if (!begin_body(lay, sighting)) return false;
         take_pickup(lay, sighting->task);
@@ -286,7 +293,7 @@ static bool lay_task_end(struct lay *lay, const struct event *event) {
     if (body.task != DAG_NONE) return end_body(lay, &body, true, (uint8_t)event->operand[2]);
     const struct sighting *sighting = named(lay);
     bool sets_result = sighting && !sighting->own_task && !(sighting->seen & SEEN_RESULT);
-    return !sets_result || lay_result(lay, sighting); // without RESULT waiters see the result at the end
+    return !sets_result || lay_result(lay, event); // without RESULT waiters see the result at the end
 }
 
 static bool note_other_wait(struct builder *builder, struct other_wait wait) {
@@ -321,8 +328,9 @@ static bool lay_wait_end(struct lay *lay, const struct event *event) {
     return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .sighting = target});
 }
 
-static bool lay_taken(struct lay *lay, const struct sighting *sighting) {
-    if (sighting->task == DAG_NONE) return true;
+static bool lay_taken(struct lay *lay, const struct event *event) {
+    const struct sighting *sighting = named(lay);
+    if (!sighting || sighting->task == DAG_NONE) return true;
     return put(lay, VERTEX_WAIT_BEGIN, sighting->task) && put(lay, VERTEX_WAIT_END, sighting->task);
 }
 
@@ -422,25 +430,6 @@ static bool lay_due(struct lay *lay, const struct event *event) {
     return true;
 }
 
-static bool lay_task_event(struct lay *lay, const struct event *event) {
-    struct sighting *sighting = named(lay);
-    if (!sighting) return true;
-    switch (event->kind) {
-    case EVENT_MAIN_BEGIN:
-        return lay_main(lay, sighting);
-    case EVENT_TASK_CREATED:
-        return lay_created(lay, sighting);
-    case EVENT_SPAWN_BEGIN:
-        return lay_spawn_begin(lay, event, sighting);
-    case EVENT_TASK_START:
-        return lay_task_start(lay, sighting);
-    case EVENT_TAKEN:
-        return lay_taken(lay, sighting);
-    default:
-        return lay_result(lay, sighting);
-    }
-}
-
 static bool lay_enter(struct lay *lay, const struct event *event) {
     const uint32_t method = (uint32_t)event->operand[0];
     if (!function_push(&lay->builder->functions, method)) return no_memory(lay->builder);
@@ -458,16 +447,9 @@ static bool lay_limit(struct lay *lay, const struct event *event) {
     return true;
 }
 
-static bool lay_idle(struct lay *lay, const struct event *event) {
-    return put(lay, VERTEX_IDLE, DAG_NONE);
-}
-
-static bool lay_busy(struct lay *lay, const struct event *event) {
-    return put(lay, VERTEX_BUSY, DAG_NONE);
-}
-
-static bool lay_retire(struct lay *lay, const struct event *event) {
-    return put(lay, VERTEX_RETIRE, DAG_NONE);
+static bool lay_of_worker(struct lay *lay, const struct event *event) {
+    const unsigned kind = event->kind;
+    return put(lay, kind == EVENT_IDLE ? VERTEX_IDLE : kind == EVENT_BUSY ? VERTEX_BUSY : VERTEX_RETIRE, DAG_NONE);
 }
 
 static bool lay_event(struct lay *lay, const struct event *event) {
@@ -477,19 +459,19 @@ static bool lay_event(struct lay *lay, const struct event *event) {
         [EVENT_EXIT_THROW] = lay_exit,
         [EVENT_THREAD_START] = lay_thread_start,
         [EVENT_THREAD_END] = lay_thread_end,
-        [EVENT_MAIN_BEGIN] = lay_task_event,
-        [EVENT_TASK_CREATED] = lay_task_event,
-        [EVENT_SPAWN_BEGIN] = lay_task_event,
+        [EVENT_MAIN_BEGIN] = lay_main,
+        [EVENT_TASK_CREATED] = lay_created,
+        [EVENT_SPAWN_BEGIN] = lay_spawn_begin,
         [EVENT_SPAWN_END] = lay_spawn_end,
-        [EVENT_TASK_START] = lay_task_event,
+        [EVENT_TASK_START] = lay_task_start,
         [EVENT_TASK_END] = lay_task_end,
-        [EVENT_TAKEN] = lay_task_event,
-        [EVENT_RESULT] = lay_task_event,
+        [EVENT_TAKEN] = lay_taken,
+        [EVENT_RESULT] = lay_result,
         [EVENT_WAIT_BEGIN] = lay_wait_begin,
         [EVENT_WAIT_END] = lay_wait_end,
-        [EVENT_IDLE] = lay_idle,
-        [EVENT_BUSY] = lay_busy,
-        [EVENT_RETIRE] = lay_retire,
+        [EVENT_IDLE] = lay_of_worker,
+        [EVENT_BUSY] = lay_of_worker,
+        [EVENT_RETIRE] = lay_of_worker,
         [EVENT_POOL_SHUTDOWN] = lay_shutdown,
         [EVENT_BYTECODES] = lay_bytecodes,
         [EVENT_LOST] = lay_lost,
