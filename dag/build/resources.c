@@ -120,14 +120,26 @@ static int64_t whole_of(const struct dag_resource *resource) {
 
 // ---- how much there was
 
+// How many units there were from the beginning at the least. Of a pool, objects that are yet to be made count as free:
+// whatever waits until one is made, waits for nothing that is held.
+static int64_t known_units(const struct dag *dag, const struct dag_resource *resource) {
+    const struct trace_resource *known = trace_resource(dag->trace, resource->id);
+    if (is_exclusive(resource)) return whole_of(resource);
+    bool counted = known && (known->kind == RESOURCE_PERMITS || known->kind == RESOURCE_POOL);
+    return counted && known->capacity > 0 ? known->capacity : 0;
+}
+
 static void begin_counts(struct replay *replay) {
-    for (uint32_t r = 0; r < replay->dag->resource_count; r++) {
-        struct dag_resource *resource = &replay->dag->resources[r];
-        resource->initial = is_exclusive(resource) ? whole_of(resource) : 0;
-        if (resource->kind == RESOURCE_PERMITS && resource->capacity > 0) resource->initial = resource->capacity;
-        replay->counts[r] = (struct count){
-            .available = resource->initial, .listed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
+    struct dag *dag = replay->dag;
+    for (uint32_t r = 0; r < dag->resource_count; r++) dag->resources[r].initial = known_units(dag, &dag->resources[r]);
+    for (uint32_t i = 0; i < dag->ask_count; i++) { // objects that were put in first are not there before
+        struct dag_resource *resource = &dag->resources[dag->asks[i].resource];
+        bool put = resource->kind == RESOURCE_POOL && dag->asks[i].got == DAG_NONE && dag->asks[i].released != DAG_NONE;
+        if (put) resource->initial = max_ns(resource->initial - dag->asks[i].units, 0);
     }
+    for (uint32_t r = 0; r < dag->resource_count; r++)
+        replay->counts[r] = (struct count){
+            .available = dag->resources[r].initial, .listed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
 }
 
 // What is had though nothing is left was there from the beginning; if it had to be waited for, it came from where

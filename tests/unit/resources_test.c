@@ -488,6 +488,38 @@ static void test_a_queue_of_objects(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// A connection is made while what asked for it waits: that wait has no holder, and what is made is one of the pool's.
+static void test_connections_that_are_made_later(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_POOL, 2, 0);
+    spawn(&p, 100, 1);
+    asks(&p, 1, 200);
+    gets(&p, 1, 250);
+    released(&p, 1, 400);
+    ends(&p, 1, 700);
+    spawn(&p, 130, 2);
+    asks(&p, 2, 210);
+    gets(&p, 2, 300);
+    released(&p, 2, 600);
+    ends(&p, 2, 700);
+    spawn(&p, 160, 3);
+    asks(&p, 3, 310);
+    gets(&p, 3, 410);
+    released(&p, 3, 640);
+    ends(&p, 3, 700);
+    open_awaiting(&p, 3, 700);
+    const struct dag *dag = p.fixture.dag;
+    assert_int_equal(dag->resources[0].initial, 2);
+    const int64_t unknown_ns[] = {50, 90, 0};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(dag->asks[i].units, 1);
+        assert_int_equal(dag->asks[i].unknown_ns, unknown_ns[i]);
+    }
+    assert_cause(&p, 410, 400);
+    assert_recorded(&p);
+    simulate_fixture_close(&p.fixture);
+}
+
 // What is taken does not come back: messages, which come when they are put.
 static void test_a_queue_of_messages(void **state) {
     (void)state;
@@ -753,6 +785,7 @@ int main(void) {
         cmocka_unit_test(test_a_lock_that_was_held_before),
         cmocka_unit_test(test_a_holder_that_is_not_known),
         cmocka_unit_test(test_a_queue_of_objects),
+        cmocka_unit_test(test_connections_that_are_made_later),
         cmocka_unit_test(test_a_queue_of_messages),
         cmocka_unit_test(test_a_time_limit_that_is_met),
         cmocka_unit_test(test_a_time_limit_that_is_missed),
