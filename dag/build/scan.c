@@ -52,13 +52,15 @@ static uint32_t innermost_body(const struct builder *builder) {
     return DAG_NONE;
 }
 
-static bool scan_start(struct builder *builder, uint32_t stream, struct sighting *sighting) {
+// `seen`: how it is said.
+static bool scan_start(struct builder *builder, uint32_t stream, struct sighting *sighting, uint8_t seen) {
     if (!(sighting->seen & (SEEN_START | SEEN_RUN | SEEN_MAIN))) {
         sighting->started_on = stream;
         sighting->enclosing = innermost_body(builder);
         if (!GROW(builder->starts, builder->start_count, builder->start_capacity)) return false;
         builder->starts[builder->start_count++] = (uint32_t)(sighting - builder->sightings);
     }
+    sighting->seen |= seen;
     return scan_open(builder, OPEN_BODY, sighting);
 }
 
@@ -91,7 +93,6 @@ static bool sleeps_for_permit(const struct trace *trace, const struct event *eve
 static bool scan_sighting(struct builder *builder, uint32_t stream, const struct event *event,
                           struct sighting *sighting) {
     struct stream_facts *facts = &builder->streams[stream];
-    bool ok = true;
     switch (event->kind) {
     case EVENT_TASK_CREATED:
         sighting->created_on = stream;
@@ -100,20 +101,14 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
     case EVENT_SPAWN_BEGIN:
         return scan_spawn(builder, sighting, event->operand[2]);
     case EVENT_TASK_START:
-        ok = scan_start(builder, stream, sighting);
-        sighting->seen |= SEEN_START;
-        break;
+        return scan_start(builder, stream, sighting, SEEN_START);
     case EVENT_THREAD_START:
-        ok = scan_start(builder, stream, sighting);
-        sighting->seen |= SEEN_RUN;
         sighting->run_on = stream;
         facts->run = (uint32_t)(sighting - builder->sightings);
-        break;
+        return scan_start(builder, stream, sighting, SEEN_RUN);
     case EVENT_MAIN_BEGIN:
         facts->has_main = true;
-        ok = scan_start(builder, stream, sighting);
-        sighting->seen |= SEEN_MAIN;
-        break;
+        return scan_start(builder, stream, sighting, SEEN_MAIN);
     case EVENT_RESULT:
         sighting->seen |= SEEN_RESULT;
         break;
@@ -127,7 +122,7 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
     default:
         break;
     }
-    return ok;
+    return true;
 }
 
 static bool names_task(const struct event *event) {
