@@ -3,11 +3,12 @@
 // itself. bench/analyser runs it, each measurement in a process of its own, so that peaks of memory are each one's.
 //     bench_analyser make tasks|functions EVENTS FILE
 //     bench_analyser kernels FILE     tab-separated: what, events, events a second, bytes an event or 0
+//     bench_analyser plans FILE       what, vertices, plans a second, ns a vertex and plan; kernels prints these, too
 //     bench_analyser analyse FILE     the same, and peak memory
 #include "bench/random.h"
 #include "dag/propagate/segments.h"
 #include "dag/simulate/simulate.h"
-#include "metrics/metrics.h"
+#include "metrics/streamed.h"
 #include "tracefile/writer.h"
 
 #include <igraph.h>
@@ -319,7 +320,46 @@ static void measure_propagation(struct subject *subject) {
     print_row("  floor: the same bytes, once", dag->vertex_count, seconds, 0);
 }
 
-static void measure_simulation(struct subject *subject) {
+static void derive(struct simulation *simulation, struct metrics_work *work, struct metrics *metrics) {
+    struct error error = ERROR_INIT;
+    must_succeed(metrics_of_run(simulation_dag(simulation), false, NULL, NULL, work, metrics, &error), &error);
+}
+
+static void stream(struct simulation *simulation, struct metrics_work *work, struct metrics *metrics) {
+    struct error error = ERROR_INIT;
+    bool known;
+    must_succeed(metrics_of_simulation(simulation, NULL, NULL, work, metrics, &known, &error), &error);
+    must(known, "the figures were not streamed");
+}
+
+static void print_plans(const char *model, const char *what, uint64_t events, double seconds) {
+    printf("plans, model %s, %s\t%" PRIu64 "\t%.2f\t%.1f\n", model, what, events, 1 / seconds,
+           seconds * 1e9 / (double)events);
+}
+
+// A run and the figures that a search needs of it, with the run made a DAG and without.
+static void measure_plans(struct subject *subject, struct simulation *simulation) {
+    static const char *const names[] = {"dag", "pool", "cpu"};
+    const uint64_t vertices = subject->dag->vertex_count;
+    struct metrics_work work = {0}, streaming = {0};
+    struct metrics derived, streamed;
+    for (int kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
+        const struct model model = {.kind = (enum model_kind)kind};
+        double run_s, derived_s, streamed_s;
+        BEST_OF(3, run_s, must(simulation_run(simulation, &subject->edit, &model) == DAG_OK, "stuck"));
+        BEST_OF(3, derived_s, simulation_run(simulation, &subject->edit, &model); derive(simulation, &work, &derived));
+        BEST_OF(3, streamed_s, simulation_run(simulation, &subject->edit, &model);
+                stream(simulation, &streaming, &streamed));
+        must(memcmp(derived.threads, streamed.threads, sizeof derived.threads) == 0, "streamed figures differ");
+        print_plans(names[kind], "the run alone", vertices, run_s);
+        print_plans(names[kind], "derived", vertices, derived_s);
+        print_plans(names[kind], "streamed", vertices, streamed_s);
+    }
+    metrics_work_destroy(&work);
+    metrics_work_destroy(&streaming);
+}
+
+static void measure_simulation(struct subject *subject, bool only_plans) {
     struct error error = ERROR_INIT;
     const struct model model = {.kind = MODEL_POOL};
     struct costs *costs = costs_measure(subject->dag, &error);
@@ -327,10 +367,24 @@ static void measure_simulation(struct subject *subject) {
     struct simulation *simulation = simulation_new(subject->dag, costs, &error);
     must_succeed(simulation != NULL, &error);
     double seconds;
-    BEST_OF(11, seconds, must(simulation_run(simulation, &subject->edit, &model) == DAG_OK, "stuck"));
-    print_row("simulation, model pool", subject->dag->vertex_count, seconds, 0);
+    if (!only_plans) {
+        BEST_OF(11, seconds, must(simulation_run(simulation, &subject->edit, &model) == DAG_OK, "stuck");
+                must(simulation_dag(simulation) != NULL, "no memory"));
+        print_row("simulation, model pool", subject->dag->vertex_count, seconds, 0);
+    }
+    measure_plans(subject, simulation);
     simulation_free(simulation);
     costs_free(costs);
+}
+
+static void plans(const char *path) {
+    struct subject subject;
+    struct error error = ERROR_INIT;
+    load(&subject, path);
+    must_succeed(dag_edit_init(&subject.edit, subject.dag, &error), &error);
+    measure_simulation(&subject, true);
+    dag_edit_destroy(&subject.edit);
+    unload(&subject);
 }
 
 // ---- the same propagation by igraph: its topological order, and the longest path over it. Both edges into a vertex
@@ -417,7 +471,7 @@ static void kernels(const char *path) {
     measure_load(path, &subject);
     measure_propagation(&subject);
     measure_igraph(&subject);
-    measure_simulation(&subject);
+    measure_simulation(&subject, false);
     dag_run_destroy(&subject.run);
     dag_edit_destroy(&subject.edit);
     unload(&subject);
@@ -448,10 +502,12 @@ int main(int argc, char **argv) {
         make(argv[2], strtoull(argv[3], NULL, 10), argv[4]);
     } else if (argc == 3 && strcmp(argv[1], "kernels") == 0) {
         kernels(argv[2]);
+    } else if (argc == 3 && strcmp(argv[1], "plans") == 0) {
+        plans(argv[2]);
     } else if (argc == 3 && strcmp(argv[1], "analyse") == 0) {
         analyse(argv[2]);
     } else {
-        must(false, "make tasks|functions EVENTS FILE, kernels FILE, or analyse FILE");
+        must(false, "make tasks|functions EVENTS FILE, kernels FILE, plans FILE, or analyse FILE");
     }
     return 0;
 }

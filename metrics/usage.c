@@ -4,20 +4,12 @@
 // not which: a body that the edit moved is therefore gathered where it was recorded, in order of memory. Its spawner,
 // which stays active in the count, is what it departs from when it waits; where no thread was active at the spawn, the
 // body counts as a thread of its own, and the thread that it moved to leaves a gap for it.
+#include "metrics/stretch.h"
 #include "metrics/work.h"
 
 #include <string.h>
 
 const char *const thread_state_names[STATE_COUNT] = {"occupied", "active", "waiting", "blocked", "unoccupied"};
-
-enum mode { MODE_NONE, MODE_ACTIVE, MODE_WAITING, MODE_BLOCKED, MODE_UNOCCUPIED, MODE_COUNT };
-
-static const int8_t mode_states[MODE_COUNT][STATE_COUNT] = {
-    [MODE_ACTIVE] = {[STATE_OCCUPIED] = 1, [STATE_ACTIVE] = 1},
-    [MODE_WAITING] = {[STATE_OCCUPIED] = 1, [STATE_WAITING] = 1},
-    [MODE_BLOCKED] = {[STATE_OCCUPIED] = 1, [STATE_ACTIVE] = 1, [STATE_BLOCKED] = 1},
-    [MODE_UNOCCUPIED] = {[STATE_UNOCCUPIED] = 1},
-};
 
 struct gathering {
     const struct dag *dag;
@@ -31,31 +23,8 @@ struct gathering {
     int64_t first_ns, last_ns;   // seen so far
 };
 
-static void write_change(struct state_series *series, const struct stretch *stretch) {
-    struct state_change *change = &series->changes[series->count++];
-    change->time_ns = stretch->since_ns;
-    for (int s = 0; s < STATE_COUNT; s++) {
-        change->delta[s] = (int8_t)(mode_states[stretch->now][s] - mode_states[stretch->written][s]);
-    }
-}
-
-// Times within a stretch never fall; the window's ends stand for what lies beyond them.
-static int64_t stretch_time(const struct gathering *gathering, struct stretch *stretch, int64_t time_ns) {
-    if (time_ns > stretch->latest_ns) {
-        stretch->latest_ns = time_ns < gathering->series->to_ns ? time_ns : gathering->series->to_ns;
-    }
-    return stretch->latest_ns;
-}
-
 static void stretch_turn(struct gathering *gathering, struct stretch *stretch, enum mode mode, int64_t time_ns) {
-    time_ns = stretch_time(gathering, stretch, time_ns);
-    if (mode == stretch->now || !stretch->counted) return;
-    if (time_ns > stretch->since_ns && stretch->now != stretch->written) {
-        write_change(gathering->series, stretch);
-        stretch->written = stretch->now;
-    }
-    stretch->now = (uint8_t)mode;
-    stretch->since_ns = time_ns;
+    stretch_to(gathering->series, stretch, mode, time_ns);
 }
 
 static enum mode stretch_mode(const struct gathering *gathering, const struct stretch *stretch) {
@@ -64,23 +33,12 @@ static enum mode stretch_mode(const struct gathering *gathering, const struct st
 
 static void stretch_begin(struct gathering *gathering, struct stretch *stretch, enum thread_class class,
                           enum mode mode) {
-    const int64_t from_ns = gathering->series->from_ns;
-    *stretch = (struct stretch){.now = (uint8_t)mode,
-                                .written = (uint8_t)mode,
-                                .outside = (uint8_t)mode,
-                                .counted = class == gathering->class,
-                                .since_ns = from_ns,
-                                .latest_ns = from_ns};
-}
-
-// What it is in now lasts as long as the run.
-static void stretch_last(struct gathering *gathering, const struct stretch *stretch) {
-    if (stretch->now != stretch->written) write_change(gathering->series, stretch);
+    *stretch = stretch_from(gathering->series, mode, class == gathering->class);
 }
 
 static void stretch_end(struct gathering *gathering, struct stretch *stretch, enum mode mode, int64_t time_ns) {
     stretch_turn(gathering, stretch, mode, time_ns);
-    stretch_last(gathering, stretch);
+    stretch_last(gathering->series, stretch);
 }
 
 // Where a body runs under the edit: with its spawner if it is inlined, with the body around it if it lies in one.
@@ -243,7 +201,7 @@ static void gather_thread(struct gathering *gathering, uint32_t index) {
         gather_vertex(gathering, scratch->acting[i]);
     }
     if (lives && outlasts_run(gathering->dag, thread))
-        stretch_last(gathering, gathering->top);
+        stretch_last(gathering->series, gathering->top);
     else if (lives)
         stretch_end(gathering, gathering->top, MODE_NONE, gathering->run->time_ns[last]);
 }
@@ -265,7 +223,7 @@ static void scatter(const struct state_change *from, struct state_change *to, si
 }
 
 // Radix sort, least digit first; digits in which no two times differ cost nothing.
-static void series_sort(struct state_series *series, struct state_change **spare) {
+void series_sort(struct state_series *series, struct state_change **spare) {
     int digits = (64 - __builtin_clzll((uint64_t)(series->to_ns - series->from_ns) | 1) + DIGIT_BITS - 1) / DIGIT_BITS;
     uint32_t tally[DIGIT_COUNT][DIGITS];
     memset(tally, 0, (size_t)digits * sizeof tally[0]);
@@ -346,12 +304,12 @@ static bool tells_blocked(const struct trace *trace) {
     return trace->version >= 2 && work_is_recorded(trace);
 }
 
-static void usage_all(struct metrics_work *work, struct usage usages[STATE_COUNT]) {
+static void usage_all(struct metrics_work *work, const struct trace *trace, struct usage usages[STATE_COUNT]) {
     const struct metrics_scratch *scratch = work->scratch;
     sweep(&work->series, scratch->time_at, scratch->levels);
     double wall = (double)(work->series.to_ns - work->series.from_ns);
     for (int s = 0; s < STATE_COUNT; s++) usages[s] = usage_of(scratch->time_at[s], scratch->levels, wall);
-    if (!tells_blocked(scratch->dag->trace)) usages[STATE_BLOCKED] = (struct usage){NAN, NAN, NAN}; // unknown, not 0
+    if (!tells_blocked(trace)) usages[STATE_BLOCKED] = (struct usage){NAN, NAN, NAN}; // unknown, not 0
 }
 
 // Gathers the series of the platform threads; the whole run's window is what it saw, others must be looked for.
@@ -373,7 +331,7 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
         if (work->scratch->any_virtual) {
             gather(work, edit, run, CLASS_VIRTUAL);
             series_sort(series, &work->scratch->spare);
-            usage_all(work, virtual_threads);
+            usage_all(work, work->scratch->dag->trace, virtual_threads);
         }
         gather(work, edit, run, CLASS_PLATFORM);
     }
@@ -383,8 +341,7 @@ static bool gather_window(struct metrics_work *work, const struct dag_edit *edit
 
 // Who is blocked gives a core no work. While all are asleep tasks wait for something else than cores, which no other
 // cut of the work changes: a program that mostly sleeps is not the worse for computing less.
-static double idle_share(const struct metrics_scratch *scratch, double wall) {
-    const double cores = work_cores(scratch->dag);
+static double idle_share(const struct metrics_scratch *scratch, double cores, double wall) {
     if (cores == 0 || wall <= 0) return NAN;
     double idle = 0;
     for (uint32_t level = 1; level < cores && level < scratch->levels; level++) {
@@ -393,8 +350,7 @@ static double idle_share(const struct metrics_scratch *scratch, double wall) {
     return idle / (cores * wall);
 }
 
-static double overhead_share(const struct metrics_work *work, const struct dag_edit *edit, const struct dag_run *run,
-                             double bodies_ns) {
+static double overhead_ns(const struct metrics_work *work, const struct dag_edit *edit, const struct dag_run *run) {
     const struct dag *dag = work->scratch->dag;
     double overhead = 0;
     for (uint32_t task = 0; task < dag->task_count; task++) {
@@ -403,7 +359,7 @@ static double overhead_share(const struct metrics_work *work, const struct dag_e
         if (start < work->series.from_ns || start > work->series.to_ns) continue;
         overhead += (double)work->scratch->overhead_ns[task];
     }
-    return bodies_ns > 0 ? overhead / bodies_ns : NAN;
+    return overhead;
 }
 
 // NAN where the trace does not tell.
@@ -433,24 +389,29 @@ void metrics_unknown(struct metrics *metrics) {
     metrics->cpu = cpu_unknown();
 }
 
-bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
-                   const struct window *window, const struct metrics *base, struct metrics_work *work,
-                   struct metrics *metrics, struct error *error) {
-    struct state_series *series = &work->series;
-    if (!gather_window(work, edit, run, window, metrics->virtual_threads)) {
-        return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");
-    }
-    usage_all(work, metrics->threads);
-    metrics->virtual_ready = virtual_ready(dag, run, series);
+void usage_figures(struct metrics_work *work, const struct trace *trace, double cores, double overhead,
+                   const struct metrics *base, struct metrics *metrics) {
+    const struct state_series *series = &work->series;
+    usage_all(work, trace, metrics->threads);
     metrics->wall_ns = series->to_ns - series->from_ns;
     double wall = (double)metrics->wall_ns;
     metrics->thread_time_ns = wall > 0 ? metrics->threads[STATE_OCCUPIED].mean * wall : 0;
-    metrics->tasks.idle_share = idle_share(work->scratch, wall);
-    metrics->tasks.overhead_share = overhead_share(work, edit, run, metrics->thread_time_ns);
-    metrics->lost_events = dag->trace->lost_events;
+    metrics->tasks.idle_share = idle_share(work->scratch, cores, wall);
+    metrics->tasks.overhead_share = metrics->thread_time_ns > 0 ? overhead / metrics->thread_time_ns : NAN;
+    metrics->lost_events = trace->lost_events;
     if (base) {
         metrics->composite = metrics_composite(metrics, base);
         metrics->balanced = metrics_balanced(metrics, base);
     }
+}
+
+bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
+                   const struct window *window, const struct metrics *base, struct metrics_work *work,
+                   struct metrics *metrics, struct error *error) {
+    if (!gather_window(work, edit, run, window, metrics->virtual_threads)) {
+        return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");
+    }
+    metrics->virtual_ready = virtual_ready(dag, run, &work->series);
+    usage_figures(work, dag->trace, work_cores(dag), overhead_ns(work, edit, run), base, metrics);
     return true;
 }

@@ -76,7 +76,7 @@ static void pair_spawn(struct pairing *pairing, uint32_t vertex) {
     if (!pairing->spawned_active[task]) pairing->action[vertex] = ACTION_SPAWN;
 }
 
-static int64_t least_slept_ns(const struct dag *dag, int64_t length_ns) {
+int64_t work_least_slept_ns(const struct dag *dag, int64_t length_ns) {
     bool in_cycles = work_origin(dag)->cycles_per_ns != 1;
     double least_ns = in_cycles ? SLEEP_LEAST_PART_OF_CYCLES * (double)length_ns : 0;
     return least_ns > SLEEP_LEAST_NS ? (int64_t)least_ns : SLEEP_LEAST_NS;
@@ -89,7 +89,7 @@ int64_t work_slept_ns(const struct dag *dag, uint32_t vertex) {
     int64_t slept_ns = length_ns - vertices->compute_ns[vertex] - vertices->queued_ns[vertex];
     if (slept_ns < SLEEP_LEAST_NS || vertices->rule[vertex] != RULE_RUN || edge_sleeps(dag, vertex)) return 0;
     if (!dag->origin) slept_ns -= edge_paused_ns(dag, vertex); // a simulated run has waited them out as for cores
-    return slept_ns < least_slept_ns(dag, length_ns) ? 0 : slept_ns;
+    return slept_ns < work_least_slept_ns(dag, length_ns) ? 0 : slept_ns;
 }
 
 static bool sleeps_unseen(const struct pairing *pairing, uint32_t vertex) {
@@ -305,6 +305,7 @@ static void scratch_free(struct metrics_scratch *scratch) {
     free(scratch->spare);
     free(scratch->empty.inlined);
     tasks_forget(scratch->span);
+    streamed_free(scratch->streamed);
     free(scratch);
 }
 

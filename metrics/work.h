@@ -32,6 +32,7 @@ struct stretch {
 };
 
 struct span_work;
+struct streamed;
 
 // Beside the states: active and not blocked, hence on a core or ready for one.
 enum { LEVEL_RUNNING = STATE_COUNT, LEVEL_COUNT };
@@ -53,6 +54,7 @@ struct metrics_scratch {
     struct state_change *spare;    // the radix sort's other half; series.capacity long
     int64_t *time_at[LEVEL_COUNT]; // [level]: time with so many threads in the state
     uint32_t levels;               // length of time_at[s]
+    struct streamed *streamed;     // of metrics_of_simulation; NULL until then
     struct span_work *span;        // of metrics_compute; NULL until then
     bool span_bound;               // it is of this DAG
     struct dag_edit empty;         // of runs that are DAGs of their own: flags of `inlined` and no more
@@ -113,6 +115,7 @@ static inline int64_t work_compute_ns(const struct dag *dag, const struct dag_ed
 // computed then nor waited for a core. 0 also for what is too little to tell from none, where that was not measured,
 // and of edges that sleep as events say. Of a vertex that is not its thread's first.
 int64_t work_slept_ns(const struct dag *dag, uint32_t vertex);
+int64_t work_least_slept_ns(const struct dag *dag, int64_t length_ns); // of an edge: less is none
 
 static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                                   uint32_t task) {
@@ -135,6 +138,11 @@ bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns);
 bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    const struct window *window, const struct metrics *base, struct metrics_work *work,
                    struct metrics *metrics, struct error *error);
+void series_sort(struct state_series *series, struct state_change **spare);
+// What follows from a series that is sorted, into figures that are unknown until then. Of the trace that was recorded.
+void usage_figures(struct metrics_work *work, const struct trace *trace, double cores, double overhead,
+                   const struct metrics *base, struct metrics *metrics);
+void streamed_free(struct streamed *streamed);
 bool tasks_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    struct metrics_work *work, struct metrics *metrics, struct error *error);
 void tasks_forget(struct span_work *span);

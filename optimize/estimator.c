@@ -5,6 +5,7 @@
 #include "dag/simulate/stuck.h"
 #include "dag/write.h"
 #include "metrics/requests.h"
+#include "metrics/streamed.h"
 
 #include <stdio.h>
 
@@ -86,7 +87,13 @@ static bool measure_times(struct estimator *estimator, const struct dag_run *run
 
 static bool measure_simulated(struct estimator *estimator, const struct metrics *base, bool all,
                               struct metrics *metrics, struct error *error) {
+    bool known = false;
+    if (!all && !metrics_of_simulation(estimator->simulation, estimator->window, base, &estimator->work, metrics,
+                                       &known, error))
+        return false;
+    if (known) return true;
     const struct dag *run = simulation_dag(estimator->simulation);
+    if (!run) return error_set(error, STATUS_FAILED, "no memory for an estimate");
     if (!metrics_of_run(run, all, estimator->window, base, &estimator->work, metrics, error)) return false;
     return !all || estimator->request_site == DAG_NONE ||
            metrics_requests_of_run(run, estimator->window, estimator->request_site, &estimator->work,

@@ -366,7 +366,7 @@ static void lay_thread(const struct simulation *sim, uint32_t index) {
     work->caused_count[index] = laying.caused_count;
 }
 
-static void lay_strand(void *hands, uint32_t hand, uint32_t index) {
+static void lay_process(void *hands, uint32_t hand, uint32_t index) {
     struct hand *by = (struct hand *)hands + hand;
     lay_thread(by->sim, index);
     find_places(by, &by->sim->derive->threads[index]);
@@ -374,7 +374,7 @@ static void lay_strand(void *hands, uint32_t hand, uint32_t index) {
 
 // ---- threads
 
-static struct dag_thread thread_of_strand(const struct simulation *sim, uint32_t index) {
+static struct dag_thread thread_of_process(const struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
     uint32_t model = sim->processes[index].worker.model;
     struct dag_thread thread = {.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
@@ -396,9 +396,9 @@ static uint32_t count_asides(const struct simulation *sim, const struct passages
 }
 
 // The number of its asides stands where first_aside will.
-static void count_strand(const struct simulation *sim, uint32_t index) {
+static void count_process(const struct simulation *sim, uint32_t index) {
     const struct passages *log = &sim->log[index];
-    struct dag_thread thread = thread_of_strand(sim, index);
+    struct dag_thread thread = thread_of_process(sim, index);
     uint32_t asides = count_asides(sim, log);
     thread.count = log->count - asides + log->followers;
     sim->derive->threads[index] = thread;
@@ -406,7 +406,7 @@ static void count_strand(const struct simulation *sim, uint32_t index) {
 }
 
 // Items: to forget where vertices were, and jobs; then the processes.
-enum { FORGET_VERTICES, FORGET_JOBS, FIRST_STRAND };
+enum { FORGET_VERTICES, FORGET_JOBS, FIRST_PROCESS };
 
 static void prepare(void *hands, uint32_t hand, uint32_t item) {
     const struct simulation *sim = ((struct hand *)hands + hand)->sim;
@@ -416,7 +416,7 @@ static void prepare(void *hands, uint32_t hand, uint32_t item) {
     else if (item == FORGET_JOBS)
         memset(work->places, 0xff, sim->job_count * sizeof *work->places); // likewise
     else
-        count_strand(sim, item - FIRST_STRAND);
+        count_process(sim, item - FIRST_PROCESS);
 }
 
 // Side by side, in their order. false: no memory.
@@ -652,9 +652,9 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     work->hand_count = hands;
     for (uint32_t i = 0; i < HANDS; i++) work->hands[i] = (struct hand){sim, &work->open[i * work->task_capacity], 0};
     sim->derived = *sim->dag;
-    run_all(sim, prepare, FIRST_STRAND + sim->process_count);
+    run_all(sim, prepare, FIRST_PROCESS + sim->process_count);
     if (!arrange_threads(sim)) return false;
-    run_all(sim, lay_strand, sim->process_count);
+    run_all(sim, lay_process, sim->process_count);
     lay_pools_and_resources(sim);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
@@ -673,11 +673,84 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.first_aside = work->first_aside;
     sim->derived.task_count = sim->job_count;
     sim->derived.part_of = sim->regroup.part_of;
+    sim->derived.cores = sim->cores_asked;
     run_all(sim, connect, sim->process_count + (sim->job_count + PIECE - 1) / PIECE);
     find_window(&sim->derived);
+    sim->to_derive = sim->no_memory;
     return !sim->no_memory;
 }
 
 bool derive_run(struct simulation *sim) {
     return derive_run_by(sim, sim->passed < LEAST_SHARED ? 1 : HANDS);
+}
+
+// ---- the run without a DAG
+
+struct simulated_run simulation_as_run(const struct simulation *sim) {
+    return (struct simulated_run){.dag = sim->dag,
+                                  .cores = sim->cores_asked,
+                                  .process_count = sim->process_count,
+                                  .job_count = sim->job_count,
+                                  .vertex_count = sim->passed};
+}
+
+struct dag_thread simulation_thread(const struct simulation *sim, uint32_t process) {
+    return thread_of_process(sim, process);
+}
+
+uint32_t simulation_task(const struct simulation *sim, uint32_t job) {
+    return job_task(sim, job);
+}
+
+uint32_t simulation_stretches(const struct simulation *sim, uint32_t process) {
+    return sim->log[process].count;
+}
+
+static struct laying laying_of(const struct simulation *sim) {
+    return (struct laying){.recorded = sim->dag->vertices,
+                           .paused = sim->dag->pause_count && !sim->dag->origin ? sim->dag : NULL};
+}
+
+struct run_effort simulation_effort_behind(const struct simulation *sim, uint32_t source) {
+    const struct laying laying = laying_of(sim);
+    int64_t length_ns = laying.recorded.time_ns[source] - laying.recorded.time_ns[source - 1];
+    struct effort effort = effort_of_edge(&laying, source);
+    effort = within(effort.compute_ns, effort.queued_ns, length_ns);
+    return (struct run_effort){effort.compute_ns, effort.queued_ns};
+}
+
+// What is computed up to what is no vertex belongs to the next that is one.
+static void carry_effort(const struct simulation *sim, const struct passage *passage, struct run_stretch *stretch) {
+    const struct laying laying = laying_of(sim);
+    struct effort effort = effort_of(&laying, passage, passage->time_ns - stretch->before_ns);
+    stretch->carried.compute_ns += effort.compute_ns;
+    stretch->carried.queued_ns += effort.queued_ns;
+}
+
+static int64_t last_of_passage_ns(const struct simulation *sim, const struct passage *passage) {
+    if (passage->count == 1) return passage->time_ns;
+    const int64_t *recorded_ns = sim->dag->vertices.time_ns;
+    return passage->time_ns + recorded_ns[passage->source + passage->count - 1] - recorded_ns[passage->source];
+}
+
+bool simulation_stretch(const struct simulation *sim, uint32_t process, uint32_t index, struct run_stretch *stretch) {
+    const struct passage *passage = &sim->log[process].items[index];
+    const bool is_left = passage_is_left(sim, passage);
+    if (index == 0) {
+        stretch->carried = (struct run_effort){0, 0};
+        stretch->before_ns = passage->time_ns;
+    }
+    if (sim->dag->vertices.queued_ns) carry_effort(sim, passage, stretch);
+    stretch->before_ns = is_left ? last_of_passage_ns(sim, passage) : passage->time_ns;
+    if (!is_left) return false;
+    bool inlined_end =
+        passage->kind == VERTEX_END && (job_has_moved(sim, passage->task) || passage_ends_stages(sim, passage));
+    stretch->time_ns = passage->time_ns;
+    stretch->source = passage->source;
+    stretch->count = passage->count;
+    stretch->task = passage->task;
+    stretch->kind = inlined_end ? VERTEX_RESULT : passage->kind;
+    stretch->effort = stretch->carried;
+    stretch->carried = (struct run_effort){0, 0};
+    return true;
 }

@@ -94,7 +94,8 @@ struct outcomes simulation_outcomes(const struct simulation *sim) {
     return (struct outcomes){sim->outcomes_changed, sim->outcomes_kept};
 }
 
-const struct dag *simulation_dag(const struct simulation *sim) {
+const struct dag *simulation_dag(struct simulation *sim) {
+    if (sim->to_derive && !derive_run(sim)) return NULL;
     return &sim->derived;
 }
 
@@ -265,7 +266,7 @@ enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *e
     if (sim->no_memory) return DAG_NO_MEMORY;
     if (outcome != DAG_OK) return outcome;
     pools_end_run(sim);
-    if (!derive_run(sim)) return DAG_NO_MEMORY;
-    sim->derived.cores = model->cores;
+    sim->cores_asked = model->cores;
+    sim->to_derive = true;
     return DAG_OK;
 }

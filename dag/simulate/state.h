@@ -214,6 +214,8 @@ struct simulation {
     struct passages *log; // a process each
     uint32_t passed;      // vertices in it
     struct dag derived;
+    bool to_derive;     // once the last run's is asked for
+    double cores_asked; // as struct model's
     struct derive_work *derive;
     struct stuck stuck;
     bool stuck_known;

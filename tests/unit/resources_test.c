@@ -135,10 +135,11 @@ static uint32_t kind_of(const struct program_by_hand *p, int64_t recorded_ns) {
 
 // Without an edit all models give back all times, in `pool` and `cpu` by the whole simulation.
 static void assert_recorded(struct program_by_hand *p) {
-    const struct dag *dag = p->fixture.dag, *run = simulation_dag(p->fixture.simulation);
+    const struct dag *dag = p->fixture.dag;
     dag_edit_clear(&p->fixture.edit, dag);
     for (enum model_kind kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
         assert_int_equal(simulate(p, kind), DAG_OK);
+        const struct dag *run = simulation_dag(p->fixture.simulation);
         assert_int_equal(run->vertex_count, dag->vertex_count);
         for (uint32_t v = 0; v < run->vertex_count; v++) {
             int64_t now_ns = run->vertices.time_ns[v], then_ns = dag->vertices.time_ns[run->source[v]];

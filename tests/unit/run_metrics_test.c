@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "metrics/requests.h"
+#include "metrics/streamed.h"
 #include "random_pool.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"
@@ -17,7 +18,7 @@ enum { PROGRAMS = 150 };
 
 struct fixture {
     struct simulate_fixture on;
-    struct metrics_work recorded, simulated; // workspaces
+    struct metrics_work recorded, simulated, streamed; // workspaces
 };
 
 static void open_fixture(struct fixture *f, struct trace_builder *tb) {
@@ -28,13 +29,42 @@ static void open_fixture(struct fixture *f, struct trace_builder *tb) {
 static void close_fixture(struct fixture *f) {
     metrics_work_destroy(&f->recorded);
     metrics_work_destroy(&f->simulated);
+    metrics_work_destroy(&f->streamed);
     simulate_fixture_close(&f->on);
+}
+
+static unsigned streamed, asked;
+
+// Figures without a DAG are those of the DAG, to the last bit.
+static void assert_streamed(struct fixture *f) {
+    struct metrics m, of_dag;
+    struct simulation *simulation = f->on.simulation;
+    const struct window *window = NULL;
+    bool known;
+    asked++;
+    bool done = metrics_of_simulation(simulation, window, NULL, &f->streamed, &m, &known, &f->on.error);
+    bool derived =
+        metrics_of_run(simulation_dag(simulation), false, window, NULL, &f->simulated, &of_dag, &f->on.error);
+    if (!known) return;
+    streamed++;
+    assert_int_equal(done, derived);
+    if (!done) return;
+    assert_int_equal(m.wall_ns, of_dag.wall_ns);
+    assert_memory_equal(&m.thread_time_ns, &of_dag.thread_time_ns, sizeof m.thread_time_ns);
+    assert_memory_equal(m.threads, of_dag.threads, sizeof m.threads);
+    assert_memory_equal(&m.tasks.overhead_share, &of_dag.tasks.overhead_share, sizeof m.tasks.overhead_share);
+    assert_memory_equal(&m.tasks.idle_share, &of_dag.tasks.idle_share, sizeof m.tasks.idle_share);
+    assert_int_equal(m.lost_events, of_dag.lost_events);
+    assert_int_equal(f->streamed.series.from_ns, f->simulated.series.from_ns);
+    assert_int_equal(f->streamed.series.to_ns, f->simulated.series.to_ns);
+    assert_int_equal(f->streamed.series.count, f->simulated.series.count);
 }
 
 // false: the run has no end.
 static bool simulate(struct fixture *f, enum model_kind kind, struct metrics *m) {
     const struct model model = {.kind = kind};
     if (simulation_run(f->on.simulation, &f->on.edit, &model) != DAG_OK) return false;
+    assert_streamed(f);
     return metrics_of_run(simulation_dag(f->on.simulation), true, NULL, NULL, &f->simulated, m, &f->on.error);
 }
 
@@ -172,12 +202,39 @@ static void test_shared_cores(void **state) {
     assert_true(estimated > PROGRAMS / 2);
 }
 
+// All kinds of plan, on pools of all kinds, with resources or without.
+static void test_streamed(void **state) {
+    streamed = asked = 0;
+    for (uint64_t seed = 1; seed <= 4 * PROGRAMS; seed++) {
+        struct fixture f = {0};
+        struct random_source source = {seed};
+        if (seed % 2)
+            simulate_fixture_open_random(&f.on, seed, 1 + (uint32_t)(seed % 4));
+        else
+            simulate_fixture_open_resources(&f.on, seed, 1 + (uint32_t)(seed % 4), seed % 4 == 0);
+        for (enum model_kind kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
+            struct metrics m;
+            for (uint64_t share = 0; share < 3; share++) {
+                simulate_fixture_inline_random(&f.on, &source, share, 4);
+                simulate(&f, kind, &m);
+            }
+            for (uint32_t t = 0; t < f.on.dag->task_count && kind != MODEL_DAG; t += 3) {
+                dag_edit_clear(&f.on.edit, f.on.dag);
+                if (dag_split_refusal(f.on.dag, t)) continue;
+                dag_edit_split(&f.on.edit, t, 3);
+                simulate(&f, kind, &m);
+            }
+        }
+        close_fixture(&f);
+    }
+    print_message("%u of %u runs streamed\n", streamed, asked);
+    assert_true(streamed > asked / 12);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_changed),
-        cmocka_unit_test(test_inlined),
-        cmocka_unit_test(test_pools),
-        cmocka_unit_test(test_shared_cores),
+        cmocka_unit_test(test_nothing_changed), cmocka_unit_test(test_inlined),  cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_shared_cores),    cmocka_unit_test(test_streamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
