@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FETCHED_AHEAD = 16 }; // stretches
+
 struct happening { // a vertex that opens or closes, or that a process slept before
     int64_t time_ns;
     int64_t slept_ns; // if it was in a body; 0: it did not
@@ -44,8 +46,8 @@ struct stream {
     uint32_t vertex;           // the next, in order of the run
     uint32_t first;            // the process's first
     uint32_t count;            // happenings
-    uint32_t unfinished;       // ENDs of unfinished tasks at the process's end so far,
-    uint32_t before_these;     // and happenings before them
+    uint32_t ends;             // ENDs at the process's end so far
+    uint32_t unfinished;       // those of unfinished tasks at the very end
     int64_t time_ns, fetch_ns; // of the vertex before; of the first of the IDLE and BUSY right before
     uint32_t fetched;          // task that these name, DAG_NONE: there are none
     uint32_t last_task;
@@ -180,9 +182,7 @@ static void note_happening(struct stream *stream, unsigned kind, uint32_t task, 
                            struct run_effort effort) {
     const unsigned noted = 1u << VERTEX_START | 1u << VERTEX_END | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_WAIT_END |
                            1u << VERTEX_ACQUIRE | 1u << VERTEX_ACQUIRED | 1u << VERTEX_GIVEN_UP;
-    bool unfinished = kind == VERTEX_END && flags_of(stream, task) & TASK_UNFINISHED;
-    if (unfinished && stream->unfinished++ == 0) stream->before_these = stream->count;
-    if (!unfinished) stream->unfinished = 0;
+    stream->ends = kind == VERTEX_END ? stream->ends + 1 : 0;
     const int64_t slept = slept_ns(stream, kind, time_ns, effort);
     if (!(noted >> kind & 1) && slept == 0) return;
     stream->own->happenings[stream->count++] =
@@ -218,18 +218,30 @@ static void read_stretch(struct stream *stream, const struct run_stretch *stretc
     }
 }
 
+// What is under way is open.
+static void cut_unfinished(struct stream *stream) {
+    const struct happening *happenings = stream->own->happenings;
+    const uint32_t count = stream->count;
+    while (count - stream->count < stream->ends &&
+           flags_of(stream, happenings[stream->count - 1].task) & TASK_UNFINISHED)
+        stream->count--;
+    stream->unfinished = count - stream->count;
+}
+
 static void read_process(struct stream *stream, uint32_t process) {
     stream->first = stream->vertex;
-    stream->count = stream->unfinished = 0;
+    stream->count = stream->ends = 0;
     stream->fetched = DAG_NONE;
     struct run_stretch stretch = {0};
     for (uint32_t i = 0, count = simulation_stretches(stream->simulation, process); i < count; i++) {
+        uint32_t ahead = simulation_job_at(stream->simulation, process, i + FETCHED_AHEAD);
+        if (ahead < stream->run.job_count) __builtin_prefetch(&stream->own->handovers[ahead], 1);
         if (!simulation_stretch(stream->simulation, process, i, &stretch)) continue;
         if (stream->vertex == stream->first && stretch.time_ns < stream->first_ns) stream->first_ns = stretch.time_ns;
         read_stretch(stream, &stretch);
     }
     if (stream->vertex > stream->first && stream->time_ns > stream->last_ns) stream->last_ns = stream->time_ns;
-    if (stream->unfinished) stream->count = stream->before_these;
+    cut_unfinished(stream);
 }
 
 // ---- what opens and closes, paired as work.c says

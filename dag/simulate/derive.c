@@ -706,6 +706,20 @@ uint32_t simulation_stretches(const struct simulation *sim, uint32_t process) {
     return sim->log[process].count;
 }
 
+// Of a stretch to come what is recorded is fetched, too.
+uint32_t simulation_job_at(const struct simulation *sim, uint32_t process, uint32_t index) {
+    const struct passages *log = &sim->log[process];
+    if (index >= log->count) return DAG_NONE;
+    const uint32_t source = log->items[index].source;
+    if (source != DAG_NONE) {
+        __builtin_prefetch(&sim->dag->vertices.time_ns[source]);
+        __builtin_prefetch(&sim->dag->vertices.cause[source]);
+        __builtin_prefetch(&sim->dag->vertices.kind[source]);
+        __builtin_prefetch(&sim->dag->vertices.task[source]);
+    }
+    return log->items[index].task;
+}
+
 static struct laying laying_of(const struct simulation *sim) {
     return (struct laying){.recorded = sim->dag->vertices,
                            .paused = sim->dag->pause_count && !sim->dag->origin ? sim->dag : NULL};

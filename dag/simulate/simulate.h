@@ -190,6 +190,8 @@ uint32_t simulation_stretches(const struct simulation *simulation, uint32_t proc
 // In their order. false: it is no part of that DAG.
 bool simulation_stretch(const struct simulation *simulation, uint32_t process, uint32_t index,
                         struct run_stretch *stretch);
+// What that stretch names, DAG_NONE beyond the last: for callers that fetch ahead.
+uint32_t simulation_job_at(const struct simulation *simulation, uint32_t process, uint32_t index);
 // Of a vertex behind the first of its stretch.
 struct run_effort simulation_effort_behind(const struct simulation *simulation, uint32_t source);
 
