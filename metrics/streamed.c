@@ -8,6 +8,7 @@
 // event says whether what they had to await is part of the run.
 #include "metrics/streamed.h"
 
+#include "dag/simulate/stretches.h"
 #include "metrics/stretch.h"
 
 #include <stdlib.h>

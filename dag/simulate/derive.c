@@ -15,6 +15,7 @@
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/passage.h"
+#include "dag/simulate/stretches.h"
 
 #include <stdlib.h>
 #include <string.h>

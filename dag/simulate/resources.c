@@ -9,8 +9,9 @@
 // which they got it when recorded, which is what is known of how the lock chooses.
 //
 // A wait that was recorded, and of which nothing known was the cause, keeps its length; meanwhile something unknown has
-// the resource. A time limit is an event that races the grant: where both come at one time, the grant counts. Where the
-// outcome is another than recorded, the task goes on as another of its site did that had this outcome (donors.c).
+// as many units as it asked for. A time limit is an event that races the grant: where both come at one time, the grant
+// counts. Where the outcome is another than recorded, the task goes on as another of its site did that had this outcome
+// (donors.c).
 #include "dag/simulate/resources.h"
 
 #include "dag/ns.h"
@@ -153,7 +154,7 @@ static bool is_enough(const struct simulation *sim, uint32_t index, uint32_t ask
     const struct dag_ask *of = &sim->dag->asks[ask];
     const struct resource *resource = &sim->resources[of->resource];
     if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return true;
-    return resource->unknown == 0 && resource->available >= of->units;
+    return resource->available - resource->unknown >= of->units;
 }
 
 // Whether it gives up as it did, though there is enough: it stands in nobody's way.
@@ -241,12 +242,12 @@ static void keep_outcome(struct simulation *sim, uint32_t index, int64_t now_ns)
 
 static void serve(struct simulation *sim, struct resource *resource, int64_t now_ns) {
     uint32_t index = resource->first;
-    while (index != DAG_NONE && resource->unknown == 0) {
+    while (index != DAG_NONE) {
         const struct process *process = &sim->processes[index];
         uint32_t next = process->wait.next;
         int32_t units = sim->dag->asks[process->wait.ask].units;
         bool waits = process->wait.state == ASK_LISTED || process->wait.state == ASK_AS_RECORDED;
-        if (waits && resource->available - resource->promised < units) return;
+        if (waits && resource->available - resource->unknown - resource->promised < units) return;
         if (process->wait.state == ASK_LISTED) call(sim, index, now_ns);
         if (process->wait.state == ASK_AS_RECORDED) keep_outcome(sim, index, now_ns);
         index = next;
@@ -308,7 +309,7 @@ static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns
     process->wait.state = ASK_UNKNOWN;
     process->wait.called_ns = now_ns + of->unknown_ns;
     if (of->given_up) process->wait.called_ns = min_ns(process->wait.called_ns, process->wait.limit_ns);
-    resource_of(sim, process->wait.ask)->unknown++;
+    resource_of(sim, process->wait.ask)->unknown += of->units;
 }
 
 bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
@@ -364,7 +365,7 @@ static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) 
     struct process *process = &sim->processes[index];
     struct resource *resource = resource_of(sim, process->wait.ask);
     uint32_t first = resource->first;
-    resource->unknown--;
+    resource->unknown -= sim->dag->asks[process->wait.ask].units;
     bool precedes = first == DAG_NONE || key_of(sim, process->wait.ask, now_ns) <= sim->processes[first].wait.key;
     bool late = sim->dag->asks[process->wait.ask].given_up && process->wait.limit_ns <= now_ns;
     bool gets = !late && precedes && fits(sim, index, process->wait.ask);

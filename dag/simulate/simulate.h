@@ -98,10 +98,10 @@
 //     then. Else they wake up first, and have it if there is enough still; if another takes it meanwhile, those called
 //     last are called off and wait on, but for those that compute already, which come in vain. Waking takes as long as
 //     it did (waking_ns), or the mean wake-up where there was no wait. A wait of unknown cause (unknown_ns) takes as
-//     long as it did, and keeps all others out meanwhile. Time is up limit_ns after it asked, unless it was called.
-//     Where that is another outcome than recorded the task goes on as a donor did (donors.c), and gives up as recorded,
-//     whatever there is, where it has none. A lock that its process has already costs nothing. Where no release is told
-//     the lock comes back held_ns after it was had.
+//     long as it did, and meanwhile as many units as it asked for are had by something unknown. Time is up limit_ns
+//     after it asked, unless it was called. Where that is another outcome than recorded the task goes on as a donor did
+//     (donors.c), and gives up as recorded, whatever there is, where it has none. A lock that its process has already
+//     costs nothing. Where no release is told the lock comes back held_ns after it was had.
 //   Cores. An edge is awake, computing or ready to, for compute_ns + queued_ns from its beginning on; where it sleeps
 //     for its cause, up to its end, but not before the result came that it slept for. What a worker does between tasks,
 //     but for pick-ups, wants no core. Between two samples others take b cores: what machine and process computed less
@@ -162,38 +162,6 @@ enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_
 // pool's. Tasks keep their index: those that were inlined, staged, merged into another or split are TASK_NESTED (with
 // `result` where someone awaits it); every part of a split, the first included, is a task at the end.
 const struct dag *simulation_dag(struct simulation *simulation);
-
-// The same run as the simulation noted it, for figures that need no DAG: process by process, which are that DAG's
-// threads, in stretches of vertices. Behind the first of a stretch come those recorded behind `source`, as they did.
-struct simulated_run {
-    const struct dag *dag;                           // what was recorded
-    double cores;                                    // as struct dag's
-    uint32_t process_count, job_count, vertex_count; // jobs are that DAG's tasks; vertices at the most
-};
-struct run_effort { // of the time since the vertex before; where waits for cores were measured
-    int64_t compute_ns, queued_ns;
-};
-struct run_stretch {
-    int64_t time_ns; // of the first vertex, with the next four
-    uint32_t source; // vertex of what was recorded, or DAG_NONE
-    uint32_t task;   // job, or what the vertex names
-    uint8_t kind;    // enum vertex_kind
-    struct run_effort effort;
-    uint32_t count;
-    int64_t before_ns;         // what was passed last, and
-    struct run_effort carried; // what was computed since the vertex before, for the next call
-};
-struct simulated_run simulation_as_run(const struct simulation *simulation);
-struct dag_thread simulation_thread(const struct simulation *simulation, uint32_t process); // but for its vertices
-uint32_t simulation_task(const struct simulation *simulation, uint32_t job); // recorded, that a job is of
-uint32_t simulation_stretches(const struct simulation *simulation, uint32_t process);
-// In their order. false: it is no part of that DAG.
-bool simulation_stretch(const struct simulation *simulation, uint32_t process, uint32_t index,
-                        struct run_stretch *stretch);
-// What that stretch names, DAG_NONE beyond the last: for callers that fetch ahead.
-uint32_t simulation_job_at(const struct simulation *simulation, uint32_t process, uint32_t index);
-// Of a vertex behind the first of its stretch.
-struct run_effort simulation_effort_behind(const struct simulation *simulation, uint32_t source);
 
 const struct stuck *simulation_stuck(struct simulation *simulation); // until the next run
 

@@ -94,7 +94,7 @@ struct resource {      // a resource of the DAG in this run
     int64_t available; // units that are to be had; less than 0 where there are fewer than some hold
     int64_t promised;  // units of waiters that were called and have not come
     uint32_t first;    // waiter that is called next, DAG_NONE
-    uint32_t unknown;  // waiters that something unknown keeps from it
+    int64_t unknown;   // units that something unknown has, until whatever waits for them gets them
     uint32_t holder;   // process that took it last
     uint32_t held;     // where no release is told: by which ask
     bool unlocked;     // it is never contended

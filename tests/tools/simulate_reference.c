@@ -104,7 +104,7 @@ struct pool {
 struct resource {
     int64_t available, promised; // to those that were called
     uint32_t *list, listed;      // processes that ask
-    uint32_t unknown;            // waits that something unknown causes
+    int64_t unknown;             // units that something unknown has
 };
 
 struct holding {
@@ -1138,7 +1138,7 @@ static bool is_free(const struct reference *r, const struct process *process, ui
 
 static bool is_enough(const struct reference *r, const struct process *process, uint32_t ask) {
     const struct resource *resource = of_ask(r, ask);
-    return is_free(r, process, ask) || (!resource->unknown && resource->available >= ask_of(r, ask)->units);
+    return is_free(r, process, ask) || resource->available - resource->unknown >= ask_of(r, ask)->units;
 }
 
 // A process that comes has it, but behind those that wait for what is fair, and a reader behind a writer.
@@ -1229,9 +1229,9 @@ static void call_waiter(struct reference *r, struct process *process) {
 }
 
 static void serve(struct reference *r, struct resource *resource) {
-    for (uint32_t i = 0; i < resource->listed && !resource->unknown;) {
+    for (uint32_t i = 0; i < resource->listed;) {
         struct process *process = &r->processes[resource->list[i]];
-        bool enough = resource->available - resource->promised >= ask_of(r, process->ask)->units;
+        bool enough = resource->available - resource->unknown - resource->promised >= ask_of(r, process->ask)->units;
         if (!process->called && !enough) return;
         if (!process->called && !process->in_vain) call_waiter(r, process);
         if (i < resource->listed && resource->list[i] == index_of(r, process)) i++;
@@ -1282,7 +1282,7 @@ static void learn(struct reference *r, struct process *process) {
     struct resource *resource = of_ask(r, process->ask);
     bool late = ask_of(r, process->ask)->given_up && process->time_up <= r->now;
     int64_t place = is_fair(r, process->ask) ? now_ns(r) : recorded(r, ask_of(r, process->ask)->got);
-    resource->unknown--;
+    resource->unknown -= ask_of(r, process->ask)->units;
     bool first = !resource->listed || place <= r->processes[resource->list[0]].place;
     bool gets = !late && first && has_at_once(r, process, process->ask);
     if (gets) take_resource(r, process, process->ask);
@@ -1306,7 +1306,7 @@ static void ask_for(struct reference *r, struct process *process, uint32_t index
     } else if (ask->asked != DAG_NONE && ask->unknown_ns > 0 && !is_free(r, process, index)) {
         int64_t takes_ns = ask->unknown_ns;
         if (ask->given_up && ask->limit_ns < takes_ns) takes_ns = ask->limit_ns;
-        of_ask(r, index)->unknown++;
+        of_ask(r, index)->unknown += ask->units;
         delay(r, process, 0, takes_ns, THEN_KNOWN);
     } else if (has_at_once(r, process, index)) {
         take_resource(r, process, index);

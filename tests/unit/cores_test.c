@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { STRANDS = 100, STRETCHES = 5, PAUSES = 3, CASES = 300 };
+enum { PROCESSES = 100, STRETCHES = 5, PAUSES = 3, CASES = 300 };
 
 struct world {
     struct random_source random;
@@ -21,8 +21,8 @@ struct world {
     struct cores_background background[STRETCHES];
     struct cores_pause pauses[PAUSES];
     struct cores cores;
-    bool computes[STRANDS];
-    int64_t joined_ns[STRANDS], compute_ns[STRANDS], work_ns, end_ns;
+    bool computes[PROCESSES];
+    int64_t joined_ns[PROCESSES], compute_ns[PROCESSES], work_ns, end_ns;
 };
 
 static int64_t below(struct world *world, uint64_t limit) {
@@ -47,7 +47,7 @@ static void make_world(struct world *world, uint64_t seed, double count, double 
     for (int i = 0; i < PAUSES; i++) {
         world->pauses[i] = (struct cores_pause){(i + 1) * 20000 + below(world, 10000), 1 + below(world, 5000)};
     }
-    assert_true(cores_reserve(&world->cores, STRANDS));
+    assert_true(cores_reserve(&world->cores, PROCESSES));
     cores_begin(&world->cores, count, &world->recorded);
 }
 
@@ -76,13 +76,13 @@ static void take_one(struct world *world, bool lucky) {
 // Each process joins once, at random, until all are done.
 static void play(struct world *world, bool lucky) {
     int64_t now_ns = 0;
-    for (uint32_t process = 0; process < STRANDS; process++) {
+    for (uint32_t process = 0; process < PROCESSES; process++) {
         now_ns += below(world, 1000);
         while (world->cores.next_ns < now_ns) take_one(world, lucky);
         join_one(world, process, now_ns, lucky);
     }
     while (world->cores.next_ns != INT64_MAX) take_one(world, lucky);
-    for (uint32_t process = 0; process < STRANDS; process++) assert_false(world->computes[process]);
+    for (uint32_t process = 0; process < PROCESSES; process++) assert_false(world->computes[process]);
 }
 
 static void test_work_is_conserved_within_capacity(void **state) {
@@ -97,7 +97,7 @@ static void test_work_is_conserved_within_capacity(void **state) {
             least_taken = fmin(least_taken, count < 4 ? taken * count / 4 : taken);
         }
         double left = world.cores.stretch == STRETCHES ? 0 : least_taken;
-        assert_true(fabs(world.cores.work_ns - (double)world.work_ns) <= 2.0 * STRANDS * STRANDS);
+        assert_true(fabs(world.cores.work_ns - (double)world.work_ns) <= 2.0 * PROCESSES * PROCESSES);
         assert_true(world.cores.work_ns <= (count - left) * (double)world.cores.moved_ns + 1);
         for (uint32_t i = 0; i < world.cores.next_pause; i++) assert_true(world.pauses[i].work_ns <= world.work_ns);
         cores_destroy(&world.cores);
@@ -114,7 +114,7 @@ static void test_no_background_is_none(void **state) {
         without.cores.recorded.background_count = 0;
         play(&with, true);
         play(&without, true);
-        if (llabs(with.end_ns - without.end_ns) > 2 * STRANDS) {
+        if (llabs(with.end_ns - without.end_ns) > 2 * PROCESSES) {
             fail_msg("seed %lu: %ld, not %ld", (unsigned long)seed, (long)with.end_ns, (long)without.end_ns);
         }
         cores_destroy(&with.cores);

@@ -516,8 +516,8 @@ static void test_connections_that_are_made_later(void **state) {
         assert_int_equal(dag->asks[i].units, 1);
         assert_int_equal(dag->asks[i].unknown_ns, unknown_ns[i]);
     }
-    assert_cause(&p, 410, 400);
     assert_recorded(&p);
+    assert_cause(&p, 410, 400);
     simulate_fixture_close(&p.fixture);
 }
 

@@ -10,6 +10,7 @@
 
 #include "metrics/requests.h"
 #include "metrics/streamed.h"
+#include "random_edit.h"
 #include "random_pool.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"
@@ -218,10 +219,8 @@ static void test_streamed(void **state) {
                 simulate_fixture_inline_random(&f.on, &source, share, 4);
                 simulate(&f, kind, &m);
             }
-            for (uint32_t t = 0; t < f.on.dag->task_count && kind != MODEL_DAG; t += 3) {
-                dag_edit_clear(&f.on.edit, f.on.dag);
-                if (dag_split_refusal(f.on.dag, t)) continue;
-                dag_edit_split(&f.on.edit, t, 3);
+            for (int i = 0; i < 4 && kind != MODEL_DAG; i++) {
+                random_edit(&f.on, &source, EDIT_ALL);
                 simulate(&f, kind, &m);
             }
         }

@@ -6,6 +6,7 @@
 #include "dag/simulate/donors.h"
 #include "dag/write.h"
 #include "metrics/metrics.h"
+#include "random_edit.h"
 #include "simulate_fixture.h"
 #include "simulate_reference.h"
 
@@ -20,88 +21,11 @@
 
 #include <cmocka.h>
 
-enum { INLINE = 1, MERGE = 2, SPLIT = 4, STAGE = 8, RESIZE = 16, RESOURCES = 32, ALL_EDITS = 63, EDITS_EACH = 4 };
+enum { EDITS_EACH = 4 };
 
 #define CPU_TOLERANCE_NS 50 // the simulation ends each edge at a whole ns
 
 static uint64_t cases = 300;
-
-// ---- random edits
-
-static bool is_dispatched(const struct dag *dag, uint32_t task) {
-    switch (dag->tasks[task].dispatch) {
-    case DISPATCH_NEW:
-    case DISPATCH_WOKEN:
-    case DISPATCH_QUEUED:
-    case DISPATCH_CALLER:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void merge_some(struct simulate_fixture *fixture, struct random_source *source) {
-    uint32_t *tasks = malloc((fixture->dag->task_count + 1) * sizeof *tasks);
-    assert_non_null(tasks);
-    for (uint32_t site = 0; site < fixture->dag->site_count; site++) {
-        uint32_t count = 0;
-        if (random_below(source, 3) == 0) continue;
-        for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
-            if (fixture->dag->tasks[t].site != site || !is_dispatched(fixture->dag, t)) continue;
-            if (!dag_merge_refusal(fixture->dag, t)) tasks[count++] = t;
-        }
-        dag_edit_merge(&fixture->edit, fixture->dag, tasks, count, 2 + (uint32_t)random_below(source, 3));
-    }
-    free(tasks);
-}
-
-static enum dag_first_stage random_first_stage(const struct dag *dag, struct random_source *source, uint32_t task) {
-    bool on_pool = random_below(source, 2) && dag_combinator_keeps_pool(dag, task);
-    return on_pool ? FIRST_STAGE_ON_POOL : FIRST_STAGE_ON_SPAWNER;
-}
-
-static void edit_task(struct simulate_fixture *fixture, struct random_source *source, uint32_t t, unsigned kinds) {
-    const struct dag *dag = fixture->dag;
-    if (fixture->edit.merged_next[t] != DAG_NONE) return;
-    switch (1u << random_below(source, 4) & kinds) {
-    case INLINE:
-        if (!dag_inline_refusal(dag, t)) dag_edit_inline(&fixture->edit, t);
-        break;
-    case SPLIT:
-        if (is_dispatched(dag, t) && !dag_split_refusal(dag, t)) {
-            dag_edit_split(&fixture->edit, t, 2 + (uint32_t)random_below(source, 3));
-        }
-        break;
-    case STAGE:
-        if (!dag_combinator_refusal(dag, t)) dag_edit_combine(&fixture->edit, t, random_first_stage(dag, source, t));
-        break;
-    default:
-        break;
-    }
-}
-
-static void edit_resources(struct simulate_fixture *fixture, struct random_source *source) {
-    for (uint32_t r = 0; r < fixture->dag->resource_count; r++) {
-        if (!fixture->dag->resources[r].tells_holds || random_below(source, 3)) continue;
-        if (!dag_unlock_refusal(fixture->dag, r)) dag_edit_unlock(&fixture->edit, r);
-        if (!dag_resize_resource_refusal(fixture->dag, r))
-            dag_edit_resize_resource(&fixture->edit, r, 1 + (int64_t)random_below(source, 4));
-    }
-}
-
-static void random_edit(struct simulate_fixture *fixture, struct random_source *source, unsigned kinds) {
-    dag_edit_clear(&fixture->edit, fixture->dag);
-    uint64_t share = 1 + random_below(source, 4);
-    if (kinds & MERGE && random_below(source, 2)) merge_some(fixture, source);
-    for (uint32_t t = 0; t < fixture->dag->task_count; t++) {
-        if (random_below(source, 4) < share) edit_task(fixture, source, t, kinds);
-    }
-    for (uint32_t p = 1; p < fixture->dag->pool_count && kinds & RESIZE; p++) {
-        if (dag_resize_refusal(fixture->dag, p) || random_below(source, 3)) continue;
-        dag_edit_resize(&fixture->edit, p, 1 + (int32_t)random_below(source, 5));
-    }
-    if (kinds & RESOURCES) edit_resources(fixture, source);
-}
 
 // For a failure: what was asked for.
 static const char *edit_text(const struct simulate_fixture *fixture) {
@@ -426,7 +350,7 @@ static void test_replay_of_resources_is_exact(void **state) {
 
 // Under the empty edit, of resources alone, of tasks alone, and of all.
 static void compare_resources(uint64_t seed, uint32_t cores, bool limits, const struct model *model) {
-    static const unsigned kinds[] = {0, RESOURCES, INLINE | RESIZE, RESOURCES, ALL_EDITS};
+    static const unsigned kinds[] = {0, EDIT_RESOURCES, EDIT_INLINE | EDIT_RESIZE, EDIT_RESOURCES, EDIT_ALL};
     struct simulate_fixture fixture;
     struct random_source source = {seed};
     simulate_fixture_open_resources(&fixture, seed, cores, limits);
@@ -463,7 +387,7 @@ static void test_pool_equals_reference(void **state) {
         struct random_source source = {seed};
         simulate_fixture_open_random(&fixture, seed, 0);
         for (unsigned i = 0; i < EDITS_EACH; i++) {
-            random_edit(&fixture, &source, ALL_EDITS);
+            random_edit(&fixture, &source, EDIT_ALL);
             compare(&fixture, &model, 0, seed);
         }
         simulate_fixture_close(&fixture);
@@ -479,7 +403,7 @@ static void test_cpu_equals_reference(void **state) {
         simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
         for (unsigned i = 0; i < EDITS_EACH; i++) {
             const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
-            random_edit(&fixture, &source, i % 2 ? ALL_EDITS : INLINE | RESIZE);
+            random_edit(&fixture, &source, i % 2 ? EDIT_ALL : EDIT_INLINE | EDIT_RESIZE);
             compare(&fixture, &model, CPU_TOLERANCE_NS, seed);
         }
         simulate_fixture_close(&fixture);
@@ -515,7 +439,7 @@ static void test_stealing_equals_reference(void **state) {
             helped += fixture.dag->tasks[t].dispatch == DISPATCH_HELPED;
         compare(&fixture, &model, 0, seed);
         for (unsigned i = 0; i < EDITS_EACH; i++) {
-            random_edit(&fixture, &source, i % 2 ? ALL_EDITS : INLINE | RESIZE);
+            random_edit(&fixture, &source, i % 2 ? EDIT_ALL : EDIT_INLINE | EDIT_RESIZE);
             inlined += fixture.edit.inlined_count;
             compare(&fixture, &model, 0, seed);
         }
@@ -561,7 +485,7 @@ static void test_background_equals_reference(void **state) {
         add_background(&fixture, &source, 100, samples);
         for (unsigned i = 0; i < EDITS_EACH; i++) {
             const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
-            random_edit(&fixture, &source, i % 2 ? ALL_EDITS : INLINE | RESIZE);
+            random_edit(&fixture, &source, i % 2 ? EDIT_ALL : EDIT_INLINE | EDIT_RESIZE);
             compare(&fixture, &model, CPU_TOLERANCE_NS, seed);
         }
         remove_background(&fixture);
@@ -582,7 +506,7 @@ static void test_no_background_changes_nothing(void **state) {
         struct dag_sample samples[SAMPLES];
         simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
         const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
-        random_edit(&fixture, &source, ALL_EDITS);
+        random_edit(&fixture, &source, EDIT_ALL);
         uint32_t count = 2 * fixture.dag->vertex_count;
         int64_t *before = malloc(count * sizeof *before), *after = malloc(count * sizeof *after);
         assert_true(before && after);
@@ -661,7 +585,7 @@ static void test_work_and_span_are_least(void **state) {
         simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
         double cores = 1 + (double)random_below(&source, 4);
         const struct model model = {.kind = MODEL_CPU, .cores = cores};
-        random_edit(&fixture, &source, ALL_EDITS);
+        random_edit(&fixture, &source, EDIT_ALL);
         bool known = simulates(&fixture.edit, model.kind);
         if (known && simulation_run(fixture.simulation, &fixture.edit, &model) == DAG_OK) {
             struct metrics metrics = metrics_of(simulation_dag(fixture.simulation));
@@ -713,7 +637,7 @@ static void test_work_is_conserved_and_causes_come_first(void **state) {
         simulate_fixture_open_random(&fixture, seed, seed % 4);
         for (unsigned i = 0; i < EDITS_EACH; i++) {
             const struct model model = {.kind = i % 2 ? MODEL_CPU : MODEL_POOL};
-            random_edit(&fixture, &source, i < 2 ? INLINE | RESIZE : ALL_EDITS);
+            random_edit(&fixture, &source, i < 2 ? EDIT_INLINE | EDIT_RESIZE : EDIT_ALL);
             if (!simulates(&fixture.edit, model.kind)) continue;
             if (simulation_run(fixture.simulation, &fixture.edit, &model) != DAG_OK) continue;
             check_causes(&fixture, seed);
@@ -860,7 +784,7 @@ static void check_laws_of_resources(struct simulate_fixture *fixture, const stru
 
 static void test_laws_of_resources(void **state) {
     (void)state;
-    static const unsigned kinds[] = {0, RESOURCES, INLINE | RESIZE | RESOURCES, RESOURCES};
+    static const unsigned kinds[] = {0, EDIT_RESOURCES, EDIT_INLINE | EDIT_RESIZE | EDIT_RESOURCES, EDIT_RESOURCES};
     uint64_t changed = 0;
     for (uint64_t seed = 0; seed < cases; seed++) {
         struct simulate_fixture fixture;
@@ -932,7 +856,8 @@ static void check_written(const struct simulate_fixture *fixture, uint64_t seed)
 
 static void test_runs_are_written_as_they_were(void **state) {
     (void)state;
-    static const unsigned kinds[EDITS_EACH] = {MERGE | RESIZE, SPLIT, STAGE | INLINE, ALL_EDITS};
+    static const unsigned kinds[EDITS_EACH] = {EDIT_MERGE | EDIT_RESIZE, EDIT_SPLIT, EDIT_STAGE | EDIT_INLINE,
+                                               EDIT_ALL};
     for (uint64_t seed = 0; seed < cases; seed++) {
         struct simulate_fixture fixture;
         struct random_source source = {seed};
