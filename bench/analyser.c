@@ -8,6 +8,7 @@
 #include "bench/random.h"
 #include "dag/propagate/segments.h"
 #include "dag/simulate/simulate.h"
+#include "metrics/metrics.h"
 #include "metrics/streamed.h"
 #include "tracefile/writer.h"
 

@@ -5,7 +5,7 @@
 #ifndef REHYPE_METRICS_BYTECODES_H
 #define REHYPE_METRICS_BYTECODES_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 struct bytecodes_site {
     uint32_t site; // index into dag->sites; DAG_NONE: of tasks that nobody was seen to spawn (main)

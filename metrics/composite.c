@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // One number for a run against its base (SPEC section 2).
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 double metrics_composite(const struct metrics *m, const struct metrics *base) {
     const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];

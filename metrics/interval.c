@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/interval.h"
 
+#include "metrics/metrics.h"
 #include "metrics/statistics.h"
 #include "metrics/work.h"
 

@@ -20,7 +20,7 @@
 #ifndef REHYPE_METRICS_INTERVAL_H
 #define REHYPE_METRICS_INTERVAL_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 enum interval_figure {
     INTERVAL_WALL,

@@ -3,7 +3,7 @@
 #ifndef REHYPE_METRICS_LATENESS_H
 #define REHYPE_METRICS_LATENESS_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 struct lateness {
     uint32_t site; // index into dag->sites; DAG_NONE: of tasks whose spawn was not seen

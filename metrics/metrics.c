@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/metrics.h"
+
 #include "metrics/grain.h"
 #include "metrics/requests.h"
 #include "metrics/work.h"
+
+#include <stdlib.h>
 
 // Collections stop every thread, hence they are told by recorded times, whatever the edit.
 static void count_collections(const struct dag *dag, const struct window *window, struct metrics *metrics) {
@@ -64,4 +68,14 @@ bool metrics_of_run(const struct dag *run, bool all, const struct window *window
     work_forget(work, run);
     return work_bind_run(work, run, error) &&
            (all ? compute_all : usage_compute)(run, &work->scratch->empty, &times, window, base, work, metrics, error);
+}
+
+void metrics_work_destroy(struct metrics_work *work) {
+    work_empty(work);
+    if (work->scratch) {
+        tasks_forget(work->scratch->span);
+        streamed_free(work->scratch->streamed);
+    }
+    free(work->scratch);
+    *work = (struct metrics_work){0};
 }

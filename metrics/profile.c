@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The concurrency profile: threads in a state against normalised time (R Fig. 4).
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 #include <stdlib.h>
 

@@ -29,7 +29,7 @@
 #ifndef REHYPE_METRICS_REQUESTS_H
 #define REHYPE_METRICS_REQUESTS_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 // site: index into dag->sites, or DAG_NONE for the outermost. The run must be of this edit. Errors: no memory. Cost:
 // about 10 ns a vertex, and a sort of the requests' bodies.

@@ -4,7 +4,7 @@
 #ifndef REHYPE_METRICS_RESOURCES_H
 #define REHYPE_METRICS_RESOURCES_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 struct resource_place {
     struct trace_site site;

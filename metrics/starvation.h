@@ -4,7 +4,7 @@
 #ifndef REHYPE_METRICS_STARVATION_H
 #define REHYPE_METRICS_STARVATION_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 struct resource_starvation {
     uint32_t resource; // index into dag->resources

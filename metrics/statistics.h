@@ -3,7 +3,7 @@
 #ifndef REHYPE_METRICS_STATISTICS_H
 #define REHYPE_METRICS_STATISTICS_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 // Sorts the values. Quantiles between two values are interpolated; of no values all are NAN.
 struct quantiles quantiles_of(double *values, size_t count);

@@ -4,7 +4,7 @@
 #define REHYPE_METRICS_STREAMED_H
 
 #include "dag/simulate/simulate.h"
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 // The figures of metrics_of_run with `all` false, of the last run, which was not stuck, to the last bit, without making
 // it a DAG. *known false: only that DAG tells them, ask metrics_of_run. Errors as of metrics_of_run.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // --window FROM..TO: seconds, per cent, or calls of a method.
 #include "dag/build/perturbation.h"
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -289,7 +289,8 @@ static bool scratch_fill(struct metrics_scratch *scratch, struct state_series *s
     return make_room_for_changes(scratch, series);
 }
 
-static void scratch_free(struct metrics_scratch *scratch) {
+void work_empty(struct metrics_work *work) {
+    struct metrics_scratch *scratch = work->scratch;
     if (!scratch) return;
     for (int l = 0; l < LEVEL_COUNT; l++) free(scratch->time_at[l]);
     free(scratch->action);
@@ -304,15 +305,9 @@ static void scratch_free(struct metrics_scratch *scratch) {
     free(scratch->overhead_ns);
     free(scratch->spare);
     free(scratch->empty.inlined);
-    tasks_forget(scratch->span);
-    streamed_free(scratch->streamed);
-    free(scratch);
-}
-
-void metrics_work_destroy(struct metrics_work *work) {
-    scratch_free(work->scratch);
     free(work->series.changes);
-    *work = (struct metrics_work){0};
+    *scratch = (struct metrics_scratch){.span = scratch->span, .streamed = scratch->streamed};
+    work->series = (struct state_series){0};
 }
 
 bool work_bind(struct metrics_work *work, const struct dag *dag, const struct dag_edit *edit, struct error *error) {
@@ -324,7 +319,7 @@ bool work_bind(struct metrics_work *work, const struct dag *dag, const struct da
     if (scratch->dag == dag) return true;
     scratch->dag = dag;
     if (scratch_fill(scratch, &work->series)) return true;
-    metrics_work_destroy(work);
+    work_empty(work);
     return error_set(error, STATUS_FAILED, "no memory for the metrics of %u events", dag->vertex_count);
 }
 

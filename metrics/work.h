@@ -3,7 +3,7 @@
 #ifndef REHYPE_METRICS_WORK_H
 #define REHYPE_METRICS_WORK_H
 
-#include "metrics/metrics.h"
+#include "metrics/figures.h"
 
 // What a vertex does to its thread's state. Opens and closes, sleeps and wakes are matched pairs that nest, so that an
 // edit, which moves whole bodies, keeps them so. A pair with a lost half has none, but for those open at a thread's
@@ -63,6 +63,9 @@ struct metrics_scratch {
 
 // Binds the workspace to a DAG, unless it is that already, and its chain to an edit. Memory is kept from DAG to DAG.
 bool work_bind(struct metrics_work *work, const struct dag *dag, const struct dag_edit *edit, struct error *error);
+
+// Frees what work_bind made, but for what other files keep in scratch.
+void work_empty(struct metrics_work *work);
 
 // The same for a run that is a DAG of its own, with scratch->empty as its edit.
 bool work_bind_run(struct metrics_work *work, const struct dag *run, struct error *error);

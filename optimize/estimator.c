@@ -4,6 +4,7 @@
 #include "dag/propagate/deadlock.h"
 #include "dag/simulate/stuck.h"
 #include "dag/write.h"
+#include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/streamed.h"
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "metrics/interval.h"
+#include "metrics/metrics.h"
 #include "random_trace.h"
 
 #include <stdlib.h>

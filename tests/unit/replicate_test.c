@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "metrics/metrics.h"
 #include "optimize/estimator.h"
 #include "random_trace.h"
 

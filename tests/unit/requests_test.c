@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "random_trace.h"
 #include "simulate_fixture.h"

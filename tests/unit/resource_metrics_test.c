@@ -9,6 +9,7 @@
 
 #include "dag/names.h"
 #include "dag/simulate/stuck.h"
+#include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/resources.h"
 #include "simulate_fixture.h"

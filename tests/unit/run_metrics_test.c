@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/streamed.h"
 #include "random_edit.h"
