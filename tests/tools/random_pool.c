@@ -44,7 +44,7 @@ enum actor_state { COMPUTING, SLEEPING, AWAITING, ASKING, IDLE, GONE };
 struct actor {
     enum actor_state state;
     uint64_t left;                    // of computing, 2^-20 ns
-    uint64_t until;                   // of sleeping; of asking: when its time is up, UINT64_MAX: never
+    uint64_t until;                   // of sleeping; of asking and idle: when its time is up, UINT64_MAX: never
     uint64_t deadline;                // likewise, of one that was called
     bool called;                      // it asks, and comes to look
     uint64_t computed;                // so far
@@ -265,7 +265,7 @@ static uint64_t cost(struct play *play, uint64_t base_ns) {
 
 static struct actor *make_actor(struct play *play, uint32_t pool) {
     struct actor *actor = &play->actors[play->actor_count++];
-    *actor = (struct actor){.state = IDLE, .pool = pool, .run_id = RUN_ID + play->actor_count};
+    *actor = (struct actor){.state = IDLE, .until = UINT64_MAX, .pool = pool, .run_id = RUN_ID + play->actor_count};
     tb_thread(play->tb, play->actor_count, "thread", 0);
     return actor;
 }
@@ -327,6 +327,7 @@ static uint32_t next_task(struct play *play, struct actor *actor) {
 
 // Later than the shutdown that it follows.
 static void retire(struct play *play, struct actor *actor, const struct actor *by) {
+    play->pools[actor->pool].workers--;
     emit_at(play, actor, by->next_ns, (const uint64_t[4]){EVENT_RETIRE, play->pools[actor->pool].id});
     EMIT(play, actor, EVENT_THREAD_END, actor->run_id, cpu_of(actor));
     actor->state = GONE;
@@ -338,6 +339,35 @@ static void pick_up(struct play *play, struct actor *actor, uint32_t task, enum 
     begin_task(play, actor, task, latency_ns, dispatch);
 }
 
+static bool may_retire(const struct play *play, uint32_t pool) {
+    uint32_t core = play->options->pools[pool].rules == POOL_CACHED ? 0 : play->options->pools[pool].threads;
+    if (!play->options->pools[pool].keep_alive_ns) return false;
+    return play->options->pools[pool].core_times_out || play->pools[pool].workers > core;
+}
+
+static void fall_asleep(struct play *play, struct actor *actor) {
+    struct pool_state *pool = &play->pools[actor->pool];
+    actor->state = IDLE;
+    actor->until = UINT64_MAX;
+    if (may_retire(play, actor->pool))
+        actor->until = play->now + (play->options->pools[actor->pool].keep_alive_ns << FRACTION);
+    pool->idle[pool->idle_count++] = (uint32_t)(actor - play->actors);
+}
+
+// Who finds that there are not more than core by now stays for good.
+static void idle_out(struct play *play, struct actor *actor) {
+    struct pool_state *pool = &play->pools[actor->pool];
+    uint32_t place = 0;
+    actor->until = UINT64_MAX;
+    if (!may_retire(play, actor->pool)) return;
+    while (pool->idle[place] != (uint32_t)(actor - play->actors)) place++;
+    take_at(pool->idle, &pool->idle_count, place);
+    pool->workers--;
+    EMIT(play, actor, EVENT_RETIRE, pool->id);
+    EMIT(play, actor, EVENT_THREAD_END, actor->run_id, cpu_of(actor));
+    actor->state = GONE;
+}
+
 static void come_free(struct play *play, struct actor *actor) {
     struct pool_state *pool = &play->pools[actor->pool];
     EMIT(play, actor, EVENT_IDLE, pool->id);
@@ -347,8 +377,7 @@ static void come_free(struct play *play, struct actor *actor) {
     } else if (pool->shut_down) {
         retire(play, actor, actor);
     } else {
-        actor->state = IDLE;
-        pool->idle[pool->idle_count++] = (uint32_t)(actor - play->actors);
+        fall_asleep(play, actor);
     }
 }
 
@@ -720,6 +749,10 @@ static void start_body(struct play *play, struct actor *actor, uint32_t task) {
 
 // What the actor was busy with is over.
 static void go_on(struct play *play, struct actor *actor) {
+    if (actor->state == IDLE) {
+        idle_out(play, actor);
+        return;
+    }
     struct frame *frame = top(actor);
     const struct program_step *step = &play->program->tasks[frame->task].steps[frame->step];
     switch (frame->phase) {
@@ -789,7 +822,7 @@ static struct actor *first_over(struct play *play) {
     struct actor *found = NULL;
     for (uint32_t i = 0; i < play->actor_count; i++) {
         struct actor *actor = &play->actors[i];
-        bool ends = actor->state == ASKING && actor->until != UINT64_MAX;
+        bool ends = (actor->state == ASKING || actor->state == IDLE) && actor->until != UINT64_MAX;
         if (actor->state != COMPUTING && actor->state != SLEEPING && !ends) continue;
         uint64_t at = over_at(play, actor, sharers);
         if (!found || at < earliest) {
@@ -798,6 +831,15 @@ static struct actor *first_over(struct play *play) {
         }
     }
     return found;
+}
+
+// Nobody does anything any more, nor will, but workers that idle.
+static bool is_over(const struct play *play) {
+    for (uint32_t i = 0; i < play->actor_count; i++) {
+        enum actor_state state = play->actors[i].state;
+        if (state != IDLE && state != GONE) return false;
+    }
+    return true;
 }
 
 static void pass_time(struct play *play, uint64_t until) {
@@ -839,7 +881,8 @@ struct trace_builder *program_trace(const struct program *program, const struct 
                 .core = rules == POOL_CACHED ? 0 : (int32_t)options->pools[p].threads,
                 .maximum = rules == POOL_CACHED ? INT32_MAX : (int32_t)options->pools[p].maximum,
                 .capacity = rules == POOL_GROWING ? (int32_t)options->pools[p].capacity : -1,
-                .keep_alive_ns = -1,
+                .keep_alive_ns = options->pools[p].keep_alive_ns ? (int64_t)options->pools[p].keep_alive_ns : -1,
+                .flags = options->pools[p].core_times_out ? POOL_CORE_TIMES_OUT : 0,
                 .rejection = options->pools[p].caller_runs ? "java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy"
                                                            : "java.util.concurrent.ThreadPoolExecutor$AbortPolicy"});
     }
@@ -854,7 +897,7 @@ struct trace_builder *program_trace(const struct program *program, const struct 
     first->is_main = true;
     first->run_id = PROGRAM_TASK_ID;
     begin_task(play, first, 0, 0, DISPATCH_NONE);
-    for (struct actor *actor; (actor = first_over(play));) {
+    for (struct actor *actor; (options->dies_out || !is_over(play)) && (actor = first_over(play));) {
         pass_time(play, over_at(play, actor, computing(play)));
         go_on(play, actor);
     }
@@ -893,6 +936,16 @@ struct random_pool random_pool_options(uint64_t seed, uint32_t cores) {
         options.pickup_ns[d] = 60 + 200 * d + random_below(&random, 1000);
     }
     return options;
+}
+
+void random_pool_add_keep_alive(struct random_pool *options) {
+    struct random_source random = {options->seed ^ UINT64_C(0xA11E)};
+    options->dies_out = random_below(&random, 2);
+    for (uint32_t p = 0; p < options->pool_count; p++) {
+        if (options->pools[p].rules == POOL_STEALING || random_below(&random, 4) == 0) continue;
+        options->pools[p].keep_alive_ns = 1 + random_below(&random, options->work_ns * (1 + random_below(&random, 3)));
+        options->pools[p].core_times_out = random_below(&random, 2);
+    }
 }
 
 void random_pool_add_resources(struct random_pool *options, bool limits) {

@@ -71,6 +71,8 @@ struct random_pool {
         enum pool_rules rules;
         uint32_t threads, maximum, capacity; // capacity of the queue: of POOL_GROWING
         bool caller_runs;
+        uint64_t keep_alive_ns; // 0: idle workers stay
+        bool core_times_out;
     } pools[RANDOM_POOLS_MAX];
     // Tasks take them in rising order and give them back in falling order, so that none waits for ever. A lock that is
     // not fair, and what else is not, is had by whichever task comes: one that is woken needs wakeup_ns to come.
@@ -87,6 +89,7 @@ struct random_pool {
     bool threads;     // some tasks have a thread of their own
     bool waits;       // coordinators wait for their tasks
     bool helps;       // waiters of stealing pools take up others' tasks, and not only what they wait for
+    bool dies_out;    // recording goes on until all workers have retired that will
     bool shuts_down;  // all tasks are awaited, then main shuts all pools down and awaits their termination
     bool measured; // boundaries around brackets and where sleeps begin and end, so that what each edge computed can be
                    // told exactly
@@ -95,6 +98,9 @@ struct random_pool {
 
 // Options by chance, of which `cores` are given.
 struct random_pool random_pool_options(uint64_t seed, uint32_t cores);
+
+// Lets workers retire that idle, by chance. Of pools that do not steal.
+void random_pool_add_keep_alive(struct random_pool *options);
 
 // Adds resources, by chance.
 void random_pool_add_resources(struct random_pool *options, bool limits);

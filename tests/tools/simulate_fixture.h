@@ -25,6 +25,8 @@ void simulate_fixture_close(struct simulate_fixture *fixture);
 void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 
 // Of one whose tasks also take and give back locks and permits, some with time limits.
+// Workers retire that idle.
+void simulate_fixture_open_keep_alive(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 void simulate_fixture_open_resources(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores, bool limits);
 
 // The edit is emptied, then inlines each task that can be with a chance of `share` in `of`.

@@ -66,10 +66,10 @@ struct process {
     int64_t since_ns;          // when it began
     enum then then;            // when both are over
     uint32_t vertex;           // of THEN_VERTEX, THEN_SPAWN; or awaited: WAIT_END
-    bool waits, idle, made;
+    bool waits, idle, made, gone;
     struct job job; // of THEN_BEGIN, THEN_CALLER, THEN_HELP
     bool as_recorded;
-    ticks idle_since;
+    ticks idle_since, leaves; // leaves: unless it is called before, -1: never
     uint64_t idle_order;
     // Of a stealing pool's workers:
     struct job *own; // oldest first
@@ -99,6 +99,7 @@ struct pool {
     bool shut_down;
     struct job *queue; // oldest first
     uint32_t queued;
+    ticks touched, left; // when it was last offered something or a worker came free, and when one last idled out; -1
 };
 
 struct resource {
@@ -630,7 +631,27 @@ static enum dispatch offer_stealing(struct reference *r, struct process *spawner
     return makes ? DISPATCH_NEW : DISPATCH_QUEUED;
 }
 
+static bool outlasts_idling(const struct reference *r, uint32_t pool) {
+    return !r->dag->pools[pool].core_times_out && r->pools[pool].workers <= r->pools[pool].core;
+}
+
+// How close what idles out and what else a pool does come to each other: which of them is first, hangs on rounding.
+static void note_closeness(struct reference *r, ticks other) {
+    int64_t apart_ns = (int64_t)((r->now - other) >> FRACTION);
+    if (other >= 0 && apart_ns < r->run->closest_ns) r->run->closest_ns = apart_ns;
+}
+
+static void touch(struct reference *r, uint32_t index) {
+    struct pool *pool = &r->pools[index];
+    note_closeness(r, pool->left);
+    pool->touched = r->now;
+}
+
 static void go_idle(struct reference *r, struct process *worker) {
+    int64_t keep_alive_ns = r->dag->pools[worker->pool].keep_alive_ns;
+    bool leaves = keep_alive_ns >= 0 && !outlasts_idling(r, worker->pool) && !r->pools[worker->pool].shut_down;
+    touch(r, worker->pool);
+    worker->leaves = leaves ? worker->idle_since + ((ticks)keep_alive_ns << FRACTION) : -1;
     worker->idle = true;
     worker->idle_order = ++r->idle_orders;
 }
@@ -917,6 +938,7 @@ static enum dispatch offer(struct reference *r, struct process *spawner, struct 
     uint32_t index = task_of(r, job.task)->pool;
     if (steals(r, index)) return offer_stealing(r, spawner, job);
     struct pool *pool = &r->pools[index];
+    touch(r, index);
     bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && !r->edit->pool_threads[index];
     struct process *idle = idle_worker(r, index);
     bool room = hand_off ? idle != NULL : has_room(r, pool, index, job);
@@ -1085,6 +1107,15 @@ static void begin_thread(struct reference *r, uint32_t task) {
     delay(r, process, 0, lag_ns, THEN_VERTEX);
 }
 
+// Who is idle leaves at once.
+static void shut_down(struct reference *r, uint32_t pool) {
+    touch(r, pool);
+    r->pools[pool].shut_down = true;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        if (r->processes[i].idle && r->processes[i].pool == pool) r->processes[i].leaves = -1;
+    }
+}
+
 // A vertex happens.
 static void happen(struct reference *r, struct process *process, uint32_t v) {
     uint32_t task = r->dag->vertices.task[v];
@@ -1093,7 +1124,7 @@ static void happen(struct reference *r, struct process *process, uint32_t v) {
     jump(r, top(process), v);
     process->blocked = 0;
     if (kind == VERTEX_SHUTDOWN) {
-        r->pools[r->pool_of[v]].shut_down = true;
+        shut_down(r, r->pool_of[v]);
         wake_waiters(r);
     }
     bool names_task = kind == VERTEX_RESULT || kind == VERTEX_END;
@@ -1571,7 +1602,7 @@ static void plan(struct reference *r, struct process *process) {
                 delay_edge(r, process, v, THEN_VERTEX);
         }
     }
-    if (process->then == THEN_NOTHING && process->made && !process->idle) come_free(r, process);
+    if (process->then == THEN_NOTHING && process->made && !process->idle && !process->gone) come_free(r, process);
 }
 
 // A worker that was called for takes what it finds.
@@ -1592,6 +1623,45 @@ static void arrive(struct reference *r, struct process *worker) {
     if (worker->comes_new) worker->idle_since = r->now;
     go_idle(r, worker);
     wake_waiters(r); // of the pool's end
+}
+
+static bool leaves_now(const struct reference *r, const struct process *process) {
+    return process->idle && process->leaves >= 0 && process->leaves <= r->now;
+}
+
+// Whether anything but idling goes on, or will.
+static bool goes_on(const struct reference *r) {
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        const struct process *process = &r->processes[i];
+        if (process->then != THEN_NOTHING || process->waits || process->for_ever) return true;
+    }
+    return false;
+}
+
+static bool did_all_retire(const struct reference *r, uint32_t pool) {
+    for (uint32_t i = 0; i < r->dag->thread_count; i++) {
+        const struct dag_thread *thread = &r->dag->threads[i];
+        bool retired = false;
+        for (uint32_t v = thread->first; v < thread->first + thread->count; v++)
+            retired |= r->dag->vertices.kind[v] == VERTEX_RETIRE;
+        if (thread->worker && thread->pool == pool && !retired) return false;
+    }
+    return true;
+}
+
+// A worker that has idled for as long as it may, leaves, or else stays for good.
+static void idle_out(struct reference *r, struct process *worker) {
+    struct pool *pool = &r->pools[worker->pool];
+    worker->leaves = -1;
+    note_closeness(r, pool->touched);
+    touch(r, worker->pool);
+    bool over = !goes_on(r) && !did_all_retire(r, worker->pool);
+    if (over || outlasts_idling(r, worker->pool)) return;
+    pool->left = r->now;
+    worker->idle = false;
+    worker->gone = true;
+    pool->workers--;
+    r->run->idled_out++;
 }
 
 static void end_delay(struct reference *r, struct process *process) {
@@ -1718,6 +1788,8 @@ static bool pass_time(struct reference *r) {
     ticks step = until_stretch(r, computing, share, of);
     for (uint32_t i = 0; i < r->process_count; i++) {
         const struct process *process = &r->processes[i];
+        if (process->idle && process->leaves >= 0 && (step < 0 || process->leaves - r->now < step))
+            step = process->leaves > r->now ? process->leaves - r->now : 0;
         if (!is_busy(process)) continue;
         ticks needs = process->nap > 0 ? process->nap : process->sleep;
         if (is_computing(process)) needs = up(process->compute * of, share);
@@ -1793,6 +1865,10 @@ static void play(struct reference *r) {
     do {
         settle(r);
         for (uint32_t i = 0; i < r->process_count; i++) {
+            if (leaves_now(r, &r->processes[i])) {
+                idle_out(r, &r->processes[i]);
+                continue;
+            }
             if (!is_due(&r->processes[i])) continue;
             while (is_due(&r->processes[i])) {
                 end_delay(r, &r->processes[i]);
@@ -1843,6 +1919,7 @@ static void open_pools(struct reference *r) {
         r->pools[p].core = size ? size : rules->core;
         r->pools[p].maximum = size ? size : rules->maximum;
         bool gets_queue = size && rules->discipline == DISCIPLINE_HAND_OFF;
+        r->pools[p].touched = r->pools[p].left = -1;
         r->pools[p].capacity = gets_queue ? INT64_MAX : rules->capacity;
         r->pools[p].queue = must(malloc(((size_t)r->dag->task_count * PARTS_MAX + 1) * sizeof(struct job)));
     }
@@ -2085,6 +2162,7 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     struct reference r = *given;
     *run = (struct reference_run){.time_ns = must(malloc(((size_t)dag->vertex_count + 1) * sizeof(int64_t)))};
     for (uint32_t v = 0; v < dag->vertex_count; v++) run->time_ns[v] = DAG_ABSENT;
+    run->closest_ns = INT64_MAX;
     r.edit = edit;
     r.model = model;
     r.run = run;
@@ -2167,7 +2245,7 @@ bool reference_knows(const struct dag *dag) {
     for (uint32_t p = 1; p < dag->pool_count; p++) {
         enum discipline discipline = dag->pools[p].discipline;
         if (discipline == DISCIPLINE_UNKNOWN) return false;
-        if (dag->pools[p].keep_alive_ns >= 0) return false;
+        if (discipline == DISCIPLINE_STEALING && dag->pools[p].keep_alive_ns >= 0) return false;
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];

@@ -15,6 +15,8 @@ struct reference_run {
     int64_t *time_ns; // a vertex each; DAG_ABSENT where it is no part of the run, and of workers' own vertices
     struct reference_part *parts; // in the order of their starts
     uint32_t part_count;
+    uint32_t idled_out; // workers that retired since they were idle
+    int64_t closest_ns; // how close such a one came to something else that its pool did
     bool stuck;
     bool changed; // a wait for a resource came out otherwise than recorded, and the run was left there
 };

@@ -233,6 +233,8 @@ static bool is_any_race_close(const struct dag *run, int64_t tolerance_ns) {
 
 static uint64_t compared; // runs in which no wait came out otherwise than recorded
 
+static uint64_t idled_out; // workers
+
 static bool *find_donors(const struct simulate_fixture *fixture) {
     bool *has_donor = calloc(fixture->dag->ask_count + 1, sizeof *has_donor);
     assert_non_null(has_donor);
@@ -253,8 +255,10 @@ static void compare(struct simulate_fixture *fixture, const struct model *model,
                  expected.changed, edit_text(fixture));
     bool close = tolerance_ns > 0 && outcome == DAG_OK;
     close = close && is_any_race_close(simulation_dag(fixture->simulation), tolerance_ns);
+    close |= expected.closest_ns <= tolerance_ns && tolerance_ns > 0;
     bool comparable = !changed && !expected.changed && !close;
     compared += comparable;
+    idled_out += expected.idled_out;
     if (!comparable) {
         reference_destroy(&expected);
         return;
@@ -408,6 +412,40 @@ static void test_cpu_equals_reference(void **state) {
         }
         simulate_fixture_close(&fixture);
     }
+}
+
+static void test_replay_of_idling_is_exact(void **state) {
+    (void)state;
+    const struct model model = {.kind = MODEL_POOL};
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        simulate_fixture_open_keep_alive(&fixture, seed, seed % 3);
+        assert_true(reference_knows(fixture.dag));
+        assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+        const struct dag *run = simulation_dag(fixture.simulation);
+        for (uint32_t i = 0; i < run->thread_count; i++) check_thread_as_recorded(fixture.dag, run, i, seed);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+// Workers that retire since they were idle.
+static void test_idling_equals_reference(void **state) {
+    (void)state;
+    compared = idled_out = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_keep_alive(&fixture, seed, seed % 2 ? 0 : 1 + seed / 2 % 4);
+        for (unsigned i = 0; i < 2 * EDITS_EACH; i++) {
+            const struct model model = {.kind = i % 2 && seed % 2 == 0 ? MODEL_CPU : MODEL_POOL,
+                                        .cores = (double)random_below(&source, 5)};
+            random_edit(&fixture, &source, i < 2 ? 0 : i < EDITS_EACH ? INLINE | RESIZE : ALL_EDITS);
+            compare(&fixture, &model, model.kind == MODEL_CPU ? CPU_TOLERANCE_NS : 0, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    if (compared < cases * 6 || idled_out < cases * 4)
+        fail_msg("%lu compared, %lu idled out", (unsigned long)compared, (unsigned long)idled_out);
 }
 
 // Pools that steal, of which a few waiters also helped others when recorded.
@@ -882,6 +920,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_pool_equals_reference),
         cmocka_unit_test(test_stealing_equals_reference),
         cmocka_unit_test(test_cpu_equals_reference),
+        cmocka_unit_test(test_replay_of_idling_is_exact),
+        cmocka_unit_test(test_idling_equals_reference),
         cmocka_unit_test(test_background_equals_reference),
         cmocka_unit_test(test_no_background_changes_nothing),
         cmocka_unit_test(test_null_replay),
