@@ -36,6 +36,10 @@ static inline bool frame_ends_theft(const struct simulation *sim, const struct p
     return frame->stolen && process->vertex + 1 == frame->end;
 }
 
+// Whether a vertex of the frame is the coordinator's own whose stages that is: not of another task that was recorded
+// within, since who spawned it runs it.
+bool frame_is_stage_at(const struct simulation *sim, const struct frame *frame, uint32_t vertex);
+
 uint32_t frame_new(struct simulation *sim); // DAG_NONE: no memory
 static inline bool frame_push(struct simulation *sim, uint32_t process, struct frame frame) {
     uint32_t index = frame_new(sim);

@@ -108,7 +108,7 @@ static bool is_dropped(const struct simulation *sim, const struct process *proce
     case VERTEX_RESULT:
         return task != DAG_NONE && (sim->placement[task] == PLACEMENT_MERGED || ends_group(sim, task));
     case VERTEX_WAIT_BEGIN:
-        return sim->frames[process->frame].staged;
+        return frame_is_stage_at(sim, &sim->frames[process->frame], v);
     default:
         return false;
     }
