@@ -85,7 +85,7 @@ static bool has_turn(const struct simulation *sim, uint32_t process, int64_t tim
 
 static bool is_wait_of_stage(const struct simulation *sim, const struct process *process) {
     return process->vertex < STEP_LEAST && sim->dag->vertices.kind[process->vertex] == VERTEX_WAIT_END &&
-           frame_is_stage_at(sim, &sim->frames[process->frame], process->vertex);
+           frame_is_in_stage(&sim->frames[process->frame]);
 }
 
 // Whether a task was under way at its worker's last event. One whose end was lost may not have been.

@@ -22,17 +22,6 @@ uint32_t frame_new(struct simulation *sim) {
     return sim->frame_count++;
 }
 
-bool frame_is_stage_at(const struct simulation *sim, const struct frame *frame, uint32_t vertex) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t start = frame->staged ? sim->dag->tasks[frame->task].start : DAG_NONE, ended = 0;
-    if (!frame->staged) return false;
-    for (uint32_t v = vertex; v-- > start + 1;) {
-        if (vertices->kind[v] == VERTEX_END) ended++;
-        if (vertices->kind[v] == VERTEX_START && ended-- == 0) return false;
-    }
-    return true;
-}
-
 void frames_clear(struct simulation *sim) {
     sim->frame_count = 0;
     sim->unused_frame = DAG_NONE;

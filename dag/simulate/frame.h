@@ -36,9 +36,11 @@ static inline bool frame_ends_theft(const struct simulation *sim, const struct p
     return frame->stolen && process->vertex + 1 == frame->end;
 }
 
-// Whether a vertex of the frame is the coordinator's own whose stages that is: not of another task that was recorded
-// within, since who spawned it runs it.
-bool frame_is_stage_at(const struct simulation *sim, const struct frame *frame, uint32_t vertex);
+// Whether a coordinator in stages is in its own body, not in one that it runs for its pool: then its waits take no
+// time.
+static inline bool frame_is_in_stage(const struct frame *frame) {
+    return frame->staged && frame->others == 0;
+}
 
 uint32_t frame_new(struct simulation *sim); // DAG_NONE: no memory
 static inline bool frame_push(struct simulation *sim, uint32_t process, struct frame frame) {

@@ -35,11 +35,12 @@ struct frame {
     int64_t preempted_ns;  // if `next` ends a wait: what kept the waiter from a core behind a task that it helped with
                            // when recorded, and that it has not helped with yet
     uint8_t kind;
-    bool left;   // of a stage: it has been left once
-    bool parked; // of a stage: it awaits a result, of a wait that ends right before `next`
-    bool staged; // of a coordinator: it leaves the process where it would wait
-    bool begun;  // of FRAME_PARTS: in a bracket
-    bool stolen; // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
+    bool left;       // of a stage: it has been left once
+    bool parked;     // of a stage: it awaits a result, of a wait that ends right before `next`
+    bool staged;     // of a coordinator: it leaves the process where it would wait
+    uint32_t others; // of a coordinator: bodies of other tasks that it runs and that are open
+    bool begun;      // of FRAME_PARTS: in a bracket
+    bool stolen;     // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
     uint32_t stolen_from; // what it was
 };
 

@@ -108,7 +108,7 @@ static bool is_dropped(const struct simulation *sim, const struct process *proce
     case VERTEX_RESULT:
         return task != DAG_NONE && (sim->placement[task] == PLACEMENT_MERGED || ends_group(sim, task));
     case VERTEX_WAIT_BEGIN:
-        return frame_is_stage_at(sim, &sim->frames[process->frame], v);
+        return frame_is_in_stage(&sim->frames[process->frame]);
     default:
         return false;
     }
@@ -253,6 +253,8 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
     frame->preempted_ns = 0;
+    if (frame->staged && task != frame->task)
+        frame->others += (vertices->kind[v] == VERTEX_START) - (uint32_t)(vertices->kind[v] == VERTEX_END);
     if (donated) carry_edge(sim, &sim->processes[index], v);
     if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
         visit_ask(sim, index, v, time_ns);

@@ -439,7 +439,7 @@ static void test_idling_equals_reference(void **state) {
         for (unsigned i = 0; i < 2 * EDITS_EACH; i++) {
             const struct model model = {.kind = i % 2 && seed % 2 == 0 ? MODEL_CPU : MODEL_POOL,
                                         .cores = (double)random_below(&source, 5)};
-            random_edit(&fixture, &source, i < 2 ? 0 : i < EDITS_EACH ? INLINE | RESIZE : ALL_EDITS);
+            random_edit(&fixture, &source, i < 2 ? 0 : i < EDITS_EACH ? EDIT_INLINE | EDIT_RESIZE : EDIT_ALL);
             compare(&fixture, &model, model.kind == MODEL_CPU ? CPU_TOLERANCE_NS : 0, seed);
         }
         simulate_fixture_close(&fixture);
