@@ -9,6 +9,7 @@ static bool visit_thread(const struct dag *dag, uint32_t t, events_visitor visit
     trace_cursor_init(&cursor, dag->trace, &dag->trace->streams[thread->stream]);
     error->status = STATUS_OK;
     for (uint64_t ordinal = 0; vertex < end && trace_cursor_next(&cursor, &event, error); ordinal++) {
+        if (event.kind == EVENT_TIMED_OUT) visit(context, t, DAG_NONE, &event);
         while (vertex < end && dag->vertices.event[vertex] == ordinal) visit(context, t, vertex++, &event);
     }
     return error->status == STATUS_OK;

@@ -7,7 +7,8 @@
 
 typedef void (*events_visitor)(void *context, uint32_t thread, uint32_t vertex, const struct event *event);
 
-// Each vertex with its event, thread by thread in order. Cost: one decode of the trace. Errors: a damaged trace.
+// Each vertex with its event, thread by thread in order, and each EVENT_TIMED_OUT, which is no vertex (DAG_NONE),
+// before the end of its wait. Cost: one decode of the trace. Errors: a damaged trace.
 bool events_visit(const struct dag *dag, events_visitor visit, void *context, struct error *error);
 
 #endif

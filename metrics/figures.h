@@ -136,6 +136,7 @@ struct wait_site {
     struct trace_site site;    // class_name NULL when unknown
     struct trace_site spawned; // where most of what it waits for, or is released by, is spawned
     uint64_t waits, taken;     // slept; found ready
+    uint64_t timed_out;        // of those that slept: ended without, since their time was up
     int64_t total_ns, longest_ns;
 };
 struct blocker {               // resources, and sleeps that no known thread ended

@@ -15,7 +15,7 @@ struct wait {
     uint32_t class;    // the trace's, of what the thread slept on, where it is blocked
     uint32_t of;       // resource that it is blocked on: OF_NONE, OF_UNNAMED, or OF_NAMED + its index
     uint32_t resource; // of these, its index
-    bool slept, blocked, unseen;
+    bool slept, blocked, unseen, timed_out;
     int64_t ns;
 };
 
@@ -32,6 +32,7 @@ struct wait_list {
     uint32_t *open; // stack of the thread's WAIT_BEGINs, as indices of waits
     struct open_body *bodies;
     uint32_t depth, body_count, thread;
+    bool time_is_up; // of the wait that ends next
 };
 
 static bool is_within(const struct wait_list *list, uint32_t vertex) {
@@ -97,8 +98,12 @@ static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const st
     struct wait_list *list = context;
     const struct dag_vertices *vertices = &list->dag->vertices;
     if (list->dag->threads[thread].system) return;
-    if (thread != list->thread) list->depth = list->body_count = 0;
+    if (thread != list->thread) list->depth = list->body_count = list->time_is_up = 0;
     list->thread = thread;
+    if (vertex == DAG_NONE) {
+        list->time_is_up = true;
+        return;
+    }
     see_sleep(list, vertex);
     see_body(list, vertex);
     unsigned kind = vertices->kind[vertex];
@@ -107,8 +112,10 @@ static void wait_visit(void *context, uint32_t thread, uint32_t vertex, const st
         if (goes_on(list, thread, vertex)) list->waits[list->count].ns += list->dag->last_ns + list->dag->still_ns;
         list->open[list->depth++] = (uint32_t)list->count++;
     } else if ((kind == VERTEX_WAIT_END || kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) && list->depth > 0) {
-        list->waits[list->open[--list->depth]].ns += vertices->time_ns[vertex];
-        if (!is_within(list, vertex)) list->waits[list->open[list->depth]].ns = -1;
+        struct wait *wait = &list->waits[list->open[--list->depth]];
+        wait->ns = is_within(list, vertex) ? wait->ns + vertices->time_ns[vertex] : -1;
+        wait->timed_out = list->time_is_up;
+        list->time_is_up = false;
     }
 }
 
@@ -143,6 +150,7 @@ static struct wait_site summarise(const struct dag *dag, const struct wait *wait
     for (size_t i = 0; i < count; i++) {
         site.waits += waits[i].slept;
         site.taken += !waits[i].slept;
+        site.timed_out += waits[i].timed_out;
         site.total_ns += waits[i].ns;
         if (waits[i].ns > site.longest_ns) site.longest_ns = waits[i].ns;
         run = i > 0 && waits[i].spawned == waits[i - 1].spawned ? run + 1 : 1;

@@ -38,9 +38,9 @@ static bool warn_of_one(struct warnings *warnings, const struct dag *dag, bool e
     if (estimated) say(&sentence, "in the estimated run ");
     say_waiters(&sentence, dag, of);
     say(&sentence, of->workers || of->threads != 1 ? " wait" : " waits");
+    say(&sentence, " for %s", phrase_resource(dag, of->resource, of->held_at).text);
     if (of->waits_at) say(&sentence, " at %s", phrase_place(dag, of->waits_at).text);
-    say(&sentence, " for %s (%lld, all held by them", phrase_resource(dag, of->resource, of->held_at).text,
-        (long long)dag->resources[of->resource].capacity);
+    say(&sentence, " (%lld, all held by them", (long long)dag->resources[of->resource].capacity);
     if (of->held_at) say(&sentence, ", taken at %s", phrase_place(dag, of->held_at).text);
     say(&sentence, ")");
     say_end(&sentence, of);

@@ -280,6 +280,7 @@ cJSON *json_waits(const struct wait_site *waits, size_t count) {
         add(object, "spawned", json_place(&waits[i].spawned));
         add(object, "waits", json_integer((int64_t)waits[i].waits));
         add(object, "taken", json_integer((int64_t)waits[i].taken));
+        add(object, "timed_out", json_integer((int64_t)waits[i].timed_out));
         add(object, "total_ns", json_integer(waits[i].total_ns));
         add(object, "longest_ns", json_integer(waits[i].longest_ns));
         cJSON_AddItemToArray(array, object);

@@ -332,6 +332,12 @@ bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_
     bool ok = table_write(&table, file, utf8, error);
     table_destroy(&table);
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
+    for (size_t i = 0; ok && i < count && i < most; i++) {
+        if (waits[i].timed_out)
+            fprintf(file, "  in %s (%s) %s of %s waits gave up, since their time was up\n",
+                    text_method(waits[i].site.class_name, waits[i].site.method).s, text_file_line(&waits[i].site).s,
+                    text_count(waits[i].timed_out).s, text_count(waits[i].waits).s);
+    }
     return ok;
 }
 

@@ -642,8 +642,8 @@ static void test_sizes_that_pools_have(void **state) {
     find(&f, KIND_BIT(KIND_RESIZE_POOL));
     assert_true(offers_size(&f, 4) && offers_size(&f, 16) && !offers_size(&f, 8) && !offers_size(&f, 200));
     assert_why(&f.all[0],
-               "12 tasks of 1.0 us share 8 threads and wait 4.1 us each for one; its queue has no bound, so that "
-               "it never has more threads than its core size; with 1: 2.0 threads fewer at peak, as many threads "
+               "12 tasks of 1.0 us share 8 threads and wait 4.1 us each for one; its queue is unbounded, so "
+               "that it never has more than its 8 core threads; with 1: 2.0 threads fewer at peak, as many threads "
                "on average, wall -10.0 % (1.0 us less)");
     f.steps.dag->pools[f.steps.pool] = hands_off;
     find(&f, KIND_BIT(KIND_RESIZE_POOL));

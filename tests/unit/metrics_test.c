@@ -337,6 +337,37 @@ static void test_waits(void **state) {
     close_fixture(&f);
 }
 
+// Main waits for the task twice: for as long as it would, and until it is done.
+static void test_waits_whose_time_was_up(void **state) {
+    struct fixture f = {.tb = tb_new()};
+    struct arena arena = ARENA_INIT;
+    struct wait_findings found;
+    uint32_t site = tb_site(f.tb, "Main", "main", 12), at = tb_site(f.tb, "Main", "main", 13);
+    uint32_t pool = tb_pool(f.tb, "pool", 1);
+    tb_thread(f.tb, 1, "main", 0);
+    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f.tb, 1, 50, EVENT_SPAWN_BEGIN, TASK, site, pool);
+    tb_event(f.tb, 1, 60, EVENT_SPAWN_END, TASK);
+    tb_event(f.tb, 1, 99, EVENT_LIMIT, 100);
+    tb_event(f.tb, 1, 100, EVENT_WAIT_BEGIN, TASK, 100, tb_wait(WAIT_FOR_TASK, at));
+    tb_event(f.tb, 1, 199, EVENT_TIMED_OUT, TASK);
+    tb_event(f.tb, 1, 200, EVENT_WAIT_END, TASK, 110);
+    tb_event(f.tb, 1, 300, EVENT_WAIT_BEGIN, TASK, 200, tb_wait(WAIT_FOR_TASK, at));
+    tb_event(f.tb, 1, 410, EVENT_WAIT_END, TASK, 210);
+    tb_event(f.tb, 1, 500, EVENT_THREAD_END, MAIN, 300);
+    tb_thread(f.tb, 2, "worker", 0);
+    tb_event(f.tb, 2, 55, EVENT_WORKER_BEGIN, pool);
+    tb_event(f.tb, 2, 70, EVENT_TASK_START, TASK, 0);
+    tb_event(f.tb, 2, 400, EVENT_TASK_END, TASK, 330);
+    open_fixture(&f);
+    assert_true(metrics_waits(f.on.dag, NULL, &arena, &found, &f.on.error));
+    assert_int_equal(found.site_count, 1);
+    assert_int_equal(found.sites[0].waits, 2);
+    assert_int_equal(found.sites[0].timed_out, 1);
+    arena_destroy(&arena);
+    close_fixture(&f);
+}
+
 // Recording ends at 1000, in the middle of everything: main waits from 600 on for a task of worker 2, which has
 // computed since 100; worker 3 has been idle since 400, and worker 4 left at 500.
 static void test_what_goes_on_when_recording_ends(void **state) {
@@ -1198,6 +1229,7 @@ int main(void) {
         cmocka_unit_test(test_peak_ignores_an_instant),
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_waits_whose_time_was_up),
         cmocka_unit_test(test_what_goes_on_when_recording_ends),
         cmocka_unit_test(test_who_is_silent_all_the_time),
         cmocka_unit_test(test_window_parse),

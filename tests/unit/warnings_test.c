@@ -247,11 +247,11 @@ static void starve(struct fixture *f, bool gives_up) {
 static void test_a_starved_resource(void **state) {
     struct fixture f;
     starve(&f, true);
-    expect(&f, "all 2 workers of pool-1 wait at Dao.second:12 for HikariPool-1 (2, all held by them, taken at "
+    expect(&f, "all 2 workers of pool-1 wait for HikariPool-1 at Dao.second:12 (2, all held by them, taken at "
                "Dao.outer:11) until their time is up: 2 waits gave up after 400 ms");
     close_run(&f);
     starve(&f, false);
-    expect(&f, "all 2 workers of pool-1 wait at Dao.second:12 for HikariPool-1 (2, all held by them, taken at "
+    expect(&f, "all 2 workers of pool-1 wait for HikariPool-1 at Dao.second:12 (2, all held by them, taken at "
                "Dao.outer:11): nothing can go on");
     close_run(&f);
 }
