@@ -103,6 +103,12 @@ static bool is_repeatable(const struct dag *dag, uint32_t task, uint32_t ask) {
     return true;
 }
 
+// Whether what was got by an ask before a vertex of the same body is still had there. Where no release is told, how
+// long it was had is a guess, which makes no task another.
+static bool has_until(const struct dag *dag, const struct dag_ask *ask, uint32_t vertex) {
+    return dag->resources[ask->resource].tells_holds && ask->released != DAG_NONE && ask->released > vertex;
+}
+
 // The asks by which the task has what it has at a vertex; the next one before that, DAG_NONE. Begin with the vertex.
 static uint32_t held_before(const struct dag *dag, const struct dag_task *task, uint32_t at, uint32_t *v) {
     while (*v > task->start) {
@@ -110,8 +116,7 @@ static uint32_t held_before(const struct dag *dag, const struct dag_task *task, 
         unsigned kind = dag->vertices.kind[*v];
         if (kind != VERTEX_ACQUIRED && kind != VERTEX_HELD) continue;
         const struct dag_ask *ask = &dag->asks[dag->vertices.task[*v]];
-        if (ask->units && (ask->released == DAG_NONE ? ask->held_ns > 0 : ask->released > at))
-            return dag->vertices.task[*v];
+        if (ask->units && has_until(dag, ask, at)) return dag->vertices.task[*v];
     }
     return DAG_NONE;
 }
