@@ -83,6 +83,7 @@ struct ask_state {               // of an ask, as the replay goes on
     uint32_t called_by;          // likewise: the RELEASED that made it so, DAG_NONE
     uint32_t body_end, next_ask; // if it waited and no release is told: end of the body in which it got the lock; its
                                  // thread's next such ask; DAG_NONE
+    uint32_t next_wait;          // likewise: where its thread waits next for anything; DAG_NONE
 };
 
 struct replay {
@@ -359,10 +360,13 @@ static void look_around(struct replay *replay) {
         uint32_t body = DAG_NONE, before = DAG_NONE, last = dag->threads[i].first + dag->threads[i].count - 1;
         for (uint32_t v = dag->threads[i].first; v <= last; v++) {
             body = dag_body_after(dag, v, body);
+            bool waits = vertices->kind[v] == VERTEX_WAIT_BEGIN || vertices->kind[v] == VERTEX_ACQUIRE;
+            if (waits && before != DAG_NONE && replay->asks[before].next_wait == DAG_NONE)
+                replay->asks[before].next_wait = v;
             if (vertices->kind[v] != VERTEX_ACQUIRED) continue;
             uint32_t ask = vertices->task[v];
             replay->asks[ask].body_end = body == DAG_NONE ? DAG_NONE : dag->tasks[body].end;
-            replay->asks[ask].next_ask = DAG_NONE;
+            replay->asks[ask].next_ask = replay->asks[ask].next_wait = DAG_NONE;
             if (before != DAG_NONE) replay->asks[before].next_ask = ask;
             before = ask;
         }
@@ -370,12 +374,17 @@ static void look_around(struct replay *replay) {
 }
 
 // Whether the thread that got the lock can have kept it until another got it: it did not have to get it anew, and the
-// body in which it got it went on.
+// body in which it got it went on. A lock within the JDK's own code is not kept over a wait: that has no place, which
+// all others have in traces that tell of resources.
 static bool may_have_kept(const struct replay *replay, uint32_t holder, int64_t until_ns) {
     const struct dag *dag = replay->dag;
     const int64_t *time_ns = dag->vertices.time_ns;
     uint32_t end = replay->asks[holder].body_end, again = replay->asks[holder].next_ask;
     if (end == DAG_NONE || time_ns[end] < until_ns) return false;
+    uint32_t waits = replay->asks[holder].next_wait;
+    bool of_jdk =
+        dag->asks[holder].site == 0 && trace_resource(dag->trace, dag->resources[dag->asks[holder].resource].id);
+    if (of_jdk && waits != DAG_NONE && time_ns[waits] < until_ns) return false;
     bool same = again != DAG_NONE && dag->asks[again].resource == dag->asks[holder].resource;
     return !same || time_ns[dag->asks[again].asked] >= until_ns;
 }

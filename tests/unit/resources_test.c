@@ -521,6 +521,45 @@ static void test_connections_that_are_made_later(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Task 1 gets a lock L of which no release is told, and then waits for a permit; task 2 asks for L later. Had L a place
+// in the program, task 1 would be taken to have kept it until task 2 got it.
+static void play_untold_lock(struct program_by_hand *p, uint64_t want) {
+    enum { L = R + 1 };
+    tb_resource(p->tb, L, RESOURCE_LOCK, 1, 0);
+    spawn(p, 100, 1);
+    asks_as(p, 1, 200, L, want);
+    wakes(p, 1, 210, EVENT_ACQUIRED, L);
+    asks(p, 1, 220);
+    gets(p, 1, 400);
+    released(p, 1, 500);
+    ends(p, 1, 900);
+    spawn(p, 130, 2);
+    held(p, 2, 150);
+    released(p, 2, 390);
+    asks_as(p, 2, 600, L, want);
+    wakes(p, 2, 610, EVENT_ACQUIRED, L);
+    ends(p, 2, 900);
+    open_awaiting(p, 2, 900);
+}
+
+static int64_t held_by_first(uint64_t site_of_lock) {
+    struct program_by_hand p = begin(2, RESOURCE_PERMITS, 1, 0);
+    play_untold_lock(&p, want_operand(1, false, site_of_lock ? p.place : 0));
+    int64_t held_ns = -1;
+    for (uint32_t i = 0; i < p.fixture.dag->ask_count; i++) {
+        const struct dag_ask *ask = &p.fixture.dag->asks[i];
+        if (ask->got != DAG_NONE && p.fixture.dag->vertices.time_ns[ask->got] == 210) held_ns = ask->held_ns;
+    }
+    simulate_fixture_close(&p.fixture);
+    return held_ns;
+}
+
+static void test_a_lock_of_the_jdk_is_not_kept_over_a_wait(void **state) {
+    (void)state;
+    assert_int_equal(held_by_first(1), 400);
+    assert_int_equal(held_by_first(0), 0);
+}
+
 // What is taken does not come back: messages, which come when they are put.
 static void test_a_queue_of_messages(void **state) {
     (void)state;
@@ -787,6 +826,7 @@ int main(void) {
         cmocka_unit_test(test_a_holder_that_is_not_known),
         cmocka_unit_test(test_a_queue_of_objects),
         cmocka_unit_test(test_connections_that_are_made_later),
+        cmocka_unit_test(test_a_lock_of_the_jdk_is_not_kept_over_a_wait),
         cmocka_unit_test(test_a_queue_of_messages),
         cmocka_unit_test(test_a_time_limit_that_is_met),
         cmocka_unit_test(test_a_time_limit_that_is_missed),
