@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TELLS_RESOURCES = 5 }; // version of traces from which on they do
+
 // A writer has all of it, a reader one.
 #define READ_WRITE_UNITS (1 << 30)
 
@@ -382,8 +384,7 @@ static bool may_have_kept(const struct replay *replay, uint32_t holder, int64_t 
     uint32_t end = replay->asks[holder].body_end, again = replay->asks[holder].next_ask;
     if (end == DAG_NONE || time_ns[end] < until_ns) return false;
     uint32_t waits = replay->asks[holder].next_wait;
-    bool of_jdk =
-        dag->asks[holder].site == 0 && trace_resource(dag->trace, dag->resources[dag->asks[holder].resource].id);
+    bool of_jdk = dag->asks[holder].site == 0 && dag->trace->version >= TELLS_RESOURCES;
     if (of_jdk && waits != DAG_NONE && time_ns[waits] < until_ns) return false;
     bool same = again != DAG_NONE && dag->asks[again].resource == dag->asks[holder].resource;
     return !same || time_ns[dag->asks[again].asked] >= until_ns;
