@@ -9,9 +9,9 @@
 // which they got it when recorded, which is what is known of how the lock chooses.
 //
 // A wait that was recorded, and of which nothing known was the cause, keeps its length; meanwhile something unknown has
-// as many units as it asked for. A time limit is an event that races the grant: where both come at one time, the grant
-// counts. Where the outcome is another than recorded, the task goes on as another of its site did that had this outcome
-// (donors.c).
+// the unit, where there is but one. A time limit is an event that races the grant: where both come at one time, the
+// grant counts. Where the outcome is another than recorded, the task goes on as another of its site did that had this
+// outcome (donors.c).
 #include "dag/simulate/resources.h"
 
 #include "dag/ns.h"
@@ -302,6 +302,12 @@ static void begin_giving_up(struct simulation *sim, uint32_t index, int64_t now_
     event_put(&sim->events, NOTICE_LIMIT, index, max_ns(process->wait.limit_ns, now_ns));
 }
 
+// What a wait of unknown cause keeps from others: the only unit there is. Of several, more may wait so than there are.
+static int64_t kept_by_unknown(const struct simulation *sim, uint32_t ask) {
+    const struct dag_resource *of = &sim->dag->resources[sim->dag->asks[ask].resource];
+    return is_lock(of) || of->capacity == 1 ? sim->dag->asks[ask].units : 0;
+}
+
 // Something unknown has it. What was given up meanwhile, is so again.
 static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
@@ -309,7 +315,7 @@ static void begin_unknown(struct simulation *sim, uint32_t index, int64_t now_ns
     process->wait.state = ASK_UNKNOWN;
     process->wait.called_ns = now_ns + of->unknown_ns;
     if (of->given_up) process->wait.called_ns = min_ns(process->wait.called_ns, process->wait.limit_ns);
-    resource_of(sim, process->wait.ask)->unknown += of->units;
+    resource_of(sim, process->wait.ask)->unknown += kept_by_unknown(sim, process->wait.ask);
 }
 
 bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
@@ -360,15 +366,24 @@ static void give_up(struct simulation *sim, uint32_t index, int64_t now_ns) {
     go_on(sim, index);
 }
 
+// Whether it has what it waited for without a known cause. Where it got it right then when recorded, that was for it,
+// whatever others wait so, too; else something known came first, and it waits on like others.
+static bool gets_after_unknown(const struct simulation *sim, uint32_t index, uint32_t ask) {
+    const struct dag_ask *of = &sim->dag->asks[ask];
+    const int64_t *then_ns = sim->dag->vertices.time_ns;
+    bool whole = of->unknown_ns == then_ns[of->got] - then_ns[of->asked];
+    return whole ? sim->resources[of->resource].available >= of->units : fits(sim, index, ask);
+}
+
 // Whatever is not known has given the resource up.
 static bool end_unknown(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct process *process = &sim->processes[index];
     struct resource *resource = resource_of(sim, process->wait.ask);
     uint32_t first = resource->first;
-    resource->unknown -= sim->dag->asks[process->wait.ask].units;
+    resource->unknown -= kept_by_unknown(sim, process->wait.ask);
     bool precedes = first == DAG_NONE || key_of(sim, process->wait.ask, now_ns) <= sim->processes[first].wait.key;
     bool late = sim->dag->asks[process->wait.ask].given_up && process->wait.limit_ns <= now_ns;
-    bool gets = !late && precedes && fits(sim, index, process->wait.ask);
+    bool gets = !late && precedes && gets_after_unknown(sim, index, process->wait.ask);
     if (late)
         give_up(sim, index, now_ns);
     else if (gets)

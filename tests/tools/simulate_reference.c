@@ -1308,14 +1308,23 @@ static void look(struct reference *r, struct process *process) {
     if (process->time_up >= 0 && process->time_up <= r->now) time_is_up(r, process);
 }
 
+static int64_t kept_by_unknown(const struct reference *r, uint32_t ask) {
+    const struct dag_resource *of = &r->dag->resources[ask_of(r, ask)->resource];
+    bool lock = of->kind == RESOURCE_LOCK || of->kind == RESOURCE_MONITOR || of->kind == RESOURCE_READ_WRITE_LOCK;
+    return lock || of->capacity == 1 ? ask_of(r, ask)->units : 0;
+}
+
 // Something unknown has given it up, or the process gives up before that.
 static void learn(struct reference *r, struct process *process) {
     struct resource *resource = of_ask(r, process->ask);
     bool late = ask_of(r, process->ask)->given_up && process->time_up <= r->now;
     int64_t place = is_fair(r, process->ask) ? now_ns(r) : recorded(r, ask_of(r, process->ask)->got);
-    resource->unknown -= ask_of(r, process->ask)->units;
+    resource->unknown -= kept_by_unknown(r, process->ask);
     bool first = !resource->listed || place <= r->processes[resource->list[0]].place;
-    bool gets = !late && first && has_at_once(r, process, process->ask);
+    const struct dag_ask *ask = ask_of(r, process->ask);
+    bool whole = ask->unknown_ns == recorded(r, ask->got) - recorded(r, ask->asked);
+    bool enough = whole ? resource->available >= ask->units : has_at_once(r, process, process->ask);
+    bool gets = !late && first && enough;
     if (gets) take_resource(r, process, process->ask);
     if (!gets && !late) enter_list(r, process);
     if (late) time_is_up(r, process);
@@ -1337,7 +1346,7 @@ static void ask_for(struct reference *r, struct process *process, uint32_t index
     } else if (ask->asked != DAG_NONE && ask->unknown_ns > 0 && !is_free(r, process, index)) {
         int64_t takes_ns = ask->unknown_ns;
         if (ask->given_up && ask->limit_ns < takes_ns) takes_ns = ask->limit_ns;
-        of_ask(r, index)->unknown += ask->units;
+        of_ask(r, index)->unknown += kept_by_unknown(r, index);
         delay(r, process, 0, takes_ns, THEN_KNOWN);
     } else if (has_at_once(r, process, index)) {
         take_resource(r, process, index);
