@@ -164,7 +164,7 @@ static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int
         int64_t reached_ns = process->now_ns + process->lead.ns;
         if (!has_turn(sim, index, reached_ns)) return wait_for_turn(sim, index, reached_ns);
         stealing_help(sim, index);
-        return REACH_AGAIN; // who found nothing wakes up otherwise
+        return REACH_AGAIN; // what found nothing wakes up otherwise
     }
     if (!known) {
         parking_wait(&sim->parking, index, process->awaits);

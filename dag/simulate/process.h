@@ -159,6 +159,18 @@ struct process {
     struct process_steal steal;
 };
 
+// One that has done nothing: no frame, no vertex, nothing that it waits for or has.
+static inline struct process process_at(int64_t now_ns) {
+    return (struct process){.now_ns = now_ns,
+                            .frame = DAG_NONE,
+                            .vertex = DAG_NONE,
+                            .awaits = DAG_NONE,
+                            .stages = DAG_NONE,
+                            .holds = DAG_NONE,
+                            .edge.preempted_before = DAG_NONE,
+                            .steal = {.own = {DAG_NONE, DAG_NONE, 0}, .stolen_from = DAG_NONE, .looked = DAG_NONE}};
+}
+
 // What a process passed: a vertex or what stands for one, and recorded vertices right behind it that came after it as
 // they did when recorded, with what they computed and waited then.
 struct passage {

@@ -133,15 +133,8 @@ static void begin_thread(struct simulation *sim, uint32_t index) {
     bool absent = is_run_by_pool(sim, index) || dag_edit_removes_thread(sim->dag, sim->edit, index);
     bool barrier = sim->dag->vertices.rule[thread->first] == RULE_MAX;
     int64_t first_ns = sim->dag->vertices.time_ns[thread->first];
-    sim->processes[index] = (struct process){.now_ns = barrier ? DAG_ABSENT : first_ns,
-                                             .frame = DAG_NONE,
-                                             .vertex = DAG_NONE,
-                                             .awaits = DAG_NONE,
-                                             .stages = DAG_NONE,
-                                             .steal.looked = DAG_NONE,
-                                             .edge.preempted_before = DAG_NONE,
-                                             .holds = DAG_NONE,
-                                             .life = absent ? LIFE_OVER : LIFE_RUNS};
+    sim->processes[index] = process_at(barrier ? DAG_ABSENT : first_ns);
+    sim->processes[index].life = absent ? LIFE_OVER : LIFE_RUNS;
     if (absent) return;
     struct frame frame = {.task = DAG_NONE,
                           .next = thread->first,

@@ -144,20 +144,9 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
     uint32_t worker = recorded ? pool->recorded[pool->made] : process_add(sim);
     if (worker == DAG_NONE) return DAG_NONE;
     uint32_t like = pool->recorded_count ? pool->recorded[0] : DAG_NONE;
-    sim->processes[worker] = (struct process){.now_ns = now_ns,
-                                              .frame = DAG_NONE,
-                                              .vertex = DAG_NONE,
-                                              .awaits = DAG_NONE,
-                                              .stages = DAG_NONE,
-                                              .steal.looked = DAG_NONE,
-                                              .edge.preempted_before = DAG_NONE,
-                                              .holds = DAG_NONE,
-                                              .worker.pool = index,
-                                              .worker.model = recorded ? worker : like,
-                                              .worker.maker = maker,
-                                              .steal.own = {DAG_NONE, DAG_NONE, 0},
-                                              .worker.next_of_pool = pool->workers,
-                                              .steal.stolen_from = DAG_NONE};
+    sim->processes[worker] = process_at(now_ns);
+    sim->processes[worker].worker = (struct process_worker){
+        .pool = index, .model = recorded ? worker : like, .maker = maker, .next_of_pool = pool->workers};
     pool->workers = worker;
     pool->made++;
     pool->alive++;
