@@ -75,7 +75,8 @@ static const char *text_of_class(const struct dag_resource *resource, const char
     return text;
 }
 
-static bool initialises_class(const struct dag *dag, uint32_t class) {
+bool dag_initialises_class(const struct dag *dag, uint32_t resource) {
+    uint32_t class = dag->resources[resource].resource_class;
     const char *name = class && class < dag->trace->class_count ? dag->trace->classes[class].name : NULL;
     return name && strcmp(name, "[I") == 0;
 }
@@ -86,7 +87,7 @@ const char *dag_resource_text(const struct dag *dag, uint32_t index, uint32_t si
         snprintf(text, size, "%s%s", kind_before_name[resource->kind], resource->name);
         return text;
     }
-    if (initialises_class(dag, resource->resource_class)) {
+    if (dag_initialises_class(dag, index)) {
         snprintf(text, size, "initialisation of a class");
         return text;
     }

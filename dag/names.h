@@ -10,6 +10,9 @@
 // its class or the place at which it is taken (trace site, 0 unknown): "lock taken at Bank.pay:12", "a ReentrantLock".
 const char *dag_resource_text(const struct dag *dag, uint32_t resource, uint32_t site, char *text, size_t size);
 
+// Whether it is what the JVM locks while it initialises a class: an int[] of its own.
+bool dag_initialises_class(const struct dag *dag, uint32_t resource);
+
 // Trace site of an acquisition of the resource, the first that is known; 0: none is. Cost: a step an ask.
 uint32_t dag_resource_site(const struct dag *dag, uint32_t resource);
 

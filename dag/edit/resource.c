@@ -3,6 +3,7 @@
 // tasks get what they ask for is settled anew in order of time (dag/simulate/resources.c). Sound as far as tasks do
 // with one unit what they do with another, and as what the lock keeps in order needs no order.
 #include "dag/edit/edit.h"
+#include "dag/names.h"
 
 const char *dag_resize_resource_refusal(const struct dag *dag, uint32_t resource) {
     const struct dag_resource *of = &dag->resources[resource];
@@ -19,6 +20,7 @@ void dag_edit_resize_resource(struct dag_edit *edit, uint32_t resource, int64_t 
 }
 
 const char *dag_unlock_refusal(const struct dag *dag, uint32_t resource) {
+    if (dag_initialises_class(dag, resource)) return "the JVM locks it while it initialises a class";
     switch (dag->resources[resource].kind) {
     case RESOURCE_MONITOR:
     case RESOURCE_LOCK:

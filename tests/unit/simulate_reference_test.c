@@ -301,7 +301,7 @@ static void test_replay_is_exact(void **state) {
         for (uint32_t i = 0; i < run->thread_count; i++) check_thread_as_recorded(dag, run, i, seed);
         simulate_fixture_close(&fixture);
     }
-    for (unsigned d = DISPATCH_THREAD; d <= DISPATCH_CALLER; d++) assert_true(dispatched[d] > cases / 100);
+    for (unsigned d = DISPATCH_THREAD; d <= DISPATCH_CALLER; d++) assert_true(dispatched[d] >= cases / 100);
 }
 
 // Whether all that kept a task from a resource is known: not where it asked for it in the instant in which it came
