@@ -125,7 +125,7 @@ static bool is_done(struct cores *cores, uint32_t process) {
 void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, int64_t compute_ns,
                 struct cores_residual residual) {
     bring_up_to(cores, now_ns);
-    if (event_count(&cores->due) == 0) begin_stretch(cores); // while nobody computed
+    if (event_count(&cores->due) == 0) begin_stretch(cores); // while nothing computed
     cores->shares[process] =
         (struct cores_share){residual, (double)compute_ns, cores->moved_ns, cores->served, 0, false};
     int64_t least_ns = residual.more_ns < 0 ? compute_ns + residual.more_ns : compute_ns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processor sharing: processes that compute share the cores fairly, as a fair scheduler has it, none on more than one.
 //
-// The clock of service: what each process that computes gets, whoever it is, passes at min(1, (cores - b) / n) of real
-// time, where others (the JVM's own threads, other processes) take b cores, which changes as the run gets on; so a
+// The clock of service: what each process that computes gets, whichever it is, passes at min(1, (cores - b) / n) of
+// real time, where others (the JVM's own threads, other processes) take b cores, which changes as the run gets on; so a
 // process that has so much to compute is done when this clock has gone on by as much. Hence a heap by that clock's
 // time, and nothing to touch when others come and go. Service stands still in pauses of the JVM, each of which comes
 // when as much has been computed in all as had been when it was recorded.
@@ -66,7 +66,7 @@ struct cores_share { // of one who computes
 };
 
 struct cores {
-    struct event_list due;      // who computes, by the clock of service, to the nearest ns
+    struct event_list due;      // what computes, by the clock of service, to the nearest ns
     double count;               // cores; INFINITY: one for each
     struct cores_share *shares; // a process each
     uint32_t capacity;
@@ -96,7 +96,7 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
 void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, int64_t compute_ns,
                 struct cores_residual residual);
 
-// At next_ns: who is done; NOTICE_NONE where only a pause begins or ends, or a stretch of the run.
+// At next_ns: the process that is done; NOTICE_NONE where only a pause begins or ends, or a stretch of the run.
 uint32_t cores_take(struct cores *cores);
 
 #endif

@@ -548,7 +548,7 @@ static uint32_t tail_of(const struct simulation *sim, uint32_t job, const struct
     return tail == DAG_NONE || end == DAG_NONE || tail < end ? end : tail;
 }
 
-// A periodic task's repetition, which nobody spawned, wherever it was handed over (dag/build/due.c).
+// A periodic task's repetition, which no task spawned, wherever it was handed over (dag/build/due.c).
 static bool repeats_unspawned(const struct dag *dag, const struct dag_task *recorded) {
     return recorded->spawner == DAG_NONE && dag->period_ns && dag->period_ns[recorded - dag->tasks] != 0;
 }
