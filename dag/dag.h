@@ -176,6 +176,8 @@ struct dag_ask {
     uint32_t asked;    // ACQUIRE; DAG_NONE where it did not have to wait
     uint32_t got;      // ACQUIRED, GIVEN_UP or HELD; DAG_NONE: it waits still, or only gives back
     uint32_t released; // RELEASED; DAG_NONE: never, or the trace does not tell
+    uint32_t had_at;   // where only its release is told: vertex at which its thread had it already, whichever that is;
+                       // DAG_NONE: from the beginning of the recording, if at all
     int32_t units;     // 0: a lock that the thread has already
     bool shared;       // a reader of a read-write lock
     bool given_up;

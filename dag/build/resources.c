@@ -24,6 +24,7 @@ struct dag_ask ask_of_event(const struct event *event) {
     return (struct dag_ask){.asked = DAG_NONE,
                             .got = DAG_NONE,
                             .released = DAG_NONE,
+                            .had_at = DAG_NONE,
                             .site = want_site(want),
                             .units = (int32_t)(want_units(want) & (READ_WRITE_UNITS - 1)),
                             .shared = want_shared(want),
@@ -74,6 +75,7 @@ struct count { // of a resource, as the replay goes on
     uint32_t before;          // where no release is told: the latest ask that got it, DAG_NONE
     uint32_t waiting, waited; // where no release is told: asks that wait; that did when `before` got it
     uint32_t takes, returns, given;
+    int64_t first_asked_ns; // INT64_MAX: not yet
 };
 
 #define NOT_CALLED INT64_MIN
@@ -104,10 +106,11 @@ static void add_turn(struct replay *replay, uint32_t vertex, enum turn turn, uin
 
 static bool sort_turns(struct replay *replay) {
     struct dag *dag = replay->dag;
+    replay->turn_count = 0;
     for (uint32_t i = 0; i < dag->ask_count; i++) {
         const struct dag_ask *ask = &dag->asks[i];
         add_turn(replay, ask->asked, TURN_ASKS, i);
-        add_turn(replay, ask->got, TURN_GETS, i);
+        add_turn(replay, ask->got == DAG_NONE ? ask->had_at : ask->got, TURN_GETS, i);
         if (ask->given_up && ask->got != DAG_NONE &&
             ask->asked != DAG_NONE) // it does not wait from when its time is up
             replay->turns[replay->turn_count - 1].time_ns =
@@ -141,8 +144,11 @@ static void begin_counts(struct replay *replay) {
         if (put) resource->initial = max_ns(resource->initial - dag->asks[i].units, 0);
     }
     for (uint32_t r = 0; r < dag->resource_count; r++)
-        replay->counts[r] = (struct count){
-            .available = dag->resources[r].initial, .listed = DAG_NONE, .uncovered = DAG_NONE, .before = DAG_NONE};
+        replay->counts[r] = (struct count){.available = dag->resources[r].initial,
+                                           .listed = DAG_NONE,
+                                           .uncovered = DAG_NONE,
+                                           .before = DAG_NONE,
+                                           .first_asked_ns = INT64_MAX};
 }
 
 // What is had though nothing is left was there from the beginning; if it had to be waited for, it came from where
@@ -163,20 +169,37 @@ static void count_got(struct replay *replay, struct dag_ask *ask) {
     count->available -= ask->units;
 }
 
-// A lock that is given back by a thread that did not take it was that thread's from the beginning, if nothing has had
-// it since: what is done to a lock is told from its first contention on. Else its taking was lost, and nothing changes.
+// The thread's last vertex by then before it gives the lock back; DAG_NONE: it had none.
+static uint32_t last_vertex_by(const struct dag *dag, uint32_t released, int64_t time_ns) {
+    uint32_t v = released, first = dag->threads[dag_thread_of(dag, released)].first;
+    while (v > first) {
+        if (dag->vertices.time_ns[--v] <= time_ns) return v;
+    }
+    return DAG_NONE;
+}
+
+// A lock that is given back by a thread that is not known to have taken it, while nothing has had it since it is told
+// of: what is done to a lock is told from its first contention on. So its thread had it when the first one asked. Had
+// it taken it before the recording began, the lock would never be free where the thread comes later than it did.
+static void count_held_before(struct replay *replay, struct dag_ask *ask) {
+    struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    const struct count *count = &replay->counts[ask->resource];
+    ask->had_at = last_vertex_by(replay->dag, ask->released, count->first_asked_ns);
+    if (ask->had_at == DAG_NONE) resource->initial -= ask->units;
+}
+
+// A lock's release without a taking that others had before it: its taking was lost, and nothing changes.
 static void count_freed(struct replay *replay, struct dag_ask *ask) {
     struct dag_resource *resource = &replay->dag->resources[ask->resource];
     struct count *count = &replay->counts[ask->resource];
     bool alone = ask->got == DAG_NONE;
     count->given += alone;
-    if (!alone || !is_exclusive(resource)) {
+    if (!alone || !is_exclusive(resource))
         count->available += ask->units;
-    } else if (count->takes == 0 && resource->initial >= ask->units) {
-        resource->initial -= ask->units;
-    } else {
+    else if (count->takes == 0 && resource->initial >= ask->units)
+        count_held_before(replay, ask);
+    else
         ask->units = 0;
-    }
 }
 
 static void find_initial(struct replay *replay) {
@@ -190,7 +213,8 @@ static void find_initial(struct replay *replay) {
             count_freed(replay, ask);
             break;
         default:
-            break;
+            replay->counts[ask->resource].first_asked_ns =
+                min_ns(replay->counts[ask->resource].first_asked_ns, replay->turns[i].time_ns);
         }
     }
 }
@@ -492,6 +516,7 @@ static bool find_all(struct replay *replay) {
     find_what_goes_round(replay);
     for (uint32_t r = 0; r < replay->dag->resource_count; r++)
         replay->counts[r].available = replay->dag->resources[r].initial;
+    if (!sort_turns(replay)) return false; // with the takings that were found
     find_causes_of_told(replay);
     return find_untold_causes(replay) && find_limits(replay->dag);
 }

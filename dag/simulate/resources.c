@@ -15,21 +15,53 @@
 #include "dag/simulate/resources.h"
 
 #include "dag/ns.h"
+#include "dag/order.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/starvation.h"
 
 #include <stdlib.h>
 
+// ---- what was had before it is told of, by vertex
+
+static bool find_had(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < dag->ask_count; i++) count += dag->asks[i].had_at != DAG_NONE;
+    struct order_key *order = malloc(((size_t)count + 1) * sizeof *order);
+    sim->had = malloc(((size_t)count + 1) * sizeof *sim->had);
+    for (uint32_t i = 0; order && sim->had && i < dag->ask_count; i++) {
+        if (dag->asks[i].had_at != DAG_NONE)
+            order[sim->had_count++] = (struct order_key){.time_ns = dag->asks[i].had_at, .tie = i, .item = i};
+    }
+    bool ok = order && sim->had && order_sort(order, sim->had_count);
+    for (uint32_t i = 0; ok && i < sim->had_count; i++) sim->had[i] = order[i].item;
+    free(order);
+    return ok;
+}
+
+static uint32_t first_had_at(const struct simulation *sim, uint32_t vertex) {
+    uint32_t low = 0, high = sim->had_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sim->dag->asks[sim->had[middle]].had_at < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 bool resources_new(struct simulation *sim) {
     sim->resources = calloc((size_t)sim->dag->resource_count + 1, sizeof *sim->resources);
-    return sim->resources && events_reserve(&sim->events, SUBJECT_RESOURCE, sim->dag->resource_count + 1) &&
-           donors_new(sim);
+    return sim->resources && find_had(sim) &&
+           events_reserve(&sim->events, SUBJECT_RESOURCE, sim->dag->resource_count + 1) && donors_new(sim);
 }
 
 void resources_free(struct simulation *sim) {
     free(sim->resources);
     free(sim->holds);
+    free(sim->had);
     donors_free(sim);
 }
 
@@ -434,9 +466,17 @@ bool resource_has_wait_of(const struct simulation *sim, const struct process *pr
     return true;
 }
 
+void resource_had(struct simulation *sim, uint32_t index, uint32_t vertex, int64_t now_ns) {
+    for (uint32_t i = first_had_at(sim, vertex); i < sim->had_count; i++) {
+        uint32_t ask = sim->had[i];
+        if (sim->dag->asks[ask].had_at != vertex) return;
+        if (is_enough(sim, index, ask)) take(sim, index, ask, now_ns);
+    }
+}
+
 void resource_release(struct simulation *sim, uint32_t index, uint32_t ask, int64_t now_ns) {
     const struct dag_ask *of = &sim->dag->asks[ask];
     if (resource_of(sim, ask)->unlocked || of->units == 0) return;
-    bool gives = of->got == DAG_NONE; // what it never took
+    bool gives = of->got == DAG_NONE && of->had_at == DAG_NONE; // what it never took
     if (gives || let_go(sim, index, ask)) give_back(sim, ask, now_ns);
 }

@@ -16,6 +16,8 @@ bool resource_has_wait_of(const struct simulation *sim, const struct process *pr
 // At that time: whether its wait is over. If not, it waits anew.
 bool resource_settle(struct simulation *sim, uint32_t process, int64_t now_ns);
 void resource_limit(struct simulation *sim, uint32_t process, int64_t now_ns); // its time is up
+// It has what its taking is not told of, if that is free: nothing tells how long it would have waited.
+void resource_had(struct simulation *sim, uint32_t process, uint32_t vertex, int64_t now_ns);
 void resource_release(struct simulation *sim, uint32_t process, uint32_t ask, int64_t now_ns);
 // As long as its holder had it has passed, of a resource whose releases are not told.
 void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_ns);

@@ -34,6 +34,7 @@ enum trait {
     TRAIT_AWAITED = 4,  // others may wait for its time
     TRAIT_WAITS = 8,    // it ends a wait for a task whose end is known
     TRAIT_HELD_UP = 16, // the edge to it slept for a first use (first_use.h)
+    TRAIT_HAS = 64,     // its thread has a resource there whose taking is not told (struct dag_ask, had_at)
     TRAIT_LOOKS = 32,   // a waiter that helped came to it before its wait was over
 };
 
@@ -201,6 +202,8 @@ struct simulation {
     struct carriers carriers;
     struct hold *holds;
     uint32_t hold_count, hold_capacity, unused_hold;
+    uint32_t *had; // asks with a `had_at`, by that; the same in all runs
+    uint32_t had_count;
     struct donors *donors;
     uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
     struct starvation starvation;

@@ -14,6 +14,10 @@ static bool find_traits(struct simulation *sim) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     sim->recorded.traits = calloc((size_t)sim->dag->vertex_count + 1, 1);
     if (!sim->recorded.traits) return false;
+    for (uint32_t i = 0; i < sim->dag->ask_count; i++) {
+        uint32_t had_at = sim->dag->asks[i].had_at;
+        if (had_at != DAG_NONE) sim->recorded.traits[had_at] |= TRAIT_HAS;
+    }
     for (uint32_t v = 0; v < sim->dag->vertex_count; v++) {
         uint32_t cause = vertices->cause[v], kind = vertices->kind[v];
         if (cause != DAG_NONE) sim->recorded.traits[cause] |= TRAIT_AWAITED;
@@ -22,7 +26,7 @@ static bool find_traits(struct simulation *sim) {
         if (kind == VERTEX_SPAWN_BEGIN) sim->recorded.traits[v] |= TRAIT_AWAITED; // by a thread's start
         if (stealing_looks_before(sim, v)) sim->recorded.traits[v] |= TRAIT_LOOKS;
         if (cause != DAG_NONE || vertices->rule[v] != RULE_RUN || !is_plain_kind(kind)) continue;
-        if (sim->recorded.traits[v] & TRAIT_LOOKS) continue;
+        if (sim->recorded.traits[v] & (TRAIT_LOOKS | TRAIT_HAS)) continue;
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->recorded.traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
     }

@@ -256,6 +256,7 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     if (frame->staged && task != frame->task)
         frame->others += (vertices->kind[v] == VERTEX_START) - (uint32_t)(vertices->kind[v] == VERTEX_END);
     if (donated) carry_edge(sim, &sim->processes[index], v);
+    if (sim->grants && sim->recorded.traits[v] & TRAIT_HAS) resource_had(sim, index, v, time_ns);
     if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
         visit_ask(sim, index, v, time_ns);
         return;

@@ -1270,7 +1270,7 @@ static void serve(struct reference *r, struct resource *resource) {
 }
 
 static void release(struct reference *r, const struct process *process, uint32_t ask) {
-    bool gives = ask_of(r, ask)->got == DAG_NONE;
+    bool gives = ask_of(r, ask)->got == DAG_NONE && ask_of(r, ask)->had_at == DAG_NONE;
     if (ask_of(r, ask)->units == 0 || r->edit->unlocked[ask_of(r, ask)->resource]) return;
     for (uint32_t i = 0; i < r->holding_count && !gives; i++) {
         gives = r->holdings[i].process == index_of(r, process) && r->holdings[i].ask == ask;
@@ -1359,9 +1359,17 @@ static void ask_for(struct reference *r, struct process *process, uint32_t index
     }
 }
 
+// What its thread had there already, though its taking is not told.
+static void have_before(struct reference *r, struct process *process, uint32_t v) {
+    for (uint32_t i = 0; i < r->dag->ask_count; i++) {
+        if (ask_of(r, i)->had_at == v && is_enough(r, process, i)) take_resource(r, process, i);
+    }
+}
+
 // Comes to a vertex.
 static void come_to(struct reference *r, struct process *process, uint32_t v) {
     uint32_t index = r->dag->vertices.task[v];
+    have_before(r, process, v);
     if (!is_told(r, v)) {
         happen(r, process, v);
         return;

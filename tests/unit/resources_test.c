@@ -168,11 +168,15 @@ static void unlock(struct program_by_hand *p) {
     dag_edit_unlock(&p->fixture.edit, resource_of(p, R));
 }
 
-static void inline_only(struct program_by_hand *p, uint64_t id) {
+static void inline_also(struct program_by_hand *p, uint64_t id) {
     uint32_t t = 0;
     while (p->fixture.dag->tasks[t].id != id) t++;
-    dag_edit_clear(&p->fixture.edit, p->fixture.dag);
     dag_edit_inline(&p->fixture.edit, t);
+}
+
+static void inline_only(struct program_by_hand *p, uint64_t id) {
+    dag_edit_clear(&p->fixture.edit, p->fixture.dag);
+    inline_also(p, id);
 }
 
 // ---- permits
@@ -422,7 +426,8 @@ static void test_a_lock_that_was_held_before(void **state) {
     released(&p, 3, 1100);
     ends(&p, 3, 1200);
     open_awaiting(&p, 3, 1200);
-    assert_int_equal(p.fixture.dag->resources[0].initial, 0);
+    assert_int_equal(p.fixture.dag->resources[0].initial, 1);
+    assert_int_equal(p.fixture.dag->vertices.time_ns[p.fixture.dag->asks[0].had_at], 110); // as it starts
     assert_recorded(&p);
     assert_cause(&p, 610, 600);
     assert_cause(&p, 930, 900);
@@ -431,6 +436,32 @@ static void test_a_lock_that_was_held_before(void **state) {
         assert_int_equal(simulate(&p, models[m]), DAG_OK);
         assert_now(&p, 610, 300);
         assert_now(&p, 930, 340 + 310); // task 3 asks 490 ns after its start
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
+// The task that had the lock before comes behind the one that waited for it then, which has it at once now.
+static void test_a_lock_that_was_held_before_is_free_when_its_holder_comes_later(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(2, RESOURCE_MONITOR, 1, 0);
+    spawn(&p, 100, 1);
+    asks(&p, 1, 300);
+    gets(&p, 1, 610);
+    released(&p, 1, 900);
+    ends(&p, 1, 1000);
+    spawn(&p, 130, 2);
+    released(&p, 2, 600);
+    ends(&p, 2, 700);
+    open_awaiting(&p, 1, 1000);
+    assert_recorded(&p);
+    assert_cause(&p, 610, 600);
+    for (unsigned m = 0; m < 2; m++) {
+        inline_only(&p, 1); // 30 ns instead of a bracket of 20
+        inline_also(&p, 2);
+        assert_int_equal(simulate(&p, models[m]), DAG_OK);
+        assert_now(&p, 300, 290);
+        assert_now(&p, 610, 290);
+        assert_now(&p, 900, 580);
     }
     simulate_fixture_close(&p.fixture);
 }
@@ -823,6 +854,7 @@ int main(void) {
         cmocka_unit_test(test_a_lock_for_readers_and_writers),
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
+        cmocka_unit_test(test_a_lock_that_was_held_before_is_free_when_its_holder_comes_later),
         cmocka_unit_test(test_a_holder_that_is_not_known),
         cmocka_unit_test(test_a_queue_of_objects),
         cmocka_unit_test(test_connections_that_are_made_later),
