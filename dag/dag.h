@@ -165,7 +165,7 @@ struct dag_resource {
     int64_t initial;         // units free at the beginning of the recording
     bool fair;               // the longest wait is served first; else any ask
     bool tells_holds;        // the trace tells its holders; else only its waits
-    bool goes_round;         // what is taken is given back by its taker
+    bool goes_round;         // what is taken is given back, as a rule by its taker; else it is made anew elsewhere
 };
 
 // One acquisition of a resource, or what gives a resource back that the thread did not take. All vertices are of one

@@ -196,9 +196,10 @@ static struct resource_place *places_of(const struct dag *dag, const struct stay
     return place;
 }
 
-// Messages go through a queue: nothing holds them.
+// Messages go through a queue, and signals through permits: nothing holds them.
 static bool is_held(const struct dag_resource *resource) {
-    return resource->kind != RESOURCE_QUEUE || resource->goes_round;
+    return (resource->kind != RESOURCE_QUEUE && resource->kind != RESOURCE_PERMITS) || resource->goes_round ||
+           (resource->kind == RESOURCE_PERMITS && resource->capacity <= 0);
 }
 
 // What was never given back is held to the window's end, what was never taken was held from its beginning. But where

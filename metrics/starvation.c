@@ -43,8 +43,7 @@ static uint32_t most_workers(const struct dag_pool *pool) {
 
 // Of what goes through, and is not held, nothing starves.
 static bool is_countable(const struct dag_resource *resource) {
-    return resource->capacity > 0 && resource->tells_holds &&
-           (resource->kind != RESOURCE_QUEUE || resource->goes_round);
+    return resource->capacity > 0 && resource->tells_holds && resource->goes_round;
 }
 
 // NULL: no memory.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/plan_names.h"
 
+#include "dag/edit/edit.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,10 +73,21 @@ static const char *resource_name(const struct dag *dag, uint32_t index) {
     return has_class ? known(dag->trace->classes[resource->resource_class].name) : "?";
 }
 
-char *resource_plan_text(const struct dag *dag, uint32_t index, char *text, size_t size) {
+static bool can_change(const struct dag *dag, uint32_t index) {
+    return !dag_resize_resource_refusal(dag, index) || !dag_unlock_refusal(dag, index);
+}
+
+// Whether another that can be changed has its name. Of a bounded queue the elements have no capacity, but the places
+// have: the queue's name is theirs.
+static bool shares_name(const struct dag *dag, uint32_t index) {
     bool shared = false;
     for (uint32_t r = 0; r < dag->resource_count && !shared; r++)
-        shared = r != index && strcmp(resource_name(dag, r), resource_name(dag, index)) == 0;
+        shared = r != index && strcmp(resource_name(dag, r), resource_name(dag, index)) == 0 && can_change(dag, r);
+    return shared;
+}
+
+char *resource_plan_text(const struct dag *dag, uint32_t index, char *text, size_t size) {
+    bool shared = shares_name(dag, index);
     if (shared)
         snprintf(text, size, "%s@%" PRIu64, resource_name(dag, index), dag->resources[index].id);
     else
@@ -85,7 +98,8 @@ char *resource_plan_text(const struct dag *dag, uint32_t index, char *text, size
 bool resource_is_named(const struct dag *dag, uint32_t index, const char *wanted) {
     char name[NAME_BYTES];
     const char *own = resource_name(dag, index), *field = strrchr(own, '.');
-    if (strcmp(own, wanted) == 0 || (field && strcmp(field + 1, wanted) == 0)) return true;
+    bool stands_for_name = can_change(dag, index) || !shares_name(dag, index);
+    if (stands_for_name && (strcmp(own, wanted) == 0 || (field && strcmp(field + 1, wanted) == 0))) return true;
     if (strcmp(resource_plan_text(dag, index, name, sizeof name), wanted) == 0) return true;
     for (uint32_t i = 0; i < dag->ask_count; i++) {
         const struct dag_ask *ask = &dag->asks[i];

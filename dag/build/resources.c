@@ -76,6 +76,9 @@ struct count { // of a resource, as the replay goes on
     uint32_t waiting, waited; // where no release is told: asks that wait; that did when `before` got it
     uint32_t takes, returns, given;
     int64_t first_asked_ns; // INT64_MAX: not yet
+    int64_t level;          // units given so far less those that were taken
+    int64_t least, most;    // that it has been
+    int64_t had;            // units that threads had when the first one asked, which are in no level
 };
 
 #define NOT_CALLED INT64_MIN
@@ -151,12 +154,19 @@ static void begin_counts(struct replay *replay) {
                                            .first_asked_ns = INT64_MAX};
 }
 
+static void change_level(struct count *count, int64_t units) {
+    count->level += units;
+    count->least = min_ns(count->least, count->level);
+    count->most = max_ns(count->most, count->level);
+}
+
 // What is had though nothing is left was there from the beginning; if it had to be waited for, it came from where
 // nothing is recorded of.
 static void count_got(struct replay *replay, struct dag_ask *ask) {
     struct dag_resource *resource = &replay->dag->resources[ask->resource];
     struct count *count = &replay->counts[ask->resource];
     count->takes++;
+    change_level(count, -ask->units);
     count->returns += ask->released != DAG_NONE;
     if (count->available < ask->units && !is_exclusive(resource)) {
         if (ask->asked != DAG_NONE) {
@@ -169,37 +179,44 @@ static void count_got(struct replay *replay, struct dag_ask *ask) {
     count->available -= ask->units;
 }
 
-// The thread's last vertex by then before it gives the lock back; DAG_NONE: it had none.
+// The thread's last vertex by then before it gives the resource back, if the body in which it does is the same;
+// DAG_NONE: it had none.
 static uint32_t last_vertex_by(const struct dag *dag, uint32_t released, int64_t time_ns) {
-    uint32_t v = released, first = dag->threads[dag_thread_of(dag, released)].first;
-    while (v > first) {
-        if (dag->vertices.time_ns[--v] <= time_ns) return v;
+    const struct dag_vertices *vertices = &dag->vertices;
+    uint32_t first = dag->threads[dag_thread_of(dag, released)].first;
+    for (uint32_t v = released; v-- > first;) {
+        if (vertices->time_ns[v] <= time_ns) return v;
+        uint32_t task = vertices->kind[v] == VERTEX_START ? vertices->task[v] : DAG_NONE;
+        if (task != DAG_NONE && dag->tasks[task].end > released) return DAG_NONE;
     }
     return DAG_NONE;
 }
 
-// A lock that is given back by a thread that is not known to have taken it, while nothing has had it since it is told
-// of: what is done to a lock is told from its first contention on. So its thread had it when the first one asked. Had
-// it taken it before the recording began, the lock would never be free where the thread comes later than it did.
-static void count_held_before(struct replay *replay, struct dag_ask *ask) {
+// What is done to a resource is told from its first contention on. So a thread that gives back what it is not known to
+// have taken may have had it when the first one asked. It did not have it from the beginning of the recording: then it
+// would never be free where the thread comes later than it did.
+static void count_lock_freed(struct replay *replay, struct dag_ask *ask) {
     struct dag_resource *resource = &replay->dag->resources[ask->resource];
     const struct count *count = &replay->counts[ask->resource];
+    if (count->takes > 0 || resource->initial < ask->units) { // its taking was lost: nothing changes
+        ask->units = 0;
+        return;
+    }
     ask->had_at = last_vertex_by(replay->dag, ask->released, count->first_asked_ns);
     if (ask->had_at == DAG_NONE) resource->initial -= ask->units;
 }
 
-// A lock's release without a taking that others had before it: its taking was lost, and nothing changes.
 static void count_freed(struct replay *replay, struct dag_ask *ask) {
-    struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    const struct dag_resource *resource = &replay->dag->resources[ask->resource];
     struct count *count = &replay->counts[ask->resource];
     bool alone = ask->got == DAG_NONE;
     count->given += alone;
-    if (!alone || !is_exclusive(resource))
-        count->available += ask->units;
-    else if (count->takes == 0 && resource->initial >= ask->units)
-        count_held_before(replay, ask);
-    else
-        ask->units = 0;
+    if (alone && is_exclusive(resource)) {
+        count_lock_freed(replay, ask);
+        return;
+    }
+    count->available += ask->units;
+    change_level(count, ask->units);
 }
 
 static void find_initial(struct replay *replay) {
@@ -219,16 +236,46 @@ static void find_initial(struct replay *replay) {
     }
 }
 
+// Where takers give back what they took, a thread that only gives back had taken it before that was told.
+static void count_permits_had(struct replay *replay, struct dag_ask *ask) {
+    const struct dag_resource *resource = &replay->dag->resources[ask->resource];
+    struct count *count = &replay->counts[ask->resource];
+    bool alone = ask->got == DAG_NONE, fits = count->had + ask->units <= resource->capacity;
+    if (resource->kind != RESOURCE_PERMITS || !resource->goes_round || !alone || !fits) return;
+    ask->had_at = last_vertex_by(replay->dag, ask->released, count->first_asked_ns);
+    if (ask->had_at != DAG_NONE) count->had += ask->units;
+}
+
+// A capacity tells the most permits that there were, those included that nothing had taken before they were given.
+static void find_initial_permits(struct dag_resource *resource, const struct count *count) {
+    int64_t surplus = max_ns(count->most - count->had, 0), needed = max_ns(count->had - count->least, 0);
+    resource->initial = max_ns(resource->capacity - surplus, needed);
+    resource->goes_round = surplus == 0;
+}
+
+static bool is_returned(const struct count *count) {
+    return count->returns > 0 && count->returns * 10ull >= count->takes * 9ull;
+}
+
 // Elements that their takers put back are a pool of objects, others are messages.
 static void find_what_goes_round(struct replay *replay) {
-    for (uint32_t r = 0; r < replay->dag->resource_count; r++) {
-        struct dag_resource *resource = &replay->dag->resources[r];
-        const struct count *count = &replay->counts[r];
-        bool returned = count->returns > 0 && count->returns * 10ull >= count->takes * 9ull;
-        resource->goes_round = is_exclusive(resource) || resource->kind == RESOURCE_POOL || returned;
-        if (resource->kind != RESOURCE_QUEUE || !returned) continue;
+    struct dag *dag = replay->dag;
+    for (uint32_t r = 0; r < dag->resource_count; r++) {
+        struct dag_resource *resource = &dag->resources[r];
+        resource->goes_round =
+            is_exclusive(resource) || resource->kind == RESOURCE_POOL || is_returned(&replay->counts[r]);
+        if (resource->kind != RESOURCE_QUEUE || !resource->goes_round) continue;
         resource->kind = RESOURCE_POOL;
-        resource->capacity = resource->initial + count->given;
+        resource->capacity = resource->initial + replay->counts[r].given;
+    }
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        if (replay->turns[i].item % TURNS == TURN_FREES)
+            count_permits_had(replay, &dag->asks[replay->turns[i].item / TURNS]);
+    }
+    for (uint32_t r = 0; r < dag->resource_count; r++) {
+        struct dag_resource *resource = &dag->resources[r];
+        if (resource->kind == RESOURCE_PERMITS && resource->capacity > 0)
+            find_initial_permits(resource, &replay->counts[r]);
     }
 }
 

@@ -11,6 +11,8 @@ const char *dag_resize_resource_refusal(const struct dag *dag, uint32_t resource
         return "it is a lock, which only one can have: unlock says what it would be without";
     if (of->kind == RESOURCE_QUEUE && !of->goes_round)
         return "its elements do not come back, so that it has no capacity";
+    if (of->kind == RESOURCE_PERMITS && !of->goes_round && of->capacity > 0)
+        return "its permits are signals: more are given than were taken, so that it has no capacity";
     return of->capacity <= 0 ? "its capacity is not known" : NULL;
 }
 

@@ -17,6 +17,7 @@ void starvation_look(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[asking->worker.pool];
     if (!asking->worker.pool || pool->asking < pool->alive || (int64_t)pool->alive < pool->maximum) return;
     uint32_t resource = sim->dag->asks[asking->wait.ask].resource;
+    if (!sim->dag->resources[resource].goes_round) return; // its holders are not those that it waits for
     int64_t held = 0;
     for (uint32_t i = pool->workers; i != DAG_NONE; i = sim->processes[i].worker.next_of_pool) {
         const struct process *process = &sim->processes[i];

@@ -499,6 +499,59 @@ static void test_a_holder_that_is_not_known(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// What is done to permits is told from the first contention on, too.
+static void test_a_permit_that_was_had_before(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_PERMITS, 1, 0);
+    spawn(&p, 100, 1);
+    released(&p, 1, 600);
+    ends(&p, 1, 700);
+    spawn(&p, 130, 2);
+    asks(&p, 2, 300);
+    gets(&p, 2, 610);
+    released(&p, 2, 900);
+    ends(&p, 2, 1000);
+    open_awaiting(&p, 2, 1000);
+    assert_int_equal(p.fixture.dag->resources[0].initial, 1);
+    assert_true(p.fixture.dag->resources[0].goes_round);
+    assert_recorded(&p);
+    assert_cause(&p, 610, 600);
+    for (unsigned m = 0; m < 2; m++) {
+        resize(&p, 2);
+        assert_int_equal(simulate(&p, models[m]), DAG_OK);
+        assert_now(&p, 610, 300);
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
+// A semaphore of none, whose permits are given by tasks that took none: the capacity is the most that was given so.
+static void test_permits_that_are_signals(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(4, RESOURCE_PERMITS, 1, 0);
+    spawn(&p, 100, 1);
+    asks(&p, 1, 200);
+    gets(&p, 1, 610);
+    ends(&p, 1, 700);
+    spawn(&p, 130, 2);
+    asks(&p, 2, 300);
+    gets(&p, 2, 910);
+    ends(&p, 2, 1000);
+    spawn(&p, 550, 3);
+    released(&p, 3, 600);
+    ends(&p, 3, 650);
+    spawn(&p, 850, 4);
+    released(&p, 4, 900);
+    ends(&p, 4, 950);
+    open_awaiting(&p, 2, 1000);
+    assert_int_equal(p.fixture.dag->resources[0].initial, 0);
+    assert_false(p.fixture.dag->resources[0].goes_round);
+    assert_non_null(dag_resize_resource_refusal(p.fixture.dag, 0));
+    assert_recorded(&p);
+    assert_cause(&p, 610, 600);
+    assert_cause(&p, 910, 900);
+    simulate_fixture_close(&p.fixture);
+}
+
 // ---- queues
 
 static void put_by_main(struct program_by_hand *p, uint64_t time_ns) {
@@ -855,6 +908,8 @@ int main(void) {
         cmocka_unit_test(test_a_lock_is_had_twice),
         cmocka_unit_test(test_a_lock_that_was_held_before),
         cmocka_unit_test(test_a_lock_that_was_held_before_is_free_when_its_holder_comes_later),
+        cmocka_unit_test(test_a_permit_that_was_had_before),
+        cmocka_unit_test(test_permits_that_are_signals),
         cmocka_unit_test(test_a_holder_that_is_not_known),
         cmocka_unit_test(test_a_queue_of_objects),
         cmocka_unit_test(test_connections_that_are_made_later),
