@@ -308,12 +308,15 @@ void resource_times_out(struct simulation *sim, uint32_t resource, int64_t now_n
     if (let_go(sim, sim->resources[resource].holder, ask)) give_back(sim, ask, now_ns);
 }
 
-// When the process gives up that asks now. Without a donor it would not know how to go on.
-static int64_t limit_of(struct simulation *sim, uint32_t index, int64_t now_ns) {
-    uint32_t ask = sim->processes[index].wait.ask;
-    const struct dag_ask *of = &sim->dag->asks[ask];
-    bool limited = of->limit_ns != INT64_MAX && (of->given_up || donor_is_there(sim, index, ask));
-    return limited ? now_ns + of->limit_ns : INT64_MAX;
+// When the process gives up that asks now. Without a donor it would not know how to go on: then it does not, though its
+// time is up.
+static void set_limit(struct simulation *sim, uint32_t index, int64_t now_ns) {
+    struct process *process = &sim->processes[index];
+    const struct dag_ask *of = &sim->dag->asks[process->wait.ask];
+    bool limited = of->limit_ns != INT64_MAX;
+    bool keeps = limited && (of->given_up || donor_is_there(sim, index, process->wait.ask));
+    process->wait.limit_ns = keeps ? now_ns + of->limit_ns : INT64_MAX;
+    process->wait.late_ns = limited && !keeps ? now_ns + of->limit_ns : INT64_MAX;
 }
 
 static void begin_wait(struct simulation *sim, uint32_t index, int64_t now_ns) {
@@ -354,7 +357,7 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
     struct process *process = &sim->processes[index];
     const struct dag_ask *of = &sim->dag->asks[ask];
     process->wait.ask = ask;
-    process->wait.limit_ns = limit_of(sim, index, now_ns);
+    set_limit(sim, index, now_ns);
     if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
     if (of->given_up && !donor_is_there(sim, index, ask)) {
         begin_giving_up(sim, index, now_ns);
@@ -437,6 +440,8 @@ bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
     if (process->wait.state == ASK_CALLED && !arrive(sim, index, now_ns)) return false;
     if (process->wait.state == ASK_UNKNOWN && !end_unknown(sim, index, now_ns)) return false;
     if (process->wait.state != ASK_GIVEN_UP) give_back_in_time(sim, process->wait.ask, now_ns);
+    bool granted = process->wait.state == ASK_CALLED || process->wait.state == ASK_GRANTED;
+    sim->outcomes_kept += granted && process->wait.late_ns < process->wait.called_ns;
     return true;
 }
 

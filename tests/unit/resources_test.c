@@ -786,6 +786,37 @@ static void test_without_a_donor_the_outcome_stays(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Nothing tells what task 2 would do without the permit, so it waits on until it has it.
+static void test_without_a_donor_a_limit_passes(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(3, RESOURCE_PERMITS, 2, 0);
+    spawn(&p, 100, 1);
+    held(&p, 1, 200);
+    released(&p, 1, 600);
+    ends(&p, 1, 620);
+    spawn(&p, 130, 2);
+    limited(&p, 2, 300, 100);
+    gets(&p, 2, 360);
+    released(&p, 2, 400);
+    ends(&p, 2, 430);
+    spawn(&p, 160, 3);
+    held(&p, 3, 250);
+    released(&p, 3, 350);
+    ends(&p, 3, 440);
+    open_awaiting(&p, 1, 620);
+    assert_recorded(&p);
+    assert_int_equal(p.fixture.simulation->outcomes_kept, 0);
+    for (unsigned m = 0; m < 2; m++) {
+        resize(&p, 1);
+        assert_int_equal(simulate(&p, models[m]), DAG_OK);
+        assert_now(&p, 350, 600 + WAKEUP_NS + 100);
+        assert_now(&p, 360, 730 + 10);
+        assert_int_equal(p.fixture.simulation->outcomes_kept, 2); // task 3 asks at the same place
+        assert_int_equal(p.fixture.simulation->outcomes_changed, 0);
+    }
+    simulate_fixture_close(&p.fixture);
+}
+
 // Something unknown has the permit while task 2 waits for it in vain, and is there whatever the number of permits is.
 static void test_what_is_not_known_lasts_as_long(void **state) {
     (void)state;
@@ -918,6 +949,7 @@ int main(void) {
         cmocka_unit_test(test_a_time_limit_that_is_met),
         cmocka_unit_test(test_a_time_limit_that_is_missed),
         cmocka_unit_test(test_without_a_donor_the_outcome_stays),
+        cmocka_unit_test(test_without_a_donor_a_limit_passes),
         cmocka_unit_test(test_what_is_not_known_lasts_as_long),
         cmocka_unit_test(test_the_grant_counts),
         cmocka_unit_test(test_workers_wait_for_what_they_hold),
