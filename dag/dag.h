@@ -172,14 +172,15 @@ struct dag_resource {
 // thread, or DAG_NONE.
 struct dag_ask {
     uint32_t resource;
-    uint32_t site;     // trace site of the place that asks, 0 unknown
-    uint32_t asked;    // ACQUIRE; DAG_NONE where it did not have to wait
-    uint32_t got;      // ACQUIRED, GIVEN_UP or HELD; DAG_NONE: it waits still, or only gives back
-    uint32_t released; // RELEASED; DAG_NONE: never, or the trace does not tell
-    uint32_t had_at;   // where only its release is told: vertex at which its thread had it already, whichever that is;
-                       // DAG_NONE: from the beginning of the recording, if at all
-    int32_t units;     // 0: a lock that the thread has already
-    bool shared;       // a reader of a read-write lock
+    uint32_t site;        // trace site of the place that asks, 0 unknown
+    uint32_t returned_at; // likewise of the place that gives it back
+    uint32_t asked;       // ACQUIRE; DAG_NONE where it did not have to wait
+    uint32_t got;         // ACQUIRED, GIVEN_UP or HELD; DAG_NONE: it waits still, or only gives back
+    uint32_t released;    // RELEASED; DAG_NONE: never, or the trace does not tell
+    uint32_t had_at; // where only its release is told: vertex at which its thread had it already, whichever that is;
+                     // DAG_NONE: from the beginning of the recording, if at all
+    int32_t units;   // 0: a lock that the thread has already
+    bool shared;     // a reader of a read-write lock
     bool given_up;
     int64_t limit_ns;   // it does not wait for longer; INT64_MAX: it does
     int64_t held_ns;    // where no release is told: so long it had it at the least; 0 unknown

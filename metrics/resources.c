@@ -17,10 +17,13 @@ const char *const resource_kind_names[RESOURCE_KINDS] = {
     [RESOURCE_QUEUE] = "queue",     [RESOURCE_RATE] = "rate",
 };
 
-// A wait for a resource, or a time for which it is held, at a place.
+// A wait for a resource, or a time for which it is held, at a place. What is held counts where it was taken, and again
+// where it was given back.
+enum stay_kind { STAY_WAITS, STAY_HELD, STAY_RETURNED, STAY_KINDS };
+
 struct stay {
     uint32_t resource, site;
-    bool held;
+    enum stay_kind kind;
     int64_t ns;
 };
 
@@ -54,9 +57,9 @@ static int64_t clip(const struct listing *listing, int64_t time_ns) {
     return time_ns < window->from_ns ? window->from_ns : time_ns > window->to_ns ? window->to_ns : time_ns;
 }
 
-static void add_stay(struct listing *listing, uint32_t resource, uint32_t site, bool held, int64_t ns) {
+static void add_stay(struct listing *listing, uint32_t resource, uint32_t site, enum stay_kind kind, int64_t ns) {
     if (site && site < listing->dag->trace->site_count)
-        listing->stays[listing->stay_count++] = (struct stay){resource, site, held, ns};
+        listing->stays[listing->stay_count++] = (struct stay){resource, site, kind, ns};
 }
 
 // ---- waits
@@ -70,7 +73,7 @@ static void add_wait(struct listing *listing, const struct dag_ask *ask, int64_t
     tally->waits++;
     tally->timed_out += given_up && to_ns <= listing->window.to_ns;
     tally->wait_ns += ns;
-    add_stay(listing, ask->resource, ask->site, false, ns);
+    add_stay(listing, ask->resource, ask->site, STAY_WAITS, ns);
 }
 
 // ---- holds
@@ -91,8 +94,11 @@ static void count_returned(struct listing *listing, uint32_t resource, uint32_t 
     tally->returned += units;
 }
 
-static void end_hold(struct listing *listing, const struct hold *hold, int64_t time_ns) {
-    add_stay(listing, hold->resource, hold->site, true, clip(listing, time_ns) - clip(listing, hold->since_ns));
+// Returns for how long it was held within the window.
+static int64_t end_hold(struct listing *listing, const struct hold *hold, int64_t time_ns) {
+    const int64_t ns = clip(listing, time_ns) - clip(listing, hold->since_ns);
+    add_stay(listing, hold->resource, hold->site, STAY_HELD, ns);
+    return ns;
 }
 
 static void begin_hold(struct listing *listing, const struct dag_ask *ask, int64_t time_ns) {
@@ -115,7 +121,8 @@ static void release(struct listing *listing, const struct dag_ask *ask, int64_t 
     count_returned(listing, ask->resource, units, time_ns);
     for (size_t i = listing->hold_count; i-- > 0;) {
         if (listing->holds[i].resource != ask->resource) continue;
-        end_hold(listing, &listing->holds[i], time_ns);
+        const int64_t held_ns = end_hold(listing, &listing->holds[i], time_ns);
+        add_stay(listing, ask->resource, ask->returned_at, STAY_RETURNED, held_ns);
         for (listing->hold_count--; i < listing->hold_count; i++) listing->holds[i] = listing->holds[i + 1];
         return;
     }
@@ -168,7 +175,7 @@ static void see_thread(struct listing *listing, const struct dag_thread *thread)
 static int compare_stays(const void *a, const void *b) {
     const struct stay *left = a, *right = b;
     if (left->resource != right->resource) return left->resource < right->resource ? -1 : 1;
-    if (left->held != right->held) return left->held - right->held;
+    if (left->kind != right->kind) return left->kind < right->kind ? -1 : 1;
     return (left->site > right->site) - (left->site < right->site);
 }
 
@@ -196,6 +203,39 @@ static struct resource_place *places_of(const struct dag *dag, const struct stay
     return place;
 }
 
+static int compare_names(const char *a, const char *b) {
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare_lines(const struct resource_place *a, const struct resource_place *b) {
+    const struct trace_site *left = &a->site, *right = &b->site;
+    int order = compare_names(left->class_name, right->class_name);
+    if (order == 0) order = compare_names(left->method, right->method);
+    return order ? order : (left->line > right->line) - (left->line < right->line);
+}
+
+static int compare_by_line(const void *a, const void *b) {
+    const struct resource_place *left = a, *right = b;
+    int order = compare_lines(left, right);
+    return order ? order : (left->site.bci > right->site.bci) - (left->site.bci < right->site.bci);
+}
+
+// One place for each line: a `finally` is compiled once for each way out.
+static size_t join_lines(struct resource_place *places, size_t count) {
+    size_t kept = 0;
+    if (count) qsort(places, count, sizeof *places, compare_by_line);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && compare_lines(&places[i], &places[kept - 1]) == 0) {
+            places[kept - 1].times += places[i].times;
+            places[kept - 1].total_ns += places[i].total_ns;
+        } else {
+            places[kept++] = places[i];
+        }
+    }
+    if (kept) qsort(places, kept, sizeof *places, compare_places);
+    return kept;
+}
+
 // Messages go through a queue, and signals through permits: nothing holds them.
 static bool is_held(const struct dag_resource *resource) {
     return (resource->kind != RESOURCE_QUEUE && resource->kind != RESOURCE_PERMITS) || resource->goes_round ||
@@ -214,7 +254,7 @@ static double held_ns(const struct dag_resource *resource, const struct tally *t
 }
 
 static bool describe(const struct listing *listing, struct resource_use *use, const struct stay *stays,
-                     const size_t counts[2], struct arena *arena) {
+                     const size_t counts[STAY_KINDS], struct arena *arena) {
     const struct dag *dag = listing->dag;
     const struct dag_resource *resource = &dag->resources[use->resource];
     const struct tally *tally = &listing->tallies[use->resource];
@@ -226,12 +266,15 @@ static bool describe(const struct listing *listing, struct resource_use *use, co
     use->wait_ns = tally->wait_ns;
     use->held_ns = is_held(resource) ? held_ns(resource, tally, &listing->window) : NAN;
     use->holders_mean = wall > 0 ? use->held_ns / wall : NAN;
-    use->waits_at = places_of(dag, stays, counts[0], arena, &use->waits_at_count);
-    use->held_at = places_of(dag, stays + counts[0], counts[1], arena, &use->held_at_count);
-    const uint32_t site = counts[0] + counts[1] ? stays[0].site : 0;
+    const struct stay *held = stays + counts[STAY_WAITS], *returned = held + counts[STAY_HELD];
+    use->waits_at = places_of(dag, stays, counts[STAY_WAITS], arena, &use->waits_at_count);
+    use->held_at = places_of(dag, held, counts[STAY_HELD], arena, &use->held_at_count);
+    use->returned_at = places_of(dag, returned, counts[STAY_RETURNED], arena, &use->returned_at_count);
+    if (use->returned_at) use->returned_at_count = join_lines(use->returned_at, use->returned_at_count);
+    const uint32_t site = counts[STAY_WAITS] + counts[STAY_HELD] ? stays[0].site : 0;
     dag_resource_text(dag, use->resource, site, name, sizeof name);
     use->name = arena_string(arena, name, strlen(name));
-    return use->waits_at && use->held_at && use->name;
+    return use->waits_at && use->held_at && use->returned_at && use->name;
 }
 
 static int compare_uses(const void *a, const void *b) {
@@ -253,9 +296,9 @@ static bool describe_all(struct listing *listing, struct arena *arena, struct re
     size_t first = 0;
     for (uint32_t r = 0; *uses && r < dag->resource_count; r++) {
         const struct tally *tally = &listing->tallies[r];
-        size_t of[2] = {0, 0}, next = first;
+        size_t of[STAY_KINDS] = {0}, next = first;
         for (; next < listing->stay_count && listing->stays[next].resource == r; next++)
-            of[listing->stays[next].held]++;
+            of[listing->stays[next].kind]++;
         if (tally->waits || tally->taken || tally->returned) {
             struct resource_use *use = &(*uses)[(*count)++];
             *use = (struct resource_use){.resource = r};
@@ -272,7 +315,8 @@ static bool allocate(struct listing *listing) {
     const struct dag *dag = listing->dag;
     for (uint32_t v = 0; v < dag->vertex_count; v++) vertices += vertex_is_of_resource(dag->vertices.kind[v]);
     listing->tallies = calloc((size_t)dag->resource_count + 1, sizeof *listing->tallies);
-    listing->stays = malloc((2 * vertices + 1) * sizeof *listing->stays); // a vertex may begin a hold and end a wait
+    listing->stays = malloc((2 * vertices + 1) *
+                            sizeof *listing->stays); // a vertex begins a hold and ends a wait at most, or ends a hold
     listing->holds = malloc((vertices + 1) * sizeof *listing->holds);
     return listing->tallies && listing->stays && listing->holds;
 }

@@ -22,8 +22,10 @@ struct resource_use {
     uint64_t timed_out;  // of these, that ended within it without: their time was up, or they were interrupted
     int64_t wait_ns;     // threads' time asleep for it
     double held_ns;      // holders' time; NAN as holders_mean
-    struct resource_place *waits_at, *held_at; // longest first; places that are known
-    size_t waits_at_count, held_at_count;
+    // Longest first; places that are known. Of what is held, where it was taken and where that thread gave it back:
+    // where many take it by the same method, the latter tells them apart.
+    struct resource_place *waits_at, *held_at, *returned_at;
+    size_t waits_at_count, held_at_count, returned_at_count;
 };
 
 extern const char *const resource_kind_names[RESOURCE_KINDS]; // in JSON

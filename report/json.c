@@ -342,6 +342,7 @@ cJSON *json_resources(const struct dag *dag, const struct resource_use *uses, si
         add(object, "held_ns", rounded(use->held_ns));
         add(object, "waits_at", places_of(use->waits_at, use->waits_at_count));
         add(object, "held_at", places_of(use->held_at, use->held_at_count));
+        add(object, "returned_at", places_of(use->returned_at, use->returned_at_count));
         cJSON_AddItemToArray(array, object);
     }
     return array;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { HOLDERS_SHOWN = 3 };
+
 enum row_unit { UNIT_DURATION, UNIT_COUNT, UNIT_SHARE, UNIT_NUMBER, UNIT_RATE };
 enum row_type { TYPE_DOUBLE, TYPE_INT64, TYPE_UINT64 };
 
@@ -384,6 +386,31 @@ static void add_resource(struct table *table, const struct resource_use *use) {
     table_add(table, place_of(use->held_at, use->held_at_count, &place));
 }
 
+static bool is_same_method(const struct trace_site *a, const struct trace_site *b) {
+    return strcmp(text_method(a->class_name, a->method).s, text_method(b->class_name, b->method).s) == 0;
+}
+
+// Whether the methods that give it back tell more of its holders than those that take it.
+static bool returns_tell_more(const struct resource_use *use) {
+    for (size_t r = 0; r < use->returned_at_count; r++) {
+        size_t h = 0;
+        while (h < use->held_at_count && !is_same_method(&use->returned_at[r].site, &use->held_at[h].site)) h++;
+        if (h == use->held_at_count) return true;
+    }
+    return false;
+}
+
+// "Shop.connections was held 2.1 s until Shop.order gave it back (Shop.java:12), 20 ms until Shop.pay did (...)"
+static void write_holders(const struct resource_use *use, FILE *file) {
+    for (size_t i = 0; i < use->returned_at_count && i < HOLDERS_SHOWN; i++) {
+        const struct resource_place *place = &use->returned_at[i];
+        fprintf(file, "%s%s%s %s until %s %s (%s)", i ? "" : "  ", i ? "," : use->name, i ? "" : " was held",
+                text_duration((double)place->total_ns).s, text_method(place->site.class_name, place->site.method).s,
+                i ? "did" : "gave it back", text_file_line(&place->site).s);
+    }
+    putc('\n', file);
+}
+
 bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, bool utf8,
                                   struct error *error) {
     static const struct table_column columns[] = {{"resource", TABLE_LEFT},        {"capacity", TABLE_RIGHT},
@@ -398,6 +425,9 @@ bool metrics_text_write_resources(const struct resource_use *uses, size_t count,
     table_destroy(&table);
     const size_t shown = waited_for < most ? waited_for : most;
     if (ok && count > shown) fprintf(file, "  and %s more: --json lists them\n", text_count(count - shown).s);
+    for (size_t i = 0; ok && i < shown; i++) {
+        if (returns_tell_more(&uses[i])) write_holders(&uses[i], file);
+    }
     return ok;
 }
 

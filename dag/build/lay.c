@@ -416,6 +416,7 @@ static bool lay_released(struct lay *lay, const struct event *event) {
     builder->hold_count--;
     for (uint32_t i = open; i < builder->hold_count; i++) builder->holds[i] = builder->holds[i + 1];
     builder->dag->asks[index].released = vertex;
+    builder->dag->asks[index].returned_at = ask.site;
     builder->dag->vertices.task[vertex] = index;
     return true;
 }

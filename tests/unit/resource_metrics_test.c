@@ -172,6 +172,36 @@ static void test_filling(void **state) {
     end(&f);
 }
 
+// One method takes for all, and each gives back itself: two give back at one line (as a `finally` compiled twice), in
+// all for 500 + 100, another has it for 300.
+static void test_where_it_was_given_back(void **state) {
+    (void)state;
+    struct fixture f = begin(2);
+    const uint32_t outer = tb_site(f.tb, "Bank", "outer", 8), again = tb_site(f.tb, "Bank", "outer", 8);
+    const uint32_t second = tb_site(f.tb, "Bank", "second", 12);
+    tb_resource(f.tb, POOL, RESOURCE_POOL, 2, 0);
+    hold(&f, 0, 200, POOL, 1);
+    hold(&f, 0, 300, POOL, 1);
+    tb_event(f.tb, FIRST, 600, EVENT_RELEASED, POOL, want_operand(1, false, second));
+    tb_event(f.tb, FIRST, 700, EVENT_RELEASED, POOL, want_operand(1, false, outer));
+    end_task(&f, 0, 750);
+    hold(&f, 1, 400, POOL, 1);
+    tb_event(f.tb, FIRST + 1, 500, EVENT_RELEASED, POOL, want_operand(1, false, again));
+    end_task(&f, 1, 600);
+    open_until(&f, 2000);
+    find(&f, NULL);
+    const struct resource_use *use = &f.uses[0];
+    assert_int_equal(use->held_at_count, 1);
+    assert_int_equal(use->held_at[0].total_ns, 900);
+    assert_int_equal(use->returned_at_count, 2);
+    assert_string_equal(use->returned_at[0].site.method, "outer");
+    assert_int_equal(use->returned_at[0].times, 2);
+    assert_int_equal(use->returned_at[0].total_ns, 600);
+    assert_string_equal(use->returned_at[1].site.method, "second");
+    assert_int_equal(use->returned_at[1].total_ns, 300);
+    end(&f);
+}
+
 static void test_time_that_was_up(void **state) {
     (void)state;
     struct fixture f = begin(2);
@@ -334,11 +364,17 @@ static void test_words_of_tasks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lock),         cmocka_unit_test(test_a_window),
-        cmocka_unit_test(test_permits),        cmocka_unit_test(test_time_that_was_up),
-        cmocka_unit_test(test_what_limits),    cmocka_unit_test(test_a_simulated_run),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_words_of_a_deadlock),
-        cmocka_unit_test(test_words_of_tasks), cmocka_unit_test(test_filling),
+        cmocka_unit_test(test_a_lock),
+        cmocka_unit_test(test_a_window),
+        cmocka_unit_test(test_permits),
+        cmocka_unit_test(test_where_it_was_given_back),
+        cmocka_unit_test(test_time_that_was_up),
+        cmocka_unit_test(test_what_limits),
+        cmocka_unit_test(test_a_simulated_run),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_words_of_a_deadlock),
+        cmocka_unit_test(test_words_of_tasks),
+        cmocka_unit_test(test_filling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
