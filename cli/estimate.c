@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "optimize/plan.h"
 #include "optimize/warn_estimate.h"
+#include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
 #include "report/costs.h"
 #include "report/json.h"

@@ -3,6 +3,7 @@
 #include "cli/analysis.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
 #include "report/calling_text.h"
 #include "report/csv.h"

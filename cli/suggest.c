@@ -11,6 +11,7 @@
 #include "optimize/candidates.h"
 #include "optimize/plan.h"
 #include "optimize/warn_estimate.h"
+#include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
 #include "report/csv.h"
 #include "report/json.h"

@@ -2,13 +2,11 @@
 #include "optimize/warnings.h"
 
 #include "dag/names.h"
-#include "optimize/improvement.h"
 #include "optimize/sentence.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT_BYTES = 1024, FIRST_CAPACITY = 8 };
@@ -118,140 +116,4 @@ static bool warn_of_standstill(struct warnings *warnings, const struct dag *dag,
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error) {
     return warn_of_losses(warnings, dag->trace, error) && warn_of_skew(warnings, dag, error) &&
            warn_of_saturation(warnings, dag, error) && warn_of_standstill(warnings, dag, error);
-}
-
-// Pools
-
-// Waits of a pool's workers, asleep in a task, for tasks of the same pool.
-struct nested_wait {
-    int64_t time_ns;
-    int delta;
-    uint32_t waiter, awaited; // sites
-};
-
-static int compare_nested_waits(const void *a, const void *b) {
-    const struct nested_wait *left = a, *right = b;
-    if (left->time_ns != right->time_ns) return left->time_ns < right->time_ns ? -1 : 1;
-    return left->delta - right->delta; // a thread that wakes at that instant waits no more
-}
-
-// How many workers the pool can have. 0: there is no end to them, or it isn't known.
-static uint32_t most_workers(const struct dag *dag, uint32_t pool) {
-    enum discipline discipline = dag->pools[pool].discipline;
-    if (discipline == DISCIPLINE_UNKNOWN || discipline == DISCIPLINE_STEALING) return 0;
-    return improvement_pool_size(dag, pool);
-}
-
-// Of one worker. A WAIT_BEGIN is followed by its WAIT_END, unless it helps meanwhile; or by nothing, where it went on
-// when recording ended. Returns how many entries were written (two a wait, or one).
-static size_t list_waits_of(const struct dag *dag, const struct dag_thread *thread, struct nested_wait *waits) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    const uint32_t end = dag_thread_end(dag, thread);
-    size_t count = 0;
-    uint32_t waiter = DAG_NONE; // the innermost body
-    for (uint32_t v = thread->first; v < end; v++) {
-        uint32_t awaited = vertices->task[v];
-        waiter = dag_body_after(dag, v, waiter);
-        if (vertices->kind[v] != VERTEX_WAIT_BEGIN || awaited == DAG_NONE || waiter == DAG_NONE) continue;
-        if (dag->tasks[awaited].pool != thread->pool) continue;
-        bool goes_on = v + 1 == end, ends = !goes_on && vertices->kind[v + 1] == VERTEX_WAIT_END;
-        if (!goes_on && !(ends && vertices->time_ns[v + 1] > vertices->time_ns[v])) continue;
-        struct nested_wait wait = {vertices->time_ns[v], 1, dag->tasks[waiter].site, dag->tasks[awaited].site};
-        waits[count++] = wait;
-        if (goes_on) break;
-        wait.time_ns = vertices->time_ns[v + 1];
-        wait.delta = -1;
-        waits[count++] = wait;
-    }
-    return count;
-}
-
-static size_t list_waits(const struct dag *dag, uint32_t pool, struct nested_wait *waits) {
-    size_t count = 0;
-    for (uint32_t t = 0; t < dag->thread_count; t++) {
-        const struct dag_thread *thread = &dag->threads[t];
-        if (thread->worker && thread->pool == pool) count += list_waits_of(dag, thread, waits + count);
-    }
-    if (count) qsort(waits, count, sizeof *waits, compare_nested_waits);
-    return count;
-}
-
-// What lay in the pool's queue when recording ended, as far as that is known.
-static uint64_t left_in_queue(const struct dag *dag, uint32_t pool) {
-    const struct trace *trace = dag->trace;
-    uint64_t count = 0;
-    for (size_t i = 0; i < trace->queued_count; i++) count += trace->queued[i].pool == pool;
-    for (uint32_t t = 0; t < dag->task_count; t++) {
-        const struct dag_task *task = &dag->tasks[t];
-        bool stands = dag_task_stands(task), spawned = task->spawn_begin != DAG_NONE;
-        if (task->pool != pool) continue;
-        if (stands && task->start != DAG_NONE && !(task->flags & TASK_BEGUN_BEFORE) && count) count--;
-        if (spawned && task->start == DAG_NONE && task->result == DAG_NONE && !(task->flags & TASK_REJECTED)) count++;
-    }
-    return count;
-}
-
-// The awaited task's site is not known where it was handed over before recording began.
-static void say_nested(struct sentence *sentence, const struct dag *dag, const struct nested_wait *wait) {
-    say(sentence, " wait for tasks that only the same pool can run");
-    if (wait->waiter != DAG_NONE && wait->awaited != DAG_NONE)
-        say(sentence, " (%s for %s)", phrase_site(dag, wait->waiter).text, phrase_site(dag, wait->awaited).text);
-}
-
-static bool warn_of_halt(struct warnings *warnings, const struct dag *dag, uint32_t pool, uint32_t workers,
-                         const struct nested_wait *wait, struct error *error) {
-    const uint64_t left = left_in_queue(dag, pool);
-    struct sentence sentence = {0};
-    say(&sentence, "all %u workers of %s", workers, phrase_pool(dag, pool).text);
-    say_nested(&sentence, dag, wait);
-    say(&sentence, ": %s%snothing can go on", left ? phrase_count(left).text : "", left ? " in its queue; " : "");
-    return warnings_add(warnings, sentence.text, error);
-}
-
-static bool warn_of_nesting(struct warnings *warnings, const struct dag *dag, uint32_t pool, uint32_t workers,
-                            uint32_t most, const struct nested_wait *wait, struct error *error) {
-    struct sentence sentence = {0};
-    say(&sentence, "tasks of %s", phrase_pool(dag, pool).text);
-    say_nested(&sentence, dag, wait);
-    if (most < workers)
-        say(&sentence, ": at most %u of its %u workers waited so at once; when all do, none is left to run them", most,
-            workers);
-    else
-        say(&sentence, ": all of its %u workers waited so at once, and none was left to run them", workers);
-    return warnings_add(warnings, sentence.text, error);
-}
-
-// Those that go on when recording ends are left at the end of all.
-static bool warn_of_pool(struct warnings *warnings, const struct dag *dag, uint32_t pool, bool only_halts,
-                         struct nested_wait *waits, struct error *error) {
-    const uint32_t workers = most_workers(dag, pool);
-    const size_t count = workers ? list_waits(dag, pool, waits) : 0;
-    uint32_t level = 0, most = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++) {
-        level += (uint32_t)waits[i].delta;
-        if (level <= most) continue;
-        most = level;
-        at = i;
-    }
-    if (most == 0) return true;
-    if (level >= workers) return warn_of_halt(warnings, dag, pool, workers, &waits[at], error);
-    return only_halts || warn_of_nesting(warnings, dag, pool, workers, most, &waits[at], error);
-}
-
-static bool warn_of_all_pools(struct warnings *warnings, const struct dag *dag, bool only_halts, struct error *error) {
-    struct nested_wait *waits = malloc(((size_t)dag->vertex_count + 1) * sizeof *waits);
-    bool done = waits || error_set(error, STATUS_FAILED, "no memory for warnings");
-    for (uint32_t p = 1; done && p < dag->pool_count; p++)
-        done = warn_of_pool(warnings, dag, p, only_halts, waits, error);
-    free(waits);
-    return done;
-}
-
-bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    return warn_of_all_pools(warnings, dag, false, error);
-}
-
-bool warn_of_halted_pools(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    return warn_of_all_pools(warnings, dag, true, error);
 }

@@ -4,9 +4,9 @@
 //
 //   of the trace   lost events, a file cut short, effects recorded before their causes, a saturated machine,
 //                  a program that did nothing more though tasks were under way
-//   of its pools   tasks that wait for tasks of their own pool's queue: the recorded run itself may come to starve,
-//                  or did, so that nothing can go on
 // and elsewhere
+//   of its pools   (warn_pools.h) tasks that wait for tasks of their own pool's queue, or of pools whose tasks wait for
+//                  theirs: the recorded run itself may come to starve, or did, so that nothing can go on
 //   of resources   (warn_resources.h) all of one held by threads that wait for more of it; waits whose time was up
 //   of an estimate (warn_resources.h) waits that came out otherwise than recorded; resources that starve in it
 //   of a model     (warn_estimate.h) its null-replay error; pools whose rules it does not know; waits for what
@@ -33,7 +33,5 @@ bool warnings_add(struct warnings *warnings, const char *text, struct error *err
 bool warnings_say(struct warnings *warnings, struct error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error);
-bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
-bool warn_of_halted_pools(struct warnings *warnings, const struct dag *dag, struct error *error); // of these alone
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "optimize/candidates.h"
 #include "optimize/warn_estimate.h"
+#include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
 #include "trace_builder.h"
 
@@ -131,6 +132,75 @@ static void test_a_starved_pool(void **state) {
                "Main.work:20): 2 in its "
                "queue; nothing can go on");
     assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f, NULL);
+    close_run(&f);
+}
+
+// A worker of one pool in a task of Main.main:10 that it has waited in, from `at`, for one of Main.work:20 of another
+// pool; until `to`, or (0) for ever.
+static void wait_across(struct fixture *f, uint32_t worker, uint32_t of, uint64_t at, uint64_t to) {
+    const uint64_t task = worker, awaited = 10 + worker;
+    tb_event(f->tb, worker, 50, EVENT_TASK_START, task);
+    tb_event(f->tb, worker, at, EVENT_SPAWN_BEGIN, awaited, f->inner, of);
+    tb_event(f->tb, worker, at + 1, EVENT_SPAWN_END, awaited);
+    tb_event(f->tb, worker, at + 2, EVENT_WAIT_BEGIN, awaited, 0, tb_wait(WAIT_FOR_TASK, f->outer));
+    if (to) tb_event(f->tb, worker, to, EVENT_WAIT_END, awaited);
+    if (to) tb_event(f->tb, worker, to + 1, EVENT_TASK_END, task);
+}
+
+// Workers 2 and 3 are of the first pool, 4 of the second, each with a task that main gave it.
+static uint32_t begin_two_pools(struct fixture *f) {
+    begin(f);
+    const uint32_t first = f->pool, second = tb_pool(f->tb, "pool-2", 1);
+    for (uint32_t worker = 2; worker <= 4; worker++) {
+        f->pool = worker == 4 ? second : first;
+        spawn(f, 1, 10 * worker - 19, worker, f->outer);
+        add_worker(f, worker);
+    }
+    f->pool = first;
+    return second;
+}
+
+static void test_pools_that_starve_each_other(void **state) {
+    struct fixture f;
+    const uint32_t second = begin_two_pools(&f);
+    wait_across(&f, 2, second, 100, 0);
+    wait_across(&f, 3, second, 110, 0);
+    wait_across(&f, 4, f.pool, 105, 0);
+    open_run(&f, 130);
+    assert_true(warn_of_halted_pools(&f.warnings, f.dag, &f.error));
+    expect(&f, "all 2 workers of pool-1 wait for tasks that only pool-2 can run (Main.main:10 for Main.work:20), and "
+               "all 1 of pool-2 for tasks that only pool-1 can run (Main.main:10 for Main.work:20): 3 in their queues; "
+               "nothing can go on");
+    close_run(&f);
+}
+
+// One of the first pool's two workers never waits.
+static void test_pools_that_may_starve_each_other(void **state) {
+    struct fixture f;
+    const uint32_t second = begin_two_pools(&f);
+    wait_across(&f, 2, second, 100, 0);
+    tb_event(f.tb, 3, 50, EVENT_TASK_START, 3);
+    wait_across(&f, 4, f.pool, 105, 200);
+    open_run(&f, 230);
+    assert_true(warn_of_halted_pools(&f.warnings, f.dag, &f.error));
+    expect(&f, NULL);
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
+    expect(&f, "tasks of pool-1 wait for tasks that only pool-2 can run (Main.main:10 for Main.work:20), and those of "
+               "pool-2 for tasks that only pool-1 can run (Main.main:10 for Main.work:20): at most 1 of 2 workers of "
+               "pool-1 and 1 of 1 of pool-2 waited so at once; when all do, none is left to run them");
+    close_run(&f);
+}
+
+// The second pool's tasks wait for nothing: they get done.
+static void test_a_pool_that_waits_for_another(void **state) {
+    struct fixture f;
+    const uint32_t second = begin_two_pools(&f);
+    wait_across(&f, 2, second, 100, 0);
+    wait_across(&f, 3, second, 110, 0);
+    tb_event(f.tb, 4, 50, EVENT_TASK_START, 4);
+    open_run(&f, 130);
+    assert_true(warn_of_pools(&f.warnings, f.dag, &f.error));
     expect(&f, NULL);
     close_run(&f);
 }
@@ -444,6 +514,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tasks_wait_for_their_own_pool),
         cmocka_unit_test(test_a_starved_pool),
+        cmocka_unit_test(test_pools_that_starve_each_other),
+        cmocka_unit_test(test_pools_that_may_starve_each_other),
+        cmocka_unit_test(test_a_pool_that_waits_for_another),
         cmocka_unit_test(test_a_program_that_stands_still),
         cmocka_unit_test(test_pools_of_one_name_are_told_apart_as_in_plans),
         cmocka_unit_test(test_main_may_wait_for_a_pool),
