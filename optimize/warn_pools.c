@@ -56,7 +56,7 @@ static void list_waits_of(struct survey *survey, const struct dag_thread *thread
         if (!survey->workers[of]) continue;
         bool goes_on = v + 1 == end, ends = !goes_on && vertices->kind[v + 1] == VERTEX_WAIT_END;
         if (!goes_on && !(ends && vertices->time_ns[v + 1] > vertices->time_ns[v])) continue;
-        struct pool_wait wait = {vertices->time_ns[v],   1, thread->pool, of, dag->tasks[waiter].site,
+        struct pool_wait wait = {vertices->time_ns[v],    1, thread->pool, of, dag->tasks[waiter].site,
                                  dag->tasks[awaited].site};
         survey->waits[survey->count++] = wait;
         if (goes_on) break;
@@ -236,7 +236,8 @@ static bool has_halted(const struct survey *survey, uint32_t ring) {
     return true;
 }
 
-// "all 3 workers of orders wait for tasks that only stock can run, and all 2 of stock for tasks that only orders can run"
+// "all 3 workers of orders wait for tasks that only stock can run, and all 2 of stock for tasks that only orders can
+// run"
 static bool warn_of_halted_ring(struct warnings *warnings, const struct survey *survey, uint32_t ring,
                                 struct error *error) {
     const struct dag *dag = survey->dag;

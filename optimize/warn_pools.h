@@ -7,8 +7,8 @@
 #include "optimize/warnings.h"
 
 // Of pools whose sizes have an end, each by itself, and several that wait for each other (orders for stock, stock for
-// orders). false and *error: no memory. Cost: a sort of the waits, and of pools that wait for each other a step for each
-// two of them that do.
+// orders). false and *error: no memory. Cost: a sort of the waits, and of pools that wait for each other a step for
+// each two of them that do.
 bool warn_of_pools(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_halted_pools(struct warnings *warnings, const struct dag *dag, struct error *error); // of these alone
 

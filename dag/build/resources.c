@@ -160,6 +160,12 @@ static void change_level(struct count *count, int64_t units) {
     count->most = max_ns(count->most, count->level);
 }
 
+// Of what was made before recording began some was out then, and who had it may have given it back before that was
+// recorded. What its taker gives back goes round, and does so from the beginning.
+static bool was_out_before(const struct dag_resource *resource, const struct dag_ask *ask) {
+    return resource->capacity < 0 && ask->released != DAG_NONE;
+}
+
 // What is had though nothing is left was there from the beginning; if it had to be waited for, it came from where
 // nothing is recorded of.
 static void count_got(struct replay *replay, struct dag_ask *ask) {
@@ -169,7 +175,7 @@ static void count_got(struct replay *replay, struct dag_ask *ask) {
     change_level(count, -ask->units);
     count->returns += ask->released != DAG_NONE;
     if (count->available < ask->units && !is_exclusive(resource)) {
-        if (ask->asked != DAG_NONE) {
+        if (ask->asked != DAG_NONE && !was_out_before(resource, ask)) {
             ask->units = 0;
         } else {
             resource->initial += ask->units - count->available;

@@ -155,6 +155,27 @@ static void test_permits(void **state) {
     end(&f);
 }
 
+// Made before recording began, so that nobody knows how many there are; who had one then gave it back unseen. Held from
+// 300 to 600, and again from 700 to 900.
+static void test_permits_made_before(void **state) {
+    (void)state;
+    struct fixture f = begin(1);
+    tb_resource(f.tb, PERMITS, RESOURCE_PERMITS, -1, 0);
+    ask(&f, 0, 110, PERMITS, 1);
+    get(&f, 0, 300, PERMITS);
+    release(&f, 0, 600, PERMITS, 1);
+    hold(&f, 0, 700, PERMITS, 1);
+    release(&f, 0, 900, PERMITS, 1);
+    end_task(&f, 0, 1000);
+    open_until(&f, 2000);
+    find(&f, NULL);
+    assert_int_equal(f.uses[0].capacity, -1);
+    assert_int_equal(f.uses[0].waits, 1);
+    assert_float_equal(f.uses[0].held_ns, 500, 1e-6);
+    assert_int_equal(f.on.dag->resources[0].initial, 1);
+    end(&f);
+}
+
 // A pool is filled before it is used: what main puts into it at 60 nothing held before.
 static void test_filling(void **state) {
     (void)state;
@@ -367,6 +388,7 @@ int main(void) {
         cmocka_unit_test(test_a_lock),
         cmocka_unit_test(test_a_window),
         cmocka_unit_test(test_permits),
+        cmocka_unit_test(test_permits_made_before),
         cmocka_unit_test(test_where_it_was_given_back),
         cmocka_unit_test(test_time_that_was_up),
         cmocka_unit_test(test_what_limits),
