@@ -99,6 +99,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     atomic_store(&tracer.linkable, true);
     (*tracer.jvmti)->SetEventNotificationMode(tracer.jvmti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     weaving_begin(jni);
+    resources_name_again();
     running_look_again(jni);
     calibration_start(jni);
     return true;
@@ -132,6 +133,18 @@ static bool begin_in_jvm(struct error *error) {
     return begun;
 }
 
+// What is waited for is named by the class that asks for it.
+static void name_resources(void) {
+    pthread_mutex_lock(&lock);
+    JNIEnv *jni = dead ? NULL : enter_jvm();
+    if (jni) {
+        weaving_grant_wishes(jni);
+        resources_name_again();
+        (*tracer.vm)->DetachCurrentThread(tracer.vm);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 static void end_in_jvm(void) {
     pthread_mutex_lock(&lock);
     JNIEnv *jni = dead ? NULL : enter_jvm();
@@ -149,7 +162,10 @@ static void *attend(void *argument) {
     thread_state_refuse();
     if (begin_in_jvm(&error)) {
         session_tell(session, "recording", tracer.options.out);
-        while (session_lasts(session) && drainer_running()) usleep(POLL_US);
+        while (session_lasts(session) && drainer_running()) {
+            usleep(POLL_US);
+            if (weaving_has_wishes()) name_resources();
+        }
         end_in_jvm();
         session_tell(session, "stopped", NULL);
     } else {

@@ -411,6 +411,12 @@ void locks_found_asleep(JNIEnv *jni, const struct found_asleep *found) {
         ring_put3(&state->channel->ring, clock_ticks(), EVENT_BLOCK_BEGIN, state->blocked_on, found->cpu, class.id);
         return;
     }
+    // Of one whose time may be up no one tells whether it was.
+    uint32_t slot = found->parked && class.permits && !found->limited ? permits_slot(jni, state, found->on) : 0;
+    if (slot) {
+        resources_found(state, (struct wanted){.slot = slot, .units = 1, .way = WAIT_SYNC}, found->site, found->cpu);
+        return;
+    }
     bool shared = !found->parked || class.latch;
     uint64_t number = shared ? id_of(state, found->on) | (found->parked ? 0 : SLEEPS_MONITOR) : 0;
     sleeps_found(jni, found->thread, state, class.id, number, found->site, found->cpu);

@@ -35,6 +35,7 @@ struct found_asleep {
     struct thread_state *state;
     jobject on;
     bool parked, enters; // else it waits to be notified
+    bool limited;        // its time may be up
     uint32_t site;
     uint64_t cpu;
 };

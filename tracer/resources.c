@@ -5,6 +5,7 @@
 #include "tracer/place_names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
+#include "tracer/weaving.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct slot_facts {
     struct trace_resource facts;
     uint8_t tries;              // sites that were looked at for a name
+    uint32_t nameless;          // the last of these; 0: none
     _Atomic(uint32_t) unwaited; // acquisitions in a row
     _Atomic(int32_t) out;       // acquisitions recorded and not given back
 };
@@ -90,16 +92,40 @@ static uint64_t id_of(uint32_t slot) {
     return slots[slot].facts.id;
 }
 
-// One that has no name yet takes that of the field at the place.
-static void name_by_place(uint32_t slot, uint32_t site) {
+// With the lock held.
+static void set_name(uint32_t slot, const char *name) {
     struct slot_facts *facts = &slots[slot];
-    if (facts->facts.name || facts->tries >= NAME_TRIES || !site) return;
+    if (!name || facts->facts.name) return;
+    facts->facts.name = name;
+    registry_resource(slot, &facts->facts);
+}
+
+// One that has no name yet takes that of the field at the place. Whether it has one now, or can't get one.
+static bool name_by_place(uint32_t slot, uint32_t site) {
+    struct slot_facts *facts = &slots[slot];
+    if (facts->facts.name || facts->tries >= NAME_TRIES || !site) return true;
     const char *name = place_name(site);
     pthread_mutex_lock(&lock);
     facts->tries++;
-    if (name && !facts->facts.name) {
-        facts->facts.name = name;
-        registry_resource(slot, &facts->facts);
+    facts->nameless = site;
+    set_name(slot, name);
+    pthread_mutex_unlock(&lock);
+    return name != NULL;
+}
+
+// A class that was loaded before the tracer came was not looked at for names.
+static void name_here(JNIEnv *jni, struct wanted wanted, uint32_t site) {
+    if (name_by_place(wanted.slot, site) || !tracer.attached || slots[wanted.slot].tries > 1) return;
+    jclass class = site_class_here(jni, wanted.at_top);
+    if (!class) return;
+    weaving_wish(jni, class);
+    (*jni)->DeleteLocalRef(jni, class);
+}
+
+void resources_name_again(void) {
+    pthread_mutex_lock(&lock);
+    for (uint32_t slot = 1; slot < slot_count; slot++) {
+        if (slots[slot].nameless && !slots[slot].facts.name) set_name(slot, place_name(slots[slot].nameless));
     }
     pthread_mutex_unlock(&lock);
 }
@@ -141,7 +167,7 @@ static uint64_t want_of(struct wanted wanted, uint32_t site) {
 void resources_wait(JNIEnv *jni, struct thread_state *state, struct wanted wanted) {
     const uint64_t most = ((uint64_t)1 << RING_OPERAND_BITS) - 1;
     uint32_t site = site_of_acquisition(jni, state, wanted.slot, wanted.at_top);
-    name_by_place(wanted.slot, site);
+    name_here(jni, wanted, site);
     if (wanted.limit_ns) record1(state, EVENT_LIMIT, wanted.limit_ns < most ? wanted.limit_ns : most);
     atomic_store_explicit(&slots[wanted.slot].unwaited, 0, memory_order_relaxed);
     state->wants = wanted.slot;
@@ -167,7 +193,7 @@ void resources_give_up(struct thread_state *state, enum given_up why) {
 
 uint32_t resources_held(JNIEnv *jni, struct thread_state *state, struct wanted wanted) {
     uint32_t site = site_of_acquisition(jni, state, wanted.slot, wanted.at_top);
-    name_by_place(wanted.slot, site);
+    name_here(jni, wanted, site);
     count_held(wanted.slot);
     record3(state, EVENT_HELD, id_of(wanted.slot), want_of(wanted, site), 0);
     return site;
@@ -183,6 +209,21 @@ void resources_released(JNIEnv *jni, struct thread_state *state, struct wanted w
     if (!site) site = site_of_acquisition(jni, state, wanted.slot, wanted.at_top);
     count_released(wanted.slot);
     record3(state, EVENT_RELEASED, id_of(wanted.slot), want_of(wanted, site), 0);
+}
+
+void resources_found(struct thread_state *state, struct wanted wanted, uint32_t site, uint64_t cpu) {
+    name_by_place(wanted.slot, site);
+    atomic_store_explicit(&slots[wanted.slot].unwaited, 0, memory_order_relaxed);
+    state->wants = wanted.slot;
+    state->way = wanted.way;
+    ring_put3(&state->channel->ring, clock_ticks(), EVENT_ACQUIRE_BEGIN, id_of(wanted.slot), cpu,
+              want_of(wanted, site));
+}
+
+void resources_found_awake(struct thread_state *state, uint64_t cpu) {
+    ring_put3(&state->channel->ring, clock_ticks(), EVENT_ACQUIRED, id_of(state->wants), cpu, 0);
+    atomic_fetch_add_explicit(&slots[state->wants].out, 1, memory_order_relaxed);
+    state->wants = 0;
 }
 
 // Of what is watched.

@@ -64,6 +64,14 @@ void resources_held_at(struct thread_state *state, struct wanted wanted, uint32_
 uint32_t resources_held(JNIEnv *jni, struct thread_state *state, struct wanted wanted);
 void resources_released(JNIEnv *jni, struct thread_state *state, struct wanted wanted, uint32_t site);
 
+// A thread is found asleep for it as recording begins, told in its place: `state` is no thread's yet. Its wait is ended
+// by the thread itself, as others are, or in its place.
+void resources_found(struct thread_state *state, struct wanted wanted, uint32_t site, uint64_t cpu);
+void resources_found_awake(struct thread_state *state, uint64_t cpu);
+
+// Names those that have none by the places where they were asked for, whose classes may have been read since.
+void resources_name_again(void);
+
 // A task ends: what it waited for or held in blocks of its own, and whose end was not seen, is over.
 void resources_task_ends(struct thread_state *state);
 

@@ -223,7 +223,7 @@ static void begin(JNIEnv *jni, jthread thread, jvmtiFrameInfo *frames) {
 }
 
 static bool is_asleep(const struct thread_state *state) {
-    return state->wait_depth > 0 || state->blocked_on || state->sleep;
+    return state->wait_depth > 0 || state->blocked_on || state->sleep || state->wants;
 }
 
 static void leave_sleep(struct thread_state *state, uint64_t cpu) {

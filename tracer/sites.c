@@ -315,6 +315,24 @@ uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
     return site ? site : fallback;
 }
 
+jclass site_class_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
+    for (jint i = 0; i < count; i++) {
+        struct frame_site site = site_of_frame(jni, &frames[i]);
+        jclass class = NULL;
+        if (site.id == NOT_APPLICATION || site.is_fallback) continue;
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frames[i].method, &class);
+        return class;
+    }
+    return NULL;
+}
+
+jclass site_class_here(JNIEnv *jni, bool at_top) {
+    jvmtiFrameInfo stack[DEEPEST];
+    jint count = 0;
+    (*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, at_top ? 0 : 1, DEEPEST, stack, &count);
+    return site_class_of_stack(jni, stack, count);
+}
+
 static uint32_t walk_from(JNIEnv *jni, jint first_depth) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint asked = AT_FIRST, count = asked;

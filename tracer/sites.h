@@ -23,7 +23,13 @@ uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_
 // The same of a thread that sleeps, by its stack, innermost frame first.
 uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count);
 
-// The same where it asks for a resource, known by its slot. `at_top`: the innermost frame may be the application's, as
+// The class of the frame that is that site, a local reference; NULL: there is no such frame of the application's.
+jclass site_class_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count);
+
+// The same of the calling thread. `at_top` as of site_of_acquisition.
+jclass site_class_here(JNIEnv *jni, bool at_top);
+
+// The site where it asks for a resource, known by its slot. `at_top`: the innermost frame may be the application's, as
 // where JVMTI tells of a monitor; else it is the probe's.
 uint32_t site_of_acquisition(JNIEnv *jni, struct thread_state *state, uint32_t slot, bool at_top);
 

@@ -6,8 +6,10 @@
 #include "tracer/locks.h"
 #include "tracer/lookup.h"
 #include "tracer/pools.h"
+#include "tracer/resources.h"
 #include "tracer/sites.h"
 #include "tracer/sleeps.h"
+#include "tracer/weaving.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -289,6 +291,11 @@ static jobject monitor_of(JNIEnv *jni, jthread thread) {
     return NULL;
 }
 
+static void wish_names(JNIEnv *jni, const struct stack *stack) {
+    jclass class = site_class_of_stack(jni, stack->frames, stack->count);
+    if (class) weaving_wish(jni, class);
+}
+
 void under_way_wait(JNIEnv *jni, const struct stack *stack, struct thread_state *state, uint64_t cpu) {
     jint flags = flags_of(stack->thread);
     enum wait_for what;
@@ -305,7 +312,9 @@ void under_way_wait(JNIEnv *jni, const struct stack *stack, struct thread_state 
         jobject on = !parked        ? monitor_of(jni, stack->thread)
                      : park_blocker ? (*jni)->GetObjectField(jni, stack->thread, park_blocker)
                                     : NULL;
-        locks_found_asleep(jni, &(struct found_asleep){stack->thread, state, on, parked, enters, site, cpu});
+        bool limited = !(flags & JVMTI_THREAD_STATE_WAITING_INDEFINITELY);
+        locks_found_asleep(jni, &(struct found_asleep){stack->thread, state, on, parked, enters, limited, site, cpu});
+        if (state->wants) wish_names(jni, stack);
     }
     (*jni)->PopLocalFrame(jni, NULL);
 }
@@ -319,6 +328,7 @@ void under_way_leave(struct thread_state *state, uint64_t cpu) {
         tell(state, EVENT_BLOCK_END, state->blocked_on, cpu, 0);
         state->blocked_on = 0;
     }
+    if (state->wants) resources_found_awake(state, cpu);
     if (state->sleep) {
         tell(state, EVENT_WAIT_END, state->sleep, cpu, 0);
         sleeps_forget(state);

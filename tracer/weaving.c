@@ -260,6 +260,21 @@ static void name_acquisitions(const struct subject *subject, uint16_t index) {
     }
 }
 
+static uint32_t name_block(const struct subject *subject, uint16_t index, const struct monitor_site *monitor) {
+    uint32_t site = register_place(subject, index, monitor->line, monitor->bci);
+    name_place(subject, site, weaver_receiver(subject->weaver, index, monitor->bci, (struct utf8){"", 0}));
+    return site;
+}
+
+static uint32_t name_synchronized(const struct subject *subject, uint16_t index) {
+    const bool is_static = subject->class->methods[index].access & ACC_STATIC;
+    uint32_t site = register_place(subject, index, weaver_line(subject->weaver, index, 0), 0);
+    name_place(
+        subject, site,
+        (struct receiver){.kind = is_static ? RECEIVER_CLASS : RECEIVER_THIS, .member.owner = subject->class->name});
+    return site;
+}
+
 // A place is known to the guard (`watchedPlaces`) by a number, which a method's blocks share: where one of them begins
 // can't be told where it ends.
 static void weave_block(const struct subject *subject, uint16_t index, const struct monitor_site *monitor,
@@ -270,8 +285,7 @@ static void weave_block(const struct subject *subject, uint16_t index, const str
         if (*number) insert(subject, index, INSERT_BEFORE_BCI, monitor->bci, snippet);
         return;
     }
-    uint32_t site = register_place(subject, index, monitor->line, monitor->bci);
-    name_place(subject, site, weaver_receiver(subject->weaver, index, monitor->bci, (struct utf8){"", 0}));
+    uint32_t site = name_block(subject, index, monitor);
     if (monitor->local < 0) return;
     if (!*number) *number = site;
     snprintf(snippet, sizeof snippet, "aload %d; int %u; int %u; call entered (Ljava/lang/Object;II)V", monitor->local,
@@ -294,11 +308,8 @@ static void weave_synchronized(const struct subject *subject, uint16_t index) {
     const bool is_static = subject->class->methods[index].access & ACC_STATIC;
     const char *object = is_static ? "class" : "aload 0";
     char snippet[96];
-    uint32_t site = register_place(subject, index, weaver_line(subject->weaver, index, 0), 0);
+    uint32_t site = name_synchronized(subject, index);
     if (!site) return;
-    name_place(
-        subject, site,
-        (struct receiver){.kind = is_static ? RECEIVER_CLASS : RECEIVER_THIS, .member.owner = subject->class->name});
     if (is_static ? subject->class->major_version < CLASS_CONSTANTS_MAJOR
                   : !weaver_keeps_receiver(subject->weaver, index))
         return;
@@ -317,6 +328,19 @@ static void weave_resources(const struct subject *subject) {
         name_acquisitions(subject, m);
         weave_blocks(subject, m);
         if (subject->class->methods[m].access & ACC_SYNCHRONIZED) weave_synchronized(subject, m);
+    }
+}
+
+static void name_places(const struct subject *subject) {
+    const struct monitor_site *monitors;
+    for (uint16_t m = 0; m < subject->class->method_count && !tracer.options.without_locks; m++) {
+        if (subject->class->methods[m].code_length == 0) continue;
+        size_t count = weaver_monitors(subject->weaver, m, &monitors);
+        name_acquisitions(subject, m);
+        for (size_t i = 0; i < count; i++) {
+            if (!monitors[i].exits) name_block(subject, m, &monitors[i]);
+        }
+        if (subject->class->methods[m].access & ACC_SYNCHRONIZED) name_synchronized(subject, m);
     }
 }
 
@@ -508,10 +532,29 @@ static uint32_t what_refers(struct utf8 name, struct utf8 descriptor, bool dynam
            (is_body_type(name, descriptor) ? REFERS_RUN : 0) | (may_acquire(name, descriptor) ? REFERS_ACQUIRE : 0);
 }
 
+// This thread has a class made anew to read it: its code stays as it is. A thread that sleeps in a block would leave it
+// untold.
+static __thread bool only_reads;
+
+static bool is_own(const struct subject *subject) {
+    return !is_generated(subject->internal, strlen(subject->internal)) &&
+           !options_is_library(&tracer.options, subject->dotted);
+}
+
+static void read_names(JNIEnv *jni, jobject loader, struct subject *subject) {
+    if (is_library(subject->internal) || !is_application(jni, loader) || !is_own(subject)) return;
+    subject->refers = weaver_refers_to(subject->weaver, what_refers);
+    name_places(subject);
+}
+
 static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *subject, jclass redefined,
                   jint *new_length, unsigned char **new_bytes) {
     text_of(subject->class->source_file, subject->file, sizeof subject->file);
     bool library = is_library(subject->internal);
+    if (only_reads) {
+        read_names(jni, loader, subject);
+        return;
+    }
     if (tracer.options.bytecodes) bytecodes_weave(subject->weaver);
     if (!loader || library) hooks_weave(subject->weaver, redefined);
     if (options_trace_class(&tracer.options, subject->dotted) && !must_not_trace(subject->dotted)) {
@@ -521,8 +564,7 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
     }
     if (loader) executors_weave(tracer.options.executors, subject->weaver);
     if (!library && is_application(jni, loader)) {
-        bool generated = is_generated(subject->internal, strlen(subject->internal));
-        bool own = !generated && !options_is_library(&tracer.options, subject->dotted);
+        bool own = is_own(subject);
         if (own) subject->refers = weaver_refers_to(subject->weaver, what_refers);
         if (own) weave_call_sites(subject);
         if (own) weave_resources(subject);
@@ -682,8 +724,71 @@ static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_
     return concerned;
 }
 
+// What is wished for -------------------------------------------------------------------------------------------------
+
+enum { WISHES_MOST = 256 };
+
+static pthread_mutex_t wishes_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct names wished; // signatures, in this recording
+static jclass wishes[WISHES_MOST];
+static _Atomic(jint) wish_count;
+
+static bool is_new_wish(const char *signature) {
+    const size_t length = strlen(signature);
+    if (wished.count == WISHES_MOST || names_have(&wished, signature, length)) return false;
+    return names_add(&wished, signature, length);
+}
+
+void weaving_wish(JNIEnv *jni, jclass class) {
+    char *signature;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return;
+    pthread_mutex_lock(&wishes_lock);
+    jclass kept = is_new_wish(signature) ? (*jni)->NewGlobalRef(jni, class) : NULL;
+    if (kept) wishes[wish_count++] = kept;
+    pthread_mutex_unlock(&wishes_lock);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+}
+
+bool weaving_has_wishes(void) {
+    return atomic_load_explicit(&wish_count, memory_order_relaxed) > 0;
+}
+
+static bool is_unwoven(JNIEnv *jni, jclass class, const char *name, size_t length) {
+    return !was_woven(name, length);
+}
+
+// Those that were woven have names, and are not to lose what was woven.
+void weaving_grant_wishes(JNIEnv *jni) {
+    jclass granted[WISHES_MOST];
+    jint read = 0;
+    pthread_mutex_lock(&wishes_lock);
+    const jint count = wish_count;
+    memcpy(granted, wishes, (size_t)count * sizeof *granted);
+    wish_count = 0;
+    pthread_mutex_unlock(&wishes_lock);
+    for (jint i = 0; i < count; i++) {
+        if (!is_wanted(jni, granted[i], is_unwoven)) continue;
+        jclass other = granted[read];
+        granted[read++] = granted[i];
+        granted[i] = other;
+    }
+    only_reads = true;
+    weaving_retransform(granted, read);
+    only_reads = false;
+    for (jint i = 0; i < count; i++) (*jni)->DeleteGlobalRef(jni, granted[i]);
+}
+
+static void forget_wishes(JNIEnv *jni) {
+    pthread_mutex_lock(&wishes_lock);
+    for (jint i = 0; i < wish_count; i++) (*jni)->DeleteGlobalRef(jni, wishes[i]);
+    wish_count = 0;
+    names_clear(&wished);
+    pthread_mutex_unlock(&wishes_lock);
+}
+
 void weaving_begin(JNIEnv *jni) {
     retransform_all(jni, concerns_attached);
+    weaving_grant_wishes(jni);
 }
 
 static bool is_any(JNIEnv *jni, jclass class, const char *name, size_t length) {
@@ -703,4 +808,5 @@ void weaving_undo(JNIEnv *jni) {
     usleep(20000); // what was woven last is defined by then
     retransform_all(jni, is_woven);
     names_clear(&woven_names);
+    forget_wishes(jni);
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -17,6 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class Asleep {
     private static final int COMPUTES_MS = 400;
     private static File gate;
+    private final Semaphore permits = new Semaphore(0);
 
     private interface Sleep {
         void sleep() throws Exception;
@@ -59,6 +61,7 @@ public final class Asleep {
 
     public static void main(String[] arguments) throws Exception {
         gate = new File(arguments[0]);
+        Asleep asleep = new Asleep();
         ExecutorService pool = Executors.newFixedThreadPool(1), other = Executors.newFixedThreadPool(2);
         ForkJoinPool forks = new ForkJoinPool(1);
         CountDownLatch latch = new CountDownLatch(1), held = new CountDownLatch(1);
@@ -78,6 +81,7 @@ public final class Asleep {
                 lock.unlock();
             }
             latch.countDown();
+            asleep.permits.release();
             synchronized (signal) {
                 signal.notifyAll();
             }
@@ -97,6 +101,7 @@ public final class Asleep {
             begin("join", () -> opener.join()),
             begin("termination", () -> other.awaitTermination(1, TimeUnit.MINUTES)),
             begin("latch", () -> latch.await()),
+            begin("permits", () -> asleep.permits.acquire()),
             begin("lock", () -> {
                 lock.lock();
                 lock.unlock();
