@@ -354,15 +354,23 @@ static void write_change(const struct metrics *base, const struct metrics *estim
 
 enum { NAMED_MEMBERS = 3 };
 
+// "inline A.b:1; resize-pool pool-1 to 8 threads; and 2 more"
+static void name_members(const struct search_result *result, const uint32_t *candidates, uint32_t count, char *text,
+                         size_t size) {
+    char one[1024];
+    size_t used = 0;
+    for (uint32_t i = 0; i < count && i < NAMED_MEMBERS && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "; " : "",
+                                 improvement_text(result->candidates[candidates[i]].named, one, sizeof one));
+    if (count > NAMED_MEMBERS && used < size)
+        snprintf(text + used, size - used, "; and %u more", count - NAMED_MEMBERS);
+}
+
 static void write_best(const struct search_result *result) {
     const struct ranked_plan *best = &result->plans[0];
-    char text[1024];
-    fputs("Best: ", stdout);
-    for (uint32_t i = 0; i < best->count && i < NAMED_MEMBERS; i++)
-        printf("%s%s", i ? "; " : "",
-               improvement_text(result->candidates[best->candidates[i]].named, text, sizeof text));
-    if (best->count > NAMED_MEMBERS) printf("; and %u more", best->count - NAMED_MEMBERS);
-    fputs(": ", stdout);
+    char text[NAMED_MEMBERS * 1024 + 64];
+    name_members(result, best->candidates, best->count, text, sizeof text);
+    printf("Best: %s: ", text);
     write_change(&result->base, &best->estimate);
 }
 
@@ -385,35 +393,6 @@ static const struct candidate *best_trade(const struct search_result *result, bo
     return best;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    const struct candidate *left = *(const struct candidate *const *)a, *right = *(const struct candidate *const *)b;
-    return (left->named->threads > right->named->threads) - (left->named->threads < right->named->threads);
-}
-
-enum { MOST_STEPS = 4, MOST_DOUBLINGS = 32 };
-
-// The doublings of the present size on the way to this one, with what they bring: "16 threads 1.07 s, 32 600 ms".
-static void write_steps(const struct search_result *result, const struct candidate *end) {
-    const struct candidate *steps[MOST_DOUBLINGS];
-    const struct improvement *named = end->named;
-    size_t count = 0;
-    if (named->kind != KIND_RESIZE_POOL) return;
-    const uint64_t now = improvement_pool_size(named->dag, named->pool);
-    for (size_t i = 0; i < result->candidate_count && count < MOST_DOUBLINGS; i++) {
-        const struct candidate *step = &result->candidates[i];
-        const uint64_t threads = (uint64_t)step->named->threads;
-        bool doubles = now && candidates_same_family(step->named, named) && threads > now &&
-                       threads < (uint64_t)named->threads && threads % now == 0;
-        if (doubles && !(threads / now & (threads / now - 1)) && candidate_is_estimated(step)) steps[count++] = step;
-    }
-    if (count == 0) return;
-    qsort(steps, count, sizeof *steps, compare_numbers);
-    for (size_t i = 0; i < count && i < MOST_STEPS; i++)
-        printf("%s%d threads %s", i ? ", " : "  On the way: ", steps[i]->named->threads,
-               text_duration((double)steps[i]->estimate.wall_ns).s);
-    putchar('\n');
-}
-
 static void write_trade(const struct search_result *result, const char *what, const struct candidate *candidate) {
     char text[1024];
     printf("%s: %s: ", what, improvement_text(candidate->named, text, sizeof text));
@@ -429,10 +408,41 @@ static void write_answer(const struct search_result *result) {
         puts("Nothing that was tried makes the run faster, or lets it do with fewer threads.");
     } else {
         if (fastest) write_trade(result, "Fastest", fastest);
-        if (fastest) write_steps(result, fastest);
         if (fewest && fewest != fastest) write_trade(result, "Fewest threads", fewest);
     }
     putchar('\n');
+}
+
+enum { FRONT_SHOWN = 8 };
+static const double front_step = 1.1; // in wall time, from row to row
+
+static void add_point(struct table *table, const struct search_result *result, const struct front_point *point) {
+    char text[NAMED_MEMBERS * 1024 + 64];
+    name_members(result, point->candidates, point->count, text, sizeof text);
+    table_add(table, text);
+    add_estimate(table, &result->base, point->estimate);
+}
+
+// What costs what, where there is a choice: rows whose wall times differ by little are one.
+static bool write_front(const struct search_result *result, struct error *error) {
+    static const struct table_column columns[] = {
+        {"change", TABLE_LEFT}, {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    double last_ns = 0;
+    size_t rows = 0;
+    for (size_t i = 0; i < result->front_count; i++) {
+        const double wall_ns = (double)result->front[i].estimate->wall_ns;
+        if (wall_ns < front_step * last_ns) continue;
+        if (rows++ < FRONT_SHOWN) add_point(&table, result, &result->front[i]);
+        last_ns = wall_ns;
+    }
+    if (rows > 1)
+        puts("What can be had (nothing that was tried beats one of these in wall time, threads and number of changes)");
+    bool ok = rows < 2 || table_write(&table, stdout, terminal_utf8(), error);
+    table_destroy(&table);
+    if (rows > FRONT_SHOWN) printf("  and %s slower ones: --json lists them\n", text_count(rows - FRONT_SHOWN).s);
+    if (rows > 1) putchar('\n');
+    return ok;
 }
 
 static void write_heading(const struct suggestion *s) {
@@ -468,6 +478,7 @@ static bool write_text(const struct suggestion *s, struct error *error) {
         return true;
     }
     write_answer(result);
+    if (!write_front(result, error)) return false;
     write_heading(s);
     if (!write_candidates(s, error)) return false;
     write_reasons(s, false);
@@ -541,9 +552,11 @@ const struct command command_suggest = {
              "                      [--window FROM..TO] [--keep-tracer-cost] [--all] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
-        "plan. Without --require a plan may not be worse than the run in wall time, peak or mean occupied threads\n"
-        "(by more than 0.5 %, or than what the model is off by in the worst of the three). Changes that fail are\n"
-        "listed with the reason.\n"
+        "plan. Begins with the answer, and with what can be had for what: changes and plans that nothing that was "
+        "tried\n"
+        "beats in wall time, threads and number of changes at once. Without --require a plan may not be worse than\n"
+        "the run in wall time, peak or mean occupied threads (by more than 0.5 %, or than what the model is off by in\n"
+        "the worst of the three). Changes that fail are listed with the reason.\n"
         "Of several recordings of one program it finds what is best over all of them: the geometric mean of what each\n"
         "gains (of an expression, the arithmetic mean). Requirements must hold in every one, and what would deadlock "
         "in\n"

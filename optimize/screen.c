@@ -512,6 +512,7 @@ static void choose_shown(const struct search *search, struct screening *screenin
                            smallest_worth(search, &family, BY_VALUE, false),
                            smallest_worth(search, &family, BY_WALL, false)};
         if (stages) places[0] = places[1] = places[2] = faster_first_stage(&family);
+        for (size_t i = places[2] + 1; i < family.count && !stages; i++) member(&family, i)->candidate.beyond = true;
         bool any = false;
         for (unsigned p = 0; p < sizeof places / sizeof *places; p++) {
             show(&family, places[p]);

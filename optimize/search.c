@@ -3,6 +3,7 @@
 // (base/hands.h). What comes out is the same: what is tried does not depend on which thread is faster.
 #include "optimize/search.h"
 
+#include "optimize/front.h"
 #include "optimize/rank.h"
 #include "optimize/screen.h"
 
@@ -91,7 +92,8 @@ bool search_run_by(struct estimator *const *traces, size_t trace_count, const st
                             .lock = PTHREAD_MUTEX_INITIALIZER};
     uint32_t usable = 0;
     bool done = begin(&search, error) && measure_bases(&search, error) && get_help(&search, hands, error) &&
-                search_screen(&search, arena, &usable, error) && search_rank(&search, usable, arena, error);
+                search_screen(&search, arena, &usable, error) && search_rank(&search, usable, arena, error) &&
+                front_find(result, arena, error);
     for (uint32_t hand = 0; hand < HANDS; hand++) evaluator_destroy(&search.evaluators[hand]);
     arena_destroy(&search.scratch);
     result->seconds = seconds_since(&begun);

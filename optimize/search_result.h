@@ -17,10 +17,11 @@ struct candidate {
     struct metrics estimate;         // of this candidate alone, in the first trace
     enum candidate_status status;
     bool negligible; // see SEARCH_LITTLE_LOSS
-    bool shown; // stands for its family (candidates_same_family): the smallest number that brings WORTH_SHARE of the
-                // best one's gain by the objective, or by wall time; the largest under which a
-                // run halts; or else the best that changes anything
-    bool probe; // not listed, but tried on the way to such a number, and part of no plan
+    bool shown;  // stands for its family (candidates_same_family): the smallest number that brings WORTH_SHARE of the
+                 // best one's gain by the objective, or by wall time; the largest under which a
+                 // run halts; or else the best that changes anything
+    bool beyond; // a larger number than the smallest that is worth it by wall time
+    bool probe;  // not listed, but tried on the way to such a number, and part of no plan
     const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
                        // "in TRACE" if that isn't the first; NULL: nothing
     const char *why;   // one sentence with numbers of the first trace that has it; why not, where it fails
@@ -40,6 +41,12 @@ struct ranked_plan {
     uint32_t count;
     struct metrics estimate; // in the first trace
     double value;            // of the objective, over all traces; less is better
+};
+
+struct front_point {            // see optimize/front.h
+    const uint32_t *candidates; // indices, rising
+    uint32_t count;
+    const struct metrics *estimate; // in the first trace
 };
 
 struct search_options {
@@ -69,6 +76,8 @@ struct search_result {
     uint32_t limit;            // of plans, by options and by the size of the traces
     struct ranked_plan *plans; // best first; none has a member that it does as well without
     size_t plan_count;
+    struct front_point *front; // fastest first
+    size_t front_count;
     uint64_t evaluated;
     double seconds;
     const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"

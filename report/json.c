@@ -435,6 +435,24 @@ static cJSON *paths_of(const struct search_result *result) {
     return array;
 }
 
+static cJSON *front_of(const struct search_result *result) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < result->front_count; i++) {
+        const struct front_point *point = &result->front[i];
+        const struct usage *occupied = &point->estimate->threads[STATE_OCCUPIED];
+        cJSON *object = cJSON_CreateObject(), *ids = cJSON_CreateArray();
+        for (uint32_t c = 0; c < point->count; c++)
+            cJSON_AddItemToArray(ids, json_integer((int64_t)point->candidates[c] + 1));
+        add(object, "improvements", ids);
+        add(object, "wall", json_integer(point->estimate->wall_ns));
+        add(object, "occupied_mean", json_number(occupied->mean));
+        add(object, "occupied_peak", json_number(occupied->peak));
+        add(object, "edits", json_integer(point->count));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
 cJSON *json_suggestions(const struct search_result *result, uint64_t seed) {
     cJSON *document = cJSON_CreateObject(), *improvements = cJSON_CreateArray(), *plans = cJSON_CreateArray();
     for (size_t i = 0; i < result->candidate_count; i++) {
@@ -449,6 +467,7 @@ cJSON *json_suggestions(const struct search_result *result, uint64_t seed) {
     add(document, "null_replay_error", json_number(result->null_replay_error.share));
     add(document, "improvements", improvements);
     add(document, "plans", plans);
+    add(document, "front", front_of(result));
     add(document, "search", search_of(result, seed));
     return document;
 }

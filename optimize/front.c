@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Points are taken in order of wall time: one is dominated if a faster one takes as few threads and changes.
+#include "optimize/front.h"
+
+#include <stdlib.h>
+
+static double threads_of(const struct front_point *point) {
+    return point->estimate->threads[STATE_OCCUPIED].mean;
+}
+
+static int compare_points(const void *a, const void *b) {
+    const struct front_point *left = a, *right = b;
+    if (left->estimate->wall_ns != right->estimate->wall_ns)
+        return left->estimate->wall_ns < right->estimate->wall_ns ? -1 : 1;
+    if (threads_of(left) != threads_of(right)) return threads_of(left) < threads_of(right) ? -1 : 1;
+    if (left->count != right->count) return left->count < right->count ? -1 : 1;
+    return (left->candidates[0] > right->candidates[0]) - (left->candidates[0] < right->candidates[0]);
+}
+
+static bool betters_run(const struct search_result *result, const struct front_point *point) {
+    const struct metrics *run = &result->replayed;
+    return (double)point->estimate->wall_ns < (1 - result->noise) * (double)run->wall_ns ||
+           threads_of(point) < (1 - result->noise) * run->threads[STATE_OCCUPIED].mean;
+}
+
+static bool is_dominated(const struct search_result *result, const struct front_point *point) {
+    for (size_t i = 0; i < result->front_count; i++) {
+        const struct front_point *faster = &result->front[i];
+        if (threads_of(faster) <= (1 + result->noise) * threads_of(point) && faster->count <= point->count) return true;
+    }
+    return false;
+}
+
+// Of plans those of several changes: others are changes alone.
+static size_t list_points(const struct search_result *result, uint32_t *indices, struct front_point *points) {
+    size_t count = 0;
+    for (size_t i = 0; i < result->candidate_count; i++) {
+        const struct candidate *candidate = &result->candidates[i];
+        indices[i] = (uint32_t)i;
+        if (!candidate_is_estimated(candidate) || candidate->negligible || candidate->beyond) continue;
+        points[count++] = (struct front_point){&indices[i], 1, &candidate->estimate};
+    }
+    for (size_t i = 0; i < result->plan_count; i++) {
+        const struct ranked_plan *plan = &result->plans[i];
+        if (plan->count > 1) points[count++] = (struct front_point){plan->candidates, plan->count, &plan->estimate};
+    }
+    return count;
+}
+
+bool front_find(struct search_result *result, struct arena *arena, struct error *error) {
+    const size_t most = result->candidate_count + result->plan_count + 1;
+    uint32_t *indices = ARENA_NEW(arena, uint32_t, most);
+    struct front_point *points = malloc(most * sizeof *points);
+    result->front = ARENA_NEW(arena, struct front_point, most);
+    bool done = indices && points && result->front;
+    const size_t count = done ? list_points(result, indices, points) : 0;
+    if (count) qsort(points, count, sizeof *points, compare_points);
+    for (size_t i = 0; i < count; i++) {
+        if (betters_run(result, &points[i]) && !is_dominated(result, &points[i]))
+            result->front[result->front_count++] = points[i];
+    }
+    free(points);
+    return done || error_set(error, STATUS_FAILED, "no memory for what can be had");
+}
