@@ -69,9 +69,10 @@ struct dag_vertices { // parallel arrays, vertex_count long
     // cpu) both are measured; between two, edges that sleep (in waits, for locks, for tasks) compute only what the
     // others have no room for, and are the first to have waited for a core. Among edges alike, each computes for its
     // whole length up to one that is the same for all, so that what is not computed lies in the longest. Both together
-    // never exceed the edge. Edges that no two boundaries enclose compute unless they sleep.
+    // never exceed the edge. Edges that no two boundaries enclose compute unless they sleep. Of the time before a
+    // thread's first vertex it is known for how long a virtual one was ready.
     int64_t *compute_ns; // on a core
-    int64_t *queued_ns;  // ready to run, without a core
+    int64_t *queued_ns;  // ready to run, without a core or, of a virtual thread, a carrier
 };
 
 enum {
@@ -130,7 +131,8 @@ struct dag_thread {
     uint32_t pool;         // trace pool id it works for; 0 none
     bool worker;           // a pool's (or a carrier made for one task): its own run() is no task
     bool system;           // the JVM's own: never counted
-    bool is_virtual;       // it computes on a carrier, and keeps that until it sleeps
+    bool is_virtual;       // it computes on a carrier, and keeps that until it sleeps; where it is pinned, then, too
+    int64_t ready_ns;      // of a virtual one: so long it had waited for a carrier when it began
     uint32_t bodies;       // of tasks that lie in no other body here
     bool pinned;           // spawns tasks outside of any task, so that no edit may remove it
     uint32_t run_task;     // of its run() or main, DAG_NONE for workers
@@ -262,6 +264,10 @@ struct dag {
     uint32_t path_count;
     struct dag_resource *resources;
     uint32_t resource_count;
+    uint32_t carriers;      // of virtual threads: index into resources, and 1; 0: there are no such threads
+    uint32_t carriers_pool; // trace pool id of their scheduler, 0: the trace has none
+    int64_t *pinned_ns;   // a vertex each: so much of the edge to it a virtual thread slept and kept its carrier. NULL:
+                          // none did, or it is not known; and of a simulated run, which has it of its origin
     struct dag_ask *asks; // in the order of their first vertices
     uint32_t ask_count;
     struct dag_pause *pauses; // rising
@@ -291,6 +297,11 @@ struct dag {
 // Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated.
 static inline bool dag_task_stands(const struct dag_task *task) {
     return task->pool != 0 && task->spawn_begin == DAG_NONE && !(task->flags & TASK_NESTED);
+}
+
+static inline int64_t dag_pinned_ns(const struct dag *dag, uint32_t vertex) {
+    for (; dag->origin && vertex != DAG_NONE; dag = dag->origin) vertex = dag->source[vertex];
+    return vertex != DAG_NONE && dag->pinned_ns ? dag->pinned_ns[vertex] : 0;
 }
 
 // Whether it names an ask.

@@ -17,6 +17,7 @@ static struct trace_pool pool_of_run(const struct dag *run, uint32_t pool) {
     const struct dag_pool *now = &run->pools[pool], *then = run->origin ? &run->origin->pools[pool] : now;
     if (now->core != then->core) written.core = now->core;
     if (now->maximum != then->maximum) written.maximum = now->maximum;
+    if (pool && pool == run->carriers_pool) written.core = (int32_t)run->resources[run->carriers - 1].capacity;
     if (now->discipline != then->discipline) {
         written.queue = "java.util.concurrent.LinkedBlockingQueue";
         written.capacity = -1;

@@ -36,6 +36,7 @@ static void builder_destroy(struct builder *builder) {
     free(builder->other_waits);
     free(builder->shutdowns);
     free(builder->unmeasured);
+    free(builder->mounted);
     idpages_destroy(&builder->sighting_of_id);
     idmap_destroy(&builder->contexts);
     idmap_destroy(&builder->sites);
@@ -66,7 +67,7 @@ static bool finish(struct builder *builder) {
     find_standstill(builder->dag);
     hands_run(do_rest, &rest, 1 + builder->dag->thread_count, builder->hands);
     bound_assumed_computing(builder);
-    return rest.pools_described;
+    return rest.pools_described && add_carriers(builder);
 }
 
 static uint32_t hands_that_pay(const struct trace *trace) {

@@ -3,8 +3,8 @@
 // threads are workers; lay.c decodes it again and lays down vertices (vertices.c), with context.c and path.c for
 // contexts, sites and paths, and due.c for due times; cause.c finds each vertex's cause and rule; skew.c makes times
 // agree with them; resources.c says which thread had what, and what a wait for it waited for; machine.c reads the JVM's
-// own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met. Of large
-// traces two threads do what can be done by pieces, or side by side (base/hands.h).
+// own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met; carriers.c
+// who kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 
@@ -107,6 +107,18 @@ struct function_stack {
     uint32_t depth, capacity;
 };
 
+// Of a virtual thread, as its events are laid: for how long it was mounted since its last vertex.
+struct mounting {
+    bool mounted; // at `since_ns`
+    int64_t since_ns, ns;
+    int64_t delay_ns; // what it had waited for cores at its last vertex
+};
+
+struct mounted_edge { // so much of the edge to a vertex a virtual thread was mounted and did not wait for a core
+    uint32_t vertex;
+    int64_t ns;
+};
+
 struct builder {
     struct dag *dag;
     const struct trace *trace;
@@ -140,6 +152,8 @@ struct builder {
     uint32_t other_wait_count, other_wait_capacity;
     struct shutdown *shutdowns;
     uint32_t shutdown_count, shutdown_capacity;
+    struct mounted_edge *mounted; // by vertex; those that are not worth a look left out
+    uint32_t mounted_count, mounted_capacity;
     struct unmeasured *unmeasured; // a thread each; NULL where no computing is told
 };
 
@@ -166,6 +180,12 @@ void note_due(struct dag *dag, uint32_t task, const struct event *event, uint32_
 void settle_due(struct dag *dag);                                                          // once times stand
 
 bool lay_vertices(struct builder *builder);
+
+// Behind each event of a virtual thread; `vertex` is its first, if it has one, delay_ns what the thread had waited for
+// cores by then.
+bool note_mounting(struct builder *builder, struct mounting *mounting, const struct event *event, uint32_t vertex,
+                   int64_t delay_ns);
+bool add_carriers(struct builder *builder); // the last of the resources, once it is known what was computed
 
 bool function_push(struct function_stack *stack, uint32_t method);
 void function_pop(struct function_stack *stack, uint32_t method, uint32_t floor); // never below `floor`

@@ -183,6 +183,7 @@ static void divide_thread(struct dag *dag, const struct dag_thread *thread, doub
         queued_ns = now_queued_ns;
     }
     for (uint32_t v = thread->first + 1; v <= last; v++) trim(dag, v);
+    if (vertices->queued_ns) vertices->queued_ns[thread->first] = thread->ready_ns;
 }
 
 static int by_rate(const void *a, const void *b) {

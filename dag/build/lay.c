@@ -14,6 +14,7 @@ struct lay {
     uint32_t sighting;         // of the task that it names, or IDMAP_NONE
     int64_t time_ns, delay_ns; // of the event; waited for a core so far
     int64_t ready_ns;          // and, of a virtual thread, for a carrier
+    struct mounting mounting;  // of a virtual thread
     int64_t limit_ns;          // of the wait that begins next
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
@@ -491,13 +492,26 @@ static bool lay_event(struct lay *lay, const struct event *event) {
 
 #define READY_MOST_NS ((UINT64_C(1) << 53) - 1) // 104 days, so that sums stay sums
 
+// It has not been ready for longer than since its last vertex; what is told beyond that as it begins was before its
+// first.
+static void note_ready(struct lay *lay, int64_t ready_ns) {
+    struct builder *builder = lay->builder;
+    if (builder->thread_of_stream[lay->stream] != DAG_NONE) {
+        struct dag_thread *thread = current_thread(lay);
+        int64_t since_ns = lay->time_ns - builder->dag->vertices.time_ns[last_vertex(lay)];
+        if (thread->count == 1) thread->ready_ns += max_ns(ready_ns - since_ns, 0);
+        ready_ns = min_ns(ready_ns, since_ns);
+    }
+    lay->ready_ns += ready_ns;
+}
+
 // At a boundary the last vertex of the event takes what the thread has computed and waited for cores so far
 // (compute.c).
 static void note_boundary(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
     struct dag *dag = builder->dag;
     if (event->kind == EVENT_RUN_DELAY) lay->delay_ns = (int64_t)(event->operand[0] & INT64_MAX);
-    if (event->kind == EVENT_READY) lay->ready_ns += (int64_t)(event->operand[0] & READY_MOST_NS);
+    if (event->kind == EVENT_READY) note_ready(lay, (int64_t)(event->operand[0] & READY_MOST_NS));
     if (!builder->has_cpu || !event_has_cpu(event->kind) || builder->thread_of_stream[lay->stream] == DAG_NONE) return;
     uint32_t v = last_vertex(lay);
     if (dag->vertices.event[v] != lay->ordinal) return; // of a nested task, which has no vertices
@@ -528,6 +542,7 @@ static void extend_window(struct dag *dag, const struct event_batch *batch) {
 static bool lay_stream(struct builder *builder, uint32_t stream) {
     struct lay lay = {.builder = builder, .stream = stream, .limit_ns = INT64_MAX};
     bool counted = !(builder->trace->streams[stream].thread.flags & THREAD_SYSTEM);
+    bool mounts = builder->trace->streams[stream].thread.flags & THREAD_VIRTUAL;
     struct event_reader reader;
     reader_begin(builder, &reader, stream);
     builder->open.depth = builder->functions.depth = builder->paths.depth = builder->hold_count = 0;
@@ -540,6 +555,7 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
             uint32_t vertex = builder->dag->vertex_count;
             if (!lay_event(&lay, &batch->events[i])) return false;
             note_boundary(&lay, &batch->events[i]);
+            if (mounts && !note_mounting(builder, &lay.mounting, &batch->events[i], vertex, lay.delay_ns)) return false;
             if (builder->has_costs) note_tracer(&lay, &batch->events[i], vertex);
         }
         if (counted) extend_window(builder->dag, batch);

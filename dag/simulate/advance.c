@@ -80,7 +80,7 @@ static bool needs_turn(const struct simulation *sim, uint32_t v) {
 
 static bool has_turn(const struct simulation *sim, uint32_t process, int64_t time_ns) {
     return sim->parking.ready == DAG_NONE && time_ns <= sim->cores.next_ns &&
-           event_precedes(&sim->events, NOTICE_TURN, process, time_ns);
+           event_precedes(&sim->events, NOTICE_TURN, process, time_ns) && !carrier_is_wanted(sim, process, time_ns);
 }
 
 static bool is_wait_of_stage(const struct simulation *sim, const struct process *process) {
@@ -175,8 +175,7 @@ static enum reach_outcome reach_next(struct simulation *sim, uint32_t index, int
     return REACH_LATER;
 }
 
-void process_advance(struct simulation *sim, uint32_t index) {
-    sim->advancing = index;
+static void go_on(struct simulation *sim, uint32_t index) {
     while (!sim->no_memory) {
         struct process *process = &sim->processes[index];
         int64_t time_ns;
@@ -204,6 +203,7 @@ void process_advance(struct simulation *sim, uint32_t index) {
             if (outcome == REACH_LATER) return;
         }
         process = &sim->processes[index]; // more may have been made
+        if (process->carried) carrier_keep(sim, index, time_ns);
         bool in_turn = process->steal.blocked || needs_turn(sim, process->vertex) || frame_ends_theft(sim, process);
         if (in_turn && !has_turn(sim, index, time_ns)) {
             process->timed = true;
@@ -214,6 +214,12 @@ void process_advance(struct simulation *sim, uint32_t index) {
     }
 }
 
+void process_advance(struct simulation *sim, uint32_t index) {
+    sim->advancing = index;
+    go_on(sim, index);
+    if (sim->processes[index].carried) carrier_settle(sim, index);
+}
+
 static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
     sim->advancing = index;
     if (sim->processes[index].timed) process_step(sim, index, now_ns);
@@ -222,6 +228,7 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
 
 static void fire(struct simulation *sim, struct notice notice) {
     sim->advancing = DAG_NONE;
+    sim->clock_ns = notice.time_ns;
     switch (notice.type) {
     case NOTICE_DUE:
         delays_end(sim, notice.subject, notice.time_ns);
@@ -241,14 +248,12 @@ static void fire(struct simulation *sim, struct notice notice) {
     case NOTICE_LIMIT:
         resource_limit(sim, notice.subject, notice.time_ns);
         break;
+    case NOTICE_UNPIN:
+        carrier_settle(sim, notice.subject);
+        break;
     default: // NOTICE_TURN
         take_turn(sim, notice.subject, notice.time_ns);
     }
-}
-
-static bool goes_on_computing(const struct process *process, int64_t now_ns) {
-    return process->edge.state == EDGE_COMPUTES ||
-           (process->edge.state == EDGE_WAKES && process->edge.joins_ns <= now_ns);
 }
 
 static void end_computing(struct simulation *sim) {
@@ -256,13 +261,10 @@ static void end_computing(struct simulation *sim) {
     if (index == NOTICE_NONE) return;
     struct process *process = &sim->processes[index];
     process->edge.state = EDGE_COMPUTED;
-    process->edge.computed_ns = sim->cores.since_ns;
+    process->edge.computed_ns = sim->clock_ns = sim->cores.since_ns;
     uint32_t v = process->edge.preempted_before == DAG_NONE ? process->vertex : process->edge.preempted_before;
     if (sim->calibrating && v < STEP_LEAST) sim->recorded.residuals[v].slowdown = sim->cores.shares[index].slowdown;
-    int64_t now_ns = process->edge.computed_ns;
     process_advance(sim, index);
-    if (sim->processes[index].carried && !goes_on_computing(&sim->processes[index], now_ns))
-        carrier_give_back(sim, index, now_ns);
 }
 
 bool simulation_take_next(struct simulation *sim) {

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Carriers of virtual threads, where threads share the cores: a virtual thread computes on a carrier, and keeps that
-// until it sleeps, since virtual threads do not share time (JEP 444). There are as many as the scheduler's parallelism,
-// or on other cores as many as these; whatever is ready when all are taken waits in the order in which it became so.
+// until it sleeps, since virtual threads do not share time (JEP 444). Who is pinned keeps his while he sleeps, too: for
+// as long as he did when recorded, or, where he waits for another thread, until that wait is over. There are as many as
+// the scheduler's parallelism, or on other cores as many as these; whatever is ready when all are taken waits in the
+// order in which it became so.
 #include "dag/simulate/carriers.h"
 
-#include <math.h>
-#include <string.h>
+#include "dag/ns.h"
 
-static uint32_t parallelism(const struct dag *dag) {
-    for (uint32_t p = 1; p < dag->trace->pool_count; p++) {
-        const struct trace_pool *pool = &dag->trace->pools[p];
-        if (pool->kind && strcmp(pool->kind, "java.lang.VirtualThread") == 0 && pool->core > 0)
-            return (uint32_t)pool->core;
-    }
-    return dag->trace->header.cores;
+#include <math.h>
+
+bool carriers_new(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    while (dag->origin) dag = dag->origin;
+    sim->carriers.pins = dag->pinned_ns;
+    return events_reserve(&sim->events, SUBJECT_CARRIER, sim->carriers.pins ? sim->dag->thread_count + 1 : 1);
+}
+
+// As a plan says, or as many as the model's cores, or as recorded.
+static int64_t count_of(const struct simulation *sim, double cores) {
+    const struct dag *dag = sim->dag;
+    const int64_t planned = dag->carriers ? sim->edit->resource_units[dag->carriers - 1] : 0;
+    if (planned > 0) return planned;
+    if (cores > 0 && cores < UINT32_MAX) return (int64_t)ceil(cores);
+    return dag->carriers ? dag->resources[dag->carriers - 1].capacity : 0;
 }
 
 void carriers_begin_run(struct simulation *sim, double cores) {
-    uint32_t count = cores > 0 && cores < UINT32_MAX ? (uint32_t)ceil(cores) : parallelism(sim->dag);
-    sim->carriers = (struct carriers){.idle = count ? count : UINT32_MAX, .first = DAG_NONE, .last = DAG_NONE};
+    const int64_t count = count_of(sim, cores);
+    sim->carriers.count = count;
+    sim->carriers.idle = count > 0 && count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    sim->carriers.first = sim->carriers.last = DAG_NONE;
 }
 
 bool carrier_take(struct simulation *sim, uint32_t index) {
@@ -35,7 +47,8 @@ bool carrier_take(struct simulation *sim, uint32_t index) {
     return false;
 }
 
-void carrier_give_back(struct simulation *sim, uint32_t index, int64_t now_ns) {
+// To the next that is ready.
+static void give_back(struct simulation *sim, uint32_t index) {
     struct carriers *carriers = &sim->carriers;
     uint32_t next = carriers->first;
     sim->processes[index].carried = false;
@@ -46,5 +59,43 @@ void carrier_give_back(struct simulation *sim, uint32_t index, int64_t now_ns) {
     if (carriers->first == DAG_NONE) carriers->last = DAG_NONE;
     process->carried = true;
     process->edge.state = EDGE_COMPUTES;
+    int64_t now_ns = max_ns(sim->clock_ns, sim->cores.since_ns);
     cores_join(&sim->cores, next, now_ns, process->edge.compute_ns, process->edge.residual);
+}
+
+static int64_t pinned_ns(const struct simulation *sim, const struct process *process) {
+    bool may_be = sim->carriers.pins && process->vertex < STEP_LEAST;
+    return may_be ? dag_pinned_ns(sim->dag, process->vertex) : 0;
+}
+
+void carrier_keep(struct simulation *sim, uint32_t index, int64_t time_ns) {
+    struct process *process = &sim->processes[index];
+    const int64_t own_ns = pinned_ns(sim, process);
+    if (own_ns == 0) return;
+    const int64_t asleep_ns = process->edge.state == EDGE_COMPUTED ? process->edge.asleep_ns : 0;
+    process->pinned_until_ns = time_ns - max_ns(asleep_ns - own_ns, 0);
+}
+
+static bool goes_on_computing(const struct simulation *sim, const struct process *process) {
+    return process->edge.state == EDGE_COMPUTES ||
+           (process->edge.state == EDGE_WAKES && process->edge.joins_ns <= sim->clock_ns);
+}
+
+// Whether it is in a wait for another thread in which it is pinned. One that is about to compute up to its next vertex,
+// and has yet to come to the one before it, is in none.
+static bool waits_pinned(const struct simulation *sim, const struct process *process) {
+    const struct process_edge *edge = &process->edge;
+    bool wakes = edge->state == EDGE_WAKES && edge->joins_ns > process->now_ns + process->lead.ns;
+    bool waits = (edge->state == EDGE_AHEAD && !process->timed) || wakes;
+    return waits && process->life == LIFE_RUNS && pinned_ns(sim, process) > 0;
+}
+
+void carrier_settle(struct simulation *sim, uint32_t index) {
+    const struct process *process = &sim->processes[index];
+    if (sim->carriers.pins) event_remove(&sim->events, SUBJECT_CARRIER, index);
+    if (goes_on_computing(sim, process) || waits_pinned(sim, process)) return;
+    if (sim->carriers.pins && process->pinned_until_ns > sim->clock_ns)
+        event_put(&sim->events, NOTICE_UNPIN, index, process->pinned_until_ns);
+    else
+        give_back(sim, index);
 }

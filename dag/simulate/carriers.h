@@ -5,8 +5,17 @@
 
 #include "dag/simulate/state.h"
 
+bool carriers_new(struct simulation *sim);                     // false: no memory
 void carriers_begin_run(struct simulation *sim, double cores); // cores: of the model, 0 as recorded
 bool carrier_take(struct simulation *sim, uint32_t process);   // false: it is ready, and waits for one
-void carrier_give_back(struct simulation *sim, uint32_t process, int64_t now_ns); // to the next that is ready
+// A process that has one comes to its next vertex at that time.
+void carrier_keep(struct simulation *sim, uint32_t process, int64_t time_ns);
+// A process that has one has gone on as far as it can for now: where it sleeps and is not pinned, it gives it back.
+void carrier_settle(struct simulation *sim, uint32_t process);
+
+// Whether a process may have to give its carrier to another before it comes to that time.
+static inline bool carrier_is_wanted(const struct simulation *sim, uint32_t process, int64_t time_ns) {
+    return sim->processes[process].carried && sim->carriers.first != DAG_NONE && time_ns > sim->clock_ns;
+}
 
 #endif

@@ -52,6 +52,11 @@ static bool sleeps_anew(const struct simulation *sim, const struct process *proc
     return min_ns(vertices->time_ns[cause], vertices->time_ns[v]) <= sim->frames[process->frame].since_ns;
 }
 
+static bool is_virtual(const struct simulation *sim, const struct process *process) {
+    const size_t index = (size_t)(process - sim->processes);
+    return index < sim->dag->thread_count && sim->dag->threads[index].is_virtual;
+}
+
 // Of a vertex that sleeps for its cause: it is awake in the end, as it was, or as who slept was on the mean.
 static bool begin_waking(struct simulation *sim, struct process *process, int64_t woken_ns, int64_t *time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
@@ -59,7 +64,11 @@ static bool begin_waking(struct simulation *sim, struct process *process, int64_
     int64_t late_ns = woken_ns == DAG_ABSENT ? 0 : max_ns(*time_ns - woken_ns, 0);
     int64_t queued_ns = vertices->queued_ns ? min_ns(vertices->queued_ns[v], late_ns) : 0;
     *time_ns -= queued_ns;
-    if (vertices->rule[v] == RULE_BEGIN) return false;
+    if (vertices->rule[v] == RULE_BEGIN) {
+        if (!is_virtual(sim, process)) return false;
+        begin_edge(process, *time_ns, 0, 0, (struct cores_residual){0});
+        return true; // it begins once it has a carrier, having computed nothing
+    }
     int64_t own_ns = vertices->compute_ns[v], mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
     int64_t compute_ns = min_ns(sleeps_anew(sim, process) ? max_ns(own_ns, mean_ns) : own_ns, late_ns - queued_ns);
     struct cores_residual residual = sim->recorded.residuals[v];

@@ -336,6 +336,10 @@ static inline __attribute__((always_inline)) void fetch_recorded(const struct la
     if (recorded->compute_ns) __builtin_prefetch(&recorded->compute_ns[source]);
 }
 
+static bool is_virtual(const struct simulation *sim, uint32_t index) {
+    return index < sim->dag->thread_count && sim->dag->threads[index].is_virtual;
+}
+
 // What one thread passed. What is computed up to what is no vertex belongs to the next that is one.
 static void lay_thread(const struct simulation *sim, uint32_t index) {
     const struct derive_work *work = sim->derive;
@@ -346,6 +350,7 @@ static void lay_thread(const struct simulation *sim, uint32_t index) {
                             work->now,          &work->caused[next], 0};
     struct effort carried = {0, 0};
     int64_t before_ns = log->count ? log->items[0].time_ns : 0;
+    if (log->count && is_virtual(sim, index)) before_ns -= log->items[0].queued_ns; // from when it was ready
     for (uint32_t i = 0; i < log->count; i++) {
         const struct passage *passage = &log->items[i];
         fetch_recorded(&laying, log, i + FETCHED_AHEAD);
@@ -614,6 +619,7 @@ static void lay_pools_and_resources(struct simulation *sim) {
         sim->derive->resources[r] = sim->dag->resources[r];
         if (sim->edit->resource_units[r]) sim->derive->resources[r].capacity = sim->edit->resource_units[r];
     }
+    if (sim->dag->carriers) sim->derive->resources[sim->dag->carriers - 1].capacity = sim->carriers.count;
     for (uint32_t p = 0; p < sim->dag->pool_count; p++) {
         struct dag_pool *pool = &sim->derive->pools[p];
         *pool = sim->dag->pools[p];
@@ -662,6 +668,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.tasks = work->tasks;
     sim->derived.pools = work->pools;
     sim->derived.resources = work->resources;
+    sim->derived.pinned_ns = NULL;
     if (sim->dag->due_ns) {
         sim->derived.due_ns = work->due_ns;
         sim->derived.period_ns = work->period_ns;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum notice_subject { SUBJECT_JOB, SUBJECT_RESOURCE, SUBJECT_PROCESS, SUBJECT_KINDS };
+enum notice_subject { SUBJECT_JOB, SUBJECT_RESOURCE, SUBJECT_PROCESS, SUBJECT_CARRIER, SUBJECT_KINDS };
 
 enum notice_type {
     NOTICE_DUE,     // a job's delay is over
@@ -19,10 +19,12 @@ enum notice_type {
     NOTICE_ARRIVAL, // a worker that was called is there
     NOTICE_IDLE,    // a worker has been idle for as long as it may be
     NOTICE_LIMIT,   // a process has waited for a resource for as long as it would
+    NOTICE_UNPIN,   // a process that sleeps need not keep its carrier any more, by which that is named
     NOTICE_TYPES
 };
 
 static inline enum notice_subject notice_subject_of(enum notice_type type) {
+    if (type == NOTICE_UNPIN) return SUBJECT_CARRIER;
     return type == NOTICE_DUE ? SUBJECT_JOB : type == NOTICE_RELEASE ? SUBJECT_RESOURCE : SUBJECT_PROCESS;
 }
 

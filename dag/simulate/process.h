@@ -143,17 +143,18 @@ struct process_steal {
 struct process {
     int64_t now_ns; // T of the vertex passed last, or of what stands for it
     struct process_lead lead;
-    uint32_t frame;        // innermost, DAG_NONE
-    uint32_t vertex;       // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
-    uint32_t awaits;       // vertex whose time it waits for, DAG_NONE
-    uint32_t stages;       // frames that go on here before anything else, by link; DAG_NONE
-    uint8_t life;          // enum life
-    bool entered;          // `vertex` is the start of a body that begins here: no cause
-    bool has_edge;         // as in struct passage
-    bool timed;            // `vertex` has its time, which is that of the turn that it waits for
-    bool carried;          // a virtual thread that has a carrier
-    uint32_t carrier_next; // the one that is ready behind it, DAG_NONE
-    uint32_t holds;        // what it has, the latest first; DAG_NONE
+    uint32_t frame;          // innermost, DAG_NONE
+    uint32_t vertex;         // the next, or what stands for it; DAG_NONE as long as it wasn't looked for
+    uint32_t awaits;         // vertex whose time it waits for, DAG_NONE
+    uint32_t stages;         // frames that go on here before anything else, by link; DAG_NONE
+    uint8_t life;            // enum life
+    bool entered;            // `vertex` is the start of a body that begins here: no cause
+    bool has_edge;           // as in struct passage
+    bool timed;              // `vertex` has its time, which is that of the turn that it waits for
+    bool carried;            // a virtual thread that has a carrier
+    uint32_t carrier_next;   // the one that is ready behind it, DAG_NONE
+    int64_t pinned_until_ns; // of one that has a carrier: it keeps it until then, asleep or not
+    uint32_t holds;          // what it has, the latest first; DAG_NONE
     struct process_edge edge;
     struct process_wait wait;
     struct process_worker worker;

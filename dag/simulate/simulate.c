@@ -48,8 +48,8 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     if (!sim->time_ns || !sim->parking.first || !sim->placement || !sim->arrivals ||
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
-        !resources_new(sim) || !deferred_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) ||
-        !amortised_new(sim) || !derive_new(sim)) {
+        !resources_new(sim) || !carriers_new(sim) || !deferred_new(sim) || !initial_jobs_new(sim) ||
+        !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -174,6 +174,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     sim->model = model->kind;
     sim->no_memory = false;
     sim->passed = sim->running = 0;
+    sim->clock_ns = INT64_MIN;
     for (uint32_t i = 0; i < sim->process_capacity; i++) {
         sim->log[i].count = sim->log[i].dropped = sim->log[i].followers = 0;
     }

@@ -102,8 +102,10 @@ struct resource {      // a resource of the DAG in this run
 };
 
 struct carriers {         // of virtual threads
+    int64_t count;        // 0: one for each
     uint32_t idle;        // how many
     uint32_t first, last; // processes that are ready and have none, DAG_NONE
+    bool pins;            // some keep theirs while they sleep
 };
 
 struct hold { // what a process has
@@ -176,6 +178,7 @@ struct simulation {
 
     // The clock.
     struct event_list events;
+    int64_t clock_ns;   // what happens, happens then
     struct cores cores; // what computes, where processes share the cores
     struct parking parking;
     uint32_t running;   // processes that are neither idle nor over
