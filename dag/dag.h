@@ -299,9 +299,14 @@ static inline bool dag_task_stands(const struct dag_task *task) {
     return task->pool != 0 && task->spawn_begin == DAG_NONE && !(task->flags & TASK_NESTED);
 }
 
-static inline int64_t dag_pinned_ns(const struct dag *dag, uint32_t vertex) {
+#define PINNED_LEAST_NS 1000000 // a page fault, or a counter that is read late, is no sleep
+
+// For how much of a sleep of `asleep_ns`, in the edge to a vertex, a virtual thread keeps its carrier. Where hardly
+// anything of it is left, all of it.
+static inline int64_t dag_pinned_ns(const struct dag *dag, uint32_t vertex, int64_t asleep_ns) {
     for (; dag->origin && vertex != DAG_NONE; dag = dag->origin) vertex = dag->source[vertex];
-    return vertex != DAG_NONE && dag->pinned_ns ? dag->pinned_ns[vertex] : 0;
+    const int64_t pinned_ns = vertex != DAG_NONE && dag->pinned_ns ? dag->pinned_ns[vertex] : 0;
+    return pinned_ns > 0 && asleep_ns - pinned_ns < PINNED_LEAST_NS ? asleep_ns : pinned_ns;
 }
 
 // Whether it names an ask.

@@ -67,6 +67,10 @@ static int64_t settle(struct rewrite *rewrite, int64_t time_ns) {
     return time_ns > least ? time_ns : least;
 }
 
+static bool is_virtual(const struct rewrite *rewrite) {
+    return rewrite->run->threads[rewrite->thread].is_virtual;
+}
+
 // What a thread waited for cores is told before a boundary where it has grown.
 static void emit_queued(struct rewrite *rewrite, int64_t time_ns) {
     struct event event = {.kind = EVENT_RUN_DELAY, .operand = {(uint64_t)rewrite->queued_ns}};
@@ -74,10 +78,24 @@ static void emit_queued(struct rewrite *rewrite, int64_t time_ns) {
     emit(rewrite, event, time_ns - 1);
 }
 
+// What a virtual thread waited for carriers and cores since it was told last.
+static void emit_ready(struct rewrite *rewrite, int64_t time_ns) {
+    struct event event = {.kind = EVENT_READY, .operand = {(uint64_t)rewrite->queued_ns}};
+    rewrite->tells_queued = false;
+    if (rewrite->queued_ns > 0) emit(rewrite, event, time_ns);
+    rewrite->queued_ns = 0;
+}
+
+// Of a virtual thread that is told before each vertex where it waited, but for the first, behind which it is.
 static void emit_vertex(struct rewrite *rewrite, struct event event, int64_t time_ns) {
-    if (rewrite->tells_queued && event_has_cpu(event.kind)) emit_queued(rewrite, time_ns);
+    const bool first = rewrite->settled == 0;
+    if (rewrite->tells_queued && is_virtual(rewrite) && !first)
+        emit_ready(rewrite, time_ns - 1);
+    else if (rewrite->tells_queued && !is_virtual(rewrite) && event_has_cpu(event.kind))
+        emit_queued(rewrite, time_ns);
     emit(rewrite, event, settle(rewrite, time_ns));
     rewrite->settled = rewrite->count;
+    if (rewrite->tells_queued && is_virtual(rewrite) && first) emit_ready(rewrite, time_ns + 1);
 }
 
 // ---- reading
@@ -116,7 +134,8 @@ static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
 // How long the source's thread waited for cores says nothing of another, nor what it executed. A task that is none any
 // more was not made.
 static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
-    if (event->kind == EVENT_RUN_DELAY) return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
+    if (event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY)
+        return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
     if (event->kind == EVENT_BYTECODES) return false;
     if (event->kind != EVENT_TASK_CREATED) return true;
     uint32_t task = idmap_get(&rewrite->folded, event->operand[0]);

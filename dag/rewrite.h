@@ -41,8 +41,8 @@ struct rewrite {
     uint64_t last_cpu;
     // Of redispatched runs, whose threads' computing is not that of recorded ones. In ns:
     uint64_t computed_ns; // by the thread so far, and 1
-    int64_t queued_ns;    // that it has waited for cores so far
-    bool tells_queued;    // it has grown since it was told
+    int64_t queued_ns;    // that it has waited for cores so far; a virtual one, since it was told
+    bool tells_queued;    // it has grown since then
     bool no_memory;
 };
 

@@ -169,13 +169,15 @@ static int64_t bracket_ns(const struct dag *dag, const struct dag_task *task) {
 }
 
 // From the moment when the task was there and its thread free to the body's start. The edits' rules keep this residual
-// (enum vertex_rule), hence the recorded one holds for every run.
+// (enum vertex_rule), hence the recorded one holds for every run. What a virtual thread waited for its first carrier is
+// no part of it.
 static int64_t pickup_ns(const struct dag *dag, const struct dag_task *task, bool first_on_thread) {
     const int64_t *time_ns = dag->vertices.time_ns;
     int64_t ready = time_ns[task->spawn_begin];
     bool fetched = task->pickup != DAG_NONE && task->pickup != task->start;
     uint32_t free_from = fetched ? task->pickup : task->start - !first_on_thread;
     if (free_from != task->start && time_ns[free_from] > ready) ready = time_ns[free_from];
+    if (first_on_thread && dag->vertices.queued_ns) ready += dag->vertices.queued_ns[task->start];
     return time_ns[task->start] > ready ? time_ns[task->start] - ready : 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Carriers of virtual threads as a resource, and who keeps one while he does not compute. A virtual thread that is
 // mounted computes, waits for a core, or is pinned: it sleeps and keeps its carrier, since it is in native code, in the
-// initialiser of a class or, before JDK 24, in a monitor (JEP 491). The first two are measured; what is left of the time
-// for which it was mounted, but for the JVM's pauses, is the third.
+// initialiser of a class or, before JDK 24, in a monitor (JEP 491). The first two are measured; what is left of the
+// time for which it was mounted, but for the JVM's pauses, is the third.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
@@ -10,9 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-// A page fault, or a counter that is read late, is no sleep.
-#define PINNED_LEAST_NS 1000000
 
 static void mounted_until(struct mounting *mounting, int64_t now_ns) {
     if (mounting->mounted) mounting->ns += now_ns - mounting->since_ns;

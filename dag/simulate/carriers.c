@@ -63,17 +63,17 @@ static void give_back(struct simulation *sim, uint32_t index) {
     cores_join(&sim->cores, next, now_ns, process->edge.compute_ns, process->edge.residual);
 }
 
-static int64_t pinned_ns(const struct simulation *sim, const struct process *process) {
+static bool is_pinned(const struct simulation *sim, const struct process *process) {
     bool may_be = sim->carriers.pins && process->vertex < STEP_LEAST;
-    return may_be ? dag_pinned_ns(sim->dag, process->vertex) : 0;
+    return may_be && dag_pinned_ns(sim->dag, process->vertex, INT64_MAX) > 0;
 }
 
 void carrier_keep(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct process *process = &sim->processes[index];
-    const int64_t own_ns = pinned_ns(sim, process);
-    if (own_ns == 0) return;
+    if (!is_pinned(sim, process)) return;
     const int64_t asleep_ns = process->edge.state == EDGE_COMPUTED ? process->edge.asleep_ns : 0;
-    process->pinned_until_ns = time_ns - max_ns(asleep_ns - own_ns, 0);
+    const int64_t unpinned_ns = asleep_ns - dag_pinned_ns(sim->dag, process->vertex, asleep_ns);
+    process->pinned_until_ns = time_ns - max_ns(unpinned_ns, 0);
 }
 
 static bool goes_on_computing(const struct simulation *sim, const struct process *process) {
@@ -87,7 +87,7 @@ static bool waits_pinned(const struct simulation *sim, const struct process *pro
     const struct process_edge *edge = &process->edge;
     bool wakes = edge->state == EDGE_WAKES && edge->joins_ns > process->now_ns + process->lead.ns;
     bool waits = (edge->state == EDGE_AHEAD && !process->timed) || wakes;
-    return waits && process->life == LIFE_RUNS && pinned_ns(sim, process) > 0;
+    return waits && process->life == LIFE_RUNS && is_pinned(sim, process);
 }
 
 void carrier_settle(struct simulation *sim, uint32_t index) {

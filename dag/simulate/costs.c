@@ -49,9 +49,17 @@ static uint32_t pickup_begins(const struct dag *dag, const struct dag_task *task
     return task->pickup > first ? task->pickup - 1 : first;
 }
 
+// What a virtual thread waited for a carrier before its first vertex, if that is part of the pick-up.
+static int64_t ready_before(const struct dag *dag, uint32_t first, int64_t since_ns) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    if (!vertices->queued_ns || since_ns == INT64_MIN) return 0;
+    return min_ns(vertices->queued_ns[first], max_ns(vertices->time_ns[first] - since_ns, 0));
+}
+
 static int64_t pickup_of(const struct dag *dag, const struct dag_task *task) {
     if (!was_picked_up(task)) return 0;
     int64_t since_ns = dag_pickup_from_ns(dag, task), pickup_ns = dag->vertices.time_ns[task->start] - since_ns;
+    pickup_ns -= ready_before(dag, dag->threads[task->thread].first, since_ns);
     return max_ns(pickup_ns - queued_between(dag, pickup_begins(dag, task), task->start, since_ns), 0);
 }
 
