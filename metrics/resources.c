@@ -2,7 +2,7 @@
 // A thread's vertices are walked in order: a wait lies between two that stand side by side, what is held between one
 // and a later one of its thread. What another thread gives back (a permit, a place of a queue) has no length of its
 // own; that of all together follows from the sum of the times at which units were given back, less that at which they
-// were taken.
+// were taken. Carriers of virtual threads have no vertices: they are waited for, and held, within edges.
 #include "metrics/resources.h"
 
 #include "dag/names.h"
@@ -39,6 +39,7 @@ struct tally {                    // of a resource
     int64_t unmatched;
     uint64_t waits, timed_out;
     int64_t wait_ns;
+    double carried_ns; // of carriers: for which they were held
 };
 
 struct listing {
@@ -170,6 +171,61 @@ static void see_thread(struct listing *listing, const struct dag_thread *thread)
     for (size_t i = 0; i < listing->hold_count; i++) end_hold(listing, &listing->holds[i], listing->window.to_ns);
 }
 
+// ---- carriers
+
+#define CARRIER_WAIT_LEAST_NS 100000 // so long may the waking of a carrier take that has nothing to do
+
+// What a virtual thread waited for a carrier, or on one for a core, before a vertex.
+static int64_t carrier_wait_ns(const struct dag *dag, uint32_t v) {
+    const int64_t queued_ns = dag->vertices.queued_ns[v];
+    return queued_ns > CARRIER_WAIT_LEAST_NS ? queued_ns : 0;
+}
+
+struct carrier_waits metrics_carrier_waits(const struct dag *dag) {
+    struct carrier_waits all = {0, 0};
+    for (uint32_t t = 0; dag->vertices.queued_ns && t < dag->thread_count; t++) {
+        const struct dag_thread *thread = &dag->threads[t];
+        for (uint32_t v = thread->first; thread->is_virtual && v < thread->first + thread->count; v++) {
+            const int64_t wait_ns = carrier_wait_ns(dag, v);
+            all.waits += wait_ns > 0;
+            all.wait_ns += wait_ns;
+        }
+    }
+    return all;
+}
+
+// What of `ns` within the time from one instant to another falls into the window, were it spread evenly.
+static double part_within(const struct listing *listing, int64_t ns, int64_t from_ns, int64_t to_ns) {
+    const double within = (double)(clip(listing, to_ns) - clip(listing, from_ns));
+    return to_ns > from_ns ? (double)ns * within / (double)(to_ns - from_ns) : 0;
+}
+
+static void see_edge(struct listing *listing, struct tally *tally, uint32_t v, int64_t before_ns) {
+    const struct dag *dag = listing->dag;
+    const struct dag_vertices *vertices = &dag->vertices;
+    const int64_t now_ns = listing->time_ns[v], wait_ns = carrier_wait_ns(dag, v);
+    const int64_t since_ns = before_ns == DAG_ABSENT ? now_ns - wait_ns : before_ns;
+    if (wait_ns > 0 && now_ns >= listing->window.from_ns && since_ns <= listing->window.to_ns) {
+        tally->waits++;
+        tally->wait_ns += (int64_t)part_within(listing, wait_ns, since_ns, now_ns);
+    }
+    if (before_ns == DAG_ABSENT) return;
+    const int64_t asleep_ns = now_ns - before_ns - vertices->compute_ns[v] - vertices->queued_ns[v];
+    const int64_t pinned_ns = asleep_ns > 0 ? dag_pinned_ns(dag, v, asleep_ns) : 0;
+    const int64_t held_ns = vertices->compute_ns[v] + (pinned_ns < asleep_ns ? pinned_ns : asleep_ns);
+    tally->carried_ns += part_within(listing, held_ns, before_ns, now_ns);
+}
+
+static void see_carriers(struct listing *listing, const struct dag_thread *thread) {
+    const struct dag *dag = listing->dag;
+    int64_t before_ns = DAG_ABSENT;
+    for (uint32_t v = thread->first, end = dag_thread_end(dag, thread); v < end; v++) {
+        if (listing->time_ns[v] == DAG_ABSENT) continue;
+        see_edge(listing, &listing->tallies[dag->carriers - 1], v, before_ns);
+        before_ns = listing->time_ns[v];
+    }
+}
+
 // ---- what comes out
 
 static int compare_stays(const void *a, const void *b) {
@@ -264,7 +320,7 @@ static bool describe(const struct listing *listing, struct resource_use *use, co
     use->waits = tally->waits;
     use->timed_out = tally->timed_out;
     use->wait_ns = tally->wait_ns;
-    use->held_ns = is_held(resource) ? held_ns(resource, tally, &listing->window) : NAN;
+    use->held_ns = is_held(resource) ? held_ns(resource, tally, &listing->window) + tally->carried_ns : NAN;
     use->holders_mean = wall > 0 ? use->held_ns / wall : NAN;
     const struct stay *held = stays + counts[STAY_WAITS], *returned = held + counts[STAY_HELD];
     use->waits_at = places_of(dag, stays, counts[STAY_WAITS], arena, &use->waits_at_count);
@@ -299,7 +355,7 @@ static bool describe_all(struct listing *listing, struct arena *arena, struct re
         size_t of[STAY_KINDS] = {0}, next = first;
         for (; next < listing->stay_count && listing->stays[next].resource == r; next++)
             of[listing->stays[next].kind]++;
-        if (tally->waits || tally->taken || tally->returned) {
+        if (tally->waits || tally->taken || tally->returned || tally->carried_ns > 0) {
             struct resource_use *use = &(*uses)[(*count)++];
             *use = (struct resource_use){.resource = r};
             if (!describe(listing, use, &listing->stays[first], of, arena)) return false;
@@ -327,7 +383,10 @@ bool metrics_resources(const struct dag *dag, const int64_t *time_ns, const stru
     if (window) listing.window = *window;
     bool done = allocate(&listing);
     for (uint32_t t = 0; done && t < dag->thread_count; t++) {
-        if (!dag->threads[t].system && dag->threads[t].count) see_thread(&listing, &dag->threads[t]);
+        const struct dag_thread *thread = &dag->threads[t];
+        if (thread->system || !thread->count) continue;
+        see_thread(&listing, thread);
+        if (thread->is_virtual && dag->carriers && dag->vertices.queued_ns) see_carriers(&listing, thread);
     }
     done = done && describe_all(&listing, arena, uses, count);
     free(listing.tallies);

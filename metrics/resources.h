@@ -28,7 +28,14 @@ struct resource_use {
     size_t waits_at_count, held_at_count, returned_at_count;
 };
 
-extern const char *const resource_kind_names[RESOURCE_KINDS]; // in JSON
+// How long virtual threads waited for carriers, each time before the vertex.
+struct carrier_waits {
+    uint64_t waits;
+    int64_t wait_ns;
+};
+
+struct carrier_waits metrics_carrier_waits(const struct dag *dag); // in all of the run that the DAG is
+extern const char *const resource_kind_names[RESOURCE_KINDS];      // in JSON
 
 // Sorted by time waited, descending, then by time held. `time_ns`: a vertex of the DAG each, DAG_ABSENT for those that
 // are not in the run. The window is in that run's times; NULL: all of it. In the arena. Errors: no memory. Cost: a pass

@@ -2,6 +2,7 @@
 #include "optimize/candidates.h"
 
 #include "metrics/grain.h"
+#include "metrics/resources.h"
 #include "optimize/plan_names.h"
 
 #include <math.h>
@@ -120,9 +121,15 @@ static bool take_tasks(struct improvement *improvement, const uint32_t *tasks, u
     return set_facts(improvement, arena);
 }
 
+static bool is_carried(const struct dag *dag, const struct dag_task *task) {
+    return task->thread != DAG_NONE && dag->threads[task->thread].is_virtual;
+}
+
 // Marks the tasks that ask for a resource.
 static void find_askers(const struct dag *dag, uint32_t resource, uint8_t *asks) {
     const struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t t = 0; dag->carriers == resource + 1 && t < dag->task_count; t++)
+        asks[t] = is_carried(dag, &dag->tasks[t]);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t body = DAG_NONE, end = dag->threads[i].first + dag->threads[i].count;
         for (uint32_t v = dag->threads[i].first; v < end; v++) {
@@ -474,6 +481,7 @@ static struct contended *find_contended(const struct dag *dag, uint32_t *count) 
         if (ask->asked == DAG_NONE || ask->got == DAG_NONE) continue;
         contended[ask->resource].waited_ns += dag->vertices.time_ns[ask->got] - dag->vertices.time_ns[ask->asked];
     }
+    if (contended && dag->carriers) contended[dag->carriers - 1].waited_ns = metrics_carrier_waits(dag).wait_ns;
     if (contended) qsort(contended, dag->resource_count, sizeof *contended, by_waited);
     *count = 0;
     while (contended && *count < dag->resource_count && *count < RESOURCES_MOST && contended[*count].waited_ns > 0)

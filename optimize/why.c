@@ -2,6 +2,7 @@
 #include "optimize/why.h"
 
 #include "dag/edit/body.h"
+#include "metrics/resources.h"
 #include "optimize/branch.h"
 #include "optimize/plan_names.h"
 #include "optimize/sentence.h"
@@ -169,6 +170,16 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
     if (rules->discipline == DISCIPLINE_HAND_OFF) say(sentence, " and a queue");
 }
 
+static void say_carriers(struct sentence *sentence, const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    const struct carrier_waits all = metrics_carrier_waits(dag);
+    say(sentence,
+        "%s of virtual threads for one took %s; with %d instead of %" PRId64
+        " (-Djdk.virtualThreadScheduler.parallelism)",
+        phrase_counted(all.waits, "wait").text, phrase_duration((double)all.wait_ns).text, improvement->capacity,
+        dag->resources[improvement->resource].capacity);
+}
+
 static void say_resource(struct sentence *sentence, const struct improvement *improvement) {
     const struct dag *dag = improvement->dag;
     const struct dag_resource *resource = &dag->resources[improvement->resource];
@@ -190,7 +201,8 @@ static void say_resource(struct sentence *sentence, const struct improvement *im
 static void say_tasks(struct sentence *sentence, const struct why *why) {
     const struct improvement *improvement = why->improvement;
     if (improvement_is_of_resource(improvement)) {
-        say_resource(sentence, improvement);
+        const bool of_carriers = improvement->dag->carriers == improvement->resource + 1;
+        (of_carriers ? say_carriers : say_resource)(sentence, improvement);
         return;
     }
     const struct facts facts = facts_of(improvement);
