@@ -39,6 +39,11 @@ static bool waits_for_resource(const struct simulation *sim, struct waiter waite
     return waiter.process != DAG_NONE && sim->processes[waiter.process].wait.state == ASK_LISTED;
 }
 
+// A virtual thread that is ready.
+static bool waits_for_carrier(const struct simulation *sim, struct waiter waiter) {
+    return waiter.process != DAG_NONE && sim->processes[waiter.process].edge.state == EDGE_READY;
+}
+
 static bool has_some(const struct simulation *sim, const struct process *process, uint32_t resource) {
     for (uint32_t h = process->holds; h != DAG_NONE; h = sim->holds[h].next) {
         if (sim->dag->asks[sim->holds[h].ask].resource == resource) return true;
@@ -150,6 +155,7 @@ static struct waiter first_waiter(const struct simulation *sim) {
 }
 
 static bool is_waiting(const struct simulation *sim, struct waiter waiter) {
+    if (waits_for_carrier(sim, waiter)) return false;
     return waits_for_resource(sim, waiter) || awaited_by(sim, waiter) != DAG_NONE;
 }
 
@@ -184,6 +190,7 @@ void stuck_find(struct simulation *sim) {
     else
         first = on_ring(sim, first);
     for (struct waiter waiter = first; !is_nobody(waiter);) {
+        if (waits_for_carrier(sim, waiter)) stuck->pool = sim->dag->carriers_pool;
         if (!is_waiting(sim, waiter) || !list_waiter(sim, waiter)) return;
         uint32_t awaited = waits_for_resource(sim, waiter) ? DAG_NONE : awaited_by(sim, waiter);
         uint32_t task = awaited == DAG_NONE ? DAG_NONE : dag_task_of(&sim->dag->vertices, awaited);
@@ -290,7 +297,9 @@ char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, s
     const char *name = stuck->pool < trace->pool_count && trace->pools[stuck->pool].name
                            ? dag_pool_text(dag, stuck->pool, pool, sizeof pool)
                            : "its pool";
-    if (stuck->length > 0)
+    if (stuck->length > 0 && stuck->pool == dag->carriers_pool)
+        put(&words, ", which no carrier is left to run");
+    else if (stuck->length > 0)
         put(&words, ", which no worker of %s is left to run", name);
     else
         put(&words, "no worker of %s is left for its queue, since what they run goes on when recording ends", name);

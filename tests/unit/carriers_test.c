@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Virtual threads on few carriers, by hand. All times are ns; what an event says was computed so far is in its last
+// operand but for waits, where a place comes behind. There are more cores than threads.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "by_hand.h"
+#include "dag/simulate/stuck.h"
+#include "metrics/resources.h"
+
+#include <string.h>
+
+enum { MS = 1000000, NEAR = 10 };
+enum { FIRST = 10, SECOND, CARRIER }; // threads
+enum { A = 1, B, REMOTE };            // tasks: run() of the first, of the second, and one on a worker
+
+static struct by_hand begin(int32_t carriers) {
+    struct by_hand p = by_hand_new(NULL, 1);
+    tb_pool_like(p.tb, (struct trace_pool){.kind = "java.lang.VirtualThread",
+                                           .name = "carriers",
+                                           .core = carriers,
+                                           .maximum = 256,
+                                           .capacity = -1,
+                                           .keep_alive_ns = -1});
+    tb_cores(p.tb, 4);
+    tb_thread(p.tb, FIRST, "", THREAD_VIRTUAL);
+    tb_thread(p.tb, SECOND, "", THREAD_VIRTUAL);
+    tb_event(p.tb, HAND_MAIN, 0, EVENT_MAIN_BEGIN, HAND_M, 1);
+    return p;
+}
+
+static void spawn_thread(struct by_hand *p, uint64_t time_ns, uint64_t task) {
+    tb_event(p->tb, HAND_MAIN, time_ns, EVENT_SPAWN_BEGIN, task, p->site, 0);
+    tb_event(p->tb, HAND_MAIN, time_ns + 10, EVENT_SPAWN_END, task, SPAWN_ACCEPTED);
+}
+
+// It was ready for so long before.
+static void begin_thread(struct by_hand *p, uint32_t thread, uint64_t time_ns, uint64_t task, uint64_t ready_ns) {
+    tb_event(p->tb, thread, time_ns, EVENT_THREAD_START, task, 1);
+    if (ready_ns) tb_event(p->tb, thread, time_ns + 1, EVENT_READY, ready_ns + 1);
+    tb_event(p->tb, thread, time_ns + 2, EVENT_MOUNT, CARRIER, 1);
+}
+
+static void end_thread(struct by_hand *p, uint32_t thread, uint64_t time_ns, uint64_t task, uint64_t computed_ns) {
+    tb_event(p->tb, thread, time_ns - 1, EVENT_UNMOUNT, CARRIER, computed_ns);
+    tb_event(p->tb, thread, time_ns, EVENT_THREAD_END, task, computed_ns);
+}
+
+static void open_until(struct by_hand *p, uint64_t end_ns) {
+    tb_event(p->tb, HAND_MAIN, end_ns - 1, EVENT_RUN_DELAY, 0); // the kernel accounts for it
+    tb_event(p->tb, HAND_MAIN, end_ns, EVENT_THREAD_END, HAND_M, 1000);
+    simulate_fixture_open(&p->fixture, p->tb);
+}
+
+static uint32_t start_of(const struct dag *dag, uint64_t task) {
+    return dag->tasks[by_hand_index(dag, task)].start;
+}
+
+static uint32_t end_of(const struct dag *dag, uint64_t task) {
+    return dag->tasks[by_hand_index(dag, task)].end;
+}
+
+static void assert_near(int64_t is_ns, int64_t wanted_ns) {
+    assert_in_range(is_ns - wanted_ns + NEAR, 0, 2 * NEAR);
+}
+
+static void assert_begins(struct by_hand *p, uint64_t task, int64_t wanted_ns) {
+    const struct dag *run = by_hand_simulate(p, MODEL_CPU);
+    assert_near(run->vertices.time_ns[start_of(run, task)], wanted_ns);
+}
+
+static void resize(struct by_hand *p, int64_t carriers) {
+    dag_edit_resize_resource(&p->fixture.edit, p->fixture.dag->carriers - 1, carriers);
+}
+
+// Each computes for 1 ms, and then sleeps for 39. The first begins at 1.1 and ends at 41.1; the second is ready at 2.1.
+// `pinned`: they are mounted all the time; or not while they sleep.
+static struct by_hand two_sleepers(bool pinned) {
+    struct by_hand p = begin(1);
+    spawn_thread(&p, 1 * MS, A);
+    spawn_thread(&p, 2 * MS, B);
+    begin_thread(&p, FIRST, 1100000, A, 0);
+    begin_thread(&p, SECOND, 41200000, B, 39100000);
+    if (!pinned) {
+        tb_event(p.tb, FIRST, 2100000, EVENT_UNMOUNT, CARRIER, 1 * MS + 1);
+        tb_event(p.tb, FIRST, 41099000, EVENT_MOUNT, CARRIER, 1 * MS + 1);
+        tb_event(p.tb, SECOND, 42200000, EVENT_UNMOUNT, CARRIER, 1 * MS + 1);
+        tb_event(p.tb, SECOND, 81199000, EVENT_MOUNT, CARRIER, 1 * MS + 1);
+    }
+    end_thread(&p, FIRST, 41100000, A, 1 * MS + 1);
+    end_thread(&p, SECOND, 81200000, B, 1 * MS + 1);
+    open_until(&p, 90 * MS);
+    return p;
+}
+
+static void test_carriers_are_a_resource(void **state) {
+    (void)state;
+    struct by_hand p = two_sleepers(true);
+    const struct dag *dag = p.fixture.dag;
+    assert_int_equal(dag->carriers, dag->resource_count);
+    assert_string_equal(dag->resources[dag->carriers - 1].name, "carriers");
+    assert_int_equal(dag->resources[dag->carriers - 1].capacity, 1);
+    assert_non_null(dag->pinned_ns);
+    assert_near(dag->pinned_ns[end_of(dag, A)], 39 * MS);
+    assert_int_equal(dag->vertices.queued_ns[start_of(dag, A)], 0);
+    assert_int_equal(dag->vertices.queued_ns[start_of(dag, B)], 39100000);
+    assert_near(dag->vertices.queued_ns[end_of(dag, B)], 0);
+    assert_near(p.fixture.costs->pickup_ns[by_hand_index(dag, B)], 100000); // from 2.0 to 2.1
+    simulate_fixture_close(&p.fixture);
+}
+
+static void test_who_is_pinned_keeps_his_carrier(void **state) {
+    (void)state;
+    struct by_hand p = two_sleepers(true);
+    assert_begins(&p, A, 1100000);
+    assert_begins(&p, B, 41100000); // as the first ends
+    resize(&p, 2);
+    assert_begins(&p, B, 2100000);
+    simulate_fixture_close(&p.fixture);
+}
+
+static void test_who_sleeps_gives_it_back(void **state) {
+    (void)state;
+    struct by_hand p = two_sleepers(false);
+    assert_null(p.fixture.dag->pinned_ns);
+    assert_begins(&p, B, 2100000); // as the first falls asleep
+    simulate_fixture_close(&p.fixture);
+}
+
+// The first waits for a task of a worker, from 2.1 to 41.1, and computes for 1 ms before and after.
+static struct by_hand waiter_and_other(void) {
+    struct by_hand p = begin(1);
+    by_hand_spawn(&p, HAND_MAIN, 500000, 500010, REMOTE);
+    tb_event(p.tb, HAND_FIRST, 599990, EVENT_WORKER_BEGIN, p.pool);
+    tb_event(p.tb, HAND_FIRST, 600000, EVENT_TASK_START, REMOTE, 1);
+    tb_event(p.tb, HAND_FIRST, 41 * MS, EVENT_TASK_END, REMOTE, 1000);
+    spawn_thread(&p, 1 * MS, A);
+    spawn_thread(&p, 2 * MS, B);
+    begin_thread(&p, FIRST, 1100000, A, 0);
+    tb_event(p.tb, FIRST, 2100000, EVENT_WAIT_BEGIN, REMOTE, 1 * MS + 1, tb_wait(WAIT_FOR_TASK, p.site));
+    tb_event(p.tb, FIRST, 41100000, EVENT_WAIT_END, REMOTE, 1 * MS + 1001);
+    end_thread(&p, FIRST, 42100000, A, 2 * MS + 1001);
+    begin_thread(&p, SECOND, 42200000, B, 40100000);
+    end_thread(&p, SECOND, 43200000, B, 1 * MS + 1);
+    open_until(&p, 90 * MS);
+    return p;
+}
+
+static void test_who_waits_pinned_keeps_it_until_the_wait_is_over(void **state) {
+    (void)state;
+    struct by_hand p = waiter_and_other();
+    assert_begins(&p, B, 42100000); // as the first ends
+    resize(&p, 2);
+    assert_begins(&p, B, 2100000);
+    simulate_fixture_close(&p.fixture);
+}
+
+// The first is pinned while it waits for the second, which has a carrier as long as there are two.
+static void test_pinned_waiters_may_leave_no_carrier(void **state) {
+    (void)state;
+    struct by_hand p = begin(2);
+    const struct model model = {.kind = MODEL_CPU};
+    char text[500];
+    spawn_thread(&p, 1 * MS, A);
+    spawn_thread(&p, 2 * MS, B);
+    begin_thread(&p, FIRST, 1100000, A, 0);
+    tb_event(p.tb, FIRST, 2100000, EVENT_WAIT_BEGIN, B, 1 * MS + 1, tb_wait(WAIT_FOR_TASK, p.site));
+    tb_event(p.tb, FIRST, 12200000, EVENT_WAIT_END, B, 1 * MS + 1001);
+    end_thread(&p, FIRST, 13200000, A, 2 * MS + 1001);
+    begin_thread(&p, SECOND, 2100000, B, 0);
+    end_thread(&p, SECOND, 12100000, B, 10 * MS - 10);
+    open_until(&p, 20 * MS);
+    assert_begins(&p, B, 2100000);
+    resize(&p, 1);
+    assert_int_equal(simulation_run(p.fixture.simulation, &p.fixture.edit, &model), DAG_DEADLOCK);
+    stuck_text(p.fixture.dag, simulation_stuck(p.fixture.simulation), text, sizeof text);
+    assert_non_null(strstr(text, ", which no carrier is left to run"));
+    simulate_fixture_close(&p.fixture);
+}
+
+// One carrier, and both are pinned from 2.1 to 40: the JVM has made another.
+static void test_where_carriers_are_made_up_for_nobody_keeps_his(void **state) {
+    (void)state;
+    struct by_hand p = begin(1);
+    spawn_thread(&p, 1 * MS, A);
+    spawn_thread(&p, 2 * MS, B);
+    begin_thread(&p, FIRST, 1100000, A, 0);
+    end_thread(&p, FIRST, 41100000, A, 1 * MS + 1);
+    begin_thread(&p, SECOND, 2100000, B, 0);
+    end_thread(&p, SECOND, 42100000, B, 1 * MS + 1);
+    open_until(&p, 90 * MS);
+    assert_null(p.fixture.dag->pinned_ns);
+    assert_begins(&p, B, 2100000);
+    simulate_fixture_close(&p.fixture);
+}
+
+static struct resource_use use_of_carriers(const struct dag *dag, struct arena *arena) {
+    struct resource_use *uses;
+    size_t count;
+    struct error error = ERROR_INIT;
+    assert_true(metrics_resources(dag, dag->vertices.time_ns, NULL, arena, &uses, &count, &error));
+    assert_int_equal(count, 1);
+    assert_string_equal(uses[0].name, "carriers");
+    return uses[0];
+}
+
+static void test_carriers_are_waited_for_and_held(void **state) {
+    (void)state;
+    struct by_hand p = two_sleepers(true);
+    struct arena arena = ARENA_INIT;
+    const struct resource_use use = use_of_carriers(p.fixture.dag, &arena);
+    assert_int_equal(use.waits, 1);
+    assert_int_equal(use.wait_ns, 39100000);
+    assert_near((int64_t)use.held_ns, 80 * MS);
+    resize(&p, 2);
+    const struct resource_use now = use_of_carriers(by_hand_simulate(&p, MODEL_CPU), &arena);
+    assert_int_equal(now.capacity, 2);
+    assert_int_equal(now.waits, 0);
+    assert_near((int64_t)now.held_ns, 80 * MS);
+    arena_destroy(&arena);
+    simulate_fixture_close(&p.fixture);
+}
+
+static void test_what_was_waited_is_told_once_by_an_estimate(void **state) {
+    (void)state;
+    struct by_hand p = two_sleepers(true);
+    struct simulate_fixture again;
+    simulate_fixture_open_trace(&again, written_run(by_hand_simulate(&p, MODEL_CPU)));
+    assert_near(again.dag->vertices.queued_ns[start_of(again.dag, B)], 39 * MS); // from 2.1 to 41.1
+    assert_near(again.dag->vertices.queued_ns[end_of(again.dag, B)], 0);
+    simulate_fixture_close(&again);
+    simulate_fixture_close(&p.fixture);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_carriers_are_a_resource),
+        cmocka_unit_test(test_who_is_pinned_keeps_his_carrier),
+        cmocka_unit_test(test_who_sleeps_gives_it_back),
+        cmocka_unit_test(test_who_waits_pinned_keeps_it_until_the_wait_is_over),
+        cmocka_unit_test(test_pinned_waiters_may_leave_no_carrier),
+        cmocka_unit_test(test_where_carriers_are_made_up_for_nobody_keeps_his),
+        cmocka_unit_test(test_carriers_are_waited_for_and_held),
+        cmocka_unit_test(test_what_was_waited_is_told_once_by_an_estimate),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
