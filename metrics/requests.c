@@ -2,6 +2,7 @@
 #include "metrics/requests.h"
 
 #include "dag/names.h"
+#include "metrics/resources.h"
 #include "metrics/statistics.h"
 #include "metrics/work.h"
 
@@ -194,6 +195,8 @@ static void charge(struct counting *counting, uint32_t thread, uint32_t task, ui
     const struct dag *dag = counting->dag;
     const unsigned kind = dag->vertices.kind[vertex];
     if (counting->top[task] == DAG_NONE) return;
+    if (counting->thread_class[thread] == CLASS_VIRTUAL && dag->carriers && dag->vertices.queued_ns)
+        counting->units_ns[dag->carriers - 1] += (double)metrics_carrier_held_ns(dag, vertex, passed_ns);
     charge_resources(counting, vertex, passed_ns);
     if (kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) return;
     if (counting->thread_class[thread] == CLASS_PLATFORM) counting->held_ns[dag->threads[thread].pool] += passed_ns;
@@ -391,6 +394,7 @@ static void count_all(struct counting *counting, struct request_metrics *request
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         if (counting->thread_class[t] != CLASS_UNCOUNTED && dag->threads[t].count) walk_thread(counting, t);
     }
+    if (dag->carriers) counting->waited_ns[dag->carriers - 1] = metrics_carrier_waits(dag).wait_ns;
     requests->count = (double)counting->count;
     requests->latency_ns = quantiles_of(counting->latency, counting->latency_count);
     requests->peak_threads = find_peaks(counting);

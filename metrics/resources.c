@@ -194,6 +194,15 @@ struct carrier_waits metrics_carrier_waits(const struct dag *dag) {
     return all;
 }
 
+int64_t metrics_carrier_held_ns(const struct dag *dag, uint32_t vertex, int64_t length_ns) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    const int64_t compute_ns = vertices->compute_ns[vertex] < length_ns ? vertices->compute_ns[vertex] : length_ns;
+    const int64_t asleep_ns = length_ns - compute_ns - vertices->queued_ns[vertex];
+    if (asleep_ns <= 0) return compute_ns;
+    const int64_t pinned_ns = dag_pinned_ns(dag, vertex, asleep_ns);
+    return compute_ns + (pinned_ns < asleep_ns ? pinned_ns : asleep_ns);
+}
+
 // What of `ns` within the time from one instant to another falls into the window, were it spread evenly.
 static double part_within(const struct listing *listing, int64_t ns, int64_t from_ns, int64_t to_ns) {
     const double within = (double)(clip(listing, to_ns) - clip(listing, from_ns));
@@ -202,7 +211,6 @@ static double part_within(const struct listing *listing, int64_t ns, int64_t fro
 
 static void see_edge(struct listing *listing, struct tally *tally, uint32_t v, int64_t before_ns) {
     const struct dag *dag = listing->dag;
-    const struct dag_vertices *vertices = &dag->vertices;
     const int64_t now_ns = listing->time_ns[v], wait_ns = carrier_wait_ns(dag, v);
     const int64_t since_ns = before_ns == DAG_ABSENT ? now_ns - wait_ns : before_ns;
     if (wait_ns > 0 && now_ns >= listing->window.from_ns && since_ns <= listing->window.to_ns) {
@@ -210,9 +218,7 @@ static void see_edge(struct listing *listing, struct tally *tally, uint32_t v, i
         tally->wait_ns += (int64_t)part_within(listing, wait_ns, since_ns, now_ns);
     }
     if (before_ns == DAG_ABSENT) return;
-    const int64_t asleep_ns = now_ns - before_ns - vertices->compute_ns[v] - vertices->queued_ns[v];
-    const int64_t pinned_ns = asleep_ns > 0 ? dag_pinned_ns(dag, v, asleep_ns) : 0;
-    const int64_t held_ns = vertices->compute_ns[v] + (pinned_ns < asleep_ns ? pinned_ns : asleep_ns);
+    const int64_t held_ns = metrics_carrier_held_ns(dag, v, now_ns - before_ns);
     tally->carried_ns += part_within(listing, held_ns, before_ns, now_ns);
 }
 

@@ -35,7 +35,9 @@ struct carrier_waits {
 };
 
 struct carrier_waits metrics_carrier_waits(const struct dag *dag); // in all of the run that the DAG is
-extern const char *const resource_kind_names[RESOURCE_KINDS];      // in JSON
+// How long a virtual thread held a carrier on the edge to a vertex, of such a length; only where waits are measured.
+int64_t metrics_carrier_held_ns(const struct dag *dag, uint32_t vertex, int64_t length_ns);
+extern const char *const resource_kind_names[RESOURCE_KINDS]; // in JSON
 
 // Sorted by time waited, descending, then by time held. `time_ns`: a vertex of the DAG each, DAG_ABSENT for those that
 // are not in the run. The window is in that run's times; NULL: all of it. In the arena. Errors: no memory. Cost: a pass

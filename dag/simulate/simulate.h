@@ -116,6 +116,11 @@
 //     to do without meanwhile is kept. Under an edit its residual comes back in proportion to what it has to do without
 //     then: nobody waits for a core who has one. Nor does anybody compute for less than compute_ns. A waiter's bad
 //     residual before it found a task to help with comes back before it looks for one.
+//   Carriers. A virtual thread computes on one of as many carriers as its scheduler has, a plan says, or, on other
+//     cores, there are; who has none waits in the order in which they became ready, and its first vertex comes when it
+//     has one. It keeps that until it sleeps; where it was pinned, for as long as it slept so when recorded, or until
+//     the wait is over in which it was. Where more were pinned at once than there are carriers the JVM made others, and
+//     nobody keeps one asleep.
 //   First use. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
 //     first task of its site has been there for as long as that took, but no longer than it did; if that comes later
 //     than it, as long as it did. What is done but once is done by whoever did it when recorded.
