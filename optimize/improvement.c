@@ -165,9 +165,16 @@ unsigned model_kinds(enum model_kind model) {
     return model == MODEL_DAG ? KINDS_ALL & ~dispatched : KINDS_ALL;
 }
 
+static bool is_of_carriers(const struct improvement *improvement) {
+    return improvement_is_of_resource(improvement) && improvement->resource != DAG_NONE &&
+           improvement->resource + 1 == improvement->dag->carriers;
+}
+
 const char *model_refusal(enum model_kind model, const struct improvement *improvement) {
     const unsigned needed =
         KIND_BIT(improvement->kind) | (improvement->first == FIRST_STAGE_ON_POOL ? KINDS_ON_POOL : 0);
+    if (model != MODEL_CPU && is_of_carriers(improvement))
+        return "who has a carrier follows from who computes, which only the model cpu shares out: use --model cpu";
     if ((model_kinds(model) & needed) == needed) return NULL;
     return "the model dag keeps threads as recorded and dispatches no task anew: use --model pool or --model cpu";
 }

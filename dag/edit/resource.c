@@ -13,6 +13,8 @@ const char *dag_resize_resource_refusal(const struct dag *dag, uint32_t resource
         return "its elements do not come back, so that it has no capacity";
     if (of->kind == RESOURCE_PERMITS && !of->goes_round && of->capacity > 0)
         return "its permits are signals: more are given than were taken, so that it has no capacity";
+    if (resource + 1 == dag->carriers && !dag->vertices.compute_ns)
+        return "the trace does not measure what is computed, so that what had a carrier is not known";
     return of->capacity <= 0 ? "its capacity is not known" : NULL;
 }
 
