@@ -266,8 +266,9 @@ struct dag {
     uint32_t resource_count;
     uint32_t carriers;      // of virtual threads: index into resources, and 1; 0: there are no such threads
     uint32_t carriers_pool; // trace pool id of their scheduler, 0: the trace has none
-    int64_t *pinned_ns;   // a vertex each: so much of the edge to it a virtual thread slept and kept its carrier. NULL:
-                          // none did, or it is not known; and of a simulated run, which has it of its origin
+    int64_t *pinned_ns;   // a vertex each: for so much of a sleep in the edge to it a virtual thread kept its carrier;
+                          // PINNED_WHOLE: for all, or, of a wait, until that is over. NULL: none did, or it is not
+                          // known; and of a simulated run, which has it of its origin
     struct dag_ask *asks; // in the order of their first vertices
     uint32_t ask_count;
     struct dag_pause *pauses; // rising
@@ -299,7 +300,8 @@ static inline bool dag_task_stands(const struct dag_task *task) {
     return task->pool != 0 && task->spawn_begin == DAG_NONE && !(task->flags & TASK_NESTED);
 }
 
-#define PINNED_LEAST_NS 1000000 // a page fault, or a counter that is read late, is no sleep
+#define PINNED_LEAST_NS 1000000 // what of an edge is unaccounted for and no longer may be no sleep, but a page fault
+#define PINNED_WHOLE    INT64_MAX
 
 // For how much of a sleep of `asleep_ns`, in the edge to a vertex, a virtual thread keeps its carrier. Where hardly
 // anything of it is left, all of it.

@@ -107,16 +107,22 @@ struct function_stack {
     uint32_t depth, capacity;
 };
 
-// Of a virtual thread, as its events are laid: for how long it was mounted since its last vertex.
+// Of a virtual thread, as its events are laid: for how long it was mounted, and was not, since its last vertex.
 struct mounting {
     bool mounted; // at `since_ns`
-    int64_t since_ns, ns;
+    bool left;    // it has been unmounted before
+    bool ready;   // it has been since it was unmounted
+    bool refused; // since its last vertex it asked to be unmounted, and could not be
+    int64_t since_ns, ns, unmounted_ns;
     int64_t delay_ns; // what it had waited for cores at its last vertex
+    uint64_t carrier; // the last one
 };
 
-struct mounted_edge { // so much of the edge to a vertex a virtual thread was mounted and did not wait for a core
+struct mounted_edge {
     uint32_t vertex;
-    int64_t ns;
+    bool refused;
+    int64_t
+        ns; // so much of the edge to the vertex it was mounted and did not wait for a core; PINNED_WHOLE: for all of it
 };
 
 struct builder {

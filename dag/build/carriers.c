@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Carriers of virtual threads as a resource, and who keeps one while he does not compute. A virtual thread that is
 // mounted computes, waits for a core, or is pinned: it sleeps and keeps its carrier, since it is in native code, in the
-// initialiser of a class or, before JDK 24, in a monitor (JEP 491). The first two are measured; what is left of the
-// time for which it was mounted, but for the JVM's pauses, is the third.
+// initialiser of a class or, before JDK 24, in a monitor (JEP 491). On an edge for all of which it was mounted it kept
+// its carrier whatever it did. Of others the first two are measured; what is left of the time for which it was mounted,
+// but for the JVM's pauses, is the third.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
@@ -11,21 +12,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void mounted_until(struct mounting *mounting, int64_t now_ns) {
-    if (mounting->mounted) mounting->ns += now_ns - mounting->since_ns;
+// It was mounted, or was not, up to now.
+static void pass(struct mounting *mounting, bool mounted, int64_t now_ns) {
+    *(mounted ? &mounting->ns : &mounting->unmounted_ns) += now_ns - mounting->since_ns;
     mounting->since_ns = now_ns;
+}
+
+// Who is mounted again where it was, and was not ready before, had asked to be unmounted, and could not be. Before it
+// is mounted first there is but the beginning of its thread.
+static void note_event(struct mounting *mounting, const struct event *event, bool tells_ready) {
+    bool stays;
+    switch (event->kind) {
+    case EVENT_UNMOUNT:
+        pass(mounting, mounting->mounted, (int64_t)event->time);
+        mounting->mounted = mounting->ready = false;
+        mounting->left = true;
+        mounting->carrier = event->operand[0];
+        break;
+    case EVENT_READY:
+        mounting->ready = true;
+        break;
+    case EVENT_MOUNT:
+        stays = mounting->left && tells_ready && !mounting->ready && mounting->carrier == event->operand[0];
+        pass(mounting, stays || !mounting->left, (int64_t)event->time);
+        mounting->refused |= stays;
+        mounting->mounted = true;
+        break;
+    default:
+        break;
+    }
 }
 
 bool note_mounting(struct builder *builder, struct mounting *mounting, const struct event *event, uint32_t vertex,
                    int64_t delay_ns) {
-    if (event->kind == EVENT_MOUNT || event->kind == EVENT_UNMOUNT) {
-        mounted_until(mounting, (int64_t)event->time);
-        mounting->mounted = event->kind == EVENT_MOUNT;
-    }
+    note_event(mounting, event, builder->trace->events_of_kind[EVENT_READY]);
     if (builder->dag->vertex_count == vertex) return true;
-    mounted_until(mounting, (int64_t)event->time);
-    const struct mounted_edge edge = {vertex, mounting->ns - (delay_ns - mounting->delay_ns)};
-    mounting->ns = 0;
+    pass(mounting, mounting->mounted || event->kind == EVENT_THREAD_END, (int64_t)event->time);
+    struct mounted_edge edge = {vertex, mounting->refused, mounting->ns - (delay_ns - mounting->delay_ns)};
+    if (mounting->unmounted_ns == 0) edge.ns = PINNED_WHOLE;
+    mounting->ns = mounting->unmounted_ns = 0;
+    mounting->refused = false;
     mounting->delay_ns = delay_ns;
     if (edge.ns < PINNED_LEAST_NS) return true;
     if (!GROW(builder->mounted, builder->mounted_count, builder->mounted_capacity)) return no_memory(builder);
@@ -33,51 +59,77 @@ bool note_mounting(struct builder *builder, struct mounting *mounting, const str
     return true;
 }
 
+static int64_t asleep_ns(const struct dag *dag, uint32_t v) {
+    return edge_asleep_ns(dag, v, dag->vertices.time_ns[v - 1]);
+}
+
+// Who was mounted for a moment of waiting, and had not asked to be unmounted, would have been in a longer wait.
+static int64_t pinned_in_wait_ns(const struct dag *dag, const struct mounted_edge *edge) {
+    const uint32_t v = edge->vertex;
+    if (edge->refused || asleep_ns(dag, v) >= PINNED_LEAST_NS) return PINNED_WHOLE;
+    return dag->vertices.time_ns[v] - dag->vertices.time_ns[v - 1];
+}
+
+// Where the kernel does not account for waits for a core, nobody knows that who did not compute had one.
+static int64_t pinned_in_part_ns(const struct dag *dag, const struct mounted_edge *edge) {
+    if (!dag->trace->events_of_kind[EVENT_RUN_DELAY]) return 0;
+    const uint32_t v = edge->vertex;
+    const int64_t pinned_ns = min_ns(edge->ns - dag->vertices.compute_ns[v], asleep_ns(dag, v));
+    return pinned_ns < PINNED_LEAST_NS ? 0 : pinned_ns;
+}
+
 static int64_t pinned_ns_of(const struct dag *dag, const struct mounted_edge *edge) {
     const uint32_t v = edge->vertex;
     if (dag->threads[dag_thread_of(dag, v)].first == v) return 0;
-    return min_ns(edge->ns - dag->vertices.compute_ns[v], edge_asleep_ns(dag, v, dag->vertices.time_ns[v - 1]));
+    if (edge->ns != PINNED_WHOLE) return pinned_in_part_ns(dag, edge);
+    return edge_sleeps(dag, v) ? pinned_in_wait_ns(dag, edge) : PINNED_WHOLE;
 }
 
 // Drops those that are none, and leaves in `ns` for how long the others were pinned.
 static void keep_pinned(struct builder *builder) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < builder->mounted_count; i++) {
-        const struct mounted_edge edge = {builder->mounted[i].vertex, pinned_ns_of(builder->dag, &builder->mounted[i])};
-        if (edge.ns >= PINNED_LEAST_NS) builder->mounted[kept++] = edge;
+        struct mounted_edge edge = builder->mounted[i];
+        edge.ns = pinned_ns_of(builder->dag, &edge);
+        if (edge.ns > 0) builder->mounted[kept++] = edge;
     }
     builder->mounted_count = kept;
+}
+
+static int64_t pinned_asleep_ns(const struct dag *dag, const struct mounted_edge *edge) {
+    return min_ns(edge->ns, asleep_ns(dag, edge->vertex));
 }
 
 // For some of what pins a thread (Object.wait, files) the JVM makes another carrier meanwhile. Which threads those were
 // is not told, but that there were some shows where more were pinned at once than there are carriers. Sleeps are taken
 // to be what their edges end with. false: no memory.
 static bool are_made_up_for(const struct builder *builder, int64_t carriers, bool *made_up_for) {
-    const int64_t *time_ns = builder->dag->vertices.time_ns;
+    const struct dag *dag = builder->dag;
     const uint32_t count = builder->mounted_count;
+    uint32_t turn_count = 0;
     struct order_key *turns = malloc((2 * (size_t)count + 1) * sizeof *turns);
     if (!turns) return false;
     for (uint32_t i = 0; i < count; i++) {
-        const struct mounted_edge *edge = &builder->mounted[i];
-        turns[2 * i] = (struct order_key){time_ns[edge->vertex] - edge->ns, 1, 2 * i};
-        turns[2 * i + 1] = (struct order_key){time_ns[edge->vertex], 0, 2 * i + 1};
+        const uint32_t v = builder->mounted[i].vertex;
+        const int64_t until_ns = dag->vertices.time_ns[v], slept_ns = pinned_asleep_ns(dag, &builder->mounted[i]);
+        if (slept_ns < PINNED_LEAST_NS) continue;
+        turns[turn_count++] = (struct order_key){until_ns - slept_ns, 1, v};
+        turns[turn_count++] = (struct order_key){until_ns, 0, v};
     }
-    const bool sorted = order_sort(turns, 2 * count);
+    const bool sorted = order_sort(turns, turn_count);
     *made_up_for = false;
-    for (uint32_t i = 0; sorted && i < 2 * count; i++) {
-        carriers -= turns[i].item % 2 == 0 ? 1 : -1;
+    for (uint32_t i = 0; sorted && i < turn_count; i++) {
+        carriers -= turns[i].tie ? 1 : -1;
         *made_up_for |= carriers < 0;
     }
     free(turns);
     return sorted;
 }
 
-// Where the kernel does not account for waits for a core, nobody knows that who did not compute had one. An estimate's
-// file has its mounts where they were in proportion, and so nothing follows from them.
+// An estimate's file has its mounts where they were in proportion, and so nothing follows from them.
 static bool tells_pinned(const struct builder *builder) {
-    const struct trace *trace = builder->trace;
-    const bool recorded = trace->header.origin && strcmp(trace->header.origin, "recorded") == 0;
-    return recorded && builder->dag->vertices.queued_ns && trace->events_of_kind[EVENT_RUN_DELAY];
+    const char *origin = builder->trace->header.origin;
+    return origin && strcmp(origin, "recorded") == 0 && builder->dag->vertices.compute_ns;
 }
 
 static bool find_pinned(struct builder *builder, int64_t carriers) {
@@ -85,13 +137,16 @@ static bool find_pinned(struct builder *builder, int64_t carriers) {
     bool made_up_for;
     if (!tells_pinned(builder)) return true;
     keep_pinned(builder);
+    if (builder->mounted_count == 0) return true;
     if (!are_made_up_for(builder, carriers, &made_up_for)) return no_memory(builder);
-    if (made_up_for || builder->mounted_count == 0) return true;
     dag->pinned_ns = ARENA_NEW(&dag->arena, int64_t, (size_t)dag->vertex_count + 1);
     if (!dag->pinned_ns) return no_memory(builder);
     memset(dag->pinned_ns, 0, ((size_t)dag->vertex_count + 1) * sizeof *dag->pinned_ns);
-    for (uint32_t i = 0; i < builder->mounted_count; i++)
-        dag->pinned_ns[builder->mounted[i].vertex] = builder->mounted[i].ns;
+    for (uint32_t i = 0; i < builder->mounted_count; i++) {
+        const struct mounted_edge *edge = &builder->mounted[i];
+        if (made_up_for && pinned_asleep_ns(dag, edge) >= PINNED_LEAST_NS) continue;
+        dag->pinned_ns[edge->vertex] = edge->ns;
+    }
     return true;
 }
 

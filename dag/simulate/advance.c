@@ -249,7 +249,7 @@ static void fire(struct simulation *sim, struct notice notice) {
         resource_limit(sim, notice.subject, notice.time_ns);
         break;
     case NOTICE_UNPIN:
-        carrier_settle(sim, notice.subject);
+        carrier_unpin(sim, notice.subject);
         break;
     default: // NOTICE_TURN
         take_turn(sim, notice.subject, notice.time_ns);

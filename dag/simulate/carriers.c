@@ -63,17 +63,17 @@ static void give_back(struct simulation *sim, uint32_t index) {
     cores_join(&sim->cores, next, now_ns, process->edge.compute_ns, process->edge.residual);
 }
 
-static bool is_pinned(const struct simulation *sim, const struct process *process) {
+// For how much of a sleep on the way to its next vertex, of so long a one, it keeps its carrier.
+static int64_t pinned_ns(const struct simulation *sim, const struct process *process, int64_t asleep_ns) {
     bool may_be = sim->carriers.pins && process->vertex < STEP_LEAST;
-    return may_be && dag_pinned_ns(sim->dag, process->vertex, INT64_MAX) > 0;
+    return may_be ? dag_pinned_ns(sim->dag, process->vertex, asleep_ns) : 0;
 }
 
 void carrier_keep(struct simulation *sim, uint32_t index, int64_t time_ns) {
     struct process *process = &sim->processes[index];
-    if (!is_pinned(sim, process)) return;
     const int64_t asleep_ns = process->edge.state == EDGE_COMPUTED ? process->edge.asleep_ns : 0;
-    const int64_t unpinned_ns = asleep_ns - dag_pinned_ns(sim->dag, process->vertex, asleep_ns);
-    process->pinned_until_ns = time_ns - max_ns(unpinned_ns, 0);
+    if (pinned_ns(sim, process, INT64_MAX) == 0) return;
+    process->pinned_until_ns = time_ns - max_ns(asleep_ns - pinned_ns(sim, process, asleep_ns), 0);
 }
 
 static bool goes_on_computing(const struct simulation *sim, const struct process *process) {
@@ -81,21 +81,34 @@ static bool goes_on_computing(const struct simulation *sim, const struct process
            (process->edge.state == EDGE_WAKES && process->edge.joins_ns <= sim->clock_ns);
 }
 
-// Whether it is in a wait for another thread in which it is pinned. One that is about to compute up to its next vertex,
-// and has yet to come to the one before it, is in none.
-static bool waits_pinned(const struct simulation *sim, const struct process *process) {
+// Whether it is in a wait for another thread. One that is about to compute up to its next vertex, and has yet to come
+// to the one before it, is in none.
+static bool waits(const struct process *process) {
     const struct process_edge *edge = &process->edge;
     bool wakes = edge->state == EDGE_WAKES && edge->joins_ns > process->now_ns + process->lead.ns;
-    bool waits = (edge->state == EDGE_AHEAD && !process->timed) || wakes;
-    return waits && process->life == LIFE_RUNS && is_pinned(sim, process);
+    return process->life == LIFE_RUNS && ((edge->state == EDGE_AHEAD && !process->timed) || wakes);
 }
 
+// INT64_MAX: as long as it waits.
+static int64_t pinned_until_ns(const struct simulation *sim, const struct process *process) {
+    const int64_t own_ns = waits(process) ? pinned_ns(sim, process, INT64_MAX) : 0;
+    if (own_ns == INT64_MAX) return INT64_MAX;
+    return own_ns ? max_ns(process->pinned_until_ns, process->now_ns + own_ns) : process->pinned_until_ns;
+}
+
+void carrier_unpin(struct simulation *sim, uint32_t index) {
+    if (!goes_on_computing(sim, &sim->processes[index])) give_back(sim, index);
+}
+
+// One that is pinned until now may have its turn at the same time, which comes first.
 void carrier_settle(struct simulation *sim, uint32_t index) {
     const struct process *process = &sim->processes[index];
     if (sim->carriers.pins) event_remove(&sim->events, SUBJECT_CARRIER, index);
-    if (goes_on_computing(sim, process) || waits_pinned(sim, process)) return;
-    if (sim->carriers.pins && process->pinned_until_ns > sim->clock_ns)
-        event_put(&sim->events, NOTICE_UNPIN, index, process->pinned_until_ns);
+    if (goes_on_computing(sim, process)) return;
+    const int64_t until_ns = sim->carriers.pins ? pinned_until_ns(sim, process) : INT64_MIN;
+    if (until_ns == INT64_MAX) return;
+    if (until_ns >= sim->clock_ns && sim->carriers.pins)
+        event_put(&sim->events, NOTICE_UNPIN, index, until_ns);
     else
         give_back(sim, index);
 }

@@ -12,6 +12,7 @@ bool carrier_take(struct simulation *sim, uint32_t process);   // false: it is r
 void carrier_keep(struct simulation *sim, uint32_t process, int64_t time_ns);
 // A process that has one has gone on as far as it can for now: where it sleeps and is not pinned, it gives it back.
 void carrier_settle(struct simulation *sim, uint32_t process);
+void carrier_unpin(struct simulation *sim, uint32_t process); // it need not keep it any more
 
 // Whether a process may have to give its carrier to another before it comes to that time.
 static inline bool carrier_is_wanted(const struct simulation *sim, uint32_t process, int64_t time_ns) {

@@ -87,8 +87,10 @@ static struct by_hand two_sleepers(bool pinned) {
     begin_thread(&p, SECOND, 41200000, B, 39100000);
     if (!pinned) {
         tb_event(p.tb, FIRST, 2100000, EVENT_UNMOUNT, CARRIER, 1 * MS + 1);
+        tb_event(p.tb, FIRST, 41098999, EVENT_READY, 1);
         tb_event(p.tb, FIRST, 41099000, EVENT_MOUNT, CARRIER, 1 * MS + 1);
         tb_event(p.tb, SECOND, 42200000, EVENT_UNMOUNT, CARRIER, 1 * MS + 1);
+        tb_event(p.tb, SECOND, 81198999, EVENT_READY, 1);
         tb_event(p.tb, SECOND, 81199000, EVENT_MOUNT, CARRIER, 1 * MS + 1);
     }
     end_thread(&p, FIRST, 41100000, A, 1 * MS + 1);
@@ -104,8 +106,7 @@ static void test_carriers_are_a_resource(void **state) {
     assert_int_equal(dag->carriers, dag->resource_count);
     assert_string_equal(dag->resources[dag->carriers - 1].name, "carriers");
     assert_int_equal(dag->resources[dag->carriers - 1].capacity, 1);
-    assert_non_null(dag->pinned_ns);
-    assert_near(dag->pinned_ns[end_of(dag, A)], 39 * MS);
+    assert_true(dag_pinned_ns(dag, end_of(dag, A), 39 * MS) == 39 * MS);
     assert_int_equal(dag->vertices.queued_ns[start_of(dag, A)], 0);
     assert_int_equal(dag->vertices.queued_ns[start_of(dag, B)], 39100000);
     assert_near(dag->vertices.queued_ns[end_of(dag, B)], 0);
@@ -126,7 +127,7 @@ static void test_who_is_pinned_keeps_his_carrier(void **state) {
 static void test_who_sleeps_gives_it_back(void **state) {
     (void)state;
     struct by_hand p = two_sleepers(false);
-    assert_null(p.fixture.dag->pinned_ns);
+    assert_int_equal(dag_pinned_ns(p.fixture.dag, end_of(p.fixture.dag, A), 39 * MS), 0);
     assert_begins(&p, B, 2100000); // as the first falls asleep
     simulate_fixture_close(&p.fixture);
 }
@@ -193,7 +194,7 @@ static void test_where_carriers_are_made_up_for_nobody_keeps_his(void **state) {
     begin_thread(&p, SECOND, 2100000, B, 0);
     end_thread(&p, SECOND, 42100000, B, 1 * MS + 1);
     open_until(&p, 90 * MS);
-    assert_null(p.fixture.dag->pinned_ns);
+    assert_int_equal(dag_pinned_ns(p.fixture.dag, end_of(p.fixture.dag, A), 39 * MS), 0);
     assert_begins(&p, B, 2100000);
     simulate_fixture_close(&p.fixture);
 }
