@@ -160,6 +160,29 @@ static void test_who_waits_pinned_keeps_it_until_the_wait_is_over(void **state) 
     simulate_fixture_close(&p.fixture);
 }
 
+// Beside computing the first takes 0.1 ms that nothing accounts for, and asks for a lock at 2.1, for which it waits for
+// 0.02: it is mounted all the while. So the second begins when it ends, at 12.2.
+static void test_who_stayed_mounted_keeps_it(void **state) {
+    (void)state;
+    struct by_hand p = begin(1);
+    const uint64_t lock = 900;
+    tb_resource(p.tb, lock, RESOURCE_LOCK, 1, 0);
+    spawn_thread(&p, 1 * MS, A);
+    spawn_thread(&p, 2 * MS, B);
+    tb_event(p.tb, HAND_MAIN, 2 * MS + 20, EVENT_HELD, lock, want_operand(1, false, 0));
+    tb_event(p.tb, HAND_MAIN, 2115000, EVENT_RELEASED, lock, want_operand(1, false, 0));
+    begin_thread(&p, FIRST, 1100000, A, 0);
+    tb_event(p.tb, FIRST, 2100000, EVENT_ACQUIRE_BEGIN, lock, 900001, want_operand(1, false, 0));
+    tb_event(p.tb, FIRST, 2120000, EVENT_ACQUIRED, lock, 902001);
+    tb_event(p.tb, FIRST, 2200000, EVENT_RELEASED, lock, want_operand(1, false, 0));
+    end_thread(&p, FIRST, 12200000, A, 10 * MS + 1);
+    begin_thread(&p, SECOND, 12300000, B, 10200000);
+    end_thread(&p, SECOND, 13300000, B, 1 * MS + 1);
+    open_until(&p, 90 * MS);
+    assert_begins(&p, B, 12200000);
+    simulate_fixture_close(&p.fixture);
+}
+
 // The first is pinned while it waits for the second, which has a carrier as long as there are two.
 static void test_pinned_waiters_may_leave_no_carrier(void **state) {
     (void)state;
@@ -243,6 +266,7 @@ int main(void) {
         cmocka_unit_test(test_who_is_pinned_keeps_his_carrier),
         cmocka_unit_test(test_who_sleeps_gives_it_back),
         cmocka_unit_test(test_who_waits_pinned_keeps_it_until_the_wait_is_over),
+        cmocka_unit_test(test_who_stayed_mounted_keeps_it),
         cmocka_unit_test(test_pinned_waiters_may_leave_no_carrier),
         cmocka_unit_test(test_where_carriers_are_made_up_for_nobody_keeps_his),
         cmocka_unit_test(test_carriers_are_waited_for_and_held),
