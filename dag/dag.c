@@ -21,6 +21,7 @@ void dag_free(struct dag *dag) {
     free(dag->paths);
     free(dag->resources);
     free(dag->asks);
+    free(dag->awaits);
     free(dag->pauses);
     free(dag->samples);
     arena_destroy(&dag->arena);
@@ -37,6 +38,18 @@ uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex) {
             high = middle;
     }
     return low;
+}
+
+uint32_t dag_await_at(const struct dag *dag, uint32_t vertex) {
+    uint32_t low = 0, high = dag->await_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (dag->awaits[middle].end < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < dag->await_count && dag->awaits[low].end == vertex ? low : DAG_NONE;
 }
 
 uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread) {

@@ -190,6 +190,14 @@ struct dag_ask {
     int64_t waking_ns;  // so long before it got it there was enough for it: its wake-up latency; 0 unknown
 };
 
+// A wait for a task's result that has a time limit. One that gave up has no cause.
+struct dag_await {
+    uint32_t begin, end; // WAIT_BEGIN, WAIT_END
+    uint32_t site;       // trace site of the place that waits, 0 unknown
+    bool given_up;       // it ended without, since its time was up
+    int64_t limit_ns;    // from its begin on
+};
+
 struct dag_pause { // of the whole JVM (GC)
     int64_t begin_ns, end_ns;
 };
@@ -271,6 +279,8 @@ struct dag {
                           // known; and of a simulated run, which has it of its origin
     struct dag_ask *asks; // in the order of their first vertices
     uint32_t ask_count;
+    struct dag_await *awaits; // by `end`, rising
+    uint32_t await_count;
     struct dag_pause *pauses; // rising
     uint32_t pause_count;
     struct dag_sample *samples; // rising
@@ -325,6 +335,18 @@ static inline uint32_t dag_task_of(const struct dag_vertices *vertices, uint32_t
 static inline uint32_t dag_awaited_by(const struct dag_vertices *vertices, uint32_t vertex) {
     return vertices->rule[vertex] == RULE_GRANT ? DAG_NONE : vertices->cause[vertex];
 }
+
+// Whether a task's result was set by another task or thread, which cancelled it: queued it never ran, and under way it
+// ran on.
+static inline bool dag_task_is_cancelled(const struct dag *dag, const struct dag_task *task) {
+    if (task->outcome != TASK_CANCELLED || task->result == DAG_NONE || task->flags & TASK_NESTED) return false;
+    if (dag->vertices.kind[task->result] != VERTEX_RESULT) return false;
+    return task->start == DAG_NONE || task->result < task->start || task->result > task->tail;
+}
+
+// The wait with a time limit that ends at a vertex, an index into awaits, or DAG_NONE. Cost: the logarithm of their
+// number.
+uint32_t dag_await_at(const struct dag *dag, uint32_t vertex);
 
 // The task in whose body a thread is behind a vertex, the innermost, or DAG_NONE; `body` is that before the vertex.
 static inline uint32_t dag_body_after(const struct dag *dag, uint32_t vertex, uint32_t body) {

@@ -72,6 +72,8 @@ struct open_entry {
     uint32_t task;          // of a body, if it is a task of its own; of a bracket; of a wait: its target; else DAG_NONE
     uint32_t functions;     // height of the function stack when it was opened
     struct path_mark outer; // of a body that is a task of its own: set of the body around it
+    int64_t limit_ns;       // of a wait, INT64_MAX: none
+    uint32_t begin, site;   // of a wait with a limit: its WAIT_BEGIN, and the trace site of its place
     uint8_t kind;           // enum open_kind
     uint8_t wait_for;       // enum wait_for
 };
@@ -151,7 +153,7 @@ struct builder {
     uint32_t context_capacity, *site_of;        // site_of: dag site of a trace site
     struct path_stack paths;
     struct idmap path_of_numbers, resource_of_id;
-    uint32_t path_capacity, resource_capacity, ask_capacity;
+    uint32_t path_capacity, resource_capacity, ask_capacity, await_capacity;
     uint32_t *holds; // asks by which the thread in hand has what it has, in order
     uint32_t hold_count, hold_capacity;
     struct other_wait *other_waits;

@@ -41,6 +41,13 @@ static void cause_waits(struct dag *dag, uint32_t first) {
     }
 }
 
+// Whatever came right behind it, what gave up did not wait for that.
+static void leave_given_up(struct dag *dag) {
+    for (uint32_t i = 0; i < dag->await_count; i++) {
+        if (dag->awaits[i].given_up) set_cause(dag, dag->awaits[i].end, RULE_RUN, DAG_NONE);
+    }
+}
+
 FETCHES_AHEAD prefetch_start(const struct dag *dag, uint32_t t) {
     enum { AHEAD = 16 };
     uint32_t start = dag->task_count - t > AHEAD ? dag->tasks[t + AHEAD].start : DAG_NONE;
@@ -185,6 +192,7 @@ static void cause_worker_join(struct builder *builder, const struct other_wait *
 bool find_causes(struct builder *builder) {
     struct dag *dag = builder->dag;
     hands_run(cause_piece, dag, pieces(dag->task_count) + pieces(dag->vertex_count), builder->hands);
+    leave_given_up(dag);
     cause_thread_starts(builder);
     cause_retirements(builder);
     uint32_t recorded_threads = dag->thread_count;

@@ -16,6 +16,7 @@ struct lay {
     int64_t ready_ns;          // and, of a virtual thread, for a carrier
     struct mounting mounting;  // of a virtual thread
     int64_t limit_ns;          // of the wait that begins next
+    bool time_is_up;           // of the one that ends next
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
     bool bytecodes_lost;       // what was told of them last is not the last that there was to tell
@@ -303,23 +304,53 @@ static bool note_other_wait(struct builder *builder, struct other_wait wait) {
     return true;
 }
 
+static int64_t take_limit(struct lay *lay) {
+    int64_t limit_ns = lay->limit_ns;
+    lay->limit_ns = INT64_MAX;
+    return limit_ns;
+}
+
 static bool lay_wait_begin(struct lay *lay, const struct event *event) {
     enum wait_for wait_for = wait_for_of(event->operand[2]);
+    int64_t limit_ns = take_limit(lay);
     bool by_id = wait_for == WAIT_FOR_TASK || wait_for == WAIT_FOR_RELEASE;
     const struct sighting *target = by_id ? named(lay) : NULL;
     uint32_t task = target ? target->task : DAG_NONE;
     if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
-    return push(lay, (struct open_entry){
-                         .kind = OPEN_WAIT, .id = event->operand[0], .task = task, .wait_for = (uint8_t)wait_for});
+    return push(lay, (struct open_entry){.kind = OPEN_WAIT,
+                                         .id = event->operand[0],
+                                         .task = task,
+                                         .limit_ns = wait_for == WAIT_FOR_TASK ? limit_ns : INT64_MAX,
+                                         .begin = last_vertex(lay),
+                                         .site = (uint32_t)event->operand[2],
+                                         .wait_for = (uint8_t)wait_for});
+}
+
+// A wait for a task that has ended, if it had a limit.
+static bool note_await(struct lay *lay, const struct open_entry *wait, bool given_up) {
+    struct builder *builder = lay->builder;
+    struct dag *dag = builder->dag;
+    if (wait->task == DAG_NONE || wait->limit_ns == INT64_MAX) return true;
+    if (!GROW(dag->awaits, dag->await_count, builder->await_capacity)) return no_memory(builder);
+    struct dag_await await = {wait->begin, last_vertex(lay), wait->site, given_up, wait->limit_ns};
+    if (given_up) await.limit_ns = min_ns(await.limit_ns, lay->time_ns - dag->vertices.time_ns[await.begin]);
+    dag->awaits[dag->await_count++] = await;
+    return true;
+}
+
+static bool lay_timed_out(struct lay *lay, const struct event *event) {
+    lay->time_is_up = true;
+    return true;
 }
 
 static bool lay_wait_end(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
     struct open_entry wait;
-    bool open = open_find(&builder->open, OPEN_WAIT, event->operand[0]);
+    bool open = open_find(&builder->open, OPEN_WAIT, event->operand[0]), given_up = lay->time_is_up;
+    lay->time_is_up = false;
     if (!pop(lay, OPEN_WAIT, event->operand[0], &wait)) return false;
     if (!open) return true;
-    if (!put(lay, VERTEX_WAIT_END, wait.task)) return false;
+    if (!put(lay, VERTEX_WAIT_END, wait.task) || !note_await(lay, &wait, given_up)) return false;
     if (wait.wait_for == WAIT_FOR_POOL) {
         if (wait.id == 0) return true;
         return note_other_wait(builder, (struct other_wait){.vertex = last_vertex(lay), .pool = (uint32_t)wait.id});
@@ -367,8 +398,7 @@ static bool lay_acquire(struct lay *lay, const struct event *event) {
     struct dag_ask ask = ask_of_event(event);
     if (!resource_intern(lay->builder, event, &ask.resource) || !put(lay, VERTEX_ACQUIRE, DAG_NONE)) return false;
     ask.asked = last_vertex(lay);
-    ask.limit_ns = lay->limit_ns;
-    lay->limit_ns = INT64_MAX;
+    ask.limit_ns = take_limit(lay);
     return ask_add(lay->builder, ask, ask.asked);
 }
 
@@ -486,6 +516,7 @@ static bool lay_event(struct lay *lay, const struct event *event) {
         [EVENT_RELEASED] = lay_released,
         [EVENT_DUE] = lay_due,
         [EVENT_LIMIT] = lay_limit,
+        [EVENT_TIMED_OUT] = lay_timed_out,
     };
     return !lay_kind[event->kind] || lay_kind[event->kind](lay, event);
 }

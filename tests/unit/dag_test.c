@@ -569,6 +569,45 @@ static void test_takes_its_own(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
+// main waits for task 7 for 100 at the most, gives up at 205, and cancels it at 210, within what clocks may differ by;
+// then it waits for task 8, for 500 at the most, and has its result; a later wait has no limit. The cancelled task
+// never ran, and nothing caused the end of the wait for it.
+static void test_limited_waits(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_begin(NULL, 2);
+    by_hand_spawn(&f, MAIN, 10, 20, 7);
+    by_hand_spawn(&f, MAIN, 30, 40, 8);
+    tb_event(f.tb, MAIN, 99, EVENT_LIMIT, 100);
+    tb_event(f.tb, MAIN, 100, EVENT_WAIT_BEGIN, 7, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, MAIN, 204, EVENT_TIMED_OUT, 7);
+    tb_event(f.tb, MAIN, 205, EVENT_WAIT_END, 7);
+    tb_event(f.tb, MAIN, 210, EVENT_RESULT, 7);
+    tb_event(f.tb, MAIN, 219, EVENT_LIMIT, 500);
+    tb_event(f.tb, MAIN, 220, EVENT_WAIT_BEGIN, 8, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, WORKER, 50, EVENT_TASK_START, 8);
+    tb_event(f.tb, WORKER, 300, EVENT_TASK_END, 8);
+    tb_event(f.tb, MAIN, 310, EVENT_WAIT_END, 8);
+    tb_event(f.tb, MAIN, 320, EVENT_WAIT_BEGIN, 8, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, MAIN, 330, EVENT_WAIT_END, 8);
+    tb_event(f.tb, MAIN, 400, EVENT_THREAD_END);
+    build(&f);
+    const struct dag *dag = f.fixture.dag;
+    assert_int_equal(dag->await_count, 2);
+    assert_int_equal(dag->awaits[0].end, vertex(&f, MAIN, 205));
+    assert_int_equal(dag->awaits[0].begin, vertex(&f, MAIN, 100));
+    assert_int_equal(dag->awaits[0].limit_ns, 100);
+    assert_true(dag->awaits[0].given_up);
+    assert_int_equal(dag->vertices.cause[dag->awaits[0].end], DAG_NONE);
+    assert_int_equal(dag_await_at(dag, vertex(&f, MAIN, 310)), 1);
+    assert_int_equal(dag->awaits[1].limit_ns, 500);
+    assert_false(dag->awaits[1].given_up);
+    assert_int_equal(dag->vertices.cause[dag->awaits[1].end], task(&f, 8)->end);
+    assert_int_equal(dag_await_at(dag, vertex(&f, MAIN, 330)), DAG_NONE);
+    assert_true(dag_task_is_cancelled(dag, task(&f, 7)));
+    assert_false(dag_task_is_cancelled(dag, task(&f, 8)));
+    simulate_fixture_close(&f.fixture);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
@@ -1004,6 +1043,7 @@ int main(void) {
         cmocka_unit_test(test_pool_termination),
         cmocka_unit_test(test_nested_and_handed_over),
         cmocka_unit_test(test_takes_its_own),
+        cmocka_unit_test(test_limited_waits),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_workers_that_others_depend_on),
         cmocka_unit_test(test_contexts_and_sites),
