@@ -137,6 +137,7 @@ static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
     if (event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY)
         return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
     if (event->kind == EVENT_BYTECODES) return false;
+    if (event->kind == EVENT_TIMED_OUT) return !rewrite->tells_limits;
     if (event->kind != EVENT_TASK_CREATED) return true;
     uint32_t task = idmap_get(&rewrite->folded, event->operand[0]);
     return task == IDMAP_NONE;
@@ -163,6 +164,7 @@ static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
 static void emit_behind(struct rewrite *rewrite, uint32_t vertex) {
     const struct dag_thread *thread = source_thread(rewrite);
     const uint64_t *event = rewrite->recorded->vertices.event;
+    rewrite->tells_limits = rewrite->run->redispatched && dag_await_at(rewrite->recorded, vertex + 1) != DAG_NONE;
     bool last = vertex + 1 == thread->first + thread->count;
     emit_others(rewrite, event[vertex] + 1, last ? source_events(rewrite)->count : event[vertex + 1]);
 }
@@ -246,13 +248,23 @@ static void emit_wait(struct rewrite *rewrite, const struct step *begin, const s
     emit_vertex(rewrite, event, begin->time_ns);
 }
 
+// A wait that gives up in this run says so, whatever it did.
+static void emit_time_is_up(struct rewrite *rewrite, const struct step *end) {
+    uint32_t await = rewrite->run->redispatched ? dag_await_at(rewrite->run, end->vertex) : DAG_NONE;
+    if (await == DAG_NONE || !rewrite->run->awaits[await].given_up) return;
+    uint64_t target = event_at(rewrite, end->source)->operand[0];
+    emit(rewrite, (struct event){.kind = EVENT_TIMED_OUT, .operand = {target}}, end->time_ns - 1);
+}
+
 static void emit_wait_end(struct rewrite *rewrite, const struct step *end, const struct event *end_event) {
     struct event event = *end_event;
     if (event.kind == EVENT_TAKEN) {
         event.kind = EVENT_WAIT_END;
         event.operand[1] = rewrite->last_cpu ? rewrite->last_cpu - (uint64_t)rewrite->cpu_shift : 0;
     }
-    if (end->time_ns > end[-1].time_ns) emit_vertex(rewrite, event, end->time_ns);
+    if (end->time_ns <= end[-1].time_ns) return;
+    emit_time_is_up(rewrite, end);
+    emit_vertex(rewrite, event, end->time_ns);
 }
 
 // The end of a body whose own end was lost stands for whatever event closed it.
@@ -431,6 +443,15 @@ static struct event event_of_task(const struct rewrite *rewrite, unsigned kind, 
     }
 }
 
+static uint64_t target_of(const struct rewrite *rewrite, uint32_t task) {
+    return task == DAG_NONE ? 0 : id_of(rewrite, task);
+}
+
+static struct event event_of_wait(const struct rewrite *rewrite, uint32_t task) {
+    uint64_t what = wait_operand(task == DAG_NONE ? WAIT_FOR_UNKNOWN : WAIT_FOR_TASK, 0, 0);
+    return (struct event){.kind = EVENT_WAIT_BEGIN, .operand = {target_of(rewrite, task), 0, what}};
+}
+
 static struct event event_of_new(const struct rewrite *rewrite, uint32_t vertex) {
     const struct dag_vertices *vertices = &rewrite->run->vertices;
     switch (vertices->kind[vertex]) {
@@ -445,9 +466,9 @@ static struct event event_of_new(const struct rewrite *rewrite, uint32_t vertex)
     case VERTEX_RETIRE:
         return event_of_worker(rewrite, EVENT_RETIRE);
     case VERTEX_WAIT_BEGIN:
-        return (struct event){.kind = EVENT_WAIT_BEGIN, .operand = {0, 0, wait_operand(WAIT_FOR_UNKNOWN, 0, 0)}};
+        return event_of_wait(rewrite, vertices->task[vertex]);
     case VERTEX_WAIT_END:
-        return (struct event){.kind = EVENT_WAIT_END};
+        return (struct event){.kind = EVENT_WAIT_END, .operand = {target_of(rewrite, vertices->task[vertex])}};
     default:
         if (vertex_is_of_resource(vertices->kind[vertex]))
             return event_of_ask(rewrite, vertices->kind[vertex], vertices->task[vertex]);

@@ -43,6 +43,7 @@ struct rewrite {
     uint64_t computed_ns; // by the thread so far, and 1
     int64_t queued_ns;    // that it has waited for cores so far; a virtual one, since it was told
     bool tells_queued;    // it has grown since then
+    bool tells_limits;    // whether the wait that ends next gives up is told of this run
     bool no_memory;
 };
 

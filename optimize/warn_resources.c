@@ -153,6 +153,12 @@ static bool warn_of_outcomes(struct warnings *warnings, const struct simulation 
                              phrase_counted(outcomes.changed, "wait").text,
                              outcomes.changed == 1 ? "its task goes on as another of its"
                                                    : "their tasks go on as another of their");
+    done = done && (outcomes.alone == 0 ||
+                    warnings_say(warnings, error,
+                                 "%s for results came out otherwise than recorded, and no task of %s site "
+                                 "shows what comes next then: %s as recorded",
+                                 phrase_counted(outcomes.alone, "wait").text, outcomes.alone == 1 ? "its" : "their",
+                                 outcomes.alone == 1 ? "it goes on" : "they go on"));
     return done && (outcomes.kept == 0 ||
                     warnings_say(
                         warnings, error, "%s would have come out otherwise, and %s site shows what comes next then",
@@ -161,8 +167,9 @@ static bool warn_of_outcomes(struct warnings *warnings, const struct simulation 
 }
 
 bool warn_of_estimate(struct warnings *warnings, const struct estimator *estimator, struct error *error) {
-    if (!estimator->simulated || estimator->dag->resource_count == 0) return true;
+    if (!estimator->simulated) return true;
+    if (!warn_of_outcomes(warnings, estimator->simulation, error)) return false;
+    if (estimator->dag->resource_count == 0) return true;
     const struct dag *run = simulation_dag(estimator->simulation);
-    return warn_of_outcomes(warnings, estimator->simulation, error) &&
-           warn_of_starvation(warnings, run, run->vertices.time_ns, true, error);
+    return warn_of_starvation(warnings, run, run->vertices.time_ns, true, error);
 }

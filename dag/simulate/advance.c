@@ -3,6 +3,7 @@
 
 #include "dag/propagate/rules.h"
 #include "dag/simulate/amortised.h"
+#include "dag/simulate/awaits.h"
 #include "dag/simulate/carriers.h"
 #include "dag/simulate/computing.h"
 #include "dag/simulate/delays.h"
@@ -32,10 +33,19 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
         *time_ns = process->now_ns + process->lead.ns;
         return true;
     }
-    uint32_t v = process->vertex, cause = dag_awaited_by(&dag->vertices, v);
+    uint32_t v = process->vertex, cause = await_cause(sim, process);
     const struct frame *frame = &sim->frames[process->frame];
     struct reach reach = {process->now_ns, process->lead.ns + frame->preempted_ns, frame->since_ns};
     process->awaits = DAG_NONE;
+    if (await_races(sim, process)) {
+        enum await_outcome outcome = await_look(sim, index, cause);
+        process->awaits = cause;
+        if (outcome == AWAIT_OPEN) return false;
+        if (outcome == AWAIT_GAVE_UP || dag->vertices.cause[v] == DAG_NONE) {
+            *time_ns = await_ends_ns(sim, process, cause);
+            return true;
+        }
+    }
     if (dag->vertices.rule[v] == RULE_BEGIN && !process->entered) {
         bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
         struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, v, index, removed);
@@ -45,14 +55,14 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     } else if (cause != DAG_NONE && !process->entered) {
         process->awaits = cause;
         if (sim->time_ns[cause] == DAG_PENDING) return false;
-        if (process_finds_result(sim, process)) {
+        if (frame->kind != FRAME_DONOR && process_finds_result(sim, process)) {
             *time_ns = process->now_ns;
             return true;
         }
         int64_t cause_ns = sim->time_ns[cause];
         int64_t wakeup_ns = process->steal.blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
         *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,
-                              dag->vertices.time_ns[cause], wakeup_ns);
+                              dag->vertices.time_ns[dag->vertices.cause[v]], wakeup_ns);
     } else {
         struct amortised amortised = amortised_of_edge(sim, v);
         reach.lead_ns -= amortised.compute_ns + amortised.queued_ns;
@@ -61,10 +71,19 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     return true;
 }
 
+// Whether it matters who comes first: the end of a task, or who cancels it.
+static bool settles_result(const struct simulation *sim, const struct process *process) {
+    unsigned kind = sim->dag->vertices.kind[process->vertex];
+    bool as_donor = sim->frames[process->frame].kind == FRAME_DONOR && (kind == VERTEX_END || kind == VERTEX_RESULT);
+    return as_donor || sim->recorded.traits[process->vertex] & TRAIT_CANCELS;
+}
+
 // Whether pools, or stages, must see this vertex in order of time.
-static bool needs_turn(const struct simulation *sim, uint32_t v) {
+static bool needs_turn(const struct simulation *sim, const struct process *process) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = process->vertex;
     if (v >= STEP_LEAST) return true;
+    if (sim->races && settles_result(sim, process)) return true;
     switch (vertices->kind[v]) {
     case VERTEX_SPAWN_BEGIN:
         return vertices->task[v] != DAG_NONE && sim->placement[vertices->task[v]] >= PLACEMENT_SPLIT;
@@ -90,6 +109,7 @@ static bool is_wait_of_stage(const struct simulation *sim, const struct process 
 
 // Whether a task was under way at its worker's last event. One whose end was lost may not have been.
 static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *task) {
+    if (task->start == DAG_NONE) return false; // it was cancelled then
     const struct dag_thread *thread = &dag->threads[task->thread];
     return task->flags & TASK_UNFINISHED && task->tail + 1 == thread->first + thread->count;
 }
@@ -139,7 +159,8 @@ static void end_preemption(struct process *process) {
 }
 
 static bool waits(const struct simulation *sim, const struct process *process) {
-    return process->vertex < STEP_LEAST && sim->recorded.traits[process->vertex] & (TRAIT_WAITS | TRAIT_LOOKS);
+    return process->vertex < STEP_LEAST && sim->recorded.traits[process->vertex] & (TRAIT_WAITS | TRAIT_LOOKS) &&
+           sim->frames[process->frame].kind != FRAME_DONOR;
 }
 
 enum reach_outcome { REACH_KNOWN, REACH_AGAIN, REACH_LATER };
@@ -204,7 +225,7 @@ static void go_on(struct simulation *sim, uint32_t index) {
         }
         process = &sim->processes[index]; // more may have been made
         if (process->carried) carrier_keep(sim, index, time_ns);
-        bool in_turn = process->steal.blocked || needs_turn(sim, process->vertex) || frame_ends_theft(sim, process);
+        bool in_turn = process->steal.blocked || needs_turn(sim, process) || frame_ends_theft(sim, process);
         if (in_turn && !has_turn(sim, index, time_ns)) {
             process->timed = true;
             event_put(&sim->events, NOTICE_TURN, index, time_ns);
@@ -246,7 +267,10 @@ static void fire(struct simulation *sim, struct notice notice) {
         worker_idled_out(sim, notice.subject);
         break;
     case NOTICE_LIMIT:
-        resource_limit(sim, notice.subject, notice.time_ns);
+        if (sim->processes[notice.subject].limited.noted)
+            await_time_is_up(sim, notice.subject);
+        else
+            resource_limit(sim, notice.subject, notice.time_ns);
         break;
     case NOTICE_UNPIN:
         carrier_unpin(sim, notice.subject);

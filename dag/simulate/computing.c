@@ -5,6 +5,7 @@
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
 #include "dag/simulate/amortised.h"
+#include "dag/simulate/awaits.h"
 #include "dag/simulate/next_vertex.h"
 
 #include <math.h>
@@ -28,9 +29,9 @@ void computing_begin_run(struct simulation *sim, const struct model *model) {
 
 // When what the vertex waits for comes; DAG_ABSENT where it waits for nothing any more.
 static int64_t cause_time(const struct simulation *sim, const struct process *process) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    uint32_t v = process->vertex, cause = dag_awaited_by(vertices, v);
+    uint32_t cause = await_cause(sim, process);
     if (cause == DAG_NONE || process->entered) return DAG_ABSENT;
+    if (process->limited.outcome == AWAIT_GAVE_UP) return process->limited.up_ns;
     return sim->time_ns[cause];
 }
 
@@ -122,7 +123,7 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
         residual.more_ns += (int64_t)((1 - amortised_part(sim, v)) * (double)sim->recorded.residuals[v].more_ns);
-    } else if (!process_finds_result(sim, process)) {
+    } else if (sim->frames[process->frame].kind != FRAME_DONOR && !process_finds_result(sim, process)) {
         residual.more_ns += held_residual_ns(sim, v);
     }
     edge_ns = max_ns(edge_ns - amortised.compute_ns, 0);

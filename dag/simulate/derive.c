@@ -51,6 +51,7 @@ struct derive_work {
     uint32_t thread_capacity;
     struct dag_pool *pools;
     struct dag_resource *resources;
+    struct dag_await *awaits;
     struct dag_task *tasks;
     int64_t *due_ns, *period_ns; // a task each, as in struct dag
     uint32_t *due_set;
@@ -68,7 +69,8 @@ bool derive_new(struct simulation *sim) {
     if (!work) return false;
     work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
     work->resources = malloc(((size_t)sim->dag->resource_count + 1) * sizeof *work->resources);
-    return work->pools && work->resources &&
+    work->awaits = malloc(((size_t)sim->dag->await_count + 1) * sizeof *work->awaits);
+    return work->pools && work->resources && work->awaits &&
            pages_resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
 }
 
@@ -89,6 +91,7 @@ void derive_free(struct simulation *sim) {
     free(work->caused_count);
     free(work->pools);
     free(work->resources);
+    free(work->awaits);
     free(work->tasks);
     free(work->due_ns);
     free(work->period_ns);
@@ -558,6 +561,11 @@ static bool repeats_unspawned(const struct dag *dag, const struct dag_task *reco
     return recorded->spawner == DAG_NONE && dag->period_ns && dag->period_ns[recorded - dag->tasks] != 0;
 }
 
+// By who gave up waiting for it.
+static bool was_cancelled_queued(const struct simulation *sim, const struct dag_task *recorded) {
+    return sim->races && recorded->result != DAG_NONE && sim->recorded.traits[recorded->result] & TRAIT_CANCELS;
+}
+
 static void lay_task(struct simulation *sim, uint32_t job) {
     const struct place *place = &sim->derive->places[job];
     const struct dag_task *recorded = &sim->dag->tasks[job_task(sim, job)];
@@ -576,8 +584,14 @@ static void lay_task(struct simulation *sim, uint32_t job) {
     task->result = part ? DAG_NONE : now_at(sim->derive, recorded->result);
     task->dispatch = moved ? DISPATCH_NONE : sim->dispatch[job];
     if (part) task->awaited = 0;
+    if (recorded->start == DAG_NONE && place->start != DAG_NONE) { // it was cancelled, and is not in this run
+        task->flags &= (uint16_t)~TASK_UNFINISHED;
+        task->outcome = TASK_RETURNED;
+    }
     if (moved)
         task->flags = TASK_NESTED;
+    else if (was_cancelled_queued(sim, recorded) && place->start == DAG_NONE)
+        task->flags |= TASK_UNFINISHED;
     else if (recorded->start != DAG_NONE && place->start == DAG_NONE && !(task->flags & TASK_NESTED))
         task->flags |= TASK_REJECTED; // nobody was there to take it up
 }
@@ -629,6 +643,38 @@ static void lay_pools_and_resources(struct simulation *sim) {
         pool->capacity = sim->pools[p].capacity;
         pool->discipline = sim->pools[p].discipline;
     }
+}
+
+// ---- waits with a time limit
+
+static int by_end(const void *a, const void *b) {
+    const struct dag_await *x = a, *y = b;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+// Those that were recorded; of tasks that did as others the rest is not told.
+static void lay_awaits(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sim->dag->await_count; i++) {
+        struct dag_await await = sim->dag->awaits[i];
+        uint32_t recorded = await.end;
+        await.begin = now_at(work, await.begin);
+        await.end = now_at(work, recorded);
+        if (await.begin == DAG_NONE || await.end == DAG_NONE) continue;
+        if (sim->await_outcomes[i] != AWAIT_OPEN && await.given_up != (sim->await_outcomes[i] == AWAIT_GAVE_UP)) {
+            await.given_up = !await.given_up;
+            uint32_t result = sim->dag->tasks[sim->dag->vertices.task[recorded]].result;
+            if (await.given_up)
+                set_cause(&work->vertices, await.end, RULE_RUN, DAG_NONE);
+            else
+                set_cause(&work->vertices, await.end, RULE_WAIT, now_at(work, result));
+        }
+        work->awaits[count++] = await;
+    }
+    if (count) qsort(work->awaits, count, sizeof *work->awaits, by_end);
+    sim->derived.awaits = work->awaits;
+    sim->derived.await_count = count;
 }
 
 // ---- all of it
@@ -683,6 +729,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.part_of = sim->regroup.part_of;
     sim->derived.cores = sim->cores_asked;
     run_all(sim, connect, sim->process_count + (sim->job_count + PIECE - 1) / PIECE);
+    lay_awaits(sim);
     find_window(&sim->derived);
     sim->to_derive = sim->no_memory;
     return !sim->no_memory;

@@ -22,6 +22,12 @@ static inline struct frame frame_of_body(const struct simulation *sim, uint32_t 
 }
 
 static inline struct frame frame_of_job(const struct simulation *sim, uint32_t job, enum frame_kind kind) {
+    if (!job_is_part(sim, job) && sim->dag->tasks[job].start == DAG_NONE) { // it was cancelled then, and is not now
+        struct frame body = frame_of_body(sim, sim->body_of[job], FRAME_DONOR);
+        body.task = job;
+        body.link = sim->body_of[job];
+        return body;
+    }
     if (!job_is_part(sim, job)) {
         struct frame body = frame_of_body(sim, job, kind);
         body.staged = sim->edit->staged[job];

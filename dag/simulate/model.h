@@ -24,10 +24,10 @@ struct stuck {
                    // deadlock
 };
 
-// How many waits for resources came out otherwise than recorded in the last run, and how many would have, but that no
-// task shows what comes next then.
+// How many waits with a time limit came out otherwise than recorded in the last run, and how many would have, but that
+// no task shows what comes next then. Of waits for results these did, and go on as recorded.
 struct outcomes {
-    uint32_t changed, kept;
+    uint32_t changed, kept, alone;
 };
 
 #endif

@@ -139,6 +139,8 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
         if (sim->deferred_count && push_deferred(sim, index, frame)) continue;
         uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
         if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) preempt(sim, process, frame, v);
+        process->entered = frame->kind == FRAME_DONOR && kind == VERTEX_START;
+        if (process->entered) return v;
         if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;
         bool sank = sim->deferred_count && sim->sinks[task] && !(frame->kind == FRAME_SUNK && frame->link == task);
         if (sank || (task != frame->task && sim->placement[task] != PLACEMENT_RECORDED)) {

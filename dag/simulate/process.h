@@ -42,6 +42,7 @@ struct frame {
     bool begun;      // of FRAME_PARTS: in a bracket
     bool stolen;     // by a waiter, whose `stolen_from` is at its end as it was before; that others must see in time
     uint32_t stolen_from; // what it was
+    uint32_t gave_up;     // the end of a wait that gave up though nothing tells what comes then (awaits.c); 0: none
 };
 
 // What stands for a vertex where a process's next step has none.
@@ -83,6 +84,8 @@ enum ask_state {
     ASK_AS_RECORDED,     // listed, and it gives up, as it did: nothing tells what it would do otherwise
 };
 
+enum await_outcome { AWAIT_OPEN, AWAIT_CAME, AWAIT_GAVE_UP };
+
 struct deque { // tasks in the order in which they came
     uint32_t oldest, newest, count;
 };
@@ -114,6 +117,14 @@ struct process_wait {
     int64_t limit_ns;  // when it gives up, INT64_MAX: never
     int64_t late_ns;   // when it would, if a donor showed what comes next; INT64_MAX: never
     uint8_t state;     // enum ask_state
+};
+
+// Its wait for a result with a time limit.
+struct process_limit {
+    int64_t up_ns;   // when its time is up
+    uint8_t outcome; // enum await_outcome
+    bool noted;      // there is a notice of it in the event list
+    bool is_up;      // that has come
 };
 
 // Of a worker of a pool.
@@ -157,6 +168,7 @@ struct process {
     uint32_t holds;          // what it has, the latest first; DAG_NONE
     struct process_edge edge;
     struct process_wait wait;
+    struct process_limit limited;
     struct process_worker worker;
     struct process_steal steal;
 };

@@ -6,6 +6,8 @@
 #include "dag/edit/chain.h"
 #include "dag/simulate/advance.h"
 #include "dag/simulate/amortised.h"
+#include "dag/simulate/awaits.h"
+#include "dag/simulate/cancelled.h"
 #include "dag/simulate/carriers.h"
 #include "dag/simulate/computing.h"
 #include "dag/simulate/deferred.h"
@@ -48,8 +50,8 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     if (!sim->time_ns || !sim->parking.first || !sim->placement || !sim->arrivals ||
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
-        !resources_new(sim) || !carriers_new(sim) || !deferred_new(sim) || !initial_jobs_new(sim) ||
-        !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
+        !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !deferred_new(sim) ||
+        !initial_jobs_new(sim) || !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -72,6 +74,8 @@ void simulation_free(struct simulation *sim) {
     transitions_free(sim);
     stealing_free(sim);
     resources_free(sim);
+    awaits_free(sim);
+    cancelled_free(sim);
     deferred_free(sim);
     initial_jobs_free(sim);
     regroup_free(sim);
@@ -91,7 +95,7 @@ void simulation_free(struct simulation *sim) {
 }
 
 struct outcomes simulation_outcomes(const struct simulation *sim) {
-    return (struct outcomes){sim->outcomes_changed, sim->outcomes_kept};
+    return (struct outcomes){sim->outcomes_changed, sim->outcomes_kept, sim->outcomes_alone};
 }
 
 const struct dag *simulation_dag(struct simulation *sim) {
@@ -110,6 +114,7 @@ static bool is_dispatched(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     if (dag_task_stands(task)) return pool_governs(sim, task->pool);
     if (stealing_governs(sim, task->pool)) return stealing_dispatches(sim, index);
+    if (cancelled_body_of(sim, index) != DAG_NONE) return true;
     return pool_governs(sim, task->pool) && task->dispatch >= DISPATCH_NEW && task->dispatch <= DISPATCH_CALLER;
 }
 
@@ -188,6 +193,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     frames_clear(sim);
     dag_mark_absent(dag, edit, sim->time_ns);
     resources_begin_run(sim);
+    awaits_begin_run(sim);
     carriers_begin_run(sim, model->cores);
     pools_begin_run(sim);
     sim->moves = edit->staged_count > 0;

@@ -88,8 +88,14 @@
 //     time in which the thread was kept from a core before that came holds it up in any run: what it waited for one
 //     beyond what can lie after its cause, or all of it where that is more than it slept before, or where it slept for
 //     less than a quarter of the time until then, or that was shorter than the mean wake-up, and so was not woken.
-//     Where the wait for a pool's end is recorded, it ends when the pool has been shut down and has no task left, plus
-//     the recorded rest.
+//     A wait with a time limit gives up so long after its begin, plus what it was recorded to take beyond that, or the
+//     mean wake-up, unless its result is there by then. Where that is another outcome than recorded the task goes on as
+//     a donor did (donors.c), or without one as recorded. Whoever gave up without one waits, up to the end of its task,
+//     for no other of the tasks that this had made before, where that wait has a limit. What was cancelled behind a
+//     wait that gave up has its result when it is cancelled or ends, whichever comes first; if it lies in a queue then
+//     it never runs. If it was cancelled before it began, and is not now, it runs as the task of its site that was
+//     spawned before it (cancelled.c). Where the wait for a pool's end is recorded, it ends when the pool has been shut
+//     down and has no task left, plus the recorded rest.
 //   Resources. Each is a count of units. What asks has it at once if there is enough, and: of a fair one, if none
 //   waits;
 //     a reader, if no writer waits first. Else it waits: in a fair list in the order in which they came, in others in

@@ -31,11 +31,12 @@ enum trait {
     TRAIT_PLAIN = 1,
     TRAIT_OF_TASK = 2, // plain as long as its task is what it was
     // Of any vertex:
-    TRAIT_AWAITED = 4,  // others may wait for its time
-    TRAIT_WAITS = 8,    // it ends a wait for a task whose end is known
-    TRAIT_HELD_UP = 16, // the edge to it slept for a first use (first_use.h)
-    TRAIT_HAS = 64,     // its thread has a resource there whose taking is not told (struct dag_ask, had_at)
-    TRAIT_LOOKS = 32,   // a waiter that helped came to it before its wait was over
+    TRAIT_AWAITED = 4,   // others may wait for its time
+    TRAIT_WAITS = 8,     // it ends a wait for a task whose end is known
+    TRAIT_HELD_UP = 16,  // the edge to it slept for a first use (first_use.h)
+    TRAIT_LOOKS = 32,    // a waiter that helped came to it before its wait was over
+    TRAIT_LIMITED = 64,  // it ends a wait for a result that has a time limit
+    TRAIT_CANCELS = 128, // the cancelling of a task by another, or the end of the body of one that was cancelled
 };
 
 struct task_queue {         // all pools' queues, since a task is in one at most
@@ -209,6 +210,11 @@ struct simulation {
     uint32_t had_count;
     struct donors *donors;
     uint32_t outcomes_changed, outcomes_kept; // waits that came out otherwise than recorded, or would have
+    uint32_t outcomes_alone;                  // that did, but go on as recorded
+    bool races;                               // waits for results have limits in this run
+    uint8_t *await_outcomes;                  // an await each: enum await_outcome, in its own task's name
+    uint32_t
+        *body_of; // a task each that was cancelled before it began: whose body it has, DAG_NONE; NULL: there is none
     struct starvation starvation;
 
     // Where the run would come to a halt otherwise:

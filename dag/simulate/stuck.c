@@ -111,7 +111,8 @@ static struct waiter who_brings(const struct simulation *sim, uint32_t vertex) {
     for (uint32_t steps = 0; steps <= sim->dag->task_count; steps++) {
         uint32_t inner = task_around(sim->dag, vertex), task = task_that_runs(sim, inner);
         bool moved = task != DAG_NONE && sim->placement[task] != PLACEMENT_RECORDED;
-        bool begun = moved && sim->time_ns[sim->dag->tasks[task].start] != DAG_PENDING;
+        uint32_t start = moved ? sim->dag->tasks[task].start : DAG_NONE;
+        bool begun = start != DAG_NONE && sim->time_ns[start] != DAG_PENDING;
         if (!moved || begun) return who_is_before(sim, task == inner ? vertex : sim->dag->tasks[task].end);
         vertex = sim->dag->tasks[task].spawn_begin;
         if (vertex == DAG_NONE) break; // it was there from the beginning
@@ -141,6 +142,7 @@ static bool is_queued(const struct simulation *sim, uint32_t awaited) {
     const struct dag_task *of = &sim->dag->tasks[task];
     if (job_spawned_ns(sim, task) == DAG_PENDING) return false;
     if (sim->placement[task] == PLACEMENT_SPLIT) return sim->pools[of->pool].queue_length > 0;
+    if (of->start == DAG_NONE) return sim->queue.holder[task] != QUEUE_NOWHERE;
     return sim->time_ns[of->start] == DAG_PENDING;
 }
 

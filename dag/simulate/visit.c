@@ -3,6 +3,8 @@
 
 #include "dag/ns.h"
 #include "dag/simulate/amortised.h"
+#include "dag/simulate/awaits.h"
+#include "dag/simulate/cancelled.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
@@ -66,6 +68,11 @@ static inline __attribute__((always_inline)) void fetch(const struct simulation 
 
 static void pass_bracket(struct simulation *sim, uint32_t process, uint32_t index);
 
+// What was cancelled before it began had been queued.
+static bool queues_cancelled(const struct simulation *sim, uint32_t task, enum dispatch dispatch) {
+    return dispatch == DISPATCH_QUEUED && sim->dag->tasks[task].start == DAG_NONE;
+}
+
 static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64_t now_ns) {
     fetch(sim, task);
     enum dispatch dispatch = pool_offer(sim, process, task, now_ns);
@@ -73,7 +80,7 @@ static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64
     if (dispatch == DISPATCH_CALLER && sim->edit->staged[task]) { // its first stage is the spawner's after all
         sim->placement[task] = PLACEMENT_STAGED;
         pass_bracket(sim, process, task);
-    } else if (dispatch != sim->dag->tasks[task].dispatch)
+    } else if (dispatch != sim->dag->tasks[task].dispatch && !queues_cancelled(sim, task, dispatch))
         replace_bracket(sim, process, task, dispatch);
     else if (dispatch == DISPATCH_CALLER)
         sim->placement[task] = PLACEMENT_RECORDED;
@@ -245,6 +252,10 @@ static void act_at(struct simulation *sim, uint32_t index, uint32_t v, uint32_t 
     }
 }
 
+static bool await_races_at(const struct simulation *sim, uint32_t index, uint32_t v) {
+    return sim->races && sim->recorded.traits[v] & TRAIT_LIMITED && sim->processes[index].limited.outcome != AWAIT_OPEN;
+}
+
 static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     struct frame *frame = &sim->frames[sim->processes[index].frame];
@@ -256,17 +267,26 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     if (frame->staged && task != frame->task)
         frame->others += (vertices->kind[v] == VERTEX_START) - (uint32_t)(vertices->kind[v] == VERTEX_END);
     if (donated) carry_edge(sim, &sim->processes[index], v);
-    if (sim->grants && sim->recorded.traits[v] & TRAIT_HAS) resource_had(sim, index, v, time_ns);
+    if (sim->grants && sim->had_count > 0) resource_had(sim, index, v, time_ns);
     if (sim->grants && vertex_is_of_resource(vertices->kind[v])) {
         visit_ask(sim, index, v, time_ns);
         return;
     }
+    bool races = await_races_at(sim, index, v);
     if (donated) {
         donor_pass(sim, index, v, vertices->kind[v], time_ns);
+        if (races) await_settle(sim, index, v);
         return;
     }
     if (visit_moved_spawn(sim, index, v, task, time_ns)) return;
+    bool settles = sim->races && sim->recorded.traits[v] & TRAIT_CANCELS;
+    if (settles && vertices->kind[v] == VERTEX_RESULT && !cancelled_now(sim, task)) {
+        process_pass_by(sim, index, v, time_ns, true);
+        return;
+    }
     pass_vertex(sim, index, v, task, time_ns);
+    if (settles && vertices->kind[v] == VERTEX_END) cancelled_complete(sim, index, task, time_ns);
+    if (races) await_settle(sim, index, v);
     if (sim->processes[index].steal.blocked) stealing_unblock(sim, index);
     act_at(sim, index, v, task, time_ns);
     if (sim->skims) skim(sim, index);
