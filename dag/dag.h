@@ -190,7 +190,8 @@ struct dag_ask {
     int64_t waking_ns;  // so long before it got it there was enough for it: its wake-up latency; 0 unknown
 };
 
-// A wait for a task's result that has a time limit. One that gave up has no cause.
+// A wait for a task's result that has a time limit, by what is known of others like it also one that found the result
+// ready. One that gave up has no cause.
 struct dag_await {
     uint32_t begin, end; // WAIT_BEGIN, WAIT_END
     uint32_t site;       // trace site of the place that waits, 0 unknown

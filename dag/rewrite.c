@@ -235,6 +235,14 @@ static bool is_plain_wait(const struct dag *dag, uint32_t begin) {
            dag->vertices.task[begin] == dag->vertices.task[begin + 1];
 }
 
+// Of a wait that did not sleep none was told.
+static void emit_limit(struct rewrite *rewrite, const struct step *begin) {
+    uint32_t await = begin[1].vertex == DAG_NONE ? DAG_NONE : dag_await_at(rewrite->run, begin[1].vertex);
+    if (await == DAG_NONE) return;
+    uint64_t limit_ns = (uint64_t)rewrite->run->awaits[await].limit_ns;
+    emit(rewrite, (struct event){.kind = EVENT_LIMIT, .operand = {limit_ns}}, begin->time_ns - 1);
+}
+
 // A wait is written by whether it sleeps now, whatever it did.
 static void emit_wait(struct rewrite *rewrite, const struct step *begin, const struct event *begin_event) {
     bool sleeps = begin[1].time_ns > begin->time_ns, was_taken = begin_event->kind == EVENT_TAKEN;
@@ -242,6 +250,7 @@ static void emit_wait(struct rewrite *rewrite, const struct step *begin, const s
     if (was_taken && sleeps) {
         event.kind = EVENT_WAIT_BEGIN;
         event.operand[1] = rewrite->last_cpu ? rewrite->last_cpu - (uint64_t)rewrite->cpu_shift : 0;
+        emit_limit(rewrite, begin);
     } else if (!was_taken && !sleeps) {
         event = (struct event){.kind = EVENT_TAKEN, .operand = {begin_event->operand[0]}};
     }

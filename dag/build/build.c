@@ -88,8 +88,8 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
         return NULL;
     }
     dag->trace = trace;
-    bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_causes(&builder) &&
-              repair_skew(&builder) && find_grants(&builder) && finish(&builder);
+    bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_taken_awaits(&builder) &&
+              find_causes(&builder) && repair_skew(&builder) && find_grants(&builder) && finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

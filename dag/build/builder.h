@@ -222,6 +222,7 @@ bool path_end(struct builder *builder, struct path_mark outer, uint32_t *path);
 // dag_build, by so many hands whatever the size. What is built is the same.
 struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error *error);
 
+bool find_taken_awaits(struct builder *builder); // that did not sleep
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);
 void measure_wakeup(struct dag *dag);            // by its times

@@ -7,6 +7,7 @@
 
 #include "dag/ns.h"
 #include "dag/propagate/rules.h"
+#include "dag/simulate/cancelled.h"
 #include "dag/simulate/donors.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/passage.h"
@@ -40,6 +41,15 @@ uint32_t await_cause(const struct simulation *sim, const struct process *process
     uint32_t task = vertices->task[v];
     if (frame->kind == FRAME_DONOR) return sim->dag->tasks[donor_task_named(sim, frame, task)].result;
     return vertices->cause[v] == DAG_NONE ? sim->dag->tasks[task].result : vertices->cause[v];
+}
+
+uint32_t await_cause_of_stage(const struct simulation *sim, uint32_t v) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    bool gave_up = sim->races && sim->recorded.traits[v] & TRAIT_LIMITED && vertices->cause[v] == DAG_NONE;
+    if (!gave_up) return vertices->cause[v];
+    uint32_t task = vertices->task[v];
+    bool comes = sim->dag->tasks[task].start != DAG_NONE || cancelled_body_of(sim, task) != DAG_NONE;
+    return comes ? sim->dag->tasks[task].result : DAG_NONE;
 }
 
 bool await_races(const struct simulation *sim, const struct process *process) {
@@ -77,7 +87,8 @@ enum await_outcome await_look(struct simulation *sim, uint32_t index, uint32_t c
     struct process_limit *limit = &process->limited;
     if (limit->noted) event_remove(&sim->events, SUBJECT_PROCESS, index);
     limit->noted = false;
-    limit->up_ns = is_adrift(sim, process) ? process->now_ns : begun_ns(sim, process) + await_of(sim, process)->limit_ns;
+    limit->up_ns =
+        is_adrift(sim, process) ? process->now_ns : begun_ns(sim, process) + await_of(sim, process)->limit_ns;
     int64_t cause_ns = sim->time_ns[cause];
     if (cause_ns <= limit->up_ns) {
         limit->outcome = AWAIT_CAME;

@@ -42,8 +42,7 @@ static bool never_began(const struct simulation *sim, uint32_t index) {
 static bool has_body_to_give(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
     return task->start != DAG_NONE && task->spawn_begin != DAG_NONE && task->site < dag->site_count &&
-           task->enclosing == DAG_NONE && !dag_task_is_cancelled(dag, task) &&
-           can_be_repeated(dag, index, task->start);
+           task->enclosing == DAG_NONE && !dag_task_is_cancelled(dag, task) && can_be_repeated(dag, index, task->start);
 }
 
 // The last before it that has a body to give; of the first ones the first behind it.

@@ -8,7 +8,8 @@
 bool cancelled_new(struct simulation *sim);
 void cancelled_free(struct simulation *sim);
 
-// Whether what a task did at a vertex of its own, or all behind a vertex, could be another's: it concerns no other task.
+// Whether what a task did at a vertex of its own, or all behind a vertex, could be another's: it concerns no other
+// task.
 bool is_repeatable_at(const struct dag *dag, uint32_t task, uint32_t vertex);
 bool can_be_repeated(const struct dag *dag, uint32_t task, uint32_t from);
 

@@ -2,6 +2,7 @@
 // How tasks that an edit regroups run: merged ones one after the other, split ones in parts, coordinators in stages.
 #include "dag/simulate/regroup.h"
 
+#include "dag/simulate/awaits.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/jobs.h"
@@ -253,7 +254,7 @@ static void leave_stage(struct simulation *sim, uint32_t index, uint32_t awaited
 void stage_wait(struct simulation *sim, uint32_t index, uint32_t wait_end, int64_t time_ns) {
     struct process *process = &sim->processes[index];
     struct frame *frame = &sim->frames[process->frame];
-    uint32_t cause = sim->dag->vertices.cause[wait_end];
+    uint32_t cause = await_cause_of_stage(sim, wait_end);
     process->now_ns = time_ns;
     process->lead.ns = 0;
     process->vertex = DAG_NONE;

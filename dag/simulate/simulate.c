@@ -225,7 +225,7 @@ static void forget_waiting(struct simulation *sim) {
     }
     for (uint32_t f = 0; sim->regroup.stages_left && f < sim->frame_count; f++) {
         if (sim->frames[f].parked)
-            sim->regroup.first_stage[sim->dag->vertices.cause[sim->frames[f].next - 1]] = DAG_NONE;
+            sim->regroup.first_stage[await_cause_of_stage(sim, sim->frames[f].next - 1)] = DAG_NONE;
     }
 }
 

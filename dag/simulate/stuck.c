@@ -4,6 +4,7 @@
 #include "dag/simulate/stuck.h"
 
 #include "dag/names.h"
+#include "dag/simulate/awaits.h"
 #include "dag/simulate/state.h"
 
 #include <stdarg.h>
@@ -65,7 +66,7 @@ static struct waiter holder_for(const struct simulation *sim, struct waiter wait
 
 // What a waiter waits for, DAG_NONE if it is at no wait.
 static uint32_t awaited_by(const struct simulation *sim, struct waiter waiter) {
-    if (waiter.stage != DAG_NONE) return sim->dag->vertices.cause[sim->frames[waiter.stage].next - 1];
+    if (waiter.stage != DAG_NONE) return await_cause_of_stage(sim, sim->frames[waiter.stage].next - 1);
     return waiter.process == DAG_NONE ? DAG_NONE : sim->processes[waiter.process].awaits;
 }
 

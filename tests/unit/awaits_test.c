@@ -59,8 +59,8 @@ static uint64_t written_time_outs(const struct dag *run) {
     return count;
 }
 
-// One worker has A 30..130 (made for it: 20 after its spawn), and B in its queue. main waits for B from 60 on, for 50 at
-// the most, goes on without at 112, and cancels it. C, spawned before the worker is free, runs for 30; main has its
+// One worker has A 30..130 (made for it: 20 after its spawn), and B in its queue. main waits for B from 60 on, for 50
+// at the most, goes on without at 112, and cancels it. C, spawned before the worker is free, runs for 30; main has its
 // result 3 late. B and C are of one site.
 static void begin_cancelled(struct by_hand *p) {
     *p = by_hand_begin(NULL, 1);
@@ -114,10 +114,10 @@ static void test_result_comes_in_time(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-// A 30..130 and B 60..90 have a worker each. main waits for B from 60 on, for 50 at the most, and has its result 3 late;
-// then, 7 later, it waits for A without a limit, and has that 3 late.
-// With one worker B begins when A has ended: at 110 main gives up, and goes on 3 later. Nothing tells what it does then
-// but what it did: it waits for A from 120 on, and has that at 133.
+// A 30..130 and B 60..90 have a worker each. main waits for B from 60 on, for 50 at the most, and has its result 3
+// late; then, 7 later, it waits for A without a limit, and has that 3 late. With one worker B begins when A has ended:
+// at 110 main gives up, and goes on 3 later. Nothing tells what it does then but what it did: it waits for A from 120
+// on, and has that at 133.
 static void test_gives_up(void **state) {
     (void)state;
     struct by_hand p = by_hand_begin(NULL, 2);
@@ -144,9 +144,9 @@ static void test_gives_up(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-// Two requests with a thread each. The first awaits A, which has a worker made for it 15 after its spawn and runs for 50,
-// has it 3 late, and ends 12 after that. The second's B queues behind C, which is main's and of another site: it gives up
-// 60 after 55, goes on 2 late, cancels B, and ends 33 after that.
+// Two requests with a thread each. The first awaits A, which has a worker made for it 15 after its spawn and runs for
+// 50, has it 3 late, and ends 12 after that. The second's B queues behind C, which is main's and of another site: it
+// gives up 60 after 55, goes on 2 late, cancels B, and ends 33 after that.
 static void begin_requests(struct by_hand *p) {
     *p = by_hand_begin(NULL, 1);
     uint32_t web = tb_pool(p->tb, "web", 2), request = tb_site(p->tb, "Main", "ask", 20);
@@ -218,8 +218,10 @@ static void test_cancelled_under_way(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_up_as_recorded), cmocka_unit_test(test_result_comes_in_time),
-        cmocka_unit_test(test_gives_up),             cmocka_unit_test(test_goes_on_as_donor),
+        cmocka_unit_test(test_given_up_as_recorded),
+        cmocka_unit_test(test_result_comes_in_time),
+        cmocka_unit_test(test_gives_up),
+        cmocka_unit_test(test_goes_on_as_donor),
         cmocka_unit_test(test_cancelled_under_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

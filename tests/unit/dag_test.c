@@ -608,6 +608,38 @@ static void test_limited_waits(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
+// main waits for task 7, for 100 at the most, then for 8, for 90, and finds the result of 9 ready: it would have waited
+// for that for 100 at the most, too. Task 8 waits for 9 without a limit.
+static void test_limits_of_taken_results(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_begin(NULL, 2);
+    for (uint32_t i = 0; i < 3; i++) by_hand_spawn(&f, MAIN, 10 + 10 * i, 15 + 10 * i, 7 + i);
+    tb_event(f.tb, MAIN, 99, EVENT_LIMIT, 100);
+    tb_event(f.tb, MAIN, 100, EVENT_WAIT_BEGIN, 7, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, MAIN, 120, EVENT_WAIT_END, 7);
+    tb_event(f.tb, MAIN, 129, EVENT_LIMIT, 90);
+    tb_event(f.tb, MAIN, 130, EVENT_WAIT_BEGIN, 8, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, MAIN, 140, EVENT_WAIT_END, 8);
+    tb_event(f.tb, MAIN, 150, EVENT_TAKEN, 9);
+    tb_event(f.tb, MAIN, 200, EVENT_THREAD_END);
+    by_hand_task(&f, WORKER, 40, 115, 7);
+    by_hand_start(&f, OTHER, 42, 8);
+    tb_event(f.tb, OTHER, 50, EVENT_WAIT_BEGIN, 9, 0, tb_wait(WAIT_FOR_TASK, f.site));
+    tb_event(f.tb, OTHER, 131, EVENT_WAIT_END, 9);
+    tb_event(f.tb, OTHER, 132, EVENT_TAKEN, 7);
+    by_hand_end(&f, OTHER, 135, 8);
+    by_hand_task(&f, WORKER, 117, 128, 9);
+    build(&f);
+    const struct dag *dag = f.fixture.dag;
+    assert_int_equal(dag->await_count, 3);
+    assert_int_equal(dag->awaits[2].end, vertex(&f, MAIN, 150));
+    assert_int_equal(dag->awaits[2].begin, dag->awaits[2].end - 1);
+    assert_int_equal(dag->awaits[2].limit_ns, 100);
+    assert_false(dag->awaits[2].given_up);
+    assert_int_equal(dag->awaits[1].limit_ns, 90);
+    simulate_fixture_close(&f.fixture);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
@@ -1044,6 +1076,7 @@ int main(void) {
         cmocka_unit_test(test_nested_and_handed_over),
         cmocka_unit_test(test_takes_its_own),
         cmocka_unit_test(test_limited_waits),
+        cmocka_unit_test(test_limits_of_taken_results),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_workers_that_others_depend_on),
         cmocka_unit_test(test_contexts_and_sites),
