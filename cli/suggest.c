@@ -106,6 +106,7 @@ static bool choose_model(struct suggestion *s, struct error *error) {
 static bool search(struct suggestion *s, struct error *error) {
     struct search_options search = {.model = s->model,
                                     .top = (uint32_t)options.top,
+                                    .all_figures = options.json || options.csv, // the text has metrics_usage's only
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .budget_ns = SEARCH_NS,

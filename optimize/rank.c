@@ -68,7 +68,7 @@ static bool describe(const struct search *search, uint32_t count, struct arena *
     return true;
 }
 
-// All figures of a plan, as of a candidate alone.
+// The figures of a plan that are told, as of a candidate alone.
 static bool estimate_plan(struct search *search, struct evaluator *evaluator, void *plans, uint32_t item,
                           struct error *error) {
     struct ranked_plan *plan = (struct ranked_plan *)plans + item;
@@ -79,7 +79,7 @@ static bool estimate_plan(struct search *search, struct evaluator *evaluator, vo
         return true;
     }
     apply_members(search, evaluator, plan->candidates, plan->count);
-    if (!evaluator_estimate(evaluator, search->recorded, true, &trace, error)) return false;
+    if (!evaluator_estimate(evaluator, search->recorded, search->shows_all, &trace, error)) return false;
     plan->estimate = evaluator->estimates[0];
     plan->value = search_value(search, evaluator, plan->count);
     return true;

@@ -163,7 +163,7 @@ static bool screen(struct search *search, struct evaluator *evaluator, void *con
     const char *refusal = evaluator_apply(evaluator, improvements, &trace);
     if (!refusal) {
         search_count(search);
-        if (!evaluator_estimate(evaluator, search->recorded, true, &trace, error)) return false;
+        if (!evaluator_estimate(evaluator, search->recorded, search->shows_all, &trace, error)) return false;
     }
     pthread_mutex_lock(&search->lock);
     bool done = name_candidate(screened, arena, error);

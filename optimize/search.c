@@ -88,6 +88,7 @@ bool search_run_by(struct estimator *const *traces, size_t trace_count, const st
                             .options = options,
                             .result = result,
                             .needs_all = needs_all(options),
+                            .shows_all = options->all_figures || needs_all(options),
                             .scratch = ARENA_INIT,
                             .lock = PTHREAD_MUTEX_INITIALIZER};
     uint32_t usable = 0;

@@ -14,7 +14,7 @@ enum candidate_status { CANDIDATE_PASSING, CANDIDATE_FAILING, CANDIDATE_STUCK, C
 struct candidate {
     const struct improvement *improvements; // one a trace; those without tasks change nothing
     const struct improvement *named; // the first of them that has tasks: its site and context are the candidate's name
-    struct metrics estimate;         // of this candidate alone, in the first trace
+    struct metrics estimate;         // of this candidate alone, in the first trace; see search_options.all_figures
     enum candidate_status status;
     bool negligible; // see SEARCH_LITTLE_LOSS
     bool shown;  // stands for its family (candidates_same_family): the smallest number that brings WORTH_SHARE of the
@@ -39,7 +39,7 @@ bool candidate_is_estimated(const struct candidate *candidate);
 struct ranked_plan {
     uint32_t *candidates; // indices, rising
     uint32_t count;
-    struct metrics estimate; // in the first trace
+    struct metrics estimate; // in the first trace, as a candidate's
     double value;            // of the objective, over all traces; less is better
 };
 
@@ -54,7 +54,9 @@ struct search_options {
     const struct objective *objective;
     const struct requirement *const *requirements; // none: R's filter (filter_failed)
     size_t requirement_count;
-    uint32_t top; // plans to keep
+    uint32_t top;     // plans to keep
+    bool all_figures; // of candidates and plans, as metrics_compute gives them; else metrics_usage's, or what objective
+                      // and requirements ask for
     uint64_t seed;
     uint32_t evaluations; // of plans, at most (the candidates alone not counted)
     uint64_t budget_ns;   // for all, by estimator_cost_ns, so that the machine's speed changes no result. A few of each

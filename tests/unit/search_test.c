@@ -247,6 +247,7 @@ static const struct candidate *candidate_at(const struct fixture *f, uint32_t li
 static void test_suggests_what_is_awaited_at_once(void **state) {
     struct fixture f;
     build(&f);
+    f.options.all_figures = true;
     run(&f, "composite");
     assert_true(f.result.null_replay_error.share == 0);
     assert_true(fabs(f.result.base.composite - 1) < 1e-12);
