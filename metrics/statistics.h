@@ -10,6 +10,7 @@ struct quantiles quantiles_of(double *values, size_t count);
 
 double statistics_deviation(const double *values, size_t count); // standard deviation of a sample; NAN of less than two
 
+// No value is NAN. Cost: 20 ns a value, with as much memory again while there is any.
 void statistics_sort(double *values, size_t count);
 double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
 
