@@ -59,13 +59,96 @@ static void measure_others(struct simulation *sim, const double *own_ns) {
 
 // ---- who was awake when
 
-// The recording, gone through in order of time.
+// A thread wakes up, or at `vertex` falls asleep.
+struct step {
+    int64_t time_ns;
+    uint32_t thread;
+    uint32_t vertex; // DAG_NONE: it wakes up
+};
+
+// The recording in order of time: found once, and gone through twice.
+struct steps {
+    struct step *items;
+    size_t count, capacity;
+};
+
+// While the steps are looked for.
+struct waking {
+    struct simulation *sim;
+    const uint8_t *played;   // a vertex each: enum played
+    struct event_list edges; // threads, by when their edge in hand falls asleep, or their next wakes up
+    struct awake_edge {
+        uint32_t vertex;
+        bool begun;
+        struct awake awake;
+    } * edge; // in hand, a thread each
+    struct steps *steps;
+};
+
+// The next edge of a thread that is awake for some time.
+static void next_edge(struct waking *waking, uint32_t thread) {
+    const struct dag *dag = waking->sim->dag;
+    struct awake_edge *edge = &waking->edge[thread];
+    uint32_t end = dag->threads[thread].first + dag->threads[thread].count;
+    while (++edge->vertex < end) {
+        if (!awake_is_needed(dag, edge->vertex, waking->played[edge->vertex])) continue;
+        edge->awake = awake_part(dag, edge->vertex, waking->played[edge->vertex]);
+        if (edge->awake.to_ns <= edge->awake.from_ns) continue;
+        edge->begun = false;
+        event_put(&waking->edges, NOTICE_TURN, thread, edge->awake.from_ns);
+        return;
+    }
+}
+
+static bool add_step(struct steps *steps, struct step step) {
+    if (steps->count == steps->capacity) {
+        size_t larger = steps->capacity ? 2 * steps->capacity : 1024;
+        struct step *moved = realloc(steps->items, larger * sizeof *moved);
+        if (!moved) return false;
+        steps->items = moved;
+        steps->capacity = larger;
+    }
+    steps->items[steps->count++] = step;
+    return true;
+}
+
+// Until the clock has been found, residuals are what was computed, less than 0.
+static bool take_edge(struct waking *waking, struct notice notice) {
+    struct awake_edge *edge = &waking->edge[notice.subject];
+    struct step step = {notice.time_ns, notice.subject, edge->begun ? edge->vertex : DAG_NONE};
+    if (!add_step(waking->steps, step)) return false;
+    if (edge->begun) {
+        waking->sim->recorded.residuals[edge->vertex].more_ns = -edge->awake.compute_ns;
+        next_edge(waking, notice.subject);
+    } else {
+        edge->begun = true;
+        event_put(&waking->edges, NOTICE_TURN, notice.subject, edge->awake.to_ns);
+    }
+    return true;
+}
+
+static bool find_steps(struct simulation *sim, const uint8_t *played, struct steps *steps) {
+    const struct dag *dag = sim->dag;
+    struct waking waking = {.sim = sim, .played = played, .steps = steps};
+    waking.edge = malloc(((size_t)dag->thread_count + 1) * sizeof *waking.edge);
+    bool ok = waking.edge && events_reserve(&waking.edges, SUBJECT_PROCESS, dag->thread_count + 1);
+    for (uint32_t i = 0; ok && i < dag->thread_count; i++) {
+        waking.edge[i].vertex = dag->threads[i].first;
+        if (dag->threads[i].count) next_edge(&waking, i);
+    }
+    for (struct notice notice; ok && (notice = event_take(&waking.edges)).subject != NOTICE_NONE;)
+        ok = take_edge(&waking, notice);
+    events_destroy(&waking.edges);
+    free(waking.edge);
+    return ok;
+}
+
+// ---- what they had of the cores
+
 struct sweep {
     struct simulation *sim;
-    const uint8_t *played;     // a vertex each: enum played
-    struct event_list edges;   // threads, by when their edge in hand falls asleep, or their next wakes up
-    uint32_t *vertex;          // a thread each: the edge in hand
-    struct cores_clock *begun; // a thread each: when that woke up; its ns are -1: it has not
+    const struct steps *steps;
+    struct cores_clock *begun; // a thread each: when its edge in hand woke up
     uint32_t awake;            // so many are
     int64_t now_ns;
     struct cores_clock served;
@@ -78,21 +161,6 @@ struct sweep {
     uint32_t most;
     const double *own_ns; // by sample: what edges computed until then
 };
-
-// The next edge of a thread that is awake for some time.
-static void next_edge(struct sweep *sweep, uint32_t thread) {
-    const struct dag *dag = sweep->sim->dag;
-    uint32_t end = dag->threads[thread].first + dag->threads[thread].count;
-    while (++sweep->vertex[thread] < end) {
-        uint32_t v = sweep->vertex[thread];
-        if (!awake_is_needed(dag, v, sweep->played[v])) continue;
-        struct awake awake = awake_part(dag, v, sweep->played[v]);
-        if (awake.to_ns <= awake.from_ns) continue;
-        sweep->begun[thread].ns = -1;
-        event_put(&sweep->edges, NOTICE_TURN, thread, awake.from_ns);
-        return;
-    }
-}
 
 // When the next sample was taken, or a pause begins or ends.
 static int64_t next_change_ns(const struct sweep *sweep) {
@@ -180,64 +248,65 @@ static void pass_to(struct sweep *sweep, int64_t until_ns) {
     serve(sweep, until_ns);
 }
 
-static void take_edge(struct sweep *sweep, uint32_t thread) {
-    struct simulation *sim = sweep->sim;
-    uint32_t v = sweep->vertex[thread];
-    if (sweep->begun[thread].ns < 0) {
-        sweep->begun[thread] = sweep->served;
+static void take_step(struct sweep *sweep, const struct step *step) {
+    if (step->vertex == DAG_NONE) {
+        sweep->begun[step->thread] = sweep->served;
         sweep->awake++;
-        event_put(&sweep->edges, NOTICE_TURN, thread, awake_part(sim->dag, v, sweep->played[v]).to_ns);
         return;
     }
-    int64_t service_ns = (int64_t)round(cores_clock_since(sweep->served, sweep->begun[thread]));
-    sim->recorded.residuals[v].more_ns = service_ns - awake_part(sim->dag, v, sweep->played[v]).compute_ns;
     sweep->awake--;
-    next_edge(sweep, thread);
+    if (sweep->together_ns) return;
+    double service_ns = round(cores_clock_since(sweep->served, sweep->begun[step->thread]));
+    sweep->sim->recorded.residuals[step->vertex].more_ns += (int64_t)service_ns;
 }
 
-static bool begin_sweep(struct sweep *sweep) {
-    const struct dag *dag = sweep->sim->dag;
+static void go_through(struct sweep *sweep) {
+    const struct steps *steps = sweep->steps;
     sweep->now_ns = INT64_MIN;
-    sweep->vertex = malloc(((size_t)dag->thread_count + 1) * sizeof *sweep->vertex);
-    sweep->begun = malloc(((size_t)dag->thread_count + 1) * sizeof *sweep->begun);
-    if (!sweep->vertex || !sweep->begun || !events_reserve(&sweep->edges, SUBJECT_PROCESS, dag->thread_count + 1))
-        return false;
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        sweep->vertex[i] = dag->threads[i].first;
-        if (dag->threads[i].count) next_edge(sweep, i);
+    if (steps->count) sweep->now_ns = min_ns(steps->items[0].time_ns, next_change_ns(sweep));
+    for (size_t i = 0; i < steps->count; i++) {
+        pass_to(sweep, steps->items[i].time_ns);
+        take_step(sweep, &steps->items[i]);
     }
-    return true;
+    pass_to(sweep, INT64_MAX - 1);
 }
 
-static bool go_through(struct sweep *sweep) {
-    bool ok = begin_sweep(sweep);
-    int64_t time_ns = ok ? event_next_ns(&sweep->edges) : INT64_MAX;
-    if (time_ns != INT64_MAX) sweep->now_ns = min_ns(time_ns, next_change_ns(sweep));
-    for (struct notice notice; ok && (notice = event_take(&sweep->edges)).subject != NOTICE_NONE;) {
-        pass_to(sweep, notice.time_ns);
-        take_edge(sweep, notice.subject);
-    }
-    if (ok) pass_to(sweep, INT64_MAX - 1);
-    events_destroy(&sweep->edges);
-    free(sweep->vertex);
-    free(sweep->begun);
-    return ok;
+static bool anyone_else(const struct simulation *sim) {
+    bool any = false;
+    for (uint32_t s = 0; s < sim->dag->sample_count && !any; s++) any = sim->recorded.background[s].cores > 0;
+    return any;
 }
 
-static bool measure_background(struct simulation *sim, const uint8_t *played) {
+static bool measure_background(const struct sweep *over, const uint8_t *played) {
+    struct simulation *sim = over->sim;
     const struct dag *dag = sim->dag;
-    uint32_t cores = dag->trace->header.cores, most = cores && cores < dag->thread_count ? cores : dag->thread_count;
+    uint32_t cores = dag->trace->header.cores;
     double *own_ns = calloc((size_t)dag->sample_count + 1, sizeof *own_ns);
-    struct sweep sweep = {.sim = sim, .played = played, .most = most, .own_ns = own_ns};
-    sweep.together_ns = calloc((size_t)most + 1, sizeof *sweep.together_ns);
+    struct sweep sweep = *over;
+    sweep.own_ns = own_ns;
+    sweep.most = cores && cores < dag->thread_count ? cores : dag->thread_count;
+    sweep.together_ns = calloc((size_t)sweep.most + 1, sizeof *sweep.together_ns);
     bool ok = own_ns && sweep.together_ns;
     if (ok) {
         measure_own(dag, played, own_ns);
         measure_others(sim, own_ns);
-        ok = go_through(&sweep);
+        if (anyone_else(sim)) go_through(&sweep);
     }
     free(own_ns);
     free(sweep.together_ns);
+    return ok;
+}
+
+static bool measure(struct simulation *sim) {
+    struct steps steps = {0};
+    struct sweep sweep = {.sim = sim, .steps = &steps};
+    uint8_t *played = awake_played_new(sim->dag);
+    sweep.begun = malloc(((size_t)sim->dag->thread_count + 1) * sizeof *sweep.begun);
+    bool ok = played && sweep.begun && find_steps(sim, played, &steps) && measure_background(&sweep, played);
+    if (ok) go_through(&sweep);
+    free(steps.items);
+    free(sweep.begun);
+    free(played);
     return ok;
 }
 
@@ -249,10 +318,7 @@ bool service_new(struct simulation *sim) {
     sim->recorded.residuals = calloc((size_t)dag->vertex_count + 1, sizeof *sim->recorded.residuals);
     sim->recorded.pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->recorded.pauses);
     sim->recorded.background = calloc((size_t)dag->sample_count + 1, sizeof *sim->recorded.background);
-    uint8_t *played = awake_played_new(dag);
-    bool ok = sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background && played &&
-              measure_background(sim, played) && go_through(&(struct sweep){.sim = sim, .played = played});
-    free(played);
+    bool ok = sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background && measure(sim);
     for (uint32_t i = 0; ok && i < dag->thread_count; i++) { // a carrier is kept, and not shared
         const struct dag_thread *thread = &dag->threads[i];
         if (thread->is_virtual)
