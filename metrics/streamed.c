@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The figures of metrics_usage, of a simulated run that is not made a DAG: each process's vertices are read off what
-// the simulation noted, what opens and closes is kept and paired as work.c pairs a DAG's, and its changes of state go
-// to the same sweep as those that usage.c gathers. What hand-overs cost is noted by job, and summed up in the jobs'
+// the simulation noted, what opens and closes is kept and paired as a DAG's is, and its changes of state go to the same
+// sweep as those that usage.c gathers. What hand-overs cost is noted by job, and summed up in the jobs'
 // order.
 //
 // What a DAG alone tells is left to it: virtual threads, windows, and of waits of no known task and of sleeps that no
@@ -19,8 +19,6 @@ enum { FETCHED_AHEAD = 16 }; // stretches
 struct happening { // a vertex that opens or closes, or that a process slept before
     int64_t time_ns;
     int64_t slept_ns; // if it was in a body; 0: it did not
-    uint32_t task;
-    uint8_t kind, action;
     bool caused;
     bool had_cause; // when recorded, or as it is dispatched: whether it slept for that only the DAG tells
 };
@@ -33,6 +31,8 @@ struct handover { // of a job; vertices by their order in the run, DAG_NONE: non
 
 struct streamed {
     struct happening *happenings; // of one process
+    uint8_t *kind, *action;       // a happening each, like
+    uint32_t *task;
     struct handover *handovers;
     uint32_t *open; // stack, of happenings
     uint8_t *nesting;
@@ -60,6 +60,9 @@ struct stream {
 void streamed_free(struct streamed *streamed) {
     if (!streamed) return;
     free(streamed->happenings);
+    free(streamed->kind);
+    free(streamed->action);
+    free(streamed->task);
     free(streamed->handovers);
     free(streamed->open);
     free(streamed->nesting);
@@ -78,6 +81,9 @@ static bool make_room(struct streamed *own, const struct simulated_run *run) {
     if (!own->happenings || run->vertex_count > own->happening_capacity) {
         own->happening_capacity = run->vertex_count + run->vertex_count / 8;
         if (!resize(&own->happenings, own->happening_capacity, sizeof *own->happenings) ||
+            !resize(&own->kind, own->happening_capacity, sizeof *own->kind) ||
+            !resize(&own->action, own->happening_capacity, sizeof *own->action) ||
+            !resize(&own->task, own->happening_capacity, sizeof *own->task) ||
             !resize(&own->open, own->happening_capacity, sizeof *own->open) ||
             !resize(&own->nesting, own->happening_capacity, sizeof *own->nesting))
             return false;
@@ -186,11 +192,13 @@ static void note_happening(struct stream *stream, unsigned kind, uint32_t task, 
     stream->ends = kind == VERTEX_END ? stream->ends + 1 : 0;
     const int64_t slept = slept_ns(stream, kind, time_ns, effort);
     if (!(noted >> kind & 1) && slept == 0) return;
-    stream->own->happenings[stream->count++] =
+    struct streamed *own = stream->own;
+    own->kind[stream->count] = (uint8_t)kind;
+    own->action[stream->count] = ACTION_NONE;
+    own->task[stream->count] = task;
+    own->happenings[stream->count++] =
         (struct happening){.time_ns = time_ns,
                            .slept_ns = slept,
-                           .task = task,
-                           .kind = (uint8_t)kind,
                            .caused = caused,
                            .had_cause = caused || kind == VERTEX_START || kind == VERTEX_BARRIER};
 }
@@ -221,10 +229,8 @@ static void read_stretch(struct stream *stream, const struct run_stretch *stretc
 
 // What is under way is open.
 static void cut_unfinished(struct stream *stream) {
-    const struct happening *happenings = stream->own->happenings;
-    const uint32_t count = stream->count;
-    while (count - stream->count < stream->ends &&
-           flags_of(stream, happenings[stream->count - 1].task) & TASK_UNFINISHED)
+    const uint32_t *task = stream->own->task, count = stream->count;
+    while (count - stream->count < stream->ends && flags_of(stream, task[stream->count - 1]) & TASK_UNFINISHED)
         stream->count--;
     stream->unfinished = count - stream->count;
 }
@@ -245,79 +251,19 @@ static void read_process(struct stream *stream, uint32_t process) {
     cut_unfinished(stream);
 }
 
-// ---- what opens and closes, paired as work.c says
-
-static bool is_open(const struct streamed *own, uint32_t level, enum vertex_kind kind) {
-    return own->happenings[own->open[level]].kind == kind;
-}
-
-static uint32_t pair_end(struct streamed *own, uint32_t depth, struct happening *end) {
-    uint32_t level = depth;
-    while (level > 0 &&
-           !(is_open(own, level - 1, VERTEX_START) && own->happenings[own->open[level - 1]].task == end->task))
-        level--;
-    if (level == 0) return depth;
-    end->action = ACTION_CLOSE;
-    for (uint32_t inner = level; inner < depth; inner++) own->happenings[own->open[inner]].action = ACTION_NONE;
-    return level - 1;
-}
-
-static uint32_t pair_wait_end(struct stream *stream, uint32_t depth, struct happening *end) {
-    struct streamed *own = stream->own;
-    while (depth > 0 && is_open(own, depth - 1, VERTEX_ACQUIRE))
-        own->happenings[own->open[--depth]].action = ACTION_NONE;
-    if (depth == 0 || !is_open(own, depth - 1, VERTEX_WAIT_BEGIN)) return depth;
-    struct happening *begin = &own->happenings[own->open[--depth]];
-    if (begin->task == DAG_NONE && end->caused) stream->unknown = true; // whether that is part of the run
-    end->action = ACTION_WAKE;
-    return depth;
-}
-
-static uint32_t pair_acquire(struct streamed *own, uint32_t depth, struct happening *acquire) {
-    bool waits = depth > 0 && !is_open(own, depth - 1, VERTEX_START);
-    acquire->action = waits ? ACTION_NONE : ACTION_BLOCK;
-    own->open[depth] = (uint32_t)(acquire - own->happenings);
-    return depth + 1;
-}
-
-static uint32_t pair_acquired(struct streamed *own, uint32_t depth, struct happening *acquired) {
-    if (depth == 0 || !is_open(own, depth - 1, VERTEX_ACQUIRE)) return depth;
-    acquired->action = own->happenings[own->open[--depth]].action == ACTION_BLOCK ? ACTION_WAKE : ACTION_NONE;
-    return depth;
-}
+// ---- what opens and closes
 
 static void pair(struct stream *stream) {
     struct streamed *own = stream->own;
-    uint32_t depth = 0;
+    struct pairing pairing = {.kind = own->kind, .task = own->task, .action = own->action, .open = own->open};
     for (uint32_t i = 0; i < stream->count; i++) {
         struct happening *it = &own->happenings[i];
-        if (it->slept_ns && !(depth > 0 && is_open(own, depth - 1, VERTEX_START))) it->slept_ns = 0;
+        if (it->slept_ns && !pairing_is_active(&pairing)) it->slept_ns = 0;
         stream->unknown |= it->slept_ns && it->had_cause;
-        switch (it->kind) {
-        case VERTEX_START:
-            it->action = ACTION_OPEN;
-            own->open[depth++] = i;
-            break;
-        case VERTEX_WAIT_BEGIN:
-            it->action = it->task == DAG_NONE ? ACTION_BLOCK : ACTION_WAIT;
-            own->open[depth++] = i;
-            break;
-        case VERTEX_END:
-            depth = pair_end(own, depth, it);
-            break;
-        case VERTEX_WAIT_END:
-            depth = pair_wait_end(stream, depth, it);
-            break;
-        case VERTEX_ACQUIRE:
-            depth = pair_acquire(own, depth, it);
-            break;
-        case VERTEX_ACQUIRED:
-        case VERTEX_GIVEN_UP:
-            depth = pair_acquired(own, depth, it);
-            break;
-        default:
-            break;
-        }
+        pairing_pass(&pairing, i, it->caused);
+        // Whether the cause of a wait for no known task is part of the run.
+        bool woken = own->kind[i] == VERTEX_WAIT_END && own->action[i] == ACTION_WAKE && it->caused;
+        stream->unknown |= woken && own->task[own->open[pairing.depth]] == DAG_NONE;
     }
 }
 
@@ -343,14 +289,15 @@ static void follow(const struct stream *stream, struct stretch *stretch) {
             stretch_to(&stream->work->series, stretch, MODE_BLOCKED, it->time_ns - it->slept_ns);
             stretch_to(&stream->work->series, stretch, MODE_ACTIVE, it->time_ns);
         }
-        if (it->action == ACTION_NONE) continue;
-        if (it->action == ACTION_CLOSE || it->action == ACTION_WAKE)
+        const enum action action = own->action[i];
+        if (action == ACTION_NONE) continue;
+        if (action == ACTION_CLOSE || action == ACTION_WAKE)
             depth--;
         else
-            own->nesting[depth++] = it->action == ACTION_OPEN   ? MODE_ACTIVE
-                                    : it->action == ACTION_WAIT ? MODE_WAITING
-                                                                : MODE_BLOCKED;
-        bodies += (uint32_t)(it->action == ACTION_OPEN) - (uint32_t)(it->action == ACTION_CLOSE);
+            own->nesting[depth++] = action == ACTION_OPEN   ? MODE_ACTIVE
+                                    : action == ACTION_WAIT ? MODE_WAITING
+                                                            : MODE_BLOCKED;
+        bodies += (uint32_t)(action == ACTION_OPEN) - (uint32_t)(action == ACTION_CLOSE);
         enum mode mode = bodies == 0 ? stretch->outside : own->nesting[depth - 1];
         stretch_to(&stream->work->series, stretch, mode, it->time_ns);
     }

@@ -11,71 +11,6 @@
 // The rate of cycles changes with the processor's frequency: less than this part of an edge may be that.
 #define SLEEP_LEAST_PART_OF_CYCLES 0.25
 
-// A thread's open bodies and waits while its vertices are paired.
-struct pairing {
-    const struct dag *dag;
-    uint8_t *action, *slept, *spawned_active;
-    uint32_t *open;
-    uint32_t depth, deepest;
-};
-
-static bool is_open(const struct pairing *pairing, uint32_t level, enum vertex_kind kind) {
-    return pairing->dag->vertices.kind[pairing->open[level]] == kind;
-}
-
-static void pair_open(struct pairing *pairing, uint32_t vertex) {
-    pairing->open[pairing->depth++] = vertex;
-    if (pairing->depth > pairing->deepest) pairing->deepest = pairing->depth;
-}
-
-// Pairs an END with its START; what was left open inside has lost its other half.
-static void pair_end(struct pairing *pairing, uint32_t vertex) {
-    const uint32_t *task = pairing->dag->vertices.task;
-    uint32_t level = pairing->depth;
-    while (level > 0 && !(is_open(pairing, level - 1, VERTEX_START) && task[pairing->open[level - 1]] == task[vertex]))
-        level--;
-    if (level == 0) return;
-    pairing->action[vertex] = ACTION_CLOSE;
-    for (uint32_t inner = level; inner < pairing->depth; inner++) pairing->action[pairing->open[inner]] = ACTION_NONE;
-    pairing->depth = level - 1;
-}
-
-// A wait whose releaser is unknown leaves its thread active (SPEC section 2: that is blocked, not waiting).
-static enum action sleep_action(const struct pairing *pairing, uint32_t begin, bool caused) {
-    bool known = caused || pairing->dag->vertices.task[begin] != DAG_NONE;
-    return known ? ACTION_WAIT : ACTION_BLOCK;
-}
-
-static void pair_wait_end(struct pairing *pairing, uint32_t vertex) {
-    while (pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_ACQUIRE)) {
-        pairing->action[pairing->open[--pairing->depth]] = ACTION_NONE;
-    }
-    if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_WAIT_BEGIN)) return;
-    uint32_t begin = pairing->open[--pairing->depth];
-    pairing->action[begin] = (uint8_t)sleep_action(pairing, begin, pairing->dag->vertices.cause[vertex] != DAG_NONE);
-    pairing->action[vertex] = ACTION_WAKE;
-}
-
-// Who has to get a lock while he waits is asleep for what he waits for.
-static void pair_block_begin(struct pairing *pairing, uint32_t vertex) {
-    bool waits = pairing->depth > 0 && !is_open(pairing, pairing->depth - 1, VERTEX_START);
-    pairing->action[vertex] = waits ? ACTION_NONE : ACTION_BLOCK;
-    pair_open(pairing, vertex);
-}
-
-static void pair_block_end(struct pairing *pairing, uint32_t vertex) {
-    if (pairing->depth == 0 || !is_open(pairing, pairing->depth - 1, VERTEX_ACQUIRE)) return;
-    uint32_t begin = pairing->open[--pairing->depth];
-    pairing->action[vertex] = pairing->action[begin] == ACTION_BLOCK ? ACTION_WAKE : ACTION_NONE;
-}
-
-static void pair_spawn(struct pairing *pairing, uint32_t vertex) {
-    uint32_t task = pairing->dag->vertices.task[vertex];
-    if (task == DAG_NONE) return;
-    pairing->spawned_active[task] = pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_START);
-    if (!pairing->spawned_active[task]) pairing->action[vertex] = ACTION_SPAWN;
-}
-
 int64_t work_least_slept_ns(const struct dag *dag, int64_t length_ns) {
     bool in_cycles = work_origin(dag)->cycles_per_ns != 1;
     double least_ns = in_cycles ? SLEEP_LEAST_PART_OF_CYCLES * (double)length_ns : 0;
@@ -92,60 +27,36 @@ int64_t work_slept_ns(const struct dag *dag, uint32_t vertex) {
     return slept_ns < work_least_slept_ns(dag, length_ns) ? 0 : slept_ns;
 }
 
-static bool sleeps_unseen(const struct pairing *pairing, uint32_t vertex) {
-    bool active = pairing->depth > 0 && is_open(pairing, pairing->depth - 1, VERTEX_START);
-    return active && work_slept_ns(pairing->dag, vertex) > 0;
+static void pair_spawn(const struct metrics_scratch *scratch, const struct pairing *pairing, uint32_t vertex) {
+    const uint32_t task = pairing->task[vertex];
+    if (task == DAG_NONE) return;
+    scratch->spawned_active[task] = pairing_is_active(pairing);
+    if (!scratch->spawned_active[task]) pairing->action[vertex] = ACTION_SPAWN;
 }
 
-static void pair_thread(struct pairing *pairing, const struct dag_thread *thread) {
-    const struct dag_vertices *vertices = &pairing->dag->vertices;
-    const uint32_t end = dag_thread_end(pairing->dag, thread); // what is under way is open
+static void pair_thread(const struct metrics_scratch *scratch, struct pairing *pairing,
+                        const struct dag_thread *thread) {
+    const struct dag_vertices *vertices = &scratch->dag->vertices;
+    const uint32_t end = dag_thread_end(scratch->dag, thread); // what is under way is open
     pairing->depth = 0;
     for (uint32_t v = thread->first; v < end; v++) {
-        pairing->slept[v] = sleeps_unseen(pairing, v);
-        switch (vertices->kind[v]) {
-        case VERTEX_START:
-            pairing->action[v] = ACTION_OPEN;
-            pair_open(pairing, v);
-            break;
-        case VERTEX_WAIT_BEGIN:
-            pairing->action[v] = (uint8_t)sleep_action(pairing, v, false);
-            pair_open(pairing, v);
-            break;
-        case VERTEX_ACQUIRE:
-            pair_block_begin(pairing, v);
-            break;
-        case VERTEX_ACQUIRED:
-        case VERTEX_GIVEN_UP:
-            pair_block_end(pairing, v);
-            break;
-        case VERTEX_END:
-            pair_end(pairing, v);
-            break;
-        case VERTEX_WAIT_END:
-            pair_wait_end(pairing, v);
-            break;
-        case VERTEX_SPAWN_BEGIN:
-            pair_spawn(pairing, v);
-            break;
-        default:
-            break;
-        }
+        scratch->slept[v] = pairing_is_active(pairing) && work_slept_ns(scratch->dag, v) > 0;
+        if (vertices->kind[v] == VERTEX_SPAWN_BEGIN)
+            pair_spawn(scratch, pairing, v);
+        else
+            pairing_pass(pairing, v, vertices->kind[v] == VERTEX_WAIT_END && vertices->cause[v] != DAG_NONE);
     }
 }
 
 // Fills action, slept and spawned_active and says how deep bodies and sleeps nest.
 static uint32_t pair_all(const struct metrics_scratch *scratch) {
     const struct dag *dag = scratch->dag;
-    struct pairing pairing = {.dag = dag,
-                              .action = scratch->action,
-                              .slept = scratch->slept,
-                              .spawned_active = scratch->spawned_active,
-                              .open = scratch->open};
+    struct pairing pairing = {
+        .kind = dag->vertices.kind, .task = dag->vertices.task, .action = scratch->action, .open = scratch->open};
     memset(scratch->action, 0, dag->vertex_count);
     memset(scratch->slept, 0, dag->vertex_count);
     memset(scratch->spawned_active, 0, dag->task_count);
-    for (uint32_t t = 0; t < dag->thread_count; t++) pair_thread(&pairing, &dag->threads[t]);
+    for (uint32_t t = 0; t < dag->thread_count; t++) pair_thread(scratch, &pairing, &dag->threads[t]);
     return pairing.deepest;
 }
 

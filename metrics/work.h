@@ -4,19 +4,7 @@
 #define REHYPE_METRICS_WORK_H
 
 #include "metrics/figures.h"
-
-// What a vertex does to its thread's state. Opens and closes, sleeps and wakes are matched pairs that nest, so that an
-// edit, which moves whole bodies, keeps them so. A pair with a lost half has none, but for those open at a thread's
-// end. Spawns matter only where the edit puts a body in their place.
-enum action {
-    ACTION_NONE,
-    ACTION_OPEN,
-    ACTION_CLOSE,
-    ACTION_WAIT,  // asleep for a task or pool that is known
-    ACTION_BLOCK, // asleep for anything else
-    ACTION_WAKE,  // from either
-    ACTION_SPAWN
-};
+#include "metrics/pairing.h"
 
 enum thread_class { CLASS_UNCOUNTED, CLASS_PLATFORM, CLASS_VIRTUAL };
 
