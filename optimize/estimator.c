@@ -2,6 +2,7 @@
 #include "optimize/estimator.h"
 
 #include "dag/propagate/deadlock.h"
+#include "dag/simulate/stretches.h"
 #include "dag/simulate/stuck.h"
 #include "dag/write.h"
 #include "metrics/metrics.h"
@@ -211,7 +212,7 @@ static bool bind_replicate(struct replicate_evaluator *evaluator, const struct d
     dag_run_destroy(&estimator->run);
     estimator->simulation = NULL;
     estimator->dag = replicate;
-    return dag_run_init(&estimator->run, replicate, error);
+    return needs_simulation(estimator) || dag_run_init(&estimator->run, replicate, error);
 }
 
 static bool evaluate_replicate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
@@ -229,7 +230,7 @@ static bool evaluate_replicate(void *context, const struct dag *replicate, struc
 static uint64_t replicate_cost_ns(const struct estimator *estimator) {
     const enum model_kind kind = estimator->model.kind;
     const uint32_t recorded = estimator->dag->vertex_count,
-                   run = estimator->simulated ? simulation_dag(estimator->simulation)->vertex_count : recorded;
+                   run = estimator->simulated ? simulation_vertex_count(estimator->simulation) : recorded;
     return estimator_cost_ns(estimator) * (kind == MODEL_CPU ? 5 : 3) / 2 +
            (run > recorded ? cost_ns(kind, run - recorded) : 0);
 }

@@ -404,12 +404,16 @@ static uint32_t count_asides(const struct simulation *sim, const struct passages
     return asides;
 }
 
+static uint32_t count_vertices(const struct passages *log, uint32_t asides) {
+    return log->count - asides + log->followers;
+}
+
 // The number of its asides stands where first_aside will.
 static void count_process(const struct simulation *sim, uint32_t index) {
     const struct passages *log = &sim->log[index];
     struct dag_thread thread = thread_of_process(sim, index);
     uint32_t asides = count_asides(sim, log);
-    thread.count = log->count - asides + log->followers;
+    thread.count = count_vertices(log, asides);
     sim->derive->threads[index] = thread;
     sim->derive->first_aside[index] = asides;
 }
@@ -751,6 +755,13 @@ struct simulated_run simulation_as_run(const struct simulation *sim) {
 
 struct dag_thread simulation_thread(const struct simulation *sim, uint32_t process) {
     return thread_of_process(sim, process);
+}
+
+uint32_t simulation_vertex_count(const struct simulation *sim) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < sim->process_count; i++)
+        count += count_vertices(&sim->log[i], count_asides(sim, &sim->log[i]));
+    return count;
 }
 
 uint32_t simulation_task(const struct simulation *sim, uint32_t job) {

@@ -28,6 +28,7 @@ struct run_stretch {
     struct run_effort carried; // what was computed since the vertex before, for the next call
 };
 struct simulated_run simulation_as_run(const struct simulation *simulation);
+uint32_t simulation_vertex_count(const struct simulation *simulation);                      // that this DAG has
 struct dag_thread simulation_thread(const struct simulation *simulation, uint32_t process); // but for its vertices
 uint32_t simulation_task(const struct simulation *simulation, uint32_t job); // recorded, that a job is of
 uint32_t simulation_stretches(const struct simulation *simulation, uint32_t process);

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "dag/simulate/stretches.h"
 #include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/streamed.h"
@@ -45,8 +46,10 @@ static void assert_streamed(struct fixture *f) {
     bool known;
     asked++;
     bool done = metrics_of_simulation(simulation, window, NULL, &f->streamed, &m, &known, &f->on.error);
+    const uint32_t vertices = simulation_vertex_count(simulation);
     bool derived =
         metrics_of_run(simulation_dag(simulation), false, window, NULL, &f->simulated, &of_dag, &f->on.error);
+    assert_int_equal(vertices, simulation_dag(simulation)->vertex_count);
     if (!known) return;
     streamed++;
     assert_int_equal(done, derived);
