@@ -333,12 +333,33 @@ static void stream(struct simulation *simulation, struct metrics_work *work, str
     must(known, "the figures were not streamed");
 }
 
+static void propagate(const struct subject *subject, struct dag_run *run, struct metrics_work *work,
+                      struct metrics *metrics) {
+    struct error error = ERROR_INIT;
+    must(dag_propagate(subject->dag, &subject->edit, run) == DAG_OK, "deadlock");
+    must_succeed(metrics_usage(subject->dag, &subject->edit, run, NULL, NULL, work, metrics, &error), &error);
+}
+
 static void print_plans(const char *model, const char *what, uint64_t events, double seconds) {
     printf("plans, model %s, %s\t%" PRIu64 "\t%.2f\t%.1f\n", model, what, events, 1 / seconds,
            seconds * 1e9 / (double)events);
 }
 
-// A run and the figures that a search needs of it, with the run made a DAG and without.
+// A propagation and the figures that a search needs of it.
+static void measure_propagated_plans(struct subject *subject) {
+    struct error error = ERROR_INIT;
+    struct dag_run run;
+    struct metrics_work work = {0};
+    struct metrics metrics;
+    double seconds;
+    must_succeed(dag_run_init(&run, subject->dag, &error), &error);
+    BEST_OF(3, seconds, propagate(subject, &run, &work, &metrics));
+    print_plans("dag", "propagated", subject->dag->vertex_count, seconds);
+    metrics_work_destroy(&work);
+    dag_run_destroy(&run);
+}
+
+// The same of a simulation, with the run made a DAG and without.
 static void measure_plans(struct subject *subject, struct simulation *simulation) {
     static const char *const names[] = {"dag", "pool", "cpu"};
     const uint64_t vertices = subject->dag->vertex_count;
@@ -373,6 +394,7 @@ static void measure_simulation(struct subject *subject, bool only_plans) {
                 must(simulation_dag(simulation) != NULL, "no memory"));
         print_row("simulation, model pool", subject->dag->vertex_count, seconds, 0);
     }
+    measure_propagated_plans(subject);
     measure_plans(subject, simulation);
     simulation_free(simulation);
     costs_free(costs);
