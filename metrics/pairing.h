@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What opens and closes on a thread, matched: of a DAG's vertices (work.c), and of what a simulated process came by that
-// is no DAG (streamed.c).
+// What opens and closes on a thread, matched: of a DAG's vertices (work.c), and of what a simulated process came by
+// that is no DAG (streamed.c).
 #ifndef REHYPE_METRICS_PAIRING_H
 #define REHYPE_METRICS_PAIRING_H
 
