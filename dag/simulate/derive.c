@@ -6,7 +6,7 @@
 // branch hangs on what has yet to come from memory), and passages overlap; what has to be decided is, in passes over
 // what was laid, which stands side by side.
 //
-// Of large runs two threads derive processes, and tasks (base/hands.h). What comes out is the same whoever derives
+// Of large runs two threads derive processes, and tasks (base/hands.h). What comes out is the same whichever derives
 // what: where a process's vertices go is counted first, and no two processes pass the same vertex.
 #include "dag/simulate/derive.h"
 
@@ -597,7 +597,7 @@ static void lay_task(struct simulation *sim, uint32_t job) {
     else if (was_cancelled_queued(sim, recorded) && place->start == DAG_NONE)
         task->flags |= TASK_UNFINISHED;
     else if (recorded->start != DAG_NONE && place->start == DAG_NONE && !(task->flags & TASK_NESTED))
-        task->flags |= TASK_REJECTED; // nobody was there to take it up
+        task->flags |= TASK_REJECTED; // no worker was there to take it up
 }
 
 // As its pool had it in this run, or else as much later as what set it. A part of a task has none: what is delayed is

@@ -5,8 +5,9 @@
 
 #include "dag/dag.h"
 
-// A task that slept while another of its site did what is done but once (a class is initialised by whoever uses it
-// first, and all others who use it sleep until that is done). Nothing in a trace says so: see first_use.c.
+// A task that slept while another of its site did what is done but once (a class is initialised by the thread
+// that uses it first, and all others that use it sleep until that is done). Nothing in a trace says so: see
+// first_use.c.
 struct first_use {
     uint32_t vertex;  // the edge to it slept
     uint32_t first;   // task of the site, with which that began

@@ -16,7 +16,7 @@
 // What happens, precisely. A process is what runs vertices one after the other: a thread that no discipline governs, or
 // a worker. "Now" is the instant at hand; things at one instant happen process by process: recorded threads in their
 // order, then new workers in the order in which they were made.
-//   Who dispatches. In POOL and CPU a pool whose discipline is known dispatches its tasks that were recorded as
+//   Dispatch. In POOL and CPU a pool whose discipline is known dispatches its tasks that were recorded as
 //     DISPATCH_NEW, WOKEN, QUEUED or CALLER; a stealing one not CALLER, but those that ran HELPED in a wait. All
 //     others, those that never started among them, are taken up where they were recorded, and all pools' are in DAG.
 //     The n-th worker that a pool makes is the n-th thread that was recorded of it, as long as there are any.
@@ -29,56 +29,56 @@
 //     pool at that instant, which decides how it is dispatched (enum dispatch). If that is how it was recorded, bracket
 //     and pick-up take as long as recorded; else what the pool's mean bracket and pick-up of that kind took (costs). In
 //     CPU brackets compute, and so do pick-ups of QUEUED (what they were recorded to, if as recorded), HELPED and
-//     CALLER; who is woken or made computes nothing until then, but may wait for a core in the end, as it did. A start
-//     is at the later of its spawn and the moment when its worker came free (or was made) plus the pick-up; of a
-//     caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with it, unless it
-//     did other tasks' work: then the bracket stays as recorded.
+//     CALLER; a worker that is woken or made computes nothing until then, but may wait for a core in the end, as it
+//     did. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
+//     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
+//     it, unless it did other tasks' work: then the bracket stays as recorded.
 //   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
 //     the queue if it has room, which calls an idle worker, if any (the one that has slept longest, or with
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it
 //     takes the place of the queue's next (discards_oldest), or it is rejected; what is rejected or gave up its place
-//     never runs, so that whoever awaits it is stuck. A hand-off has no queue: an idle worker, which that task wakes, a
-//     new one, or rejected; a resized one gets a queue without bound. A worker that comes free takes from the queue by
-//     the discipline (PRIORITY: whichever was recorded to start first), or goes idle; it retires when idle for
+//     never runs, so that a process that awaits it is stuck. A hand-off has no queue: an idle worker, which that task
+//     wakes, a new one, or rejected; a resized one gets a queue without bound. A worker that comes free takes from the
+//     queue by the discipline (PRIORITY: whichever was recorded to start first), or goes idle; it retires when idle for
 //     keep_alive_ns while there are more than core (or core_times_out), or at shutdown with an empty queue (as long
 //     after that, or after it came free, as it was recorded; or else as the first recorded of its pool that slept at
 //     the shutdown like it, or was busy). When nothing else goes on any more, idle workers retire only if all that were
 //     recorded of the pool did. Spawns after a shutdown are not rejected.
-//   Calls. While who is called wakes up, others may come free. So it is not said what he will run. He stands for the
-//     worker who, when recorded, was the first to come after that spawn and before the queue had run empty, of as many
-//     as slept at it, and for whom nobody is on his way yet: comes as late after the spawn; takes what that one took,
-//     if that is there, else what comes first; and falls asleep again where nothing is left. Where nobody came so, he
-//     comes a mean pick-up of WOKEN after the queue had run empty then: awake before, he would have taken something.
-//     Where no more workers slept than are on their way, as long after the spawn. With CPU, who woke up but got no core
-//     yet had come, and does not sleep. Who comes free meanwhile leaves what others come for. Brackets stay as
-//     recorded, WOKEN or QUEUED, while somebody is on his way. A task that finds a worker idle for less than the pool's
-//     mean bracket and pick-up of WOKEN is QUEUED, and that one takes it at once, since nobody falls asleep in an
-//     instant; unless it was recorded WOKEN, or lay in the queue though more workers slept than are on their way, since
-//     those had fallen asleep.
+//   Calls. While a called worker wakes up, others may come free. So it is not said what it will run. It stands for the
+//     recorded worker that was the first to come after that spawn and before the queue had run empty, of as many as
+//     slept at it, and for which none is on its way yet: comes as late after the spawn; takes what that one took, if
+//     that is there, else what comes first; and falls asleep again where nothing is left. Where none came so, it comes
+//     a mean pick-up of WOKEN after the queue had run empty then: awake before, it would have taken something. Where no
+//     more workers slept than are on their way, as long after the spawn. With CPU, a worker that woke up but got no
+//     core yet had come, and does not sleep. One that comes free meanwhile leaves what others come for. Brackets stay
+//     as recorded, WOKEN or QUEUED, while some worker is on its way. A task that finds a worker idle for less than the
+//     pool's mean bracket and pick-up of WOKEN is QUEUED, and that one takes it at once, since no worker falls asleep
+//     in an instant; unless it was recorded WOKEN, or lay in the queue though more workers slept than are on their way,
+//     since those had fallen asleep.
 //   Standing tasks (dag_task_stands) are those that a pool had when recording began, since the program ran before.
 //     Workers that were there then come first: each begins with the task that it had or took up next, its time before
 //     that passing as recorded, or else is free. All other standing tasks lie in the queue from the first instant, in
-//     the order in which they were recorded to start; who takes one up spends what its pick-up was recorded to take.
-//     A resized pool has its further workers from that instant on, as far as there is something in the queue. No spawn
-//     of theirs is simulated, and the edit finds no site that it could change them by.
+//     the order in which they were recorded to start; a worker that takes one up spends what its pick-up was recorded
+//     to take. A resized pool has its further workers from that instant on, as far as there is something in the queue.
+//     No spawn of theirs is simulated, and the edit finds no site that it could change them by.
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or
-//     makes one while there are fewer than the parallelism or none runs. Who comes takes what it then finds, or goes
-//     idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took to wake
-//     up and take what it then took, where one was idle and called for at that spawn, or as the recorded worker that it
-//     is took from its making; else the pool's mean. Who is woken as recorded has what he takes so
-//     long before its start as he had it for sure: since he was busy, or since who had spawned it came to await it, and
-//     found it gone. A worker that has been idle for no longer than its pool's take to look around before they go idle
-//     finds the task as one that queued. A bracket stays as recorded unless only one of the recorded and this one made
-//     a worker. A worker that waits for a task of its pool that is not done runs it if it is in its own deque, else the
-//     oldest of the worker with the most among those who work for it: who stole what they run from it, or from one who
-//     did (three steps at most). Helping anybody else could bury a task under one that waits for it. What it took from
-//     others costs the mean of what waiters took from others, unless it was recorded so. If it finds nothing it sleeps
-//     until the result comes, and does not count as running. What a waiter did in its wait behind tasks that it helped
-//     with (making a spare), it does once it finds no more; and what kept it from a core behind the last of them, comes
+//     makes one while there are fewer than the parallelism or none runs. The worker that comes takes what it then
+//     finds, or goes idle. It needs as long as the spawned task's pick-up if that was WOKEN, or as the next worker took
+//     to wake up and take what it then took, where one was idle and called for at that spawn, or as the recorded worker
+//     that it is took from its making; else the pool's mean. One that is woken as recorded has what it takes so long
+//     before its start as it had it for sure: since it was busy, or since the spawner came to await it, and found it
+//     gone. A worker that has been idle for no longer than its pool's take to look around before they go idle finds the
+//     task as one that queued. A bracket stays as recorded unless only one of the recorded and this one made a worker.
+//     A worker that waits for a task of its pool that is not done runs it if it is in its own deque, else the oldest of
+//     the worker with the most among those that work for it: that stole what they run from it, or from one that did
+//     (three steps at most). Helping any other could bury a task under one that waits for it. What it took from others
+//     costs the mean of what waiters took from others, unless it was recorded so. If it finds nothing it sleeps until
+//     the result comes, and does not count as running. What a waiter did in its wait behind tasks that it helped with
+//     (making a spare), it does once it finds no more; and what kept it from a core behind the last of them, comes
 //     behind that one, or behind whatever it helps with if that runs elsewhere. An idle worker is woken in its place; a
-//     spare is made if nobody else runs, beyond the recorded number of workers only if something is queued. Waits that
+//     spare is made if no other runs, beyond the recorded number of workers only if something is queued. Waits that
 //     did not sleep when recorded and do now take the mean wake-up to end, or nothing if they are shorter than that.
 //     Where several tasks bring about together what is awaited (CountedCompleter), a waiter that helped in the
 //     recording runs its own newest that was helped with. A thread that is no worker of the pool runs what it waits for
@@ -114,22 +114,22 @@
 //     what edges did, which compute evenly while they are awake; but no more than left edges, while they were awake,
 //     the cores for (0.99 of) what they computed, whatever others took while the program slept. Of n processes that are
 //     awake each has min(1, (cores - b) / n) of a core. In a run these stretches end when as much has been computed in
-//     all as had been by fair shares, but no later than recorded (pauses left out): who leaves cores less to do makes
+//     all as had been by fair shares, but no later than recorded (pauses left out): what leaves cores less to do makes
 //     others do no more. With fewer cores than recorded others take the same part of them, for as much longer, with
-//     more as many. Schedulers are not that fair: slices of time, who woke up first, what a core was busy with. What an
-//     edge got of the shares that were fair while it was awake, less what it computed, is its residual. As the
+//     more as many. Schedulers are not that fair: slices of time, which woke up first, what a core was busy with. What
+//     an edge got of the shares that were fair while it was awake, less what it computed, is its residual. As the
 //     recording is replayed it gets all of that again, and so takes as long as it did; and what part of a core it has
 //     to do without meanwhile is kept. Under an edit its residual comes back in proportion to what it has to do without
-//     then: nobody waits for a core who has one. Nor does anybody compute for less than compute_ns. A waiter's bad
+//     then: no process waits for a core that has one. Nor does any compute for less than compute_ns. A waiter's bad
 //     residual before it found a task to help with comes back before it looks for one.
 //   Carriers. A virtual thread computes on one of as many carriers as its scheduler has, a plan says, or, on other
-//     cores, there are; who has none waits in the order in which they became ready, and its first vertex comes when it
-//     has one. It keeps that until it sleeps; where it was pinned, for as long as it slept so when recorded, or until
-//     the wait is over in which it was. Where more were pinned at once than there are carriers the JVM made others, and
-//     nobody keeps one asleep.
+//     cores, there are; a process that has none waits in the order in which they became ready, and its first vertex
+//     comes when it has one. It keeps that until it sleeps; where it was pinned, for as long as it slept so when
+//     recorded, or until the wait is over in which it was. Where more were pinned at once than there are carriers the
+//     JVM made others, and nothing keeps one asleep.
 //   First use. Where an edge slept since something was done for the first time (costs.h), in CPU it sleeps until the
 //     first task of its site has been there for as long as that took, but no longer than it did; if that comes later
-//     than it, as long as it did. What is done but once is done by whoever did it when recorded.
+//     than it, as long as it did. What is done but once is done by the process that did it when recorded.
 //   Merge. At a spawn of a member that is not its group's last, nothing happens and no time passes. At the last one's
 //     the group is spawned as one task: the members' bodies run one after the other, from the first, with the last
 //     one's bracket and pick-up; every result of a member is there when the group ends. What the spawner computed
