@@ -37,7 +37,8 @@ static struct pair pair_at(const struct dag *dag, uint32_t body, uint32_t v) {
 
 // Whether a vertex ends a wait for a task that was there already: both its vertices stand for one event.
 static bool is_taken(const struct dag *dag, uint32_t v) {
-    return v > 0 && dag->vertices.kind[v - 1] == VERTEX_WAIT_BEGIN && dag->vertices.event[v] == dag->vertices.event[v - 1];
+    return v > 0 && dag->vertices.kind[v - 1] == VERTEX_WAIT_BEGIN &&
+           dag->vertices.event[v] == dag->vertices.event[v - 1];
 }
 
 static bool waits_for_task(const struct dag *dag, uint32_t v) {
