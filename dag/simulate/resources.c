@@ -208,11 +208,16 @@ static bool fits(const struct simulation *sim, uint32_t index, uint32_t ask) {
     return !queues;
 }
 
+// Whether it computes, or waits for a carrier to do so: it has been woken, and comes to look for itself.
+static bool is_awake(const struct process *process) {
+    return process->edge.state == EDGE_COMPUTES || process->edge.state == EDGE_READY;
+}
+
 // The waiter that was called last, and is not awake yet; DAG_NONE: there is none.
 static uint32_t last_called(const struct simulation *sim, const struct resource *resource) {
     uint32_t last = DAG_NONE;
     for (uint32_t i = resource->first; i != DAG_NONE; i = sim->processes[i].wait.next) {
-        if (sim->processes[i].wait.state == ASK_CALLED && sim->processes[i].edge.state != EDGE_COMPUTES) last = i;
+        if (sim->processes[i].wait.state == ASK_CALLED && !is_awake(&sim->processes[i])) last = i;
     }
     return last;
 }
