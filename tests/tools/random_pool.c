@@ -526,6 +526,8 @@ static void wait_for(struct play *play, struct actor *actor, const struct progra
         return;
     }
     uint64_t wait = tb_wait(for_task ? WAIT_FOR_TASK : WAIT_FOR_POOL, play->sites[step->what % SITES]);
+    const uint64_t limit_ns = for_task ? play->options->wait_limit_ns : 0;
+    if (limit_ns) emit_at(play, actor, now_ns(play) - 2, (const uint64_t[4]){EVENT_LIMIT, limit_ns});
     tell_queued(play, actor);
     EMIT(play, actor, EVENT_WAIT_BEGIN, target, cpu_of(actor), wait);
     actor->state = AWAITING;

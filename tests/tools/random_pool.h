@@ -82,15 +82,16 @@ struct random_pool {
         uint32_t capacity;
         bool fair;
     } resources[RANDOM_RESOURCES_MAX];
-    bool limits;      // some tasks go on without a resource when their time is up
-    uint32_t tasks;   // at most, main included
-    uint64_t work_ns; // of a step, at most; a task has one to four steps
-    bool sleeps;      // some steps sleep
-    bool threads;     // some tasks have a thread of their own
-    bool waits;       // coordinators wait for their tasks
-    bool helps;       // waiters of stealing pools take up others' tasks, and not only what they wait for
-    bool dies_out;    // recording goes on until all workers have retired that will
-    bool shuts_down;  // all tasks are awaited, then main shuts all pools down and awaits their termination
+    bool limits;            // some tasks go on without a resource when their time is up
+    uint32_t tasks;         // at most, main included
+    uint64_t work_ns;       // of a step, at most; a task has one to four steps
+    bool sleeps;            // some steps sleep
+    bool threads;           // some tasks have a thread of their own
+    bool waits;             // coordinators wait for their tasks
+    uint64_t wait_limit_ns; // for no longer than this, which must be longer than any wait; 0: as long as it takes
+    bool helps;             // waiters of stealing pools take up others' tasks, and not only what they wait for
+    bool dies_out;          // recording goes on until all workers have retired that will
+    bool shuts_down;        // all tasks are awaited, then main shuts all pools down and awaits their termination
     bool measured; // boundaries around brackets and where sleeps begin and end, so that what each edge computed can be
                    // told exactly
     uint64_t bracket_ns[DISPATCH_KINDS], pickup_ns[DISPATCH_KINDS], wakeup_ns, jitter_ns;

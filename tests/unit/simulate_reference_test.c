@@ -448,6 +448,31 @@ static void test_idling_equals_reference(void **state) {
         fail_msg("%lu compared, %lu idled out", (unsigned long)compared, (unsigned long)idled_out);
 }
 
+// Limits of waits for results that no wait comes near change nothing: the reference does not know them.
+static void test_limits_out_of_reach(void **state) {
+    (void)state;
+    uint64_t limited = 0;
+    compared = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_wait_limits(&fixture, seed, seed % 2 ? 0 : 1 + seed / 2 % 4);
+        limited += fixture.dag->await_count;
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            const struct model model = {.kind = i % 2 && seed % 2 == 0 ? MODEL_CPU : MODEL_POOL,
+                                        .cores = (double)random_below(&source, 5)};
+            random_edit(&fixture, &source, i == 0 ? 0 : EDIT_ALL);
+            if (!simulates(&fixture.edit, model.kind)) continue;
+            simulation_run(fixture.simulation, &fixture.edit, &model);
+            if (simulation_outcomes(fixture.simulation).alone > 0) continue; // it would have waited for ever
+            compare(&fixture, &model, model.kind == MODEL_CPU ? CPU_TOLERANCE_NS : 0, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    if (limited < cases || compared < 2 * cases)
+        fail_msg("%lu waits with a limit, %lu compared", (unsigned long)limited, (unsigned long)compared);
+}
+
 // Pools that steal, of which a few waiters also helped others when recorded.
 static void open_stealing(struct simulate_fixture *fixture, uint64_t seed) {
     struct random_pool options = random_pool_options(seed, 0);
@@ -923,6 +948,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_cpu_equals_reference),
         cmocka_unit_test(test_replay_of_idling_is_exact),
         cmocka_unit_test(test_idling_equals_reference),
+        cmocka_unit_test(test_limits_out_of_reach),
         cmocka_unit_test(test_background_equals_reference),
         cmocka_unit_test(test_no_background_changes_nothing),
         cmocka_unit_test(test_null_replay),
