@@ -63,9 +63,14 @@ static void give_back(struct simulation *sim, uint32_t index) {
     cores_join(&sim->cores, next, now_ns, process->edge.compute_ns, process->edge.residual);
 }
 
+// Of a wait that there was none of when recorded nothing tells that it would be pinned in it.
+static bool waits_anew(const struct simulation *sim, const struct process *process) {
+    return process->wait.state != ASK_NOT && sim->dag->vertices.kind[process->vertex] == VERTEX_HELD;
+}
+
 // For how much of a sleep on the way to its next vertex, of so long a one, it keeps its carrier.
 static int64_t pinned_ns(const struct simulation *sim, const struct process *process, int64_t asleep_ns) {
-    bool may_be = sim->carriers.pins && process->vertex < STEP_LEAST;
+    bool may_be = sim->carriers.pins && process->vertex < STEP_LEAST && !waits_anew(sim, process);
     return may_be ? dag_pinned_ns(sim->dag, process->vertex, asleep_ns) : 0;
 }
 

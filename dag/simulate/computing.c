@@ -58,6 +58,13 @@ static bool is_virtual(const struct simulation *sim, const struct process *proce
     return index < sim->dag->thread_count && sim->dag->threads[index].is_virtual;
 }
 
+// What a process does when it is woken. On a carrier: whatever it then takes or does comes once it has one, though it
+// computes nothing that is known.
+static bool begin_woken(const struct simulation *sim, struct process *process, int64_t joins_ns, int64_t compute_ns,
+                        struct cores_residual residual) {
+    return begin_edge(process, joins_ns, compute_ns, compute_ns, residual) || is_virtual(sim, process);
+}
+
 // Of a vertex that sleeps for its cause: it is awake in the end, as it was, or as who slept was on the mean.
 static bool begin_waking(struct simulation *sim, struct process *process, int64_t woken_ns, int64_t *time_ns) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
@@ -74,7 +81,7 @@ static bool begin_waking(struct simulation *sim, struct process *process, int64_
     int64_t compute_ns = min_ns(sleeps_anew(sim, process) ? max_ns(own_ns, mean_ns) : own_ns, late_ns - queued_ns);
     struct cores_residual residual = sim->recorded.residuals[v];
     if (queued_ns == 0 && residual.more_ns > 0) residual.more_ns = 0;
-    return begin_edge(process, *time_ns - compute_ns, compute_ns, compute_ns, residual);
+    return begin_woken(sim, process, *time_ns - compute_ns, compute_ns, residual);
 }
 
 // Whether it is the start of a body in whose pick-up nothing was computed: by one who slept until then.
@@ -96,7 +103,7 @@ static bool begin_waking_anew(const struct simulation *sim, struct process *proc
     int64_t late_ns = max_ns(*time_ns - process->wait.called_ns, 0),
             mean_ns = (int64_t)(sim->costs->waking.mean_ns + 0.5);
     int64_t compute_ns = min_ns(mean_ns, late_ns);
-    return begin_edge(process, *time_ns - compute_ns, compute_ns, compute_ns, (struct cores_residual){0});
+    return begin_woken(sim, process, *time_ns - compute_ns, compute_ns, (struct cores_residual){0});
 }
 
 bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) {

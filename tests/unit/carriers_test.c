@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum { MS = 1000000, NEAR = 10 };
-enum { FIRST = 10, SECOND, CARRIER }; // threads
-enum { A = 1, B, REMOTE };            // tasks: run() of the first, of the second, and one on a worker
+enum { FIRST = 10, SECOND, CARRIER, THIRD }; // threads
+enum { A = 1, B, REMOTE, C };                // tasks: run() of the first, of the second, one on a worker, of the third
 
 static struct by_hand begin(int32_t carriers) {
     struct by_hand p = by_hand_new(NULL, 1);
@@ -206,6 +206,45 @@ static void test_pinned_waiters_may_leave_no_carrier(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// The second waits for a permit that the first gives back at 5.2. It is woken, and ready for the only carrier, when the
+// first takes the permit again at 5.9, which it gives back at 6.0: the second stays in the carriers' line all the
+// while.
+static void test_what_is_ready_is_not_called_off(void **state) {
+    (void)state;
+    struct by_hand p = begin(1);
+    const uint64_t permit = 900, one = want_operand(1, false, 0);
+    tb_resource(p.tb, permit, RESOURCE_PERMITS, 1, 0);
+    spawn_thread(&p, 1 * MS, A);
+    spawn_thread(&p, 2 * MS, B);
+    tb_thread(p.tb, THIRD, "", THREAD_VIRTUAL);
+    spawn_thread(&p, 5400000, C);
+    begin_thread(&p, FIRST, 1100000, A, 0);
+    tb_event(p.tb, FIRST, 1200000, EVENT_HELD, permit, one);
+    tb_event(p.tb, FIRST, 2100000, EVENT_UNMOUNT, CARRIER, 1 * MS + 1);
+    tb_event(p.tb, FIRST, 5098999, EVENT_READY, 1);
+    tb_event(p.tb, FIRST, 5099000, EVENT_MOUNT, CARRIER, 1 * MS + 1);
+    tb_event(p.tb, FIRST, 5200000, EVENT_RELEASED, permit, one);
+    tb_event(p.tb, FIRST, 5900000, EVENT_HELD, permit, one);
+    tb_event(p.tb, FIRST, 6000000, EVENT_RELEASED, permit, one);
+    end_thread(&p, FIRST, 6100000, A, 2 * MS + 1);
+    begin_thread(&p, SECOND, 2200000, B, 0);
+    tb_event(p.tb, SECOND, 2300000, EVENT_ACQUIRE_BEGIN, permit, 100001, one);
+    tb_event(p.tb, SECOND, 2300010, EVENT_UNMOUNT, CARRIER, 100001);
+    tb_event(p.tb, SECOND, 6199000, EVENT_READY, 900000);
+    tb_event(p.tb, SECOND, 6199100, EVENT_MOUNT, CARRIER, 100001);
+    tb_event(p.tb, SECOND, 6200000, EVENT_ACQUIRED, permit, 100101);
+    tb_event(p.tb, SECOND, 6300000, EVENT_RELEASED, permit, one);
+    end_thread(&p, SECOND, 7200000, B, 1100101);
+    begin_thread(&p, THIRD, 7300000, C, 1800000);
+    end_thread(&p, THIRD, 7800000, C, 500001);
+    open_until(&p, 20 * MS);
+    const struct dag *run = by_hand_simulate(&p, MODEL_CPU);
+    assert_near(run->vertices.time_ns[end_of(run, A)], 6100000);
+    assert_in_range(run->vertices.time_ns[end_of(run, B)], 7000000, 7300000);
+    assert_in_range(run->vertices.time_ns[end_of(run, C)], 7500000, 7900000);
+    simulate_fixture_close(&p.fixture);
+}
+
 // One carrier, and both are pinned from 2.1 to 40: the JVM has made another.
 static void test_where_carriers_are_made_up_for_nobody_keeps_his(void **state) {
     (void)state;
@@ -268,6 +307,7 @@ int main(void) {
         cmocka_unit_test(test_who_waits_pinned_keeps_it_until_the_wait_is_over),
         cmocka_unit_test(test_who_stayed_mounted_keeps_it),
         cmocka_unit_test(test_pinned_waiters_may_leave_no_carrier),
+        cmocka_unit_test(test_what_is_ready_is_not_called_off),
         cmocka_unit_test(test_where_carriers_are_made_up_for_nobody_keeps_his),
         cmocka_unit_test(test_carriers_are_waited_for_and_held),
         cmocka_unit_test(test_what_was_waited_is_told_once_by_an_estimate),
