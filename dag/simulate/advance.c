@@ -25,49 +25,69 @@ static int64_t rated(const struct simulation *sim, uint32_t index, uint32_t v, i
     return (int64_t)((double)edge_ns / sim->rate);
 }
 
-// Whether the process's next vertex can have its time; if not, process->awaits says what it has to await first.
-static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
+// Each of these: whether the process's next vertex can have its time; if not, process->awaits says what comes first.
+
+static bool find_beginning(const struct simulation *sim, struct process *process, uint32_t index, uint32_t cause,
+                           int64_t *time_ns) {
     const struct dag *dag = sim->dag;
-    struct process *process = &sim->processes[index];
-    if (process->vertex >= STEP_LEAST) {
-        *time_ns = process->now_ns + process->lead.ns;
+    bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
+    struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, process->vertex, index, removed);
+    process->awaits = start.cause;
+    if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
+    *time_ns =
+        start.cause == DAG_NONE ? dag->vertices.time_ns[process->vertex] : sim->time_ns[start.cause] + start.delay_ns;
+    return true;
+}
+
+static bool find_end_of_wait(struct simulation *sim, struct process *process, uint32_t index, uint32_t cause,
+                             const struct reach *reach, int64_t *time_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    uint32_t v = process->vertex;
+    int64_t cause_ns = sim->time_ns[cause];
+    process->awaits = cause;
+    if (cause_ns == DAG_PENDING) return false;
+    if (sim->frames[process->frame].kind != FRAME_DONOR && process_finds_result(sim, process)) {
+        *time_ns = process->now_ns;
         return true;
     }
-    uint32_t v = process->vertex, cause = await_cause(sim, process);
+    int64_t wakeup_ns = process->steal.blocked ? stealing_wakeup_ns(sim, index, cause_ns) : sim->dag->wakeup_ns;
+    *time_ns = rule_apply(vertices->rule[v], vertices->time_ns[v], *reach, cause_ns,
+                          vertices->time_ns[vertices->cause[v]], wakeup_ns);
+    return true;
+}
+
+// Of a wait whose limit races its result: whether that is open, or its end is found; if none, it ends as any other
+// does.
+enum race { RACE_NONE, RACE_OPEN, RACE_ENDS };
+
+static enum race find_end_of_race(struct simulation *sim, struct process *process, uint32_t index, uint32_t cause,
+                                  int64_t *time_ns) {
+    if (!await_races(sim, process)) return RACE_NONE;
+    enum await_outcome outcome = await_look(sim, index, cause);
+    process->awaits = cause;
+    if (outcome == AWAIT_OPEN) return RACE_OPEN;
+    if (outcome != AWAIT_GAVE_UP && sim->dag->vertices.cause[process->vertex] != DAG_NONE) return RACE_NONE;
+    *time_ns = await_ends_ns(sim, process, cause);
+    return RACE_ENDS;
+}
+
+static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) {
+    struct process *process = &sim->processes[index];
+    uint32_t v = process->vertex;
+    *time_ns = process->now_ns + process->lead.ns;
+    if (v >= STEP_LEAST) return true;
+    uint32_t cause = await_cause(sim, process);
     const struct frame *frame = &sim->frames[process->frame];
     struct reach reach = {process->now_ns, process->lead.ns + frame->preempted_ns, frame->since_ns};
     process->awaits = DAG_NONE;
-    if (await_races(sim, process)) {
-        enum await_outcome outcome = await_look(sim, index, cause);
-        process->awaits = cause;
-        if (outcome == AWAIT_OPEN) return false;
-        if (outcome == AWAIT_GAVE_UP || dag->vertices.cause[v] == DAG_NONE) {
-            *time_ns = await_ends_ns(sim, process, cause);
-            return true;
-        }
-    }
-    if (dag->vertices.rule[v] == RULE_BEGIN && !process->entered) {
-        bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
-        struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, v, index, removed);
-        process->awaits = start.cause;
-        if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
-        *time_ns = start.cause == DAG_NONE ? dag->vertices.time_ns[v] : sim->time_ns[start.cause] + start.delay_ns;
-    } else if (cause != DAG_NONE && !process->entered) {
-        process->awaits = cause;
-        if (sim->time_ns[cause] == DAG_PENDING) return false;
-        if (frame->kind != FRAME_DONOR && process_finds_result(sim, process)) {
-            *time_ns = process->now_ns;
-            return true;
-        }
-        int64_t cause_ns = sim->time_ns[cause];
-        int64_t wakeup_ns = process->steal.blocked ? stealing_wakeup_ns(sim, index, cause_ns) : dag->wakeup_ns;
-        *time_ns = rule_apply(dag->vertices.rule[v], dag->vertices.time_ns[v], reach, cause_ns,
-                              dag->vertices.time_ns[dag->vertices.cause[v]], wakeup_ns);
-    } else {
-        struct amortised amortised = amortised_of_edge(sim, v);
-        reach.lead_ns -= amortised.compute_ns + amortised.queued_ns;
-        *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + dag->vertices.time_ns[v] - reach.since_ns);
-    }
+    enum race race = find_end_of_race(sim, process, index, cause, time_ns);
+    if (race != RACE_NONE) return race == RACE_ENDS;
+    if (sim->dag->vertices.rule[v] == RULE_BEGIN && !process->entered)
+        return find_beginning(sim, process, index, cause, time_ns);
+    if (cause != DAG_NONE && !process->entered) return find_end_of_wait(sim, process, index, cause, &reach, time_ns);
+    struct amortised amortised = amortised_of_edge(sim, v);
+    reach.lead_ns -= amortised.compute_ns + amortised.queued_ns;
+    *time_ns = reach.before_ns + rated(sim, index, v, reach.lead_ns + sim->dag->vertices.time_ns[v] - reach.since_ns);
     return true;
 }
 
