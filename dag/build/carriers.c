@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Carriers of virtual threads as a resource, and who keeps one while he does not compute. A virtual thread that is
-// mounted computes, waits for a core, or is pinned: it sleeps and keeps its carrier, since it is in native code, in the
-// initialiser of a class or, before JDK 24, in a monitor (JEP 491). On an edge for all of which it was mounted it kept
-// its carrier whatever it did. Of others the first two are measured; what is left of the time for which it was mounted,
-// but for the JVM's pauses, is the third.
+// Carriers of virtual threads as a resource, and the threads that keep one while they do not compute. A virtual thread
+// that is mounted computes, waits for a core, or is pinned: it sleeps and keeps its carrier, since it is in native
+// code, in the initialiser of a class or, before JDK 24, in a monitor (JEP 491). On an edge for all of which it was
+// mounted it kept its carrier whatever it did. Of others the first two are measured; what is left of the time for which
+// it was mounted, but for the JVM's pauses, is the third.
 #include "dag/build/builder.h"
 #include "dag/edge.h"
 #include "dag/ns.h"
@@ -70,7 +70,7 @@ static int64_t pinned_in_wait_ns(const struct dag *dag, const struct mounted_edg
     return dag->vertices.time_ns[v] - dag->vertices.time_ns[v - 1];
 }
 
-// Where the kernel does not account for waits for a core, nobody knows that who did not compute had one.
+// Where the kernel does not account for waits for a core, a thread that did not compute may have waited for one.
 static int64_t pinned_in_part_ns(const struct dag *dag, const struct mounted_edge *edge) {
     if (!dag->trace->events_of_kind[EVENT_RUN_DELAY]) return 0;
     const uint32_t v = edge->vertex;

@@ -32,7 +32,7 @@ bool can_be_repeated(const struct dag *dag, uint32_t task, uint32_t from) {
 
 // ---- bodies of tasks that were cancelled before they began
 
-// And was cancelled by who gave up.
+// And was cancelled by the body that gave up.
 static bool never_began(const struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     return task->start == DAG_NONE && task->spawn_begin != DAG_NONE && task->site < sim->dag->site_count &&

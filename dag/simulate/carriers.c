@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Carriers of virtual threads, where threads share the cores: a virtual thread computes on a carrier, and keeps that
-// until it sleeps, since virtual threads do not share time (JEP 444). Who is pinned keeps his while he sleeps, too: for
-// as long as he did when recorded, or, where he waits for another thread, until that wait is over. There are as many as
-// the scheduler's parallelism, or on other cores as many as these; whatever is ready when all are taken waits in the
-// order in which it became so.
+// until it sleeps, since virtual threads do not share time (JEP 444). A pinned one keeps its carrier while it sleeps,
+// too: for as long as it did when recorded, or, where it waits for another thread, until that wait is over. There are
+// as many as the scheduler's parallelism, or on other cores as many as these; whatever is ready when all are taken
+// waits in the order in which it became so.
 #include "dag/simulate/carriers.h"
 
 #include "dag/ns.h"

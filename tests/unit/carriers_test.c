@@ -114,7 +114,7 @@ static void test_carriers_are_a_resource(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-static void test_who_is_pinned_keeps_his_carrier(void **state) {
+static void test_a_pinned_thread_keeps_its_carrier(void **state) {
     (void)state;
     struct by_hand p = two_sleepers(true);
     assert_begins(&p, A, 1100000);
@@ -124,7 +124,7 @@ static void test_who_is_pinned_keeps_his_carrier(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-static void test_who_sleeps_gives_it_back(void **state) {
+static void test_a_sleeper_gives_it_back(void **state) {
     (void)state;
     struct by_hand p = two_sleepers(false);
     assert_int_equal(dag_pinned_ns(p.fixture.dag, end_of(p.fixture.dag, A), 39 * MS), 0);
@@ -151,7 +151,7 @@ static struct by_hand waiter_and_other(void) {
     return p;
 }
 
-static void test_who_waits_pinned_keeps_it_until_the_wait_is_over(void **state) {
+static void test_a_pinned_waiter_keeps_it_until_the_wait_is_over(void **state) {
     (void)state;
     struct by_hand p = waiter_and_other();
     assert_begins(&p, B, 42100000); // as the first ends
@@ -162,7 +162,7 @@ static void test_who_waits_pinned_keeps_it_until_the_wait_is_over(void **state) 
 
 // Beside computing the first takes 0.1 ms that nothing accounts for, and asks for a lock at 2.1, for which it waits for
 // 0.02: it is mounted all the while. So the second begins when it ends, at 12.2.
-static void test_who_stayed_mounted_keeps_it(void **state) {
+static void test_a_mounted_thread_keeps_it(void **state) {
     (void)state;
     struct by_hand p = begin(1);
     const uint64_t lock = 900;
@@ -246,7 +246,7 @@ static void test_what_is_ready_is_not_called_off(void **state) {
 }
 
 // One carrier, and both are pinned from 2.1 to 40: the JVM has made another.
-static void test_where_carriers_are_made_up_for_nobody_keeps_his(void **state) {
+static void test_where_carriers_are_made_up_for_none_is_kept(void **state) {
     (void)state;
     struct by_hand p = begin(1);
     spawn_thread(&p, 1 * MS, A);
@@ -302,13 +302,13 @@ static void test_what_was_waited_is_told_once_by_an_estimate(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_carriers_are_a_resource),
-        cmocka_unit_test(test_who_is_pinned_keeps_his_carrier),
-        cmocka_unit_test(test_who_sleeps_gives_it_back),
-        cmocka_unit_test(test_who_waits_pinned_keeps_it_until_the_wait_is_over),
-        cmocka_unit_test(test_who_stayed_mounted_keeps_it),
+        cmocka_unit_test(test_a_pinned_thread_keeps_its_carrier),
+        cmocka_unit_test(test_a_sleeper_gives_it_back),
+        cmocka_unit_test(test_a_pinned_waiter_keeps_it_until_the_wait_is_over),
+        cmocka_unit_test(test_a_mounted_thread_keeps_it),
         cmocka_unit_test(test_pinned_waiters_may_leave_no_carrier),
         cmocka_unit_test(test_what_is_ready_is_not_called_off),
-        cmocka_unit_test(test_where_carriers_are_made_up_for_nobody_keeps_his),
+        cmocka_unit_test(test_where_carriers_are_made_up_for_none_is_kept),
         cmocka_unit_test(test_carriers_are_waited_for_and_held),
         cmocka_unit_test(test_what_was_waited_is_told_once_by_an_estimate),
     };
