@@ -68,7 +68,7 @@ static inline void pairing_wait_end(struct pairing *pairing, uint32_t at, bool c
     pairing->action[at] = ACTION_WAKE;
 }
 
-// Who has to get a lock while he waits is asleep for what he waits for.
+// A thread that has to get a lock while it waits is asleep for what it waits for.
 static inline void pairing_acquire(struct pairing *pairing, uint32_t at) {
     bool waits = pairing->depth > 0 && !pairing_is_active(pairing);
     pairing->action[at] = waits ? ACTION_NONE : ACTION_BLOCK;

@@ -300,8 +300,8 @@ static size_t join_lines(struct resource_place *places, size_t count) {
 
 // Messages go through a queue, and signals through permits: nothing holds them.
 static bool is_held(const struct dag_resource *resource) {
-    return (resource->kind != RESOURCE_QUEUE && resource->kind != RESOURCE_PERMITS) || resource->goes_round ||
-           (resource->kind == RESOURCE_PERMITS && resource->capacity <= 0);
+    bool signals = resource->kind == RESOURCE_PERMITS && resource->capacity > 0;
+    return resource->goes_round || (resource->kind != RESOURCE_QUEUE && !signals);
 }
 
 // What was never given back is held to the window's end, what was never taken was held from its beginning. But where

@@ -174,7 +174,8 @@ const char *model_refusal(enum model_kind model, const struct improvement *impro
     const unsigned needed =
         KIND_BIT(improvement->kind) | (improvement->first == FIRST_STAGE_ON_POOL ? KINDS_ON_POOL : 0);
     if (model != MODEL_CPU && is_of_carriers(improvement))
-        return "who has a carrier follows from who computes, which only the model cpu shares out: use --model cpu";
+        return "which thread has a carrier follows from when it computes, which only the model cpu settles: use "
+               "--model cpu";
     if ((model_kinds(model) & needed) == needed) return NULL;
     return "the model dag keeps threads as recorded and dispatches no task anew: use --model pool or --model cpu";
 }

@@ -4,7 +4,8 @@
 // contexts, sites and paths, and due.c for due times; cause.c finds each vertex's cause and rule; skew.c makes times
 // agree with them; resources.c says which thread had what, and what a wait for it waited for; machine.c reads the JVM's
 // own stream; compute.c shares out what was measured; dispatch.c and pools.c say how tasks and pools met; carriers.c
-// who kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by side (base/hands.h).
+// which virtual threads kept a carrier asleep. Of large traces two threads do what can be done by pieces, or side by
+// side (base/hands.h).
 #ifndef REHYPE_DAG_BUILDER_H
 #define REHYPE_DAG_BUILDER_H
 

@@ -18,8 +18,8 @@ static void pass(struct mounting *mounting, bool mounted, int64_t now_ns) {
     mounting->since_ns = now_ns;
 }
 
-// Who is mounted again where it was, and was not ready before, had asked to be unmounted, and could not be. Before it
-// is mounted first there is but the beginning of its thread.
+// A thread that is mounted again where it was, and was not ready before, had asked to be unmounted, and could not be.
+// Before it is mounted first there is but the beginning of its thread.
 static void note_event(struct mounting *mounting, const struct event *event, bool tells_ready) {
     bool stays;
     switch (event->kind) {
@@ -63,7 +63,8 @@ static int64_t asleep_ns(const struct dag *dag, uint32_t v) {
     return edge_asleep_ns(dag, v, dag->vertices.time_ns[v - 1]);
 }
 
-// Who was mounted for a moment of waiting, and had not asked to be unmounted, would have been in a longer wait.
+// A thread that was mounted for a moment of waiting, and had not asked to be unmounted, would have been in a longer
+// wait.
 static int64_t pinned_in_wait_ns(const struct dag *dag, const struct mounted_edge *edge) {
     const uint32_t v = edge->vertex;
     if (edge->refused || asleep_ns(dag, v) >= PINNED_LEAST_NS) return PINNED_WHOLE;

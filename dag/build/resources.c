@@ -97,6 +97,7 @@ struct replay {
     struct dag *dag;
     struct order_key *turns;
     uint32_t turn_count;
+    bool found_takings;   // that are not told: they are no turns yet
     struct count *counts; // a resource each
     struct ask_state *asks;
 };
@@ -160,7 +161,7 @@ static void change_level(struct count *count, int64_t units) {
     count->most = max_ns(count->most, count->level);
 }
 
-// Of what was made before recording began some was out then, and who had it may have given it back before that was
+// Of what was made before recording began some was out then, and its holder may have given it back before that was
 // recorded. What its taker gives back goes round, and does so from the beginning.
 static bool was_out_before(const struct dag_resource *resource, const struct dag_ask *ask) {
     return resource->capacity < 0 && ask->released != DAG_NONE;
@@ -198,6 +199,12 @@ static uint32_t last_vertex_by(const struct dag *dag, uint32_t released, int64_t
     return DAG_NONE;
 }
 
+static bool find_taking(struct replay *replay, struct dag_ask *ask) {
+    ask->had_at = last_vertex_by(replay->dag, ask->released, replay->counts[ask->resource].first_asked_ns);
+    replay->found_takings |= ask->had_at != DAG_NONE;
+    return ask->had_at != DAG_NONE;
+}
+
 // What is done to a resource is told from its first contention on. So a thread that gives back what it is not known to
 // have taken may have had it when the first one asked. It did not have it from the beginning of the recording: then it
 // would never be free where the thread comes later than it did.
@@ -208,8 +215,7 @@ static void count_lock_freed(struct replay *replay, struct dag_ask *ask) {
         ask->units = 0;
         return;
     }
-    ask->had_at = last_vertex_by(replay->dag, ask->released, count->first_asked_ns);
-    if (ask->had_at == DAG_NONE) resource->initial -= ask->units;
+    if (!find_taking(replay, ask)) resource->initial -= ask->units;
 }
 
 static void count_freed(struct replay *replay, struct dag_ask *ask) {
@@ -248,8 +254,7 @@ static void count_permits_had(struct replay *replay, struct dag_ask *ask) {
     struct count *count = &replay->counts[ask->resource];
     bool alone = ask->got == DAG_NONE, fits = count->had + ask->units <= resource->capacity;
     if (resource->kind != RESOURCE_PERMITS || !resource->goes_round || !alone || !fits) return;
-    ask->had_at = last_vertex_by(replay->dag, ask->released, count->first_asked_ns);
-    if (ask->had_at != DAG_NONE) count->had += ask->units;
+    if (find_taking(replay, ask)) count->had += ask->units;
 }
 
 // A capacity tells the most permits that there were, those included that nothing had taken before they were given.
@@ -569,7 +574,7 @@ static bool find_all(struct replay *replay) {
     find_what_goes_round(replay);
     for (uint32_t r = 0; r < replay->dag->resource_count; r++)
         replay->counts[r].available = replay->dag->resources[r].initial;
-    if (!sort_turns(replay)) return false; // with the takings that were found
+    if (replay->found_takings && !sort_turns(replay)) return false;
     find_causes_of_told(replay);
     return find_untold_causes(replay) && find_limits(replay->dag);
 }

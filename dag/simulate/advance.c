@@ -91,7 +91,7 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     return true;
 }
 
-// Whether it matters who comes first: the end of a task, or who cancels it.
+// Whether it matters what comes first: the end of a task, or its being cancelled.
 static bool settles_result(const struct simulation *sim, const struct process *process) {
     unsigned kind = sim->dag->vertices.kind[process->vertex];
     bool as_donor = sim->frames[process->frame].kind == FRAME_DONOR && (kind == VERTEX_END || kind == VERTEX_RESULT);

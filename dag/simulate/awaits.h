@@ -20,8 +20,8 @@ uint32_t await_cause_of_stage(const struct simulation *sim, uint32_t wait_end);
 bool await_races(const struct simulation *sim, const struct process *process);
 // How that comes out, if it is known yet: else the process has to wait for the result, or for its time to be up.
 enum await_outcome await_look(struct simulation *sim, uint32_t process, uint32_t cause);
-// When a wait ends that came out as process->limited says, where that is not what was recorded, or nobody was waited
-// for.
+// When a wait ends that came out as process->limited says, where that is not what was recorded, or the recorded wait
+// had no cause.
 int64_t await_ends_ns(const struct simulation *sim, const struct process *process, uint32_t cause);
 void await_time_is_up(struct simulation *sim, uint32_t process);
 // The process has passed the end of such a wait: it goes on as others did where it came out otherwise.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who gives up waiting for a task often cancels it. What was cancelled before it began was never seen to run; but where
-// nobody cancels it in time it does, like the task of its site that was spawned before it. What was cancelled under way
-// has its result when it ends, unless it is cancelled before.
+// A body that gives up waiting for a task often cancels it. A task that was cancelled before it began was never seen to
+// run; where it is not cancelled in time it does, like the task of its site that was spawned before it. What was
+// cancelled under way has its result when it ends, unless it is cancelled before.
 #include "dag/simulate/cancelled.h"
 
 #include "dag/propagate/rules.h"

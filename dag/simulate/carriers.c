@@ -36,7 +36,7 @@ void carriers_begin_run(struct simulation *sim, double cores) {
 bool carrier_take(struct simulation *sim, uint32_t index) {
     struct process *process = &sim->processes[index];
     struct carriers *carriers = &sim->carriers;
-    bool wants = index < sim->dag->thread_count && sim->dag->threads[index].is_virtual && !process->carried;
+    bool wants = process_is_virtual(sim, index) && !process->carried;
     if (!wants) return true;
     process->carried = carriers->idle > 0;
     carriers->idle -= process->carried;

@@ -54,8 +54,7 @@ static bool sleeps_anew(const struct simulation *sim, const struct process *proc
 }
 
 static bool is_virtual(const struct simulation *sim, const struct process *process) {
-    const size_t index = (size_t)(process - sim->processes);
-    return index < sim->dag->thread_count && sim->dag->threads[index].is_virtual;
+    return process_is_virtual(sim, (uint32_t)(process - sim->processes));
 }
 
 // What a process does when it is woken. On a carrier: whatever it then takes or does comes once it has one, though it

@@ -339,10 +339,6 @@ static inline __attribute__((always_inline)) void fetch_recorded(const struct la
     if (recorded->compute_ns) __builtin_prefetch(&recorded->compute_ns[source]);
 }
 
-static bool is_virtual(const struct simulation *sim, uint32_t index) {
-    return index < sim->dag->thread_count && sim->dag->threads[index].is_virtual;
-}
-
 // What one thread passed. What is computed up to what is no vertex belongs to the next that is one.
 static void lay_thread(const struct simulation *sim, uint32_t index) {
     const struct derive_work *work = sim->derive;
@@ -353,7 +349,7 @@ static void lay_thread(const struct simulation *sim, uint32_t index) {
                             work->now,          &work->caused[next], 0};
     struct effort carried = {0, 0};
     int64_t before_ns = log->count ? log->items[0].time_ns : 0;
-    if (log->count && is_virtual(sim, index)) before_ns -= log->items[0].queued_ns; // from when it was ready
+    if (log->count && process_is_virtual(sim, index)) before_ns -= log->items[0].queued_ns; // from when it was ready
     for (uint32_t i = 0; i < log->count; i++) {
         const struct passage *passage = &log->items[i];
         fetch_recorded(&laying, log, i + FETCHED_AHEAD);
@@ -565,7 +561,7 @@ static bool repeats_unspawned(const struct dag *dag, const struct dag_task *reco
     return recorded->spawner == DAG_NONE && dag->period_ns && dag->period_ns[recorded - dag->tasks] != 0;
 }
 
-// By who gave up waiting for it.
+// By a body that gave up waiting for it.
 static bool was_cancelled_queued(const struct simulation *sim, const struct dag_task *recorded) {
     return sim->races && recorded->result != DAG_NONE && sim->recorded.traits[recorded->result] & TRAIT_CANCELS;
 }

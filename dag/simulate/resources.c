@@ -11,7 +11,7 @@
 // A wait that was recorded, and of which nothing known was the cause, keeps its length; meanwhile something unknown has
 // the unit, where there is but one. A time limit is an event that races the grant: where both come at one time, the
 // grant counts. Where the outcome is another than recorded, the task goes on as another of its site did that had this
-// outcome (donors.c).
+// outcome (donors.c). Without one the outcome stays as recorded, whatever its limit says, and is counted.
 #include "dag/simulate/resources.h"
 
 #include "dag/ns.h"

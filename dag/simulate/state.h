@@ -237,6 +237,10 @@ static inline bool corrects(const struct simulation *sim, enum correction correc
     return costs_correct(sim->costs, correction);
 }
 
+static inline bool process_is_virtual(const struct simulation *sim, uint32_t index) {
+    return index < sim->dag->thread_count && sim->dag->threads[index].is_virtual;
+}
+
 // Whether the run dispatches a pool's tasks.
 static inline bool pool_governs(const struct simulation *sim, uint32_t pool) {
     return pool < sim->pool_count && sim->pools[pool].governs;

@@ -34,7 +34,7 @@ static void find_cancellings(struct simulation *sim, bool *gave_up) {
     }
 }
 
-// Whatever may come out otherwise is looked at, and its result may be awaited by who did not await it.
+// Whatever may come out otherwise is looked at, and its result may be awaited by a body that did not await it.
 static bool find_limits(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     uint8_t *traits = sim->recorded.traits;
