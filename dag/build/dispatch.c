@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How each task came to run, and what its worker did for it after its body. Known once times are repaired.
 #include "dag/build/builder.h"
-#include "dag/edit/chain.h"
+#include "dag/edit/move.h"
 #include "dag/ns.h"
 
 // Whether all that the worker did before was to begin, and to get at the queue's lock.
@@ -49,7 +49,7 @@ static uint32_t find_tail(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
     const struct dag_thread *thread = &dag->threads[task->thread];
     uint32_t tail = task->end, last = thread->first + thread->count - 1;
-    if (task->enclosing != DAG_NONE || chain_runs_in_place(task)) {
+    if (task->enclosing != DAG_NONE || move_is_in_place(task)) {
         bool result =
             tail < last && dag->vertices.kind[tail + 1] == VERTEX_RESULT && dag->vertices.task[tail + 1] == index;
         return tail + result;
@@ -67,7 +67,7 @@ static bool is_first_of_new(const struct dag *dag, const struct dag_task *task) 
 static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task *task) {
     bool dispatched = task->start != DAG_NONE && task->spawn_begin != DAG_NONE;
     if (!dispatched || task->flags & (TASK_MAIN | TASK_NESTED | TASK_HANDED_OVER)) return DISPATCH_NONE;
-    if (chain_runs_in_place(task)) return DISPATCH_CALLER;
+    if (move_is_in_place(task)) return DISPATCH_CALLER;
     if (task->enclosing != DAG_NONE) return DISPATCH_HELPED;
     if (task->flags & TASK_THREAD_RUN) return DISPATCH_THREAD;
     if (dag_due_ns(dag, task) != INT64_MIN)

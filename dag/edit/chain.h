@@ -5,6 +5,7 @@
 #define REHYPE_DAG_CHAIN_H
 
 #include "dag/edit/edit.h"
+#include "dag/edit/move.h"
 
 // The chain of a thread under an edit: its vertices in the order in which they would happen, bodies that moved in
 // included, bodies that moved out left out. Plain data (it may be copied) without a stack: the end of a body that moved
@@ -52,11 +53,6 @@ static inline bool chain_moves_out(const struct dag_edit *edit, uint32_t task) {
     return edit->inlined[task] || edit->staged[task] == FIRST_STAGE_ON_SPAWNER || (next != DAG_NONE && next != task);
 }
 
-// Whether the task's body lies in its own spawn bracket (caller-runs), so that inlining it moves nothing.
-static inline bool chain_runs_in_place(const struct dag_task *task) {
-    return task->spawn_begin < task->start && task->start < task->spawn_end;
-}
-
 // Kinds at which a task that is inlined comes in or drops out. Only the first vertex of a pick-up is ever looked at.
 static inline bool chain_may_move(unsigned kind) {
     return 1u << kind & (1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_IDLE | 1u << VERTEX_BUSY);
@@ -70,24 +66,12 @@ static inline enum dag_hop chain_visit(struct dag_chain *chain, uint32_t vertex,
     return HOP_VISIT;
 }
 
-// Bodies nest in brackets and bodies, so the task of the end just passed knows the way back: there is no stack to keep.
-// Nor can a step inside a body that moved in meet `end`, which is the first vertex of another thread.
-static inline enum dag_hop chain_leave(struct dag_chain *chain, const struct dag_task *task) {
-    chain->vertex = task->spawn_end;
-    chain->next = task->spawn_end + 1;
-    chain->since_ns = chain->dag->vertices.time_ns[task->spawn_end];
+static inline void chain_move(struct dag_chain *chain, struct edit_move move) {
+    chain->lead_ns += move.from_ns - chain->since_ns;
+    chain->since_ns = move.to_ns;
+    chain->vertex = move.to - 1;
+    chain->next = move.to;
     chain->visited = false;
-    return HOP_LEAVE;
-}
-
-static inline enum dag_hop chain_skip(struct dag_chain *chain, const struct dag_task *task) {
-    const int64_t *time_ns = chain->dag->vertices.time_ns;
-    if (task->enclosing != DAG_NONE) chain->lead_ns += time_ns[task->pickup] - chain->since_ns;
-    chain->since_ns = time_ns[task->end];
-    chain->vertex = task->end;
-    chain->next = task->end + 1;
-    chain->visited = false;
-    return HOP_SKIP;
 }
 
 static inline enum dag_hop chain_hop(struct dag_chain *chain) {
@@ -97,8 +81,11 @@ static inline enum dag_hop chain_hop(struct dag_chain *chain) {
         uint32_t at = chain->vertex;
         chain->since_ns = vertices->time_ns[at];
         chain->lead_ns = 0;
+        // Bodies nest in brackets and bodies, so the task of the end just passed knows the way back: there is no stack
+        // to keep. Nor can a step inside a body that moved in meet `end`, which is the first vertex of another thread.
         if (edited && vertices->kind[at] == VERTEX_END && chain_moves(chain->edit, vertices->task[at])) {
-            return chain_leave(chain, &chain->dag->tasks[vertices->task[at]]);
+            chain_move(chain, move_leave(chain->dag, &chain->dag->tasks[vertices->task[at]]));
+            return HOP_LEAVE;
         }
     }
     uint32_t next = chain->next;
@@ -107,10 +94,9 @@ static inline enum dag_hop chain_hop(struct dag_chain *chain) {
         return chain_visit(chain, next, false);
     }
     const struct dag_task *task = &chain->dag->tasks[vertices->task[next]];
-    if (vertices->kind[next] != VERTEX_SPAWN_BEGIN) return chain_skip(chain, task);
-    chain->lead_ns += vertices->time_ns[next] - chain->since_ns;
-    chain->since_ns = vertices->time_ns[task->start];
-    return chain_visit(chain, task->start, true);
+    bool skips = vertices->kind[next] != VERTEX_SPAWN_BEGIN;
+    chain_move(chain, skips ? move_skip(chain->dag, task, task->end, chain->since_ns) : move_enter(chain->dag, task));
+    return skips ? HOP_SKIP : chain_visit(chain, task->start, true);
 }
 
 #endif

@@ -53,13 +53,8 @@ static void break_segments(struct dag_run *run, uint32_t from, uint32_t to) {
     }
 }
 
-// What a worker did before a pick-up goes with the body, unless it is work itself; then it goes on as if it had come to
-// the body's end at once.
-static struct dag_move skip(const struct dag *dag, const struct dag_task *task) {
-    const int64_t *recorded_ns = dag->vertices.time_ns;
-    bool first = task->pickup == dag->threads[task->thread].first, works = task->enclosing != DAG_NONE;
-    uint32_t resumes = works || first ? task->pickup : task->pickup - 1;
-    return (struct dag_move){recorded_ns[resumes] - recorded_ns[task->end], task->end + 1, MOVE_SKIP};
+static void put_move(struct dag_run *run, uint32_t at, struct edit_move move, unsigned kind) {
+    *move_at(run, at) = (struct dag_move){move.from_ns - move.to_ns, move.to, kind};
 }
 
 // In order of vertices, as a walk comes upon them.
@@ -74,11 +69,11 @@ static void list_moves(const struct dag *dag, const struct dag_edit *edit, struc
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (!edit->inlined[t]) continue;
         const struct dag_task *task = &dag->tasks[t];
-        int64_t enter_ns = recorded_ns[task->spawn_begin] - recorded_ns[task->start];
-        int64_t leave_ns = recorded_ns[task->end] - recorded_ns[task->spawn_end];
-        *move_at(run, task->pickup) = skip(dag, task);
-        *move_at(run, task->spawn_begin) = (struct dag_move){enter_ns, task->start, MOVE_ENTER};
-        *move_at(run, task->end) = (struct dag_move){leave_ns, task->spawn_end + 1, MOVE_LEAVE};
+        bool first = task->pickup == dag->threads[task->thread].first;
+        int64_t since_ns = recorded_ns[first ? task->pickup : task->pickup - 1];
+        put_move(run, task->pickup, move_skip(dag, task, task->end, since_ns), MOVE_SKIP);
+        put_move(run, task->spawn_begin, move_enter(dag, task), MOVE_ENTER);
+        put_move(run, task->end, move_leave(dag, task), MOVE_LEAVE);
     }
 }
 
@@ -133,7 +128,7 @@ static void remove_edited(const struct removal *removal, const struct dag_edit *
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (!chain_moves_out(edit, t)) continue;
         const struct dag_task *task = &dag->tasks[t];
-        bool in_place = chain_runs_in_place(task);
+        bool in_place = move_is_in_place(task);
         if (removal->run && edit->inlined[t]) mark_moves(removal->run, task, in_place);
         remove_range(removal, task->pickup, task->start);
         remove_range(removal, task->spawn_begin, in_place ? task->pickup : task->spawn_end + 1);

@@ -3,12 +3,18 @@
 #ifndef REHYPE_DAG_FRAME_H
 #define REHYPE_DAG_FRAME_H
 
+#include "dag/edit/move.h"
 #include "dag/simulate/state.h"
 
 // The last vertex that goes where a task's body goes. What a thread that no pool governs did behind it, stays there.
 static inline uint32_t frame_last_of_body(const struct simulation *sim, uint32_t task) {
     const struct dag_task *of = &sim->dag->tasks[task];
     return pool_governs(sim, of->pool) || sim->sinks[task] ? of->tail : of->end;
+}
+
+static inline void frame_go_on(struct frame *frame, struct edit_move move) {
+    frame->next = move.to;
+    frame->since_ns = move.to_ns;
 }
 
 static inline struct frame frame_of_body(const struct simulation *sim, uint32_t task, enum frame_kind kind) {

@@ -38,21 +38,18 @@ static void preempt_before(const struct simulation *sim, struct process *process
     if (sim->recorded.residuals[start].more_ns > most_ns) process->edge.preempted_before = start;
 }
 
-// A body that is somebody else's now goes with its pick-up. Between tasks a worker's own time before a pick-up goes
-// too; inside a body it is work, unless that looked for it while it waited.
+// Over a body that is somebody else's now, and its pick-up. What looked for it while it waited does so no more.
 static void skip(struct simulation *sim, struct process *process, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
-    const int64_t *time_ns = sim->dag->vertices.time_ns;
+    struct edit_move move = move_skip(sim->dag, task, frame_last_of_body(sim, index), frame->since_ns);
     bool found = sim->recorded.helped[index] && stealing_governs(sim, task->pool);
     if (found && sim->shares)
         preempt_before(sim, process, task->start);
     else if (found)
         process->lead.ns += stealing_preempted_ns(sim, task);
-    else if (task->enclosing != DAG_NONE)
-        process->lead.ns += time_ns[task->pickup] - frame->since_ns;
-    uint32_t last = frame_last_of_body(sim, index);
-    frame->since_ns = time_ns[last];
-    frame->next = last + 1;
+    else
+        process->lead.ns += move.from_ns - frame->since_ns;
+    frame_go_on(frame, move);
 }
 
 // What a waiter waited for a core before its cause came, at the least: all that had no room after that. If it did so

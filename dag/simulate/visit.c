@@ -94,8 +94,7 @@ static bool is_moved(const struct simulation *sim, uint32_t task) {
 static void pass_bracket(struct simulation *sim, uint32_t process, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     struct frame *frame = &sim->frames[sim->processes[process].frame];
-    frame->next = task->spawn_end + 1;
-    frame->since_ns = sim->dag->vertices.time_ns[task->spawn_end];
+    frame_go_on(frame, move_leave(sim->dag, task));
     if (sim->placement[index] == PLACEMENT_MERGED) {
         process_pass_by(sim, process, task->spawn_end, sim->processes[process].now_ns, true);
         return;
