@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/interval.h"
 
+#include "base/hands.h"
 #include "metrics/metrics.h"
 #include "metrics/statistics.h"
 #include "metrics/work.h"
@@ -15,19 +16,26 @@ enum {
     FLAG_RING = 2,  // its cause follows from it
 };
 
+// What all replicates have of the recording.
 struct bootstrap {
-    const struct dag *dag;    // as recorded
-    struct dag replicate;     // with times of its own
+    const struct dag *dag;
     struct metrics_work work; // for what each vertex does to its thread
     uint32_t *order;          // of vertices, causes and predecessors first
     uint32_t *owner;          // a vertex each: task whose running the edge to it is, or DAG_NONE
-    uint32_t *identity;       // replicate.source
+    uint32_t *identity;       // a replicate's `source`
     uint8_t *flags;           // a vertex each
     uint32_t *sequence;       // tasks with a site, by site and context in order of start
     uint32_t sequence_count;
     int64_t *own_ns; // a task each: its own running
-    double *factor;  // a task each: of the replicate at hand
     struct arena arena;
+};
+
+// The replicate at hand, of one thread.
+struct replicate {
+    const struct bootstrap *of;
+    struct dag dag; // with times of its own
+    double *factor; // a task each
+    struct statistics_random *random;
 };
 
 // Which edges are whose.
@@ -124,29 +132,22 @@ static void find_sequences(struct bootstrap *bootstrap) {
 }
 
 static bool allocate(struct bootstrap *bootstrap, uint32_t **stack) {
-    const struct dag_vertices *recorded = &bootstrap->dag->vertices;
     const size_t vertices = (size_t)bootstrap->dag->vertex_count + 1, tasks = (size_t)bootstrap->dag->task_count + 1;
     struct arena *arena = &bootstrap->arena;
-    struct dag_vertices *times = &bootstrap->replicate.vertices;
-    times->time_ns = ARENA_NEW(arena, int64_t, vertices);
-    if (recorded->compute_ns) times->compute_ns = ARENA_NEW(arena, int64_t, vertices);
-    if (recorded->queued_ns) times->queued_ns = ARENA_NEW(arena, int64_t, vertices);
     bootstrap->order = ARENA_NEW(arena, uint32_t, vertices);
     bootstrap->owner = ARENA_NEW(arena, uint32_t, vertices);
     bootstrap->identity = ARENA_NEW(arena, uint32_t, vertices);
     bootstrap->flags = ARENA_NEW(arena, uint8_t, vertices);
     bootstrap->sequence = ARENA_NEW(arena, uint32_t, tasks);
     bootstrap->own_ns = ARENA_NEW(arena, int64_t, tasks);
-    bootstrap->factor = ARENA_NEW(arena, double, tasks);
     *stack = ARENA_NEW(arena, uint32_t, vertices + tasks);
-    return times->time_ns && (times->compute_ns || !recorded->compute_ns) &&
-           (times->queued_ns || !recorded->queued_ns) && bootstrap->order && bootstrap->owner && bootstrap->identity &&
-           bootstrap->flags && bootstrap->sequence && bootstrap->own_ns && bootstrap->factor && *stack;
+    return bootstrap->order && bootstrap->owner && bootstrap->identity && bootstrap->flags && bootstrap->sequence &&
+           bootstrap->own_ns && *stack;
 }
 
 static bool prepare(struct bootstrap *bootstrap, const struct dag *dag, struct error *error) {
     uint32_t *stack;
-    *bootstrap = (struct bootstrap){.dag = dag, .replicate = *dag, .arena = ARENA_INIT};
+    *bootstrap = (struct bootstrap){.dag = dag, .arena = ARENA_INIT};
     if (!work_bind_run(&bootstrap->work, dag, error)) return false;
     if (!allocate(bootstrap, &stack)) return error_set(error, STATUS_FAILED, "no memory for an interval");
     struct owner_walk walk = {.bootstrap = bootstrap, .open = stack};
@@ -157,35 +158,50 @@ static bool prepare(struct bootstrap *bootstrap, const struct dag *dag, struct e
     find_order(bootstrap, stack);
     find_sequences(bootstrap);
     for (uint32_t v = 0; v < dag->vertex_count; v++) bootstrap->identity[v] = v;
-    for (uint32_t t = 0; t < dag->task_count; t++) bootstrap->factor[t] = 1;
-    bootstrap->replicate.origin = dag;
-    bootstrap->replicate.source = bootstrap->identity;
     return true;
 }
 
+// false: no memory.
+static bool replicate_new(struct replicate *replicate, struct bootstrap *bootstrap) {
+    const struct dag_vertices *recorded = &bootstrap->dag->vertices;
+    const size_t vertices = (size_t)bootstrap->dag->vertex_count + 1, tasks = (size_t)bootstrap->dag->task_count + 1;
+    struct arena *arena = &bootstrap->arena;
+    *replicate = (struct replicate){.of = bootstrap, .dag = *bootstrap->dag};
+    replicate->dag.origin = bootstrap->dag;
+    replicate->dag.source = bootstrap->identity;
+    struct dag_vertices *own = &replicate->dag.vertices;
+    own->time_ns = ARENA_NEW(arena, int64_t, vertices);
+    if (recorded->compute_ns) own->compute_ns = ARENA_NEW(arena, int64_t, vertices);
+    if (recorded->queued_ns) own->queued_ns = ARENA_NEW(arena, int64_t, vertices);
+    replicate->factor = ARENA_NEW(arena, double, tasks);
+    replicate->random = statistics_random_new(0);
+    for (size_t t = 0; replicate->factor && t < tasks; t++) replicate->factor[t] = 1;
+    return own->time_ns && (own->compute_ns || !recorded->compute_ns) && (own->queued_ns || !recorded->queued_ns) &&
+           replicate->factor && replicate->random;
+}
+
 // Draws durations for one sequence of tasks.
-static void draw_sequence(struct bootstrap *bootstrap, const uint32_t *tasks, uint32_t count,
-                          struct statistics_random *random) {
-    const int64_t *own_ns = bootstrap->own_ns;
+static void draw_sequence(struct replicate *replicate, const uint32_t *tasks, uint32_t count) {
+    const int64_t *own_ns = replicate->of->own_ns;
     const uint32_t block = (uint32_t)lround(cbrt(count));
     for (uint32_t i = 0; i < count;) {
-        uint32_t from = statistics_random_below(random, count);
+        uint32_t from = statistics_random_below(replicate->random, count);
         for (uint32_t k = 0; k < block && i < count; k++, i++) {
-            bootstrap->factor[tasks[i]] = (double)own_ns[tasks[(from + k) % count]] / (double)own_ns[tasks[i]];
+            replicate->factor[tasks[i]] = (double)own_ns[tasks[(from + k) % count]] / (double)own_ns[tasks[i]];
         }
     }
 }
 
-static void draw(struct bootstrap *bootstrap, struct statistics_random *random) {
-    const struct dag_task *tasks = bootstrap->dag->tasks;
-    const uint32_t *sequence = bootstrap->sequence, count = bootstrap->sequence_count;
+static void draw(struct replicate *replicate) {
+    const struct dag_task *tasks = replicate->of->dag->tasks;
+    const uint32_t *sequence = replicate->of->sequence, count = replicate->of->sequence_count;
     for (uint32_t first = 0, next; first < count; first = next) {
         const struct dag_task *alike = &tasks[sequence[first]];
         for (next = first + 1; next < count; next++) {
             const struct dag_task *task = &tasks[sequence[next]];
             if (task->site != alike->site || task->context != alike->context) break;
         }
-        draw_sequence(bootstrap, &sequence[first], next - first, random);
+        draw_sequence(replicate, &sequence[first], next - first);
     }
 }
 
@@ -207,16 +223,17 @@ static int64_t wait_end(const struct dag *dag, uint32_t vertex, int64_t before_n
     return slept ? before_now : before_now + recorded - before_then;
 }
 
-static int64_t time_of(const struct bootstrap *bootstrap, uint32_t vertex) {
+static int64_t time_of(const struct replicate *replicate, uint32_t vertex) {
+    const struct bootstrap *bootstrap = replicate->of;
     const struct dag *dag = bootstrap->dag;
-    const int64_t *then_ns = dag->vertices.time_ns, *now_ns = bootstrap->replicate.vertices.time_ns;
+    const int64_t *then_ns = dag->vertices.time_ns, *now_ns = replicate->dag.vertices.time_ns;
     const uint32_t before = bootstrap->flags[vertex] & FLAG_FIRST ? vertex : vertex - 1,
                    cause = dag->vertices.cause[vertex];
     const uint32_t owner = bootstrap->owner[vertex];
     const int64_t before_then = then_ns[before], before_now = before == vertex ? before_then : now_ns[before];
     const int64_t run_ns =
         before_now + (owner == DAG_NONE ? then_ns[vertex] - before_then
-                                        : scaled(then_ns[vertex] - before_then, bootstrap->factor[owner]));
+                                        : scaled(then_ns[vertex] - before_then, replicate->factor[owner]));
     if (cause == DAG_NONE || bootstrap->flags[vertex] & FLAG_RING) return run_ns;
     switch (dag->vertices.rule[vertex]) {
     case RULE_WAKE:
@@ -233,22 +250,23 @@ static int64_t time_of(const struct bootstrap *bootstrap, uint32_t vertex) {
     }
 }
 
-static void make_replicate(struct bootstrap *bootstrap, struct statistics_random *random) {
+static void make_replicate(struct replicate *replicate) {
+    const struct bootstrap *bootstrap = replicate->of;
     const struct dag_vertices *recorded = &bootstrap->dag->vertices;
-    struct dag *replicate = &bootstrap->replicate;
+    struct dag_vertices *own = &replicate->dag.vertices;
     const uint32_t count = bootstrap->dag->vertex_count;
-    draw(bootstrap, random);
+    draw(replicate);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = bootstrap->order[i];
-        replicate->vertices.time_ns[v] = time_of(bootstrap, v);
+        own->time_ns[v] = time_of(replicate, v);
     }
     for (uint32_t v = 0; v < count; v++) {
-        double factor = bootstrap->owner[v] == DAG_NONE ? 1 : bootstrap->factor[bootstrap->owner[v]];
-        if (recorded->compute_ns) replicate->vertices.compute_ns[v] = scaled(recorded->compute_ns[v], factor);
-        if (recorded->queued_ns) replicate->vertices.queued_ns[v] = scaled(recorded->queued_ns[v], factor);
+        double factor = bootstrap->owner[v] == DAG_NONE ? 1 : replicate->factor[bootstrap->owner[v]];
+        if (recorded->compute_ns) own->compute_ns[v] = scaled(recorded->compute_ns[v], factor);
+        if (recorded->queued_ns) own->queued_ns[v] = scaled(recorded->queued_ns[v], factor);
     }
-    work_window(bootstrap->work.scratch, &(struct dag_run){.time_ns = replicate->vertices.time_ns}, NULL,
-                &replicate->first_ns, &replicate->last_ns);
+    work_window(bootstrap->work.scratch, &(struct dag_run){.time_ns = own->time_ns}, NULL, &replicate->dag.first_ns,
+                &replicate->dag.last_ns);
 }
 
 static double figure_of(const struct metrics *metrics, enum interval_figure figure) {
@@ -299,36 +317,75 @@ static void find_limits(double *values, unsigned replicates, unsigned count, con
     }
 }
 
-static bool evaluate_all(struct bootstrap *bootstrap, struct statistics_random *random, unsigned replicates,
-                         double *values, unsigned *count, interval_evaluate evaluate, void *context,
-                         struct error *error) {
+// What comes out, by number of the replicate, so that it is the same whichever thread evaluates which.
+struct evaluation {
+    const struct interval_request *request;
+    struct replicate replicates[HANDS];
+    struct error errors[HANDS];
+    double *values; // a row of replicates a figure
+    uint8_t *ended; // a flag a replicate
+    bool failed[HANDS];
+};
+
+static void evaluate_one(void *context, uint32_t hand, uint32_t index) {
+    struct evaluation *evaluation = context;
+    const struct interval_request *request = evaluation->request;
+    struct replicate *replicate = &evaluation->replicates[hand];
+    struct metrics metrics;
+    bool stuck = false;
+    if (evaluation->failed[hand]) return;
+    statistics_random_seed(replicate->random, request->seed * request->replicates + index);
+    make_replicate(replicate);
+    evaluation->failed[hand] =
+        !request->evaluate(request->contexts[hand], &replicate->dag, &metrics, &stuck, &evaluation->errors[hand]);
+    evaluation->ended[index] = !stuck && !evaluation->failed[hand];
+    for (int f = 0; evaluation->ended[index] && f < INTERVAL_FIGURES; f++) {
+        evaluation->values[(size_t)f * request->replicates + index] = figure_of(&metrics, (enum interval_figure)f);
+    }
+}
+
+// Values of replicates that came to an end go to the front of their rows. Returns how many there are.
+static unsigned gather_ended(struct evaluation *evaluation) {
+    const unsigned replicates = evaluation->request->replicates;
+    unsigned count = 0;
     for (unsigned r = 0; r < replicates; r++) {
-        struct metrics metrics;
-        bool stuck = false;
-        make_replicate(bootstrap, random);
-        if (!evaluate(context, &bootstrap->replicate, &metrics, &stuck, error)) return false;
-        if (stuck) continue;
-        for (int f = 0; f < INTERVAL_FIGURES; f++) {
-            values[(size_t)f * replicates + *count] = figure_of(&metrics, (enum interval_figure)f);
-        }
-        ++*count;
+        if (!evaluation->ended[r]) continue;
+        for (size_t f = 0; f < INTERVAL_FIGURES; f++)
+            evaluation->values[f * replicates + count] = evaluation->values[f * replicates + r];
+        count++;
+    }
+    return count;
+}
+
+static bool evaluate_all(struct evaluation *evaluation, struct bootstrap *bootstrap, struct error *error) {
+    const struct interval_request *request = evaluation->request;
+    evaluation->values = malloc(((size_t)request->replicates * INTERVAL_FIGURES + 1) * sizeof *evaluation->values);
+    evaluation->ended = calloc((size_t)request->replicates + 1, 1);
+    bool ok = evaluation->values && evaluation->ended;
+    for (uint32_t h = 0; ok && h < request->hands; h++) {
+        evaluation->errors[h] = (struct error)ERROR_INIT;
+        ok = replicate_new(&evaluation->replicates[h], bootstrap);
+    }
+    if (!ok) return error_set(error, STATUS_FAILED, "no memory for an interval");
+    hands_run(evaluate_one, evaluation, request->replicates, request->hands);
+    for (uint32_t h = 0; h < request->hands; h++) {
+        if (!evaluation->failed[h]) continue;
+        *error = evaluation->errors[h];
+        return false;
     }
     return true;
 }
 
-bool interval_estimate(const struct dag *dag, const struct metrics *estimate, unsigned replicates, uint64_t seed,
-                       interval_evaluate evaluate, void *context, struct intervals *intervals, struct error *error) {
+bool interval_estimate(const struct dag *dag, const struct metrics *estimate, const struct interval_request *request,
+                       struct intervals *intervals, struct error *error) {
     struct bootstrap bootstrap;
-    unsigned count = 0;
-    double *values = malloc(((size_t)replicates * INTERVAL_FIGURES + 1) * sizeof *values);
-    struct statistics_random *random = statistics_random_new(seed);
-    bool ok = prepare(&bootstrap, dag, error);
-    if (ok && (!values || !random)) ok = error_set(error, STATUS_FAILED, "no memory for an interval");
-    ok = ok && evaluate_all(&bootstrap, random, replicates, values, &count, evaluate, context, error);
-    if (ok) find_limits(values, replicates, count, estimate, intervals);
+    struct evaluation evaluation = {.request = request};
+    bool ok = prepare(&bootstrap, dag, error) && evaluate_all(&evaluation, &bootstrap, error);
+    if (ok) find_limits(evaluation.values, request->replicates, gather_ended(&evaluation), estimate, intervals);
     metrics_work_destroy(&bootstrap.work);
     arena_destroy(&bootstrap.arena);
-    statistics_random_free(random);
-    free(values);
+    for (uint32_t h = 0; h < HANDS; h++) statistics_random_free(evaluation.replicates[h].random);
+    free(evaluation.values);
+    free(evaluation.ended);
     return ok;
 }

@@ -20,6 +20,7 @@
 #ifndef REHYPE_METRICS_INTERVAL_H
 #define REHYPE_METRICS_INTERVAL_H
 
+#include "base/hands.h"
 #include "metrics/figures.h"
 
 enum interval_figure {
@@ -42,15 +43,23 @@ struct intervals {
 };
 
 // Runs base and plan on a replicate and fills the plan's figures (metrics_usage's suffice), composite against that
-// base. The DAG is the same object each time, with other times: what was found out about them holds for one call.
-// Recorded times stay what windows mean. *stuck: this run can't end; it is left out. false and *error: no interval.
-typedef bool (*interval_evaluate)(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
-                                  struct error *error);
+// base. The DAG is the same object each time, of one context, with other times: what was found out about them holds for
+// one call. Recorded times stay what windows mean. *stuck: this run can't end; it is left out. false and *error: no
+// interval.
+typedef bool interval_evaluate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
+                               struct error *error);
 
-// dag: as recorded. estimate: the plan's figures on it, with composite. The same seed gives the same intervals. Cost:
-// 30 ns a vertex, then `replicates` times 10 ns a vertex and what `evaluate` costs; 5 tell the order of magnitude, 200
-// the first digit. Errors: no memory; evaluate's.
-bool interval_estimate(const struct dag *dag, const struct metrics *estimate, unsigned replicates, uint64_t seed,
-                       interval_evaluate evaluate, void *context, struct intervals *intervals, struct error *error);
+struct interval_request {
+    unsigned replicates; // 5 tell the order of magnitude, 200 the first digit
+    uint64_t seed;       // the same seed gives the same intervals, however many threads there are
+    interval_evaluate *evaluate;
+    uint32_t hands;        // threads (base/hands.h), 1 or HANDS
+    void *contexts[HANDS]; // a thread each
+};
+
+// dag: as recorded. estimate: the plan's figures on it, with composite. Cost: 30 ns a vertex, then `replicates` times
+// 10 ns a vertex and what `evaluate` costs. Errors: no memory; evaluate's.
+bool interval_estimate(const struct dag *dag, const struct metrics *estimate, const struct interval_request *request,
+                       struct intervals *intervals, struct error *error);
 
 #endif

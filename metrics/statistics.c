@@ -94,6 +94,10 @@ struct statistics_random *statistics_random_new(uint64_t seed) {
     return (struct statistics_random *)random;
 }
 
+void statistics_random_seed(struct statistics_random *random, uint64_t seed) {
+    gsl_rng_set(gsl_of(random), seed);
+}
+
 void statistics_random_free(struct statistics_random *random) {
     if (random) gsl_rng_free(gsl_of(random));
 }

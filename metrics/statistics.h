@@ -20,7 +20,8 @@ double statistics_expected_distance(const double *values, size_t count, double s
 
 // Random numbers that a seed fixes, on every machine.
 struct statistics_random;
-struct statistics_random *statistics_random_new(uint64_t seed); // NULL: no memory
+struct statistics_random *statistics_random_new(uint64_t seed);               // NULL: no memory
+void statistics_random_seed(struct statistics_random *random, uint64_t seed); // as if it were new
 void statistics_random_free(struct statistics_random *random);
 uint32_t statistics_random_below(struct statistics_random *random, uint32_t limit); // evenly, 0 <= x < limit
 

@@ -12,7 +12,8 @@
 #include <stdio.h>
 
 enum { LEAST_REPLICATES = 5, MOST_REPLICATES = 200 };
-#define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates
+#define INTERVAL_NS UINT64_C(6000000000) // expected, for all replicates, of one thread
+#define ALONE_NS    UINT64_C(2000000)    // less is done before a second thread is there
 
 bool estimator_init(struct estimator *estimator, const struct dag *dag, const struct window *window,
                     struct error *error) {
@@ -201,7 +202,8 @@ uint64_t estimator_cost_ns(const struct estimator *estimator) {
 
 // An estimator of replicates that asks for what another does.
 struct replicate_evaluator {
-    struct estimator estimator; // but for edit and costs, which are the other's
+    const struct simulation *simulation; // the other's, NULL
+    struct estimator estimator;          // but for edit and costs, which are the other's
     struct metrics_work base_work;
 };
 
@@ -212,7 +214,10 @@ static bool bind_replicate(struct replicate_evaluator *evaluator, const struct d
     dag_run_destroy(&estimator->run);
     estimator->simulation = NULL;
     estimator->dag = replicate;
-    return needs_simulation(estimator) || dag_run_init(&estimator->run, replicate, error);
+    if (!needs_simulation(estimator)) return dag_run_init(&estimator->run, replicate, error);
+    if (!evaluator->simulation) return true; // estimator_run makes one
+    estimator->simulation = simulation_new_replicate(replicate, evaluator->simulation, error);
+    return estimator->simulation;
 }
 
 static bool evaluate_replicate(void *context, const struct dag *replicate, struct metrics *metrics, bool *stuck,
@@ -225,32 +230,43 @@ static bool evaluate_replicate(void *context, const struct dag *replicate, struc
                       estimator_measure(estimator, &base, false, metrics, error));
 }
 
-// Workspaces are made anew, and where threads share the cores a rehearsal comes before the run; parts of tasks make
-// this longer than the recording.
+// Workspaces are made anew, and parts of tasks make the run longer than the recording.
 static uint64_t replicate_cost_ns(const struct estimator *estimator) {
-    const enum model_kind kind = estimator->model.kind;
     const uint32_t recorded = estimator->dag->vertex_count,
                    run = estimator->simulated ? simulation_vertex_count(estimator->simulation) : recorded;
-    return estimator_cost_ns(estimator) * (kind == MODEL_CPU ? 5 : 3) / 2 +
-           (run > recorded ? cost_ns(kind, run - recorded) : 0);
+    return estimator_cost_ns(estimator) * 3 / 2 + (run > recorded ? cost_ns(estimator->model.kind, run - recorded) : 0);
+}
+
+static struct interval_request request_of(const struct estimator *estimator) {
+    const uint64_t cost = replicate_cost_ns(estimator), affordable = INTERVAL_NS / cost;
+    const uint64_t replicates = affordable < MOST_REPLICATES ? affordable : MOST_REPLICATES;
+    return (struct interval_request){.replicates =
+                                         (unsigned)(replicates > LEAST_REPLICATES ? replicates : LEAST_REPLICATES),
+                                     .seed = 1,
+                                     .evaluate = evaluate_replicate,
+                                     .hands = replicates * cost > ALONE_NS ? HANDS : 1};
 }
 
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
                          struct error *error) {
-    const uint64_t affordable = INTERVAL_NS / replicate_cost_ns(estimator);
-    const uint64_t replicates = affordable < MOST_REPLICATES ? affordable : MOST_REPLICATES;
-    struct replicate_evaluator evaluator = {.estimator = {.window = estimator->window,
-                                                          .model = estimator->model,
-                                                          .request_site = DAG_NONE,
-                                                          .edit = estimator->edit,
-                                                          .costs = estimator->costs}};
-    bool done = interval_estimate(estimator->dag, estimate,
-                                  (unsigned)(replicates > LEAST_REPLICATES ? replicates : LEAST_REPLICATES), 1,
-                                  evaluate_replicate, &evaluator, intervals, error);
-    metrics_work_destroy(&evaluator.base_work);
-    metrics_work_destroy(&evaluator.estimator.work);
-    simulation_free(evaluator.estimator.simulation);
-    dag_run_destroy(&evaluator.estimator.run);
+    struct interval_request request = request_of(estimator);
+    struct replicate_evaluator evaluators[HANDS];
+    for (uint32_t h = 0; h < HANDS; h++) {
+        evaluators[h] = (struct replicate_evaluator){.simulation = estimator->simulation,
+                                                     .estimator = {.window = estimator->window,
+                                                                   .model = estimator->model,
+                                                                   .request_site = DAG_NONE,
+                                                                   .edit = estimator->edit,
+                                                                   .costs = estimator->costs}};
+        request.contexts[h] = &evaluators[h];
+    }
+    bool done = interval_estimate(estimator->dag, estimate, &request, intervals, error);
+    for (uint32_t h = 0; h < HANDS; h++) {
+        metrics_work_destroy(&evaluators[h].base_work);
+        metrics_work_destroy(&evaluators[h].estimator.work);
+        simulation_free(evaluators[h].estimator.simulation);
+        dag_run_destroy(&evaluators[h].estimator.run);
+    }
     return done;
 }
 

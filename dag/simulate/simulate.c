@@ -68,6 +68,13 @@ struct simulation *simulation_new_beside(const struct simulation *other, struct 
     return make(other->dag, other->costs, other, error);
 }
 
+struct simulation *simulation_new_replicate(const struct dag *replicate, const struct simulation *other,
+                                            struct error *error) {
+    struct simulation *sim = make(replicate, other->costs, NULL, error);
+    if (sim) sim->replicated = other;
+    return sim;
+}
+
 void simulation_free(struct simulation *sim) {
     if (!sim) return;
     recorded_workers_free(sim);
@@ -242,19 +249,32 @@ static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit
     return stuck ? DAG_DEADLOCK : DAG_OK;
 }
 
-// What the first run in which processes share the cores has to find out: how edges fared when recorded, and by how much
-// cores are short for each when nothing is edited.
-static bool calibrate(struct simulation *sim) {
+// Nothing edited, for by how much cores are short for each edge then.
+static bool rehearse(struct simulation *sim) {
     const struct model model = {.kind = MODEL_CPU};
     struct dag_edit none;
     struct error error = ERROR_INIT;
-    if (!service_new(sim) || !dag_edit_init(&none, sim->dag, &error)) return false;
+    if (!dag_edit_init(&none, sim->dag, &error)) return false;
     sim->calibrating = true;
     enum dag_outcome outcome = play(sim, &none, &model);
     sim->calibrating = false;
-    sim->calibrated = true;
     dag_edit_destroy(&none);
     return outcome != DAG_NO_MEMORY;
+}
+
+static void take_over_slowdowns(struct simulation *sim, const struct cores_residual *others) {
+    for (uint32_t v = 0; v < sim->dag->vertex_count; v++) sim->recorded.residuals[v].slowdown = others[v].slowdown;
+}
+
+// What the first run in which processes share the cores has to find out: how edges fared when recorded.
+static bool calibrate(struct simulation *sim) {
+    if (!service_new(sim)) return false;
+    if (sim->replicated && sim->replicated->calibrated)
+        take_over_slowdowns(sim, sim->replicated->recorded.residuals);
+    else if (!rehearse(sim))
+        return false;
+    sim->calibrated = true;
+    return true;
 }
 
 enum dag_outcome simulation_run(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {

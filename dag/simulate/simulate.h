@@ -160,6 +160,12 @@ struct simulation *simulation_new(const struct dag *dag, const struct costs *cos
 // For another thread: what `other` has found out of the recording is both's, so it must outlive this. Not while `other`
 // runs.
 struct simulation *simulation_new_beside(const struct simulation *other, struct error *error);
+
+// Of a replicate of the recording that `other` simulates (metrics/interval.h): a DAG of the same vertices at other
+// times. Its tasks take longer or less long, but on the whole it is as short of cores: by how much for each edge,
+// MODEL_CPU does not find out again, if `other` has. `other` must outlive it.
+struct simulation *simulation_new_replicate(const struct dag *replicate, const struct simulation *other,
+                                            struct error *error);
 void simulation_free(struct simulation *simulation);
 
 // DAG_DEADLOCK: see simulation_stuck. The edit's improvements must not have been refused. MODEL_DAG knows neither parts

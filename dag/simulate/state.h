@@ -162,6 +162,7 @@ struct simulation {
     const struct simulation *beside; // whose traits, spawned_next and, if it has calibrated, residuals, pauses and
                                      // background these are; NULL: its own
     struct recorded recorded;
+    const struct simulation *replicated; // of the recording, of which this DAG is a replicate; NULL
     bool calibrated, calibrating; // the recording has been replayed, for the residuals' `slowdown`; is being replayed
 
     // What the run is asked for, and what follows from that.

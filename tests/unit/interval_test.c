@@ -83,8 +83,9 @@ static bool measure(void *context, const struct dag *replicate, struct metrics *
 
 static struct intervals estimate(struct fixture *f, unsigned replicates, uint64_t seed) {
     struct intervals intervals;
+    struct interval_request request = {replicates, seed, measure, 1, {f}};
     f->calls = 0;
-    assert_true(interval_estimate(f->dag, &f->base, replicates, seed, measure, f, &intervals, &f->error));
+    assert_true(interval_estimate(f->dag, &f->base, &request, &intervals, &f->error));
     return intervals;
 }
 
@@ -215,8 +216,12 @@ static void test_failure(void **state) {
     struct fixture f;
     struct intervals intervals;
     build_chain(&f, 1, 2, rising);
-    assert_false(interval_estimate(f.dag, &f.base, 5, 1, fail_evaluation, NULL, &intervals, &f.error));
-    assert_int_equal(f.error.status, STATUS_FAILED);
+    for (uint32_t hands = 1; hands <= HANDS; hands++) {
+        struct interval_request request = {5, 1, fail_evaluation, hands, {NULL}};
+        f.error = (struct error)ERROR_INIT;
+        assert_false(interval_estimate(f.dag, &f.base, &request, &intervals, &f.error));
+        assert_int_equal(f.error.status, STATUS_FAILED);
+    }
     close_fixture(&f);
 }
 
@@ -240,6 +245,22 @@ static bool check_replicate(void *context, const struct dag *replicate, struct m
     return true;
 }
 
+// Whichever thread evaluates which replicate.
+static void test_two_threads(void **state) {
+    struct fixture f;
+    build_chain(&f, 3, 20, rising);
+    struct fixture second = {.dag = f.dag, .base = f.base, .error = ERROR_INIT};
+    struct interval_request request = {200, 3, measure, HANDS, {&f, &second}};
+    struct intervals alone = estimate(&f, 200, 3), together;
+    assert_true(interval_estimate(f.dag, &f.base, &request, &together, &f.error));
+    assert_int_equal(together.replicates, 200);
+    for (int i = 0; i < INTERVAL_COMPOSITE; i++) {
+        assert_true(together.of[i].low == alone.of[i].low && together.of[i].high == alone.of[i].high);
+    }
+    metrics_work_destroy(&second.work);
+    close_fixture(&f);
+}
+
 static void test_random_traces(void **state) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
         struct error error = ERROR_INIT;
@@ -249,7 +270,8 @@ static void test_random_traces(void **state) {
         struct metrics estimate;
         struct intervals intervals;
         metrics_unknown(&estimate);
-        assert_true(interval_estimate(dag, &estimate, 4, seed, check_replicate, dag, &intervals, &error));
+        struct interval_request request = {4, seed, check_replicate, 1, {dag}};
+        assert_true(interval_estimate(dag, &estimate, &request, &intervals, &error));
         dag_free(dag);
         trace_close(trace);
         tb_free(tb);
@@ -258,9 +280,11 @@ static void test_random_traces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_alike), cmocka_unit_test(test_sites_apart), cmocka_unit_test(test_seed),
-        cmocka_unit_test(test_sum),       cmocka_unit_test(test_drift),       cmocka_unit_test(test_stuck_replicates),
-        cmocka_unit_test(test_few),       cmocka_unit_test(test_failure),     cmocka_unit_test(test_random_traces),
+        cmocka_unit_test(test_two_alike),   cmocka_unit_test(test_sites_apart),
+        cmocka_unit_test(test_seed),        cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_drift),       cmocka_unit_test(test_stuck_replicates),
+        cmocka_unit_test(test_few),         cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_random_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,8 @@ static bool evaluate_anew(void *context, const struct dag *replicate, struct met
         .dag = replicate, .model = asked->model, .request_site = DAG_NONE, .edit = asked->edit, .costs = asked->costs};
     struct metrics_work base_work = {0};
     struct metrics base;
+    if (asked->simulation)
+        assert_non_null(anew.simulation = simulation_new_replicate(replicate, asked->simulation, error));
     assert_true(dag_run_init(&anew.run, replicate, error));
     assert_true(estimator_run(&anew, stuck, error));
     if (!*stuck) {
@@ -121,7 +123,8 @@ static void test_each_by_its_own_times(void **state) {
         struct fixture f;
         if (open_fixture(&f, seed, (enum model_kind)(seed % 3), 2)) {
             struct intervals intervals = interval(&f), anew;
-            assert_true(interval_estimate(f.dag, &f.estimated, REPLICATES, 1, evaluate_anew, &f, &anew, &f.error));
+            struct interval_request request = {REPLICATES, 1, evaluate_anew, 1, {&f}};
+            assert_true(interval_estimate(f.dag, &f.estimated, &request, &anew, &f.error));
             assert_int_equal(intervals.replicates, anew.replicates);
             assert_memory_equal(intervals.of, anew.of, sizeof anew.of);
         }
