@@ -106,14 +106,21 @@ static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns)
     pool_take_back(sim, worker);
 }
 
+// Of those that wake up at once, who tells first that he has a task need not be who took his first. But so many as they
+// are take no more than the first so many.
+static uint32_t take_called(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
+    uint32_t own = sim->processes[worker].worker.reserved;
+    bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
+    bool takes_own = is_there && queue_comes_within(sim, pool, own, pool->coming + 1);
+    return takes_own ? queue_take(sim, own) : queue_take_first(sim, pool);
+}
+
 static void arrive_called(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     struct process *process = &sim->processes[worker];
     struct pool_state *pool = &sim->pools[process->worker.pool];
     coming_remove(sim, pool, worker);
     if (pool->queue_length > 0) {
-        uint32_t own = process->worker.reserved;
-        bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
-        uint32_t job = is_there ? queue_take(sim, own) : queue_take_first(sim, pool);
+        uint32_t job = take_called(sim, pool, worker);
         int64_t spawn_ns = job_is_part(sim, job) ? now_ns : job_spawned_ns(sim, job);
         worker_begin_task(sim, worker, job, DISPATCH_WOKEN, max_ns(process->worker.woken_ns, spawn_ns), now_ns);
         return;

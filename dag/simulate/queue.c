@@ -148,6 +148,14 @@ uint32_t queue_take_first(struct simulation *sim, struct pool_state *pool) {
     return queue_take(sim, pool->discipline == DISCIPLINE_LIFO ? pool->shared.newest : pool->shared.oldest);
 }
 
+bool queue_comes_within(const struct simulation *sim, const struct pool_state *pool, uint32_t job, uint32_t most) {
+    const uint32_t *before = pool->discipline == DISCIPLINE_LIFO ? sim->queue.right : sim->queue.left;
+    uint32_t count = 1;
+    if (has_heap(pool)) return true;
+    while (count <= most && (job = before[job]) != DAG_NONE) count++;
+    return count <= most;
+}
+
 uint32_t queue_take_unclaimed(struct simulation *sim, uint32_t index) {
     struct pool_state *pool = &sim->pools[index];
     if (pool->queue_length == 0) return DAG_NONE;
