@@ -15,8 +15,7 @@ static uint32_t first_pause_from(const struct dag *dag, int64_t time_ns) {
     return low;
 }
 
-// How much of the time between two instants the JVM stood still.
-static int64_t paused_between(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
+int64_t edge_pauses_ns(const struct dag *dag, int64_t from_ns, int64_t to_ns) {
     int64_t paused = 0;
     for (uint32_t i = first_pause_from(dag, from_ns); i < dag->pause_count; i++) {
         if (dag->pauses[i].begin_ns >= to_ns) break;
@@ -38,7 +37,7 @@ static int64_t unqueued_ns(const struct dag *dag, uint32_t v, int64_t since_ns) 
 static int64_t paused_ns(const struct dag *dag, uint32_t v, int64_t since_ns, int64_t length_ns) {
     int64_t compute_ns = dag->vertices.compute_ns[v];
     if (dag->pause_count == 0 || compute_ns == 0) return 0;
-    int64_t pause_ns = paused_between(dag, since_ns, dag->vertices.time_ns[v]);
+    int64_t pause_ns = edge_pauses_ns(dag, since_ns, dag->vertices.time_ns[v]);
     if (pause_ns == 0) return 0;
     int64_t moving_ns = max_ns(length_ns - pause_ns, compute_ns);
     return (int64_t)((double)min_ns(pause_ns, length_ns - compute_ns) * (double)compute_ns / (double)moving_ns);

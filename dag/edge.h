@@ -21,6 +21,10 @@ int64_t edge_own_ns(const struct dag *dag, uint32_t vertex, int64_t since_ns);
 // What of that was not computed.
 int64_t edge_asleep_ns(const struct dag *dag, uint32_t vertex, int64_t since_ns);
 
+// How much of the time from one instant to the other the JVM stood still, in pauses that came then. Cost: the logarithm
+// of the pauses' number.
+int64_t edge_pauses_ns(const struct dag *dag, int64_t from_ns, int64_t to_ns);
+
 // The pauses that are not the edge's own, of all of it.
 int64_t edge_paused_ns(const struct dag *dag, uint32_t vertex);
 

@@ -305,7 +305,9 @@ static void end_computing(struct simulation *sim) {
     if (index == NOTICE_NONE) return;
     struct process *process = &sim->processes[index];
     process->edge.state = EDGE_COMPUTED;
-    process->edge.computed_ns = sim->clock_ns = sim->cores.since_ns;
+    sim->clock_ns = sim->cores.since_ns;
+    process->edge.computed_ns =
+        sim->clock_ns + max_ns(process->edge.compute_ns - cores_moved_ns(&sim->cores, index), 0);
     uint32_t v = process->edge.preempted_before == DAG_NONE ? process->vertex : process->edge.preempted_before;
     if (sim->calibrating && v < STEP_LEAST) sim->recorded.residuals[v].slowdown = sim->cores.shares[index].slowdown;
     process_advance(sim, index);

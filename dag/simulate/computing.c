@@ -148,7 +148,6 @@ static int64_t spared_ns(const struct simulation *sim, const struct process *pro
 }
 
 int64_t process_computed_ns(const struct simulation *sim, const struct process *process) {
-    int64_t awake_ns = max_ns(process->edge.computed_ns, process->edge.joins_ns + process->edge.compute_ns);
     bool held_up = process->vertex < STEP_LEAST && sim->recorded.traits[process->vertex] & TRAIT_HELD_UP;
-    return awake_ns + process->edge.asleep_ns - (held_up ? spared_ns(sim, process) : 0);
+    return process->edge.computed_ns + process->edge.asleep_ns - (held_up ? spared_ns(sim, process) : 0);
 }

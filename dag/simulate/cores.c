@@ -14,84 +14,93 @@ void cores_destroy(struct cores *cores) {
     free(cores->shares);
 }
 
-// How long the stretch can last at the most: with fewer cores others take as much longer.
-static double left_of_stretch_ns(const struct cores *cores) {
-    double part = cores->count < cores->recorded.cores ? cores->count / cores->recorded.cores : 1;
-    return (double)cores->recorded.background[cores->stretch].until_ns / part - (double)cores->moved_ns;
+static double work_of_stretch_ns(const struct cores *cores) {
+    const struct cores_recorded *recorded = &cores->recorded;
+    return cores->stretch == recorded->background_count ? INFINITY
+                                                        : (double)recorded->background[cores->stretch].until_work_ns;
+}
+
+// With fewer cores others take as much longer.
+static double end_of_stretch_ns(const struct cores *cores) {
+    const struct cores_recorded *recorded = &cores->recorded;
+    double part = cores->count < recorded->cores ? cores->count / recorded->cores : 1;
+    return cores->stretch == recorded->background_count ? INFINITY
+                                                        : (double)recorded->background[cores->stretch].until_ns / part;
+}
+
+static bool is_stretch_over(const struct cores *cores) {
+    return cores->stretch_work_ns <= cores->work_ns || cores->stretch_end_ns <= (double)cores->moved_ns;
 }
 
 // What others take in the stretch that begins.
 static void begin_stretch(struct cores *cores) {
     const struct cores_recorded *recorded = &cores->recorded;
-    while (cores->stretch < recorded->background_count &&
-           ((double)recorded->background[cores->stretch].until_work_ns <= cores->work_ns ||
-            left_of_stretch_ns(cores) <= 0)) {
+    while (cores->stretch_work_ns = work_of_stretch_ns(cores), cores->stretch_end_ns = end_of_stretch_ns(cores),
+           is_stretch_over(cores))
         cores->stretch++;
-    }
     cores->taken = 0;
     if (cores->stretch == recorded->background_count) return;
     double taken = recorded->background[cores->stretch].cores;
     cores->taken = cores->count < recorded->cores ? taken * cores->count / recorded->cores : taken;
 }
 
-void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded) {
-    events_clear(&cores->due);
-    *cores = (struct cores){
-        .due = cores->due, .shares = cores->shares, .count = count, .next_ns = INT64_MAX, .recorded = *recorded};
-    begin_stretch(cores);
-}
-
-static double rate(const struct cores *cores) {
-    return cores_rate(cores->count, cores->taken, event_count(&cores->due));
-}
-
-// Until so much has been computed in all, as things are.
-static double until_work_ns(const struct cores *cores, int64_t work_ns) {
-    double left_ns = (double)work_ns - cores->work_ns;
-    return left_ns > 0 ? left_ns / (rate(cores) * event_count(&cores->due)) : 0;
-}
-
-// INFINITY where none will.
-static double until_pause_ns(const struct cores *cores) {
-    if (cores->next_pause == cores->recorded.pause_count || event_count(&cores->due) == 0) return INFINITY;
-    return until_work_ns(cores, cores->recorded.pauses[cores->next_pause].work_ns);
-}
-
-static double until_stretch_ns(const struct cores *cores) {
-    if (cores->stretch == cores->recorded.background_count || event_count(&cores->due) == 0) return INFINITY;
-    double work_ns = until_work_ns(cores, cores->recorded.background[cores->stretch].until_work_ns);
-    return fmin(work_ns, fmax(left_of_stretch_ns(cores), 0));
-}
-
-static void serve(struct cores *cores, int64_t elapsed_ns) {
-    double each_ns = (double)elapsed_ns * rate(cores);
+// Nothing begins or ends between since_ns and now.
+static void bring_up_to(struct cores *cores, int64_t now_ns) {
+    int64_t elapsed_ns = now_ns - cores->since_ns;
+    cores->since_ns = now_ns;
+    if (cores->pause_left_ns > 0) {
+        cores->pause_left_ns -= elapsed_ns;
+        return;
+    }
+    double each_ns = (double)elapsed_ns * cores->rate;
     cores->moved_ns += elapsed_ns;
     cores_clock_pass(&cores->served, each_ns);
     cores->work_ns += each_ns * event_count(&cores->due);
 }
 
-// Nothing begins or ends between since_ns and now.
-static void bring_up_to(struct cores *cores, int64_t now_ns) {
-    int64_t elapsed_ns = now_ns - cores->since_ns;
-    cores->since_ns = now_ns;
-    if (cores->pause_left_ns > 0)
-        cores->pause_left_ns -= elapsed_ns;
-    else
-        serve(cores, elapsed_ns);
+// It comes when as much has been computed as then, but not before what ended just before it is over, to the nearest ns
+// each; where nobody computes at once, as then.
+enum { ROUNDED_NS = 8 };
+
+static bool is_pause_due(const struct cores *cores) {
+    const struct cores_recorded *recorded = &cores->recorded;
+    if (cores->next_pause == recorded->pause_count) return false;
+    double most_ns = (double)recorded->pauses[cores->next_pause].work_ns;
+    return cores->work_ns >= (event_count(&cores->due) ? most_ns + ROUNDED_NS : most_ns - ROUNDED_NS);
+}
+
+// What is computed in all until the next pause, or the end of the stretch if that comes first.
+static double work_to_change_ns(const struct cores *cores) {
+    const struct cores_recorded *recorded = &cores->recorded;
+    bool pauses = cores->next_pause < recorded->pause_count;
+    double pause_ns = pauses ? (double)recorded->pauses[cores->next_pause].work_ns + ROUNDED_NS : INFINITY;
+    return fmax(fmin(pause_ns, cores->stretch_work_ns) - cores->work_ns, 0);
 }
 
 static void look_ahead(struct cores *cores) {
+    const uint32_t computing = event_count(&cores->due);
+    cores->rate = cores_rate(cores->count, cores->taken, computing);
+    cores->ends_next = false;
     if (cores->pause_left_ns > 0) {
         cores->next_ns = cores->since_ns + cores->pause_left_ns;
         return;
     }
-    if (event_count(&cores->due) == 0) {
-        cores->next_ns = INT64_MAX;
+    if (computing == 0) {
+        cores->next_ns = is_pause_due(cores) ? cores->since_ns : INT64_MAX;
         return;
     }
-    double left_ns = ((double)(event_next_ns(&cores->due) - cores->served.ns) - cores->served.part) / rate(cores);
-    double change_ns = fmin(until_pause_ns(cores), until_stretch_ns(cores));
-    cores->next_ns = cores->since_ns + (int64_t)fmax(0, change_ns < left_ns ? ceil(change_ns) : round(left_ns));
+    double left_ns = ((double)(event_next_ns(&cores->due) - cores->served.ns) - cores->served.part) / cores->rate;
+    double change_ns = fmin(work_to_change_ns(cores) / (cores->rate * computing),
+                            fmax(cores->stretch_end_ns - (double)cores->moved_ns, 0));
+    cores->ends_next = change_ns >= left_ns;
+    cores->next_ns = cores->since_ns + (int64_t)fmax(0, cores->ends_next ? round(left_ns) : ceil(change_ns));
+}
+
+void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded) {
+    events_clear(&cores->due);
+    *cores = (struct cores){.due = cores->due, .shares = cores->shares, .count = count, .recorded = *recorded};
+    begin_stretch(cores);
+    look_ahead(cores);
 }
 
 // What part of a core it has had to do without since it joined.
@@ -137,13 +146,13 @@ uint32_t cores_take(struct cores *cores) {
     bool paused = cores->pause_left_ns > 0;
     uint32_t done = NOTICE_NONE;
     bring_up_to(cores, cores->next_ns);
-    if (!paused && until_pause_ns(cores) <= 0) {
-        cores->pause_left_ns = cores->recorded.pauses[cores->next_pause++].length_ns;
-    } else if (!paused && until_stretch_ns(cores) <= 0) {
-        begin_stretch(cores);
-    } else if (!paused) {
+    if (cores->ends_next) {
         done = event_take(&cores->due).subject;
         if (!is_done(cores, done)) done = NOTICE_NONE;
+    } else if (!paused && is_pause_due(cores)) {
+        cores->pause_left_ns = cores->recorded.pauses[cores->next_pause++].length_ns;
+    } else if (!paused && is_stretch_over(cores)) {
+        begin_stretch(cores);
     }
     look_ahead(cores);
     return done;

@@ -74,11 +74,15 @@ struct cores {
     int64_t since_ns; // when what follows was brought up to date
     struct cores_clock served;
     double work_ns;  // computed in all
-    int64_t next_ns; // when someone is done, a pause begins, or others take more or less; INT64_MAX: never
+    int64_t next_ns; // when someone is done, a pause begins or ends, or others take more or less; INT64_MAX: never
+    bool ends_next;  // someone is done
     struct cores_recorded recorded;
     uint32_t next_pause, stretch;
     int64_t pause_left_ns;
-    double taken; // cores that others take
+    double taken;           // cores that others take
+    double stretch_work_ns; // the stretch ends when so much has been computed in all, or so much time has passed but
+    double stretch_end_ns;  // for pauses; INFINITY: never
+    double rate;            // what each that computes gets of a core since since_ns
 };
 
 // What each of n processes that compute gets of a core.
@@ -95,6 +99,11 @@ void cores_begin(struct cores *cores, double count, const struct cores_recorded 
 // The process computes for so long from now on; `now_ns` never falls, and is no later than next_ns.
 void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, int64_t compute_ns,
                 struct cores_residual residual);
+
+// How long ago the process joined, but for pauses.
+static inline int64_t cores_moved_ns(const struct cores *cores, uint32_t process) {
+    return cores->moved_ns - cores->shares[process].joined_ns;
+}
 
 // At next_ns: the process that is done; NOTICE_NONE where only a pause begins or ends, or a stretch of the run.
 uint32_t cores_take(struct cores *cores);

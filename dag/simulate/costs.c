@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/costs.h"
+
+#include "dag/edge.h"
 #include "dag/ns.h"
 
 #include <stdlib.h>
@@ -56,10 +58,16 @@ static int64_t ready_before(const struct dag *dag, uint32_t first, int64_t since
     return min_ns(vertices->queued_ns[first], max_ns(vertices->time_ns[first] - since_ns, 0));
 }
 
+// Of the JVM's pauses, which come by themselves. Who is woken or made sleeps through them.
+static int64_t paused_in_pickup(const struct dag *dag, const struct dag_task *task, int64_t since_ns) {
+    const bool computes = task->dispatch == DISPATCH_QUEUED && dag->vertices.compute_ns && since_ns != INT64_MIN;
+    return computes ? edge_pauses_ns(dag, since_ns, dag->vertices.time_ns[task->start]) : 0;
+}
+
 static int64_t pickup_of(const struct dag *dag, const struct dag_task *task) {
     if (!was_picked_up(task)) return 0;
     int64_t since_ns = dag_pickup_from_ns(dag, task), pickup_ns = dag->vertices.time_ns[task->start] - since_ns;
-    pickup_ns -= ready_before(dag, dag->threads[task->thread].first, since_ns);
+    pickup_ns -= ready_before(dag, dag->threads[task->thread].first, since_ns) + paused_in_pickup(dag, task, since_ns);
     return max_ns(pickup_ns - queued_between(dag, pickup_begins(dag, task), task->start, since_ns), 0);
 }
 

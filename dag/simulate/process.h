@@ -99,7 +99,7 @@ struct process_lead {
 };
 
 // The edge to its next vertex, where processes share the cores: it computes for compute_ns from joins_ns on, is done at
-// computed_ns, and then sleeps.
+// computed_ns (no sooner than it could be on a core of its own, however lucky it was), and then sleeps.
 struct process_edge {
     int64_t joins_ns, compute_ns, computed_ns, asleep_ns;
     struct cores_residual residual;

@@ -11,7 +11,8 @@
 //   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
 //               that time, and with what the JVM's own threads and other processes were seen to compute; then it sleeps
 //               for the rest of it. Its queued_ns are left out, since they arise anew. Pauses of the JVM come when as
-//               much has been computed in all as had been when they came, and last as long.
+//               much has been computed in all as had been when they came (behind what ended then; where nobody
+//               computes, at once), and last as long.
 //
 // What happens, precisely. A process is what runs vertices one after the other: a thread that no discipline governs, or
 // a worker. "Now" is the instant at hand; things at one instant happen process by process: recorded threads in their
@@ -47,14 +48,14 @@
 //   Calls. While a called worker wakes up, others may come free. So it is not said what it will run. It stands for the
 //     recorded worker that was the first to come after that spawn and before the queue had run empty, of as many as
 //     slept at it, and for which none is on its way yet: comes as late after the spawn; takes what that one took, if
-//     that is there, else what comes first; and falls asleep again where nothing is left. Where none came so, it comes
-//     a mean pick-up of WOKEN after the queue had run empty then: awake before, it would have taken something. Where no
-//     more workers slept than are on their way, as long after the spawn. With CPU, a worker that woke up but got no
-//     core yet had come, and does not sleep. One that comes free meanwhile leaves what others come for. Brackets stay
-//     as recorded, WOKEN or QUEUED, while some worker is on its way. A task that finds a worker idle for less than the
-//     pool's mean bracket and pick-up of WOKEN is QUEUED, and that one takes it at once, since no worker falls asleep
-//     in an instant; unless it was recorded WOKEN, or lay in the queue though more workers slept than are on their way,
-//     since those had fallen asleep.
+//     that is there and, of as many as are on their way, one of the first so many, else what comes first; and falls
+//     asleep again where nothing is left. Where none came so, it comes a mean pick-up of WOKEN after the queue had run
+//     empty then: awake before, it would have taken something. Where no more workers slept than are on their way, as
+//     long after the spawn. With CPU, a worker that woke up but got no core yet had come, and does not sleep. One that
+//     comes free meanwhile leaves what others come for. Brackets stay as recorded, WOKEN or QUEUED, while some worker
+//     is on its way. A task that finds a worker idle for less than the pool's mean bracket and pick-up of WOKEN is
+//     QUEUED, and that one takes it at once, since no worker falls asleep in an instant; unless it was recorded WOKEN,
+//     or lay in the queue though more workers slept than are on their way, since those had fallen asleep.
 //   Standing tasks (dag_task_stands) are those that a pool had when recording began, since the program ran before.
 //     Workers that were there then come first: each begins with the task that it had or took up next, its time before
 //     that passing as recorded, or else is free. All other standing tasks lie in the queue from the first instant, in

@@ -147,6 +147,9 @@ struct reference {
     ticks *stretch_ends;       // a sample each: what had been computed in all until then
     double *taken;             // cores, by others, in the stretch that ends there
     ticks work;                // computed in all
+    ticks *pause_comes;        // a pause each: what had been computed in all when it came
+    uint32_t next_pause;
+    ticks pause_left, paused; // of the one at hand, 0: there is none; in all so far
     bool calibrating;
 };
 
@@ -173,6 +176,28 @@ static int64_t computed(const struct reference *r, uint32_t vertex) {
 
 static int64_t queued(const struct reference *r, uint32_t vertex) {
     return r->dag->vertices.queued_ns ? r->dag->vertices.queued_ns[vertex] : 0;
+}
+
+// How long the JVM stood still in pauses that came from one time to the other.
+static int64_t paused_ns(const struct reference *r, int64_t from_ns, int64_t to_ns) {
+    int64_t sum_ns = 0;
+    for (uint32_t i = 0; i < r->dag->pause_count; i++) {
+        const struct dag_pause *pause = &r->dag->pauses[i];
+        int64_t end_ns = pause->end_ns < to_ns ? pause->end_ns : to_ns;
+        if (pause->begin_ns >= from_ns && pause->begin_ns < to_ns) sum_ns += end_ns - pause->begin_ns;
+    }
+    return sum_ns;
+}
+
+// Of an edge from since_ns on, but for its wait for a core: what of the pauses was in its way as it computed.
+static int64_t paused_on_edge(const struct reference *r, uint32_t vertex, int64_t since_ns) {
+    int64_t length_ns = recorded(r, vertex) - since_ns - queued(r, vertex), compute_ns = computed(r, vertex);
+    int64_t paused = paused_ns(r, since_ns, recorded(r, vertex));
+    if (length_ns < 0) length_ns = 0;
+    if (paused == 0 || compute_ns == 0) return 0;
+    int64_t moving_ns = length_ns - paused > compute_ns ? length_ns - paused : compute_ns;
+    if (paused > length_ns - compute_ns) paused = length_ns - compute_ns;
+    return (int64_t)((double)paused * (double)compute_ns / (double)moving_ns);
 }
 
 static struct frame *top(struct process *process) {
@@ -279,6 +304,7 @@ static void delay_edge(struct reference *r, struct process *process, uint32_t ve
     total_ns -= saved_ns + (int64_t)(saved * (double)queued_ns);
     compute_ns -= r->dag->vertices.compute_ns ? saved_ns : 0;
     if (r->model->kind == MODEL_CPU) total_ns -= queued_ns - (int64_t)(saved * (double)queued_ns);
+    if (shares(r)) total_ns -= paused_on_edge(r, vertex, frame->since_ns);
     if (total_ns < 0) total_ns = 0;
     if (compute_ns > total_ns) compute_ns = total_ns;
     delay(r, process, compute_ns, total_ns - compute_ns, then);
@@ -886,13 +912,21 @@ static uint32_t next_in_queue(const struct reference *r, uint32_t index, bool un
     return next;
 }
 
+// Whether no more jobs come before it than other workers are on their way.
+static bool comes_soon(const struct reference *r, uint32_t index, uint32_t place) {
+    enum discipline discipline = r->dag->pools[index].discipline;
+    uint32_t before = discipline == DISCIPLINE_LIFO ? r->pools[index].queued - 1 - place : place;
+    return discipline == DISCIPLINE_PRIORITY || before <= count_coming(r, index);
+}
+
 // What a worker takes that was called.
 static bool take_for(struct reference *r, struct process *worker, struct job *job) {
     struct pool *pool = &r->pools[worker->pool];
     if (!pool->queued) return false;
     uint32_t place = next_in_queue(r, worker->pool, false);
     for (uint32_t i = 0; i < pool->queued; i++) {
-        if (pool->queue[i].part < 0 && pool->queue[i].task == worker->reserved) place = i;
+        bool own = pool->queue[i].part < 0 && pool->queue[i].task == worker->reserved;
+        if (own && comes_soon(r, worker->pool, i)) place = i;
     }
     *job = take_from(pool->queue, &pool->queued, place);
     return true;
@@ -1741,8 +1775,14 @@ static bool is_busy(const struct process *process) {
     return process->then != THEN_NOTHING && !process->waits && !process->for_ever;
 }
 
-static bool is_due(const struct process *process) {
-    return is_busy(process) && process->nap == 0 && process->compute == 0 && process->sleep == 0;
+// Whether it has yet to meet its residual, which nobody does in a pause.
+static bool is_held(const struct reference *r, const struct process *process) {
+    return r->pause_left > 0 && process->edge != DAG_NONE && (process->computes > 0 || process->more_ns > 0);
+}
+
+static bool is_due(const struct reference *r, const struct process *process) {
+    return is_busy(process) && !is_held(r, process) && process->nap == 0 && process->compute == 0 &&
+           process->sleep == 0;
 }
 
 static bool is_computing(const struct process *process) {
@@ -1752,6 +1792,10 @@ static bool is_computing(const struct process *process) {
 // When the stretch up to a sample is over, whatever has been computed.
 static ticks stretch_over(const struct reference *r, uint32_t s) {
     double cores = r->dag->trace->header.cores, over_ns = (double)r->dag->samples[s].time_ns;
+    for (uint32_t i = 0; i < r->dag->pause_count; i++) {
+        const struct dag_pause *pause = &r->dag->pauses[i];
+        if (pause->end_ns < r->dag->samples[s].time_ns) over_ns -= (double)(pause->end_ns - pause->begin_ns);
+    }
     if (r->model->cores > 0 && r->model->cores < cores) over_ns *= cores / r->model->cores;
     return (ticks)(over_ns * (1 << FRACTION));
 }
@@ -1759,7 +1803,7 @@ static ticks stretch_over(const struct reference *r, uint32_t s) {
 // The sample that ends the stretch at hand, DAG_NONE behind the last.
 static uint32_t stretch(const struct reference *r) {
     for (uint32_t s = 0; s < r->dag->sample_count; s++) {
-        if (r->stretch_ends[s] > r->work && stretch_over(r, s) > r->now) return s;
+        if (r->stretch_ends[s] > r->work && stretch_over(r, s) > r->now - r->paused) return s;
     }
     return DAG_NONE;
 }
@@ -1789,45 +1833,85 @@ static uint32_t count_computing(const struct reference *r) {
     return computing;
 }
 
+// Who computes, or would if it had not been lucky: after a pause several may meet their residuals at once.
+static uint32_t count_sharing(const struct reference *r, const struct process *but) {
+    uint32_t sharing = 0;
+    for (uint32_t i = 0; i < r->process_count; i++) {
+        const struct process *process = &r->processes[i];
+        bool meets = is_busy(process) && process->nap == 0 && process->awake == 0 && process->edge != DAG_NONE &&
+                     (process->computes > 0 || process->more_ns > 0);
+        sharing += process != but && (is_computing(process) || meets);
+    }
+    return sharing;
+}
+
 // Until the next stretch begins, -1 if there is none, where each of so many gets share / of of a core.
 static ticks until_stretch(const struct reference *r, uint32_t computing, int64_t share, int64_t of) {
     uint32_t s = stretch(r);
     if (s == DAG_NONE || computing == 0) return -1;
     ticks by_work = up((r->stretch_ends[s] - r->work) * of, (ticks)share * computing);
-    ticks by_time = stretch_over(r, s) - r->now;
+    ticks by_time = stretch_over(r, s) - (r->now - r->paused);
     return by_work < by_time ? by_work : by_time;
+}
+
+// Until the next pause comes, or the one at hand is over; -1: never. It does not come before what was computed just
+// before it is over (8 ns of rounding), and where nobody computes at once, as then.
+static ticks until_pause(const struct reference *r, uint32_t computing, int64_t share, int64_t of) {
+    const ticks slack = (ticks)8 << FRACTION;
+    if (r->pause_left > 0) return r->pause_left;
+    if (r->next_pause == r->dag->pause_count) return -1;
+    ticks left = r->pause_comes[r->next_pause] - r->work;
+    if (computing == 0) return left <= slack ? 0 : -1;
+    left += slack;
+    return left > 0 ? up(left * of, (ticks)share * computing) : 0;
+}
+
+static void begin_pause(struct reference *r) {
+    const struct dag_pause *pause = &r->dag->pauses[r->next_pause++];
+    r->pause_left = (ticks)(pause->end_ns - pause->begin_ns) << FRACTION;
 }
 
 // false: nothing will ever happen again.
 static bool pass_time(struct reference *r) {
     uint32_t computing = count_computing(r);
     int64_t of, share = share_of(r, computing, &of);
-    ticks step = until_stretch(r, computing, share, of);
+    ticks step = until_pause(r, computing, share, of), stretch_step = until_stretch(r, computing, share, of);
+    const bool paused = r->pause_left > 0, comes = !paused && step >= 0;
+    if (comes && step == 0) {
+        begin_pause(r);
+        return true;
+    }
+    if (!paused && stretch_step >= 0 && (step < 0 || stretch_step < step)) step = stretch_step;
     for (uint32_t i = 0; i < r->process_count; i++) {
         const struct process *process = &r->processes[i];
         if (process->idle && process->leaves >= 0 && (step < 0 || process->leaves - r->now < step))
             step = process->leaves > r->now ? process->leaves - r->now : 0;
         if (!is_busy(process)) continue;
         ticks needs = process->nap > 0 ? process->nap : process->sleep;
+        if (process->nap == 0 && (is_computing(process) || is_held(r, process)) && paused) continue;
         if (is_computing(process)) needs = up(process->compute * of, share);
         if (step < 0 || needs < step) step = needs;
     }
     if (step < 0) return false;
     r->now += step;
-    if (computing) r->work += step * share * computing / of;
+    if (computing && !paused) r->work += step * share * computing / of;
     for (uint32_t i = 0; i < r->process_count; i++) {
         struct process *process = &r->processes[i];
         if (!is_busy(process)) continue;
         if (process->nap > 0) {
             process->nap -= step;
-        } else if (process->compute > 0) {
+        } else if (process->compute > 0 && !paused) {
             ticks done = step * share / of;
             // An end that is nearer than a tick of rounding is at hand.
             process->compute = done + 1 >= process->compute ? 0 : process->compute - done;
             process->awake += step;
-        } else {
+        } else if (process->compute == 0 && !is_held(r, process)) {
             process->sleep -= step;
         }
+    }
+    if (paused) {
+        r->pause_left -= step;
+        r->paused += step;
     }
     return true;
 }
@@ -1839,7 +1923,7 @@ static void meet_residual(struct reference *r, struct process *process) {
     ticks least = process->computes + (ticks)process->more_ns * ((ticks)1 << FRACTION);
     if (process->more_ns > 0) least = process->computes;
     if (least < 0) least = 0;
-    int64_t of, share = share_of(r, count_computing(r) + 1, &of);
+    int64_t of, share = share_of(r, count_sharing(r, process) + 1, &of);
     double slowdown = 1 - (double)share / (double)of;
     if (process->awake > 0) slowdown = 1 - (double)least / (double)process->awake;
     if (slowdown < 0) slowdown = 0;
@@ -1869,7 +1953,7 @@ static void end_first_use(const struct reference *r, struct process *process) {
 static void settle(struct reference *r) {
     for (uint32_t i = 0; i < r->process_count; i++) {
         struct process *process = &r->processes[i];
-        if (!is_busy(process) || process->nap > 0 || process->compute > 0) continue;
+        if (!is_busy(process) || is_held(r, process) || process->nap > 0 || process->compute > 0) continue;
         if (process->edge != DAG_NONE) meet_residual(r, process);
         if (process->compute == 0 && process->held_up != DAG_NONE) end_first_use(r, process);
         if (process->compute > 0 || process->awake >= process->computes) continue;
@@ -1886,8 +1970,8 @@ static void play(struct reference *r) {
                 idle_out(r, &r->processes[i]);
                 continue;
             }
-            if (!is_due(&r->processes[i])) continue;
-            while (is_due(&r->processes[i])) {
+            if (!is_due(r, &r->processes[i])) continue;
+            while (is_due(r, &r->processes[i])) {
                 end_delay(r, &r->processes[i]);
                 settle(r); // what it does next may have residual to meet
             }
@@ -2031,10 +2115,11 @@ static int64_t played_compute_ns(const struct reference *r, uint32_t v) {
 static struct awake awake_of(const struct reference *r, uint32_t v) {
     unsigned kind = r->dag->vertices.kind[v], before = r->dag->vertices.kind[v - 1];
     int64_t length_ns = played_compute_ns(r, v) + queued(r, v);
+    int64_t paused = paused_on_edge(r, v, recorded(r, v - 1));
     bool wakes = before == VERTEX_IDLE || before == VERTEX_WAIT_BEGIN || kind == VERTEX_BUSY ||
                  how_played(r, v) == PLAYED_AS_WAIT;
     struct awake awake = {recorded(r, v - 1), recorded(r, v)};
-    if (!wakes && length_ns < awake.to_ns - awake.from_ns) awake.to_ns = awake.from_ns + length_ns;
+    if (!wakes && length_ns + paused < awake.to_ns - awake.from_ns) awake.to_ns = awake.from_ns + length_ns + paused;
     if (!wakes) return awake;
     if (length_ns < awake.to_ns - awake.from_ns) awake.from_ns = awake.to_ns - length_ns;
     uint32_t result = r->dag->vertices.cause[v];
@@ -2081,8 +2166,19 @@ static size_t find_instants(const struct reference *r, const bool *edges, int64_
         instants[count++] = awake_of(r, v).to_ns;
     }
     for (uint32_t s = 0; s < r->dag->sample_count; s++) instants[count++] = r->dag->samples[s].time_ns;
+    for (uint32_t i = 0; i < r->dag->pause_count; i++) {
+        instants[count++] = r->dag->pauses[i].begin_ns;
+        instants[count++] = r->dag->pauses[i].end_ns;
+    }
     qsort(instants, count, sizeof *instants, by_time);
     return count;
+}
+
+static bool is_paused(const struct reference *r, int64_t from_ns, int64_t to_ns) {
+    bool paused = false;
+    for (uint32_t i = 0; i < r->dag->pause_count && !paused; i++)
+        paused = r->dag->pauses[i].begin_ns <= from_ns && to_ns <= r->dag->pauses[i].end_ns;
+    return paused;
 }
 
 // What edges could have computed between two samples with so many cores.
@@ -2092,6 +2188,7 @@ static double could_compute_ns(const struct reference *r, const bool *edges, con
     for (size_t i = 1; i < count; i++) {
         uint32_t awake = 0;
         if (instants[i - 1] < r->dag->samples[s - 1].time_ns || instants[i] > r->dag->samples[s].time_ns) continue;
+        if (is_paused(r, instants[i - 1], instants[i])) continue;
         for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
             awake += edges[v] && overlap_ns(awake_of(r, v), instants[i - 1], instants[i]) > 0;
         }
@@ -2151,7 +2248,8 @@ static void share_between(struct reference *r, const bool *edges, int64_t from_n
 }
 
 static void find_residuals(struct reference *r) {
-    size_t vertices = (size_t)r->dag->vertex_count + 1, most = 2 * vertices + r->dag->sample_count;
+    size_t vertices = (size_t)r->dag->vertex_count + 1,
+           most = 2 * vertices + r->dag->sample_count + 2 * r->dag->pause_count;
     bool *edges = must(calloc(vertices, sizeof *edges));
     ticks *service = must(calloc(vertices, sizeof *service));
     int64_t *instants = must(malloc(most * sizeof *instants));
@@ -2159,9 +2257,13 @@ static void find_residuals(struct reference *r) {
     size_t count = find_instants(r, edges, instants);
     for (uint32_t s = 1; s < r->dag->sample_count; s++) find_taken(r, edges, instants, count, s);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && instants[i] > instants[i - 1]) share_between(r, edges, instants[i - 1], instants[i], service);
+        bool passes = i > 0 && instants[i] > instants[i - 1] && !is_paused(r, instants[i - 1], instants[i]);
+        if (passes) share_between(r, edges, instants[i - 1], instants[i], service);
         for (uint32_t s = 0; s < r->dag->sample_count; s++) {
             if (r->dag->samples[s].time_ns == instants[i]) r->stretch_ends[s] = r->work;
+        }
+        for (uint32_t p = 0; p < r->dag->pause_count; p++) {
+            if (r->dag->pauses[p].begin_ns == instants[i]) r->pause_comes[p] = r->work;
         }
     }
     for (uint32_t v = 0; v < r->dag->vertex_count; v++) {
@@ -2184,7 +2286,8 @@ static void simulate(const struct reference *given, const struct dag_edit *edit,
     r.model = model;
     r.run = run;
     r.calibrating = calibrating;
-    r.work = 0;
+    r.work = r.pause_left = r.paused = 0;
+    r.next_pause = 0;
     r.process_count = dag->thread_count;
     r.process_capacity = dag->thread_count + dag->task_count * PARTS_MAX + 1;
     r.processes = must(calloc(r.process_capacity, sizeof(struct process)));
@@ -2238,6 +2341,7 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
                           .over_ns = must(calloc(dag->pool_count, sizeof(int64_t))),
                           .residual = must(calloc((size_t)dag->vertex_count + 1, sizeof(struct residual))),
                           .stretch_ends = must(calloc((size_t)dag->sample_count + 1, sizeof(ticks))),
+                          .pause_comes = must(calloc((size_t)dag->pause_count + 1, sizeof(ticks))),
                           .taken = must(calloc((size_t)dag->sample_count + 1, sizeof(double)))};
     find_pools(&r);
     find_ends_of_pools(&r);
@@ -2250,6 +2354,7 @@ void reference_simulate(const struct dag *dag, const struct dag_edit *edit, cons
     free(r.over_ns);
     free(r.residual);
     free(r.stretch_ends);
+    free(r.pause_comes);
     free(r.taken);
 }
 

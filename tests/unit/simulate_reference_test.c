@@ -556,6 +556,52 @@ static void test_background_equals_reference(void **state) {
     }
 }
 
+enum { PAUSES = 4 };
+
+// The JVM stands still now and then, and all that was still to come comes as much later.
+static void add_pauses(struct simulate_fixture *fixture, struct random_source *source,
+                       struct dag_pause pauses[PAUSES]) {
+    struct dag *dag = fixture->dag;
+    struct error error = ERROR_INIT;
+    uint64_t step_ns = (uint64_t)(dag->last_ns - dag->first_ns) / PAUSES + 2;
+    int64_t now_ns = dag->first_ns;
+    for (unsigned i = 0; i < PAUSES; i++) {
+        int64_t begin_ns = now_ns + 1 + (int64_t)random_below(source, step_ns);
+        int64_t length_ns = 1 + (int64_t)random_below(source, step_ns);
+        for (uint32_t v = 0; v < dag->vertex_count; v++) {
+            if (dag->vertices.time_ns[v] > begin_ns) dag->vertices.time_ns[v] += length_ns;
+        }
+        if (dag->last_ns > begin_ns) dag->last_ns += length_ns;
+        now_ns = begin_ns + length_ns;
+        pauses[i] = (struct dag_pause){begin_ns, now_ns};
+    }
+    dag->pauses = pauses;
+    dag->pause_count = PAUSES;
+    simulation_free(fixture->simulation);
+    costs_free(fixture->costs);
+    assert_non_null(fixture->costs = costs_measure(dag, &error));
+    assert_non_null(fixture->simulation = simulation_new(dag, fixture->costs, &error));
+}
+
+static void test_pauses_equal_reference(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        struct dag_pause pauses[PAUSES];
+        simulate_fixture_open_random(&fixture, seed, 1 + seed % 4);
+        add_pauses(&fixture, &source, pauses);
+        for (unsigned i = 0; i < EDITS_EACH; i++) {
+            const struct model model = {.kind = MODEL_CPU, .cores = (double)random_below(&source, 5)};
+            random_edit(&fixture, &source, i == 0 ? 0 : i % 2 ? EDIT_ALL : EDIT_INLINE | EDIT_RESIZE);
+            compare(&fixture, &model, CPU_TOLERANCE_NS, seed);
+        }
+        fixture.dag->pauses = NULL;
+        fixture.dag->pause_count = 0;
+        simulate_fixture_close(&fixture);
+    }
+}
+
 static void copy_times(const struct dag *run, int64_t *times, uint32_t count) {
     for (uint32_t v = 0; v < count; v++) times[v] = v < run->vertex_count ? run->vertices.time_ns[v] : DAG_ABSENT;
 }
@@ -951,6 +997,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_limits_out_of_reach),
         cmocka_unit_test(test_background_equals_reference),
         cmocka_unit_test(test_no_background_changes_nothing),
+        cmocka_unit_test(test_pauses_equal_reference),
         cmocka_unit_test(test_null_replay),
         cmocka_unit_test(test_work_and_span_are_least),
         cmocka_unit_test(test_work_is_conserved_and_causes_come_first),
