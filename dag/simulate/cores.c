@@ -3,6 +3,25 @@
 
 #include <stdlib.h>
 
+// As fmin, fmax, round and ceil, which are calls of the library's; of what is not NAN, and the last two of what is not
+// negative and less than 2^63.
+static inline double lesser(double a, double b) {
+    return a < b ? a : b;
+}
+
+static inline double greater(double a, double b) {
+    return a > b ? a : b;
+}
+
+static inline int64_t nearest(double ns) {
+    return (int64_t)(ns + 0.5);
+}
+
+static inline int64_t at_least(double ns) {
+    int64_t whole = (int64_t)ns;
+    return whole + ((double)whole < ns);
+}
+
 bool cores_reserve(struct cores *cores, uint32_t processes) {
     struct cores_share *shares = realloc(cores->shares, ((size_t)processes + 1) * sizeof *shares);
     if (shares) cores->shares = shares;
@@ -74,7 +93,7 @@ static double work_to_change_ns(const struct cores *cores) {
     const struct cores_recorded *recorded = &cores->recorded;
     bool pauses = cores->next_pause < recorded->pause_count;
     double pause_ns = pauses ? (double)recorded->pauses[cores->next_pause].work_ns + ROUNDED_NS : INFINITY;
-    return fmax(fmin(pause_ns, cores->stretch_work_ns) - cores->work_ns, 0);
+    return greater(lesser(pause_ns, cores->stretch_work_ns) - cores->work_ns, 0);
 }
 
 static void look_ahead(struct cores *cores) {
@@ -90,10 +109,10 @@ static void look_ahead(struct cores *cores) {
         return;
     }
     double left_ns = ((double)(event_next_ns(&cores->due) - cores->served.ns) - cores->served.part) / cores->rate;
-    double change_ns = fmin(work_to_change_ns(cores) / (cores->rate * computing),
-                            fmax(cores->stretch_end_ns - (double)cores->moved_ns, 0));
+    double change_ns = lesser(work_to_change_ns(cores) / (cores->rate * computing),
+                              greater(cores->stretch_end_ns - (double)cores->moved_ns, 0));
     cores->ends_next = change_ns >= left_ns;
-    cores->next_ns = cores->since_ns + (int64_t)fmax(0, cores->ends_next ? round(left_ns) : ceil(change_ns));
+    cores->next_ns = cores->since_ns + (cores->ends_next ? nearest(greater(left_ns, 0)) : at_least(change_ns));
 }
 
 void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded) {
@@ -109,11 +128,11 @@ static float crowding_of(const struct cores *cores, const struct cores_share *sh
     double served_ns = cores_clock_since(cores->served, share->joined_served);
     double slowdown = moved_ns > 0 ? 1 - served_ns / moved_ns
                                    : 1 - cores_rate(cores->count, cores->taken, event_count(&cores->due) + 1);
-    return (float)fmax(slowdown, 0);
+    return (float)greater(slowdown, 0);
 }
 
 static void put_due(struct cores *cores, uint32_t process, double left_ns) {
-    event_put(&cores->due, NOTICE_TURN, process, cores->served.ns + (int64_t)round(cores->served.part + left_ns));
+    event_put(&cores->due, NOTICE_TURN, process, cores->served.ns + nearest(cores->served.part + left_ns));
 }
 
 // A process has been served for as long as it is whether its residual was good or bad. It comes back as far as it had
@@ -125,7 +144,7 @@ static bool is_done(struct cores *cores, uint32_t process) {
     share->slowdown = crowding_of(cores, share);
     double part = share->residual.slowdown > share->slowdown ? share->slowdown / share->residual.slowdown : 1;
     double more_ns = (double)share->residual.more_ns;
-    double left_ns = more_ns > 0 ? part * more_ns : (1 - part) * fmin(-more_ns, share->compute_ns);
+    double left_ns = more_ns > 0 ? part * more_ns : (1 - part) * lesser(-more_ns, share->compute_ns);
     if (left_ns < 1) return true;
     put_due(cores, process, left_ns);
     return false;

@@ -47,9 +47,9 @@ struct cores_clock {
 };
 
 static inline void cores_clock_pass(struct cores_clock *clock, double ns) {
-    double whole = floor(clock->part + ns);
-    clock->ns += (int64_t)whole;
-    clock->part += ns - whole;
+    int64_t whole_ns = (int64_t)(clock->part + ns); // no time is negative
+    clock->ns += whole_ns;
+    clock->part += ns - (double)whole_ns;
 }
 
 static inline double cores_clock_since(struct cores_clock now, struct cores_clock then) {
