@@ -1455,6 +1455,8 @@ static void hand_over(struct reference *r, struct process *process, struct job j
     if (dispatch == DISPATCH_CALLER) {
         int64_t pickup_ns = own ? own_pickup_ns(r, job.task) : new_pickup_ns(r, job, dispatch);
         delay(r, process, pickup_ns, 0, THEN_CALLER);
+        uint32_t start = task_of(r, job.task)->start;
+        if (process->as_recorded) delay_by_residual(r, process, start, r->residual[start].more_ns);
     } else if (!process->as_recorded) {
         const struct dag_task *task = task_of(r, job.task);
         int64_t own_ns = recorded(r, task->spawn_end) - recorded(r, task->spawn_begin), compute_ns = 0;
