@@ -90,6 +90,7 @@ enum {
                       // that did, but is not caused by it, and lasts as long as recorded
     TASK_BEGUN_BEFORE = 128, // under way when recording began: its start is no beginning, its length not its own
     TASK_DELAYED = 256,      // scheduled for a time of its own, once or again and again (dag/build/pools.c)
+    TASK_SIGNAL = 512,       // and nested: a sleep that another thread ended, as by a latch, a condition, a notify
 };
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.

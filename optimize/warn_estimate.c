@@ -166,7 +166,8 @@ bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struc
     const bool re_enacts = model->kind != MODEL_DAG;
     return (!re_enacts || warn_of_unknown_rules(warnings, dag, error)) &&
            (!re_enacts || warn_of_unknown_holders(warnings, dag, error)) &&
-           warn_of_cores(warnings, dag, model->cores, error) && warn_of_rate(warnings, dag, model, error);
+           (!re_enacts || warn_of_signals(warnings, dag, error)) && warn_of_cores(warnings, dag, model->cores, error) &&
+           warn_of_rate(warnings, dag, model, error);
 }
 
 // A change

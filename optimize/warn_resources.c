@@ -144,6 +144,50 @@ bool warn_of_unknown_holders(struct warnings *warnings, const struct dag *dag, s
     return done;
 }
 
+// ---- signals
+
+// Waits of pools' tasks for a signal: of home-made permits, latches, conditions.
+struct signals {
+    uint32_t waits, longest; // longest: task that waited longest, DAG_NONE
+    int64_t waited_ns, longest_ns;
+};
+
+static bool is_signal(const struct dag *dag, uint32_t v) {
+    const uint32_t awaited = dag->vertices.task[v];
+    return dag->vertices.kind[v] == VERTEX_WAIT_END && v > 0 && dag->vertices.kind[v - 1] == VERTEX_WAIT_BEGIN &&
+           awaited != DAG_NONE && dag->tasks[awaited].flags & TASK_SIGNAL;
+}
+
+static void look_into(const struct dag *dag, uint32_t index, struct signals *signals) {
+    const struct dag_task *task = &dag->tasks[index];
+    int64_t waited_ns = 0;
+    for (uint32_t v = task->start + 1; v < task->end; v++) {
+        if (!is_signal(dag, v)) continue;
+        signals->waits++;
+        waited_ns += dag->vertices.time_ns[v] - dag->vertices.time_ns[v - 1];
+    }
+    signals->waited_ns += waited_ns;
+    if (waited_ns <= signals->longest_ns) return;
+    signals->longest = index;
+    signals->longest_ns = waited_ns;
+}
+
+bool warn_of_signals(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    struct signals signals = {.longest = DAG_NONE};
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        bool whole = task->pool && task->start != DAG_NONE && task->end != DAG_NONE && task->site != DAG_NONE;
+        if (whole && task->enclosing == DAG_NONE) look_into(dag, t, &signals);
+    }
+    const double wall_ns = (double)(dag->last_ns - dag->first_ns);
+    if (signals.longest == DAG_NONE || (double)signals.waited_ns < unknown_share * wall_ns) return true;
+    return warnings_say(warnings, error,
+                        "%s of tasks, %s in all, ended by a signal of another task (most of %s): who signals whom is "
+                        "kept as recorded, though with other threads it may be otherwise",
+                        phrase_counted(signals.waits, "wait").text, phrase_duration((double)signals.waited_ns).text,
+                        phrase_site(dag, dag->tasks[signals.longest].site).text);
+}
+
 // ---- estimates
 
 static bool warn_of_outcomes(struct warnings *warnings, const struct simulation *simulation, struct error *error) {

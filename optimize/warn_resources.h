@@ -8,6 +8,7 @@
 
 bool warn_of_resources(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_unknown_holders(struct warnings *warnings, const struct dag *dag, struct error *error);
+bool warn_of_signals(struct warnings *warnings, const struct dag *dag, struct error *error);
 bool warn_of_estimate(struct warnings *warnings, const struct estimator *estimator,
                       struct error *error); // its last run
 
