@@ -244,7 +244,8 @@ static void take(struct simulation *sim, uint32_t index, uint32_t ask, int64_t n
     if (of->units == 0 || resource->unlocked || owns(sim, index, ask)) return;
     resource->available -= of->units;
     resource->holder = index;
-    hold(sim, index, ask);
+    bool keeps = of->released != DAG_NONE || sim->dag->resources[of->resource].goes_round; // else it is gone for good
+    if (keeps) hold(sim, index, ask);
     call_off(sim, resource, now_ns);
 }
 
