@@ -359,6 +359,40 @@ static struct cost measure_looking(const struct dag *dag, uint32_t pool, int64_t
     return trimmed_mean(values, count);
 }
 
+static bool tells_wakeup(const struct dag *dag, const struct dag_ask *ask) {
+    bool waited = ask->asked != DAG_NONE && ask->got != DAG_NONE && !ask->given_up;
+    return waited && dag->resources[ask->resource].tells_holds;
+}
+
+static int64_t granted_after_ns(const struct dag *dag, const struct dag_ask *ask) {
+    int64_t queued_ns = dag->vertices.queued_ns ? dag->vertices.queued_ns[ask->got] : 0;
+    return max_ns(ask->waking_ns - queued_ns, 0);
+}
+
+// false: no memory.
+static bool measure_grants(const struct dag *dag, struct costs *costs) {
+    enum { FEWEST = 5 };
+    const size_t resources = (size_t)dag->resource_count + 1;
+    int64_t *values = malloc(((size_t)dag->ask_count + 1) * sizeof *values);
+    uint32_t *end = calloc(resources + 1, sizeof *end); // of the resource before
+    costs->granted_ns = malloc(resources * sizeof *costs->granted_ns);
+    bool ok = values && end && costs->granted_ns;
+    for (uint32_t i = 0; ok && i < dag->ask_count; i++)
+        end[dag->asks[i].resource + 1] += tells_wakeup(dag, &dag->asks[i]);
+    for (uint32_t r = 0; ok && r < dag->resource_count; r++) end[r + 1] += end[r];
+    for (uint32_t i = 0; ok && i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        if (tells_wakeup(dag, ask)) values[end[ask->resource]++] = granted_after_ns(dag, ask);
+    }
+    for (uint32_t r = 0, begin = 0; ok && r < dag->resource_count; begin = end[r++]) {
+        const struct cost cost = trimmed_mean(values + begin, end[r] - begin);
+        costs->granted_ns[r] = cost.count < FEWEST ? dag->wakeup_ns : (int64_t)(cost.mean_ns + 0.5);
+    }
+    free(values);
+    free(end);
+    return ok;
+}
+
 static bool measure(const struct dag *dag, struct costs *costs, struct samples *samples) {
     size_t most = dag->vertex_count > dag->task_count ? dag->vertex_count : dag->task_count;
     samples->values = malloc((most + 1) * sizeof *samples->values);
@@ -369,6 +403,7 @@ static bool measure(const struct dag *dag, struct costs *costs, struct samples *
     costs->pickup_ns = malloc(((size_t)dag->task_count + 1) * sizeof *costs->pickup_ns);
     bool ok = samples->values && samples->kind && samples->begin;
     if (!ok || !costs->pools || !costs->bracket_ns || !costs->pickup_ns) return false;
+    if (!measure_grants(dag, costs)) return false;
     measure_brackets(dag, costs, samples);
     measure_pickups(dag, costs, samples);
     costs->wakeup = measure_wakeup(dag, false, samples->values);
@@ -400,6 +435,7 @@ void costs_free(struct costs *costs) {
     free(costs->pools);
     free(costs->bracket_ns);
     free(costs->pickup_ns);
+    free(costs->granted_ns);
     free(costs->first_uses.items);
     free(costs);
 }

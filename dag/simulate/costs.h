@@ -47,6 +47,9 @@ struct costs {
     struct cost waking;  // what these computed, from asking to going on
     int64_t *bracket_ns; // a task each, as recorded: its own
     int64_t *pickup_ns;
+    // A resource each: from its coming free to a waiter's going on, but for waits for a core. Of one that is never held
+    // for long waiters do not fall asleep. Of fewer than 5 waits: the DAG's mean wake-up.
+    int64_t *granted_ns;
     struct first_uses first_uses;
     unsigned without; // corrections that are left out, CORRECTION_BIT each; 0 as measured
 };

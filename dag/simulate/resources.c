@@ -454,7 +454,7 @@ bool resource_settle(struct simulation *sim, uint32_t index, int64_t now_ns) {
 bool resource_has_wait_of(const struct simulation *sim, const struct process *process, int64_t *time_ns) {
     const struct dag_ask *ask = &sim->dag->asks[process->wait.ask];
     const int64_t *then_ns = sim->dag->vertices.time_ns;
-    int64_t reached_ns = process->now_ns + process->lead.ns, residual_ns = sim->dag->wakeup_ns;
+    int64_t reached_ns = process->now_ns + process->lead.ns, residual_ns = sim->costs->granted_ns[ask->resource];
     bool waited = ask->asked != DAG_NONE, told = sim->dag->resources[ask->resource].tells_holds;
     switch (process->wait.state) {
     case ASK_LISTED:
@@ -467,6 +467,7 @@ bool resource_has_wait_of(const struct simulation *sim, const struct process *pr
         *time_ns = max_ns(reached_ns, process->wait.called_ns);
         return true;
     case ASK_GIVEN_UP:
+        residual_ns = sim->dag->wakeup_ns;
         if (ask->given_up) residual_ns = then_ns[ask->got] - then_ns[ask->asked] - ask->limit_ns;
         break;
     default:

@@ -104,8 +104,8 @@
 //     the first on, as long as there is enough for the next beside those that were called. A fair resource is theirs
 //     then. Else they wake up first, and have it if there is enough still; if another takes it meanwhile, those called
 //     last are called off and wait on, but for those that compute already, which come in vain. Waking takes as long as
-//     it did (waking_ns), or the mean wake-up where there was no wait. A wait of unknown cause (unknown_ns) takes as
-//     long as it did, and where there is but one unit, something unknown has it meanwhile. Time is up limit_ns
+//     it did (waking_ns), or what its waits did on the mean where there was none. A wait of unknown cause (unknown_ns)
+//     takes as long as it did, and where there is but one unit, something unknown has it meanwhile. Time is up limit_ns
 //     after it asked, unless it was called. Where that is another outcome than recorded the task goes on as a donor did
 //     (donors.c), and gives up as recorded, whatever there is, where it has none. A lock that its process has already
 //     costs nothing. Where no release is told the lock comes back held_ns after it was had.

@@ -1290,7 +1290,8 @@ static void call_waiter(struct reference *r, struct process *process) {
         process->called = true;
         of_ask(r, process->ask)->promised += ask->units;
     }
-    wake_up_for(r, process, waited ? ask->waking_ns : r->dag->wakeup_ns, fair ? THEN_HAVE : THEN_LOOK);
+    wake_up_for(r, process, waited ? ask->waking_ns : r->costs->granted_ns[ask->resource],
+                fair ? THEN_HAVE : THEN_LOOK);
 }
 
 static void serve(struct reference *r, struct resource *resource) {
