@@ -352,6 +352,46 @@ static void test_replay_of_resources_is_exact(void **state) {
         fail_msg("%lu of %lu, %lu waits, %lu given up", told, cases, waited, given_up);
 }
 
+static int by_ns(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// How long a resource's waits take to go on, without a tenth at each end. Of fewer than five: as all waits do.
+static int64_t granted_ns(const struct dag *dag, uint32_t resource) {
+    int64_t *values = calloc((size_t)dag->ask_count + 1, sizeof *values);
+    assert_non_null(values);
+    size_t count = 0;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        bool waited = ask->resource == resource && ask->asked != DAG_NONE && ask->got != DAG_NONE && !ask->given_up;
+        if (!waited || !dag->resources[resource].tells_holds) continue;
+        values[count] = ask->waking_ns - (dag->vertices.queued_ns ? dag->vertices.queued_ns[ask->got] : 0);
+        if (values[count++] < 0) values[count - 1] = 0;
+    }
+    qsort(values, count, sizeof *values, by_ns);
+    double sum_ns = 0;
+    for (size_t i = count / 10; i < count - count / 10; i++) sum_ns += (double)values[i];
+    free(values);
+    return count < 5 ? dag->wakeup_ns : (int64_t)(sum_ns / (double)(count - 2 * (count / 10)) + 0.5);
+}
+
+static void test_costs_of_grants(void **state) {
+    (void)state;
+    uint64_t known = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        simulate_fixture_open_resources(&fixture, seed, seed % 3, seed % 2);
+        for (uint32_t r = 0; r < fixture.dag->resource_count; r++) {
+            int64_t expected_ns = granted_ns(fixture.dag, r);
+            assert_true(llabs(fixture.costs->granted_ns[r] - expected_ns) <= 1); // summed in another order
+            known += expected_ns != fixture.dag->wakeup_ns;
+        }
+        simulate_fixture_close(&fixture);
+    }
+    assert_true(known > cases / 2);
+}
+
 // Under the empty edit, of resources alone, of tasks alone, and of all.
 static void compare_resources(uint64_t seed, uint32_t cores, bool limits, const struct model *model) {
     static const unsigned kinds[] = {0, EDIT_RESOURCES, EDIT_INLINE | EDIT_RESIZE, EDIT_RESOURCES, EDIT_ALL};
@@ -987,6 +1027,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_replay_is_exact),
         cmocka_unit_test(test_replay_of_resources_is_exact),
+        cmocka_unit_test(test_costs_of_grants),
         cmocka_unit_test(test_resources_equal_reference),
         cmocka_unit_test(test_resources_equal_reference_on_cores),
         cmocka_unit_test(test_pool_equals_reference),
