@@ -8,12 +8,11 @@
 #include <string.h>
 
 const char *const correction_names[CORRECTION_COUNT] = {
-    [CORRECTION_SERVICE] = "service-residuals",   [CORRECTION_OTHER_LOAD] = "other-load",
-    [CORRECTION_FIRST_USE] = "first-use",         [CORRECTION_AMORTISED] = "amortised-costs",
-    [CORRECTION_WAKEUPS] = "wake-transitions",    [CORRECTION_QUEUE_ORDER] = "queue-order",
-    [CORRECTION_PREEMPTION] = "preemption",       [CORRECTION_QUICK_PARTS] = "quick-parts",
-    [CORRECTION_SLEEP] = "sleep-classes",         [CORRECTION_WAKING] = "waking-costs",
-    [CORRECTION_FULL_QUEUE] = "full-queue-slack",
+    [CORRECTION_SERVICE] = "service-residuals", [CORRECTION_OTHER_LOAD] = "other-load",
+    [CORRECTION_FIRST_USE] = "first-use",       [CORRECTION_AMORTISED] = "amortised-costs",
+    [CORRECTION_WAKEUPS] = "wake-transitions",  [CORRECTION_QUEUE_ORDER] = "queue-order",
+    [CORRECTION_PREEMPTION] = "preemption",     [CORRECTION_SLEEP] = "sleep-classes",
+    [CORRECTION_WAKING] = "waking-costs",       [CORRECTION_FULL_QUEUE] = "full-queue-slack",
 };
 
 enum cost_kind { COST_BRACKET, COST_PICKUP };
@@ -201,28 +200,6 @@ static void measure_means(struct costs *costs, enum cost_kind kind, struct sampl
     }
 }
 
-// The value that a tenth of them do not exceed; it changes their order.
-static int64_t quickest_tenth(int64_t *values, size_t size) {
-    size_t count = size / 10 + 1;
-    int64_t most = 0;
-    select_least(values, size, count);
-    for (size_t i = 0; i < count && i < size; i++) most = max_ns(most, values[i]);
-    return most;
-}
-
-static int64_t *quick_of(struct pool_costs *pool, enum cost_kind kind) {
-    return kind == COST_BRACKET ? &pool->quick_bracket_ns : &pool->quick_pickup_ns;
-}
-
-// Of pools that have tasks dispatched so; those of others stay.
-static void measure_quick(struct costs *costs, enum cost_kind kind, enum dispatch dispatch, struct samples *samples) {
-    size_t *begin = &samples->begin[(size_t)dispatch * samples->pools];
-    for (uint32_t p = 0; p < samples->pools; p++) {
-        if (begin[p + 1] == begin[p]) continue;
-        *quick_of(&costs->pools[p], kind) = quickest_tenth(samples->values + begin[p], begin[p + 1] - begin[p]);
-    }
-}
-
 static struct cost *woken_of(struct pool_costs *pool, enum cost_kind kind) {
     return kind == COST_BRACKET ? pool->woken_bracket : pool->woken_pickup;
 }
@@ -277,11 +254,6 @@ static void measure_brackets(const struct dag *dag, struct costs *costs, struct 
     }
     sort_samples(dag, costs->bracket_ns, samples);
     measure_means(costs, COST_BRACKET, samples);
-    for (uint32_t p = 0; p < samples->pools; p++) {
-        costs->pools[p].quick_bracket_ns = (int64_t)(costs->pools[p].bracket[DISPATCH_QUEUED].mean_ns + 0.5);
-    }
-    measure_quick(costs, COST_BRACKET, DISPATCH_WOKEN, samples);
-    measure_quick(costs, COST_BRACKET, DISPATCH_QUEUED, samples);
     for (uint32_t t = 0; t < dag->task_count; t++) samples->kind[t] = (uint8_t)sleep_class_of(dag, &dag->tasks[t]);
     sort_samples(dag, costs->bracket_ns, samples);
     measure_woken(costs, COST_BRACKET, samples);
@@ -295,16 +267,10 @@ static void measure_pickups(const struct dag *dag, struct costs *costs, struct s
     }
     sort_samples(dag, costs->pickup_ns, samples);
     measure_means(costs, COST_PICKUP, samples);
-    for (uint32_t p = 0; p < samples->pools; p++) {
-        costs->pools[p].quick_pickup_ns = (int64_t)(costs->pools[p].pickup[DISPATCH_QUEUED].mean_ns + 0.5);
-    }
     for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = woken_pickup_of(dag, &dag->tasks[t]);
     sort_samples(dag, costs->pickup_ns, samples);
-    measure_quick(costs, COST_PICKUP, DISPATCH_WOKEN, samples);
     measure_awake(costs, samples);
     for (uint32_t t = 0; t < dag->task_count; t++) costs->pickup_ns[t] = pickup_of(dag, &dag->tasks[t]);
-    sort_samples(dag, costs->pickup_ns, samples);
-    measure_quick(costs, COST_PICKUP, DISPATCH_QUEUED, samples);
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         samples->kind[t] = is_hidden(dag, task) ? NO_SLEEP : (uint8_t)sleep_class_of(dag, task);

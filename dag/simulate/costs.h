@@ -30,11 +30,6 @@ struct pool_costs {
     // Of DISPATCH_WOKEN, by how long the worker had slept. Of fewer than 5 tasks the mean is that of all sleeps.
     struct cost woken_bracket[SLEEP_CLASSES], woken_pickup[SLEEP_CLASSES];
     double awake_ns; // what of those pick-ups comes after BUSY: the mean
-    // Of one queued task right after another, as a split spawns and dispatches them: processors have the code and what
-    // it needs at hand, which they have not after a long body or wait. What the quickest tenth of the queued tasks
-    // took. Where none queued, brackets of those that a worker was woken for, and their pick-ups from BUSY on; else the
-    // mean.
-    int64_t quick_bracket_ns, quick_pickup_ns;
     // Of a pool whose workers steal:
     struct cost stolen;  // pick-ups, by waiters that helped, of what other threads had spawned
     struct cost looking; // how long a worker that finds no task looks around before it goes idle

@@ -21,12 +21,6 @@ bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch di
     return first && sim->dag->tasks[job_task(sim, job)].dispatch == dispatch;
 }
 
-// Whether it comes right behind another part, for the spawner and for a worker.
-static bool follows_part(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    return corrects(sim, CORRECTION_QUICK_PARTS) && dispatch == DISPATCH_QUEUED && job_is_part(sim, job) &&
-           sim->regroup.part_number[job - sim->dag->task_count] > 0;
-}
-
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
     const struct pool_costs *costs = costs_of(sim, job);
     return mean_of(sim, costs->bracket, costs->woken_bracket, dispatch);
@@ -34,7 +28,6 @@ int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch d
 
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
     if (is_as_recorded(sim, job, dispatch)) return sim->costs->bracket_ns[job_task(sim, job)];
-    if (follows_part(sim, job, dispatch)) return costs_of(sim, job)->quick_bracket_ns;
     return mean_bracket(sim, job, dispatch);
 }
 
@@ -48,7 +41,6 @@ int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch di
 }
 
 int64_t cost_of_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    if (follows_part(sim, job, dispatch)) return costs_of(sim, job)->quick_pickup_ns;
     if (!is_as_recorded(sim, job, dispatch)) return mean_pickup(sim, job, dispatch);
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     const int64_t *time_ns = sim->dag->vertices.time_ns;

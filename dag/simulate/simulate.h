@@ -137,9 +137,8 @@
 //     between two brackets to make a task, a waiter between two waits to ask for it, and the worker behind a member's
 //     result is done but once (amortised.c says how much of it that is).
 //   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
-//     one, then what the pool's quickest queued ones took, or of other dispatches the mean), each with an equal part of
-//     what is computed between start and end, and all of what is slept there (where nothing tells these apart, an equal
-//     part of all). The result is there when the last part ends.
+//     one, then the mean), each with an equal part of what is computed between start and end, and all of what is slept
+//     there (where nothing tells these apart, an equal part of all). The result is there when the last part ends.
 //   Combinator. The coordinator is inlined up to its first wait that finds no result. There it is left, the process
 //   goes
 //     on behind the bracket (or, for a later wait, where that process was), and the coordinator goes on at the result

@@ -379,18 +379,11 @@ static int64_t mean_bracket_ns(const struct reference *r, uint32_t task, enum di
     return (int64_t)(costs->bracket[dispatch].mean_ns + 0.5);
 }
 
-// Of a part behind the first that queues.
-static bool is_quick(struct job job, enum dispatch dispatch) {
-    return job.part > 0 && dispatch == DISPATCH_QUEUED;
-}
-
 static int64_t new_pickup_ns(const struct reference *r, struct job job, enum dispatch dispatch) {
-    if (is_quick(job, dispatch)) return r->costs->pools[task_of(r, job.task)->pool].quick_pickup_ns;
     return mean_pickup_ns(r, job.task, dispatch);
 }
 
 static int64_t new_bracket_ns(const struct reference *r, struct job job, enum dispatch dispatch) {
-    if (is_quick(job, dispatch)) return r->costs->pools[task_of(r, job.task)->pool].quick_bracket_ns;
     return mean_bracket_ns(r, job.task, dispatch);
 }
 

@@ -410,35 +410,6 @@ static void test_costs_of_a_pool(void **state) {
     assert_cost(none->bracket[DISPATCH_THREAD], 1, 4);
     assert_cost(none->pickup[DISPATCH_THREAD], 1, 21);
     assert_cost(none->pickup[DISPATCH_QUEUED], 0, 21);
-    assert_int_equal(pool->quick_bracket_ns, 10);
-    assert_int_equal(pool->quick_pickup_ns, 15);
-    assert_int_equal(none->quick_pickup_ns, 21); // nobody was woken either
-    costs_free(costs);
-    simulate_fixture_close(&f.fixture);
-}
-
-// Each time the worker has fallen asleep: who found it busy would have had the pick-up's end alone, 8 and 5 ns, and a
-// bracket that wakes nobody, as far as one of these tells.
-static void test_quickest_where_none_queued(void **state) {
-    (void)state;
-    struct by_hand f = by_hand_new(NULL, 2);
-    spawn(&f, MAIN, 100, 160, 1);
-    start_worker(&f, 140);
-    run(&f, WORKER, 170, 180, 1);
-    tb_event(f.tb, WORKER, 190, EVENT_IDLE, f.pool);
-    spawn(&f, MAIN, 1000, 1040, 2);
-    tb_event(f.tb, WORKER, 1092, EVENT_BUSY, f.pool);
-    run(&f, WORKER, 1100, 1200, 2);
-    tb_event(f.tb, WORKER, 1210, EVENT_IDLE, f.pool);
-    spawn(&f, MAIN, 2000, 2030, 3);
-    tb_event(f.tb, WORKER, 2095, EVENT_BUSY, f.pool);
-    run(&f, WORKER, 2100, 2200, 3);
-    simulate_fixture_open(&f.fixture, f.tb);
-    struct costs *costs = measure(&f);
-    const struct pool_costs *pool = &costs->pools[f.pool];
-    assert_cost(pool->pickup[DISPATCH_WOKEN], 2, 100);
-    assert_int_equal(pool->quick_bracket_ns, 30);
-    assert_int_equal(pool->quick_pickup_ns, 5);
     costs_free(costs);
     simulate_fixture_close(&f.fixture);
 }
@@ -717,7 +688,6 @@ int main(void) {
         cmocka_unit_test(test_what_is_assumed_is_no_more_than_the_process_computed),
         cmocka_unit_test(test_nothing_measured_is_unknown),
         cmocka_unit_test(test_costs_of_a_pool),
-        cmocka_unit_test(test_quickest_where_none_queued),
         cmocka_unit_test(test_costs_by_sleep),
         cmocka_unit_test(test_costs_leave_bodies_out),
         cmocka_unit_test(test_means_are_trimmed),
