@@ -123,7 +123,7 @@ static void test_release(void **state) {
     uint32_t woken = vertex(&f, MAIN, 1010);
     assert_int_equal(f.fixture.dag->vertices.cause[woken], vertex(&f, WORKER, 1000));
     assert_int_equal(f.fixture.dag->vertices.rule[woken], RULE_WAIT);
-    assert_int_equal(task(&f, 9)->flags, TASK_NESTED);
+    assert_int_equal(task(&f, 9)->flags, TASK_NESTED | TASK_SIGNAL);
     assert_int_equal(task(&f, 9)->enclosing, task_index(f.fixture.dag, 7)); // who released it
     inline_task(&f, 7);
     propagate(&f);
@@ -138,7 +138,7 @@ static void test_release_of_a_permit(void **state) {
     add_sleep(&f, "java.util.concurrent.Semaphore$NonfairSync", 1010, true);
     build(&f);
     assert_int_equal(f.fixture.dag->vertices.cause[vertex(&f, MAIN, 1010)], DAG_NONE);
-    assert_int_equal(task(&f, 9)->flags, TASK_NESTED | TASK_PERMIT); // known, so that main waits for it
+    assert_int_equal(task(&f, 9)->flags, TASK_NESTED | TASK_PERMIT | TASK_SIGNAL); // known, so that main waits for it
     simulate_fixture_close(&f.fixture);
 }
 
