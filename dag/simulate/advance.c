@@ -78,7 +78,7 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     if (v >= STEP_LEAST) return true;
     uint32_t cause = await_cause(sim, process);
     const struct frame *frame = &sim->frames[process->frame];
-    struct reach reach = {process->now_ns, process->lead.ns + frame->preempted_ns, frame->since_ns};
+    struct reach reach = {process->now_ns, process->lead.ns, frame->since_ns};
     process->awaits = DAG_NONE;
     enum race race = find_end_of_race(sim, process, index, cause, time_ns);
     if (race != RACE_NONE) return race == RACE_ENDS;
@@ -161,23 +161,6 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
     cores_join(&sim->cores, index, process->edge.joins_ns, process->edge.compute_ns, process->edge.residual);
 }
 
-// A waiter that was kept from a core before it found a task is so again, before it looks for one.
-static void begin_preemption(struct simulation *sim, uint32_t index) {
-    struct process *process = &sim->processes[index];
-    process->edge.joins_ns = process->now_ns + process->lead.ns;
-    process->edge.compute_ns = process->edge.asleep_ns = 0;
-    process->edge.residual = sim->recorded.residuals[process->edge.preempted_before];
-    begin_to_compute(sim, index);
-}
-
-static void end_preemption(struct process *process) {
-    int64_t kept_ns = process->edge.computed_ns - process->edge.joins_ns;
-    process->lead.ns += kept_ns;
-    process->lead.queued_ns += kept_ns;
-    process->edge.preempted_before = DAG_NONE;
-    process->edge.state = EDGE_AHEAD;
-}
-
 static bool waits(const struct simulation *sim, const struct process *process) {
     return process->vertex < STEP_LEAST && sim->recorded.traits[process->vertex] & (TRAIT_WAITS | TRAIT_LOOKS) &&
            sim->frames[process->frame].kind != FRAME_DONOR;
@@ -228,13 +211,6 @@ static void go_on(struct simulation *sim, uint32_t index) {
         if (process->vertex == DAG_NONE) {
             finish(sim, index);
             return;
-        }
-        if (process->edge.preempted_before != DAG_NONE) {
-            if (process->edge.state != EDGE_COMPUTED) {
-                begin_preemption(sim, index);
-                return;
-            }
-            end_preemption(process);
         }
         if (process->edge.state == EDGE_COMPUTED) {
             time_ns = process_computed_ns(sim, process);
@@ -308,7 +284,7 @@ static void end_computing(struct simulation *sim) {
     sim->clock_ns = sim->cores.since_ns;
     process->edge.computed_ns =
         sim->clock_ns + max_ns(process->edge.compute_ns - cores_moved_ns(&sim->cores, index), 0);
-    uint32_t v = process->edge.preempted_before == DAG_NONE ? process->vertex : process->edge.preempted_before;
+    uint32_t v = process->vertex;
     if (sim->calibrating && v < STEP_LEAST) sim->recorded.residuals[v].slowdown = sim->cores.shares[index].slowdown;
     process_advance(sim, index);
 }

@@ -88,15 +88,6 @@ static bool has_come(const struct simulation *sim, const struct process *process
     return process->entered && process->lead.compute_ns == 0 && !stealing_governs(sim, process->worker.pool);
 }
 
-// What kept a waiter from a core whatever it waited for does so where it does not sleep any more, too.
-static int64_t held_residual_ns(const struct simulation *sim, uint32_t v) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (vertices->kind[v] != VERTEX_WAIT_END || vertices->cause[v] == DAG_NONE || !vertices->queued_ns) return 0;
-    int64_t queued_ns = vertices->queued_ns[v], more_ns = sim->recorded.residuals[v].more_ns;
-    if (queued_ns == 0 || more_ns <= 0) return 0;
-    return (int64_t)((double)more_ns * (double)preemption_ns(sim, v) / (double)queued_ns);
-}
-
 // What had no wait when recorded computes what it does to wake up, on the mean.
 static bool begin_waking_anew(const struct simulation *sim, struct process *process, const int64_t *time_ns) {
     int64_t late_ns = max_ns(*time_ns - process->wait.called_ns, 0),
@@ -129,8 +120,6 @@ bool process_computes(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     if (own_ns && edge_ns >= own_ns) {
         edge_ns -= own_ns - edge_own_ns(dag, v, since_ns);
         residual.more_ns += (int64_t)((1 - amortised_part(sim, v)) * (double)sim->recorded.residuals[v].more_ns);
-    } else if (sim->frames[process->frame].kind != FRAME_DONOR && !process_finds_result(sim, process)) {
-        residual.more_ns += held_residual_ns(sim, v);
     }
     edge_ns = max_ns(edge_ns - amortised.compute_ns, 0);
     compute_ns -= amortised.compute_ns;

@@ -12,8 +12,6 @@ enum correction {
     CORRECTION_AMORTISED,   // what merging saves beside hand-overs (amortised.c)
     CORRECTION_WAKEUPS,     // when workers slept and woke up (transitions.c)
     CORRECTION_QUEUE_ORDER, // of spawns that overlap, which task was in the queue first (queue.c)
-    CORRECTION_PREEMPTION,  // waits for a core in a wait, whatever that was for (frames.c)
-    CORRECTION_SLEEP,       // to wake a worker costs the more the longer it has slept
     CORRECTION_WAKING,      // a waiter that has to sleep now computes what that costs
     CORRECTION_FULL_QUEUE,  // a worker may have taken its task from a full queue before it says so
     CORRECTION_COUNT

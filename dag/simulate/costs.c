@@ -11,7 +11,6 @@ const char *const correction_names[CORRECTION_COUNT] = {
     [CORRECTION_SERVICE] = "service-residuals", [CORRECTION_OTHER_LOAD] = "other-load",
     [CORRECTION_FIRST_USE] = "first-use",       [CORRECTION_AMORTISED] = "amortised-costs",
     [CORRECTION_WAKEUPS] = "wake-transitions",  [CORRECTION_QUEUE_ORDER] = "queue-order",
-    [CORRECTION_PREEMPTION] = "preemption",     [CORRECTION_SLEEP] = "sleep-classes",
     [CORRECTION_WAKING] = "waking-costs",       [CORRECTION_FULL_QUEUE] = "full-queue-slack",
 };
 

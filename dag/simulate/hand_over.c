@@ -3,10 +3,7 @@
 
 #include "dag/simulate/passage.h"
 
-static int64_t mean_of(const struct simulation *sim, const struct cost *of_dispatch, const struct cost *of_sleep,
-                       enum dispatch dispatch) {
-    bool by_sleep = dispatch == DISPATCH_WOKEN && corrects(sim, CORRECTION_SLEEP);
-    const struct cost *cost = by_sleep ? &of_sleep[costs_sleep_class(sim->slept_ns)] : &of_dispatch[dispatch];
+static int64_t rounded(const struct cost *cost) {
     return (int64_t)(cost->mean_ns + 0.5); // costs are no less than 0
 }
 
@@ -22,8 +19,7 @@ bool is_as_recorded(const struct simulation *sim, uint32_t job, enum dispatch di
 }
 
 int64_t mean_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
-    const struct pool_costs *costs = costs_of(sim, job);
-    return mean_of(sim, costs->bracket, costs->woken_bracket, dispatch);
+    return rounded(&costs_of(sim, job)->bracket[dispatch]);
 }
 
 int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {
@@ -32,8 +28,7 @@ int64_t cost_of_bracket(const struct simulation *sim, uint32_t job, enum dispatc
 }
 
 int64_t pool_mean_pickup(const struct simulation *sim, uint32_t pool, enum dispatch dispatch) {
-    const struct pool_costs *costs = &sim->costs->pools[pool < sim->costs->pool_count ? pool : 0];
-    return mean_of(sim, costs->pickup, costs->woken_pickup, dispatch);
+    return rounded(&sim->costs->pools[pool < sim->costs->pool_count ? pool : 0].pickup[dispatch]);
 }
 
 int64_t mean_pickup(const struct simulation *sim, uint32_t job, enum dispatch dispatch) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a hand-over costs in this run: as recorded where the task is dispatched as it was, else its pool's mean
-// (costs.h). Of one that woke a worker, after sim->slept_ns.
+// (costs.h).
 #ifndef REHYPE_DAG_HAND_OVER_H
 #define REHYPE_DAG_HAND_OVER_H
 

@@ -9,8 +9,6 @@
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/stealing.h"
 
-enum { SMALL_PART = 4 }; // of the whole
-
 static void pop(struct simulation *sim, uint32_t process) {
     uint32_t index = sim->processes[process].frame;
     struct frame frame = sim->frames[index];
@@ -29,42 +27,13 @@ static void pop(struct simulation *sim, uint32_t process) {
     }
 }
 
-// Of several bodies in one wait, it is kept from the one that it was kept from longest.
-static void preempt_before(const struct simulation *sim, struct process *process, uint32_t start) {
-    if (!corrects(sim, CORRECTION_PREEMPTION)) return;
-    int64_t most_ns = process->edge.preempted_before == DAG_NONE
-                          ? 0
-                          : sim->recorded.residuals[process->edge.preempted_before].more_ns;
-    if (sim->recorded.residuals[start].more_ns > most_ns) process->edge.preempted_before = start;
-}
-
 // Over a body that is somebody else's now, and its pick-up. What looked for it while it waited does so no more.
 static void skip(struct simulation *sim, struct process *process, struct frame *frame, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     struct edit_move move = move_skip(sim->dag, task, frame_last_of_body(sim, index), frame->since_ns);
     bool found = sim->recorded.helped[index] && stealing_governs(sim, task->pool);
-    if (found && sim->shares)
-        preempt_before(sim, process, task->start);
-    else if (found)
-        process->lead.ns += stealing_preempted_ns(sim, task);
-    else
-        process->lead.ns += move.from_ns - frame->since_ns;
+    if (!found) process->lead.ns += move.from_ns - frame->since_ns;
     frame_go_on(frame, move);
-}
-
-// What a waiter waited for a core before its cause came, at the least: all that had no room after that. If it did so
-// for longer than it slept, it was still waiting for a core when the cause came: then all of it held the waiter up,
-// whatever it waited for. So it did if the waiter slept for a small part of the time until then, or that was shorter
-// than waking up takes: nobody woke it.
-int64_t preemption_ns(const struct simulation *sim, uint32_t v) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (!corrects(sim, CORRECTION_PREEMPTION)) return 0;
-    int64_t queued_ns = vertices->queued_ns[v], length_ns = vertices->time_ns[v] - vertices->time_ns[v - 1];
-    int64_t after_ns = max_ns(vertices->time_ns[v] - vertices->time_ns[vertices->cause[v]], 0);
-    int64_t before_ns = max_ns(queued_ns - after_ns, 0), asleep_ns = length_ns - vertices->compute_ns[v] - queued_ns;
-    int64_t until_ns = length_ns - after_ns;
-    bool looked_around = SMALL_PART * asleep_ns < until_ns || until_ns < (int64_t)sim->costs->wakeup.mean_ns;
-    return before_ns > asleep_ns || looked_around ? queued_ns : before_ns;
 }
 
 // It was not when recorded, though times without the tracer's cost may have it so by less than the wait took.
@@ -78,28 +47,6 @@ bool process_finds_result(const struct simulation *sim, const struct process *pr
     if (cause_ns == DAG_PENDING || cause_ns == DAG_ABSENT || cause_ns > process->now_ns) return false;
     int64_t earlier_ns = process->now_ns - cause_ns - (then_ns[v - 1] - then_ns[cause]);
     return earlier_ns > then_ns[v] - then_ns[v - 1];
-}
-
-// Whether a waiter came to the end of its wait from a task that it had helped with.
-static bool ends_behind_help(const struct simulation *sim, uint32_t v) {
-    uint32_t before = dag_task_of(&sim->dag->vertices, v - 1);
-    return before != DAG_NONE && sim->recorded.helped[before] && sim->placement[before] == PLACEMENT_DISPATCHED &&
-           frame_last_of_body(sim, before) == v - 1;
-}
-
-// It comes to its wait, and looks for a result or for help, so much later; or else behind the task that it helped with,
-// if it does so again.
-static void preempt(struct simulation *sim, struct process *process, struct frame *frame, uint32_t v) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    bool begins = frame->since_ns == vertices->time_ns[v - 1];
-    if (!begins || vertices->cause[v] == DAG_NONE || !vertices->compute_ns || !vertices->queued_ns) return;
-    int64_t kept_ns = preemption_ns(sim, v);
-    frame->since_ns += kept_ns;
-    if (sim->shares) return;
-    if (ends_behind_help(sim, v))
-        frame->preempted_ns = kept_ns;
-    else
-        process->lead.ns += kept_ns;
 }
 
 // A body that was deferred to a wait runs there as it would have where it was recorded: it has to await its spawn.
@@ -135,7 +82,6 @@ uint32_t frame_next_vertex(struct simulation *sim, uint32_t index) {
         if (frame->kind >= FRAME_PART) return step_of(frame);
         if (sim->deferred_count && push_deferred(sim, index, frame)) continue;
         uint32_t v = frame->next, kind = vertices->kind[v], task = vertices->task[v];
-        if (kind == VERTEX_WAIT_END && sim->model != MODEL_DAG) preempt(sim, process, frame, v);
         process->entered = frame->kind == FRAME_DONOR && kind == VERTEX_START;
         if (process->entered) return v;
         if (!chain_may_move(kind) || kind == VERTEX_SPAWN_BEGIN || task == DAG_NONE) return v;

@@ -9,8 +9,6 @@
 // The next vertex of a process, or what stands for it, in frames and out of them; DAG_NONE at the end of the outermost
 // one, which is gone then.
 uint32_t frame_next_vertex(struct simulation *sim, uint32_t process);
-// Of the end of a wait that had a cause: what kept the waiter from a core whatever it waited for.
-int64_t preemption_ns(const struct simulation *sim, uint32_t v);
 // Whether the result of a task that the process waits for at its next vertex is there before it asks: it neither falls
 // asleep nor loses its core over that.
 bool process_finds_result(const struct simulation *sim, const struct process *process);

@@ -32,8 +32,6 @@ struct frame {
     uint32_t link;         // of a stage that awaits a result: another that awaits it, DAG_NONE
     int64_t since_ns;      // recorded time of what `next` follows; of FRAME_PARTS the job in the bracket
     int64_t lead_after_ns; // from its end to what comes then on the process, beside recorded time
-    int64_t preempted_ns;  // if `next` ends a wait: what kept the waiter from a core behind a task that it helped with
-                           // when recorded, and that it has not helped with yet
     uint8_t kind;
     bool left;       // of a stage: it has been left once
     bool parked;     // of a stage: it awaits a result, of a wait that ends right before `next`
@@ -103,9 +101,7 @@ struct process_lead {
 struct process_edge {
     int64_t joins_ns, compute_ns, computed_ns, asleep_ns;
     struct cores_residual residual;
-    uint32_t preempted_before; // the start, as recorded, that it was kept from in its wait by having no core, and is to
-                               // be again before it goes on; DAG_NONE
-    uint8_t state;             // enum edge
+    uint8_t state; // enum edge
 };
 
 // Its wait for the resource that it asked for last.
@@ -181,7 +177,6 @@ static inline struct process process_at(int64_t now_ns) {
                             .awaits = DAG_NONE,
                             .stages = DAG_NONE,
                             .holds = DAG_NONE,
-                            .edge.preempted_before = DAG_NONE,
                             .steal = {.own = {DAG_NONE, DAG_NONE, 0}, .stolen_from = DAG_NONE, .looked = DAG_NONE}};
 }
 

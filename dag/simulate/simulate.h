@@ -85,10 +85,7 @@
 //     recording runs its own newest that was helped with. A thread that is no worker of the pool runs what it waits for
 //     if it is in the shared queue and ran HELPED in the recording.
 //   Threads. A task with a thread of its own starts when recorded after its spawn.
-//   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result. In POOL and CPU the
-//     time in which the thread was kept from a core before that came holds it up in any run: what it waited for one
-//     beyond what can lie after its cause, or all of it where that is more than it slept before, or where it slept for
-//     less than a quarter of the time until then, or that was shorter than the mean wake-up, and so was not woken.
+//   Waits. A wait for a task ends as dag_propagate's RULE_WAIT says, from the task's new result.
 //     A wait with a time limit gives up so long after its begin, plus what it was recorded to take beyond that, or the
 //     mean wake-up, unless its result is there by then. Where that is another outcome than recorded the task goes on as
 //     a donor did (donors.c), or without one as recorded. Whoever gave up without one waits, up to the end of its task,

@@ -287,42 +287,15 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t
     return result_ns < reached_ns(process) + wakeup_ns ? 0 : wakeup_ns;
 }
 
-static int64_t queued_before(const struct simulation *sim, const struct dag_task *task) {
-    const struct dag_vertices *vertices = &sim->dag->vertices;
-    bool first = vertices->kind[task->start - 1] == VERTEX_WAIT_BEGIN;
-    return first && vertices->queued_ns && corrects(sim, CORRECTION_PREEMPTION) ? vertices->queued_ns[task->start] : 0;
-}
-
-int64_t stealing_preempted_ns(const struct simulation *sim, const struct dag_task *task) {
-    return queued_before(sim, task);
-}
-
-// As recorded, but for what held the waiter up.
-static int64_t own_cost_of_help(const struct simulation *sim, uint32_t job) {
-    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
-    const int64_t *time_ns = sim->dag->vertices.time_ns;
-    int64_t queued_ns = queued_before(sim, task), start_ns = time_ns[task->start];
-    if (queued_ns == 0 || !is_as_recorded(sim, job, DISPATCH_HELPED)) return cost_of_pickup(sim, job, DISPATCH_HELPED);
-    return min_ns(start_ns - dag_pickup_from_ns(sim->dag, task), start_ns - time_ns[task->start - 1] - queued_ns);
-}
-
 // What the waiter took from somebody else costs what that did, unless it did so when recorded.
 static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t stolen_from) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     bool stolen = stolen_from != DAG_NONE;
     bool was_stolen =
         sim->recorded.helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
-    if (stolen == was_stolen) return own_cost_of_help(sim, job);
+    if (stolen == was_stolen) return cost_of_pickup(sim, job, DISPATCH_HELPED);
     const struct pool_costs *costs = &sim->costs->pools[task->pool];
     return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
-}
-
-// What kept the waiter from a core behind a task, if that is the last that it helped with in this wait when recorded.
-static int64_t take_preempted_ns(struct simulation *sim, struct frame *frame, uint32_t job) {
-    bool last = !job_is_part(sim, job) && sim->recorded.helped[job] && frame_last_of_body(sim, job) + 1 == frame->next;
-    int64_t preempted_ns = last ? frame->preempted_ns : 0;
-    frame->preempted_ns -= preempted_ns;
-    return preempted_ns;
 }
 
 static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uint32_t stolen_from) {
@@ -330,7 +303,6 @@ static void help_with(struct simulation *sim, uint32_t index, uint32_t task, uin
     struct frame frame = frame_of_job(sim, task, FRAME_HELPED);
     frame.stolen = stolen_from != DAG_NONE;
     frame.stolen_from = process->steal.stolen_from;
-    frame.lead_after_ns = take_preempted_ns(sim, &sim->frames[process->frame], task);
     process->now_ns = reached_ns(process);
     process->lead.ns = 0;
     process_lead(sim, index, cost_of_help(sim, task, stolen_from), true);

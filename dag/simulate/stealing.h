@@ -17,9 +17,6 @@ void stealing_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns);
 bool stealing_looks_before(const struct simulation *sim, uint32_t vertex);
 // Whether a process whose next vertex ends a wait, or lies in it, looks for tasks to run meanwhile.
 bool stealing_may_help(const struct simulation *sim, uint32_t process);
-// What a waiter, before it found a task that ran in its wait first of all, waited for a core: that held it up, not the
-// task.
-int64_t stealing_preempted_ns(const struct simulation *sim, const struct dag_task *task);
 // How long it takes a waiter that did not sleep when recorded to go on after a result that comes at `result_ns`.
 int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t process, int64_t result_ns);
 // It looks now: it runs a task first, or blocks.

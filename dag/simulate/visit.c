@@ -262,7 +262,6 @@ static void visit(struct simulation *sim, uint32_t index, uint32_t v, int64_t ti
     bool donated = frame->kind == FRAME_DONOR;
     frame->next = v + 1;
     frame->since_ns = vertices->time_ns[v];
-    frame->preempted_ns = 0;
     if (frame->staged && task != frame->task)
         frame->others += (vertices->kind[v] == VERTEX_START) - (uint32_t)(vertices->kind[v] == VERTEX_END);
     if (donated) carry_edge(sim, &sim->processes[index], v);

@@ -358,14 +358,8 @@ static int64_t own_pickup_ns(const struct reference *r, uint32_t index) {
     return recorded(r, task->start) - (free_ns > from_ns ? free_ns : from_ns);
 }
 
-// What tells how much it costs to wake a worker: less than 10 us of sleep, 100 us, 1 ms, 10 ms, or more.
-static unsigned sleep_class(int64_t slept_ns) {
-    return (slept_ns >= 10000) + (slept_ns >= 100000) + (slept_ns >= 1000000) + (slept_ns >= 10000000);
-}
-
 static int64_t pool_pickup_ns(const struct reference *r, uint32_t pool, enum dispatch dispatch) {
     const struct pool_costs *costs = &r->costs->pools[pool];
-    if (dispatch == DISPATCH_WOKEN) return (int64_t)(costs->woken_pickup[sleep_class(r->slept_ns)].mean_ns + 0.5);
     return (int64_t)(costs->pickup[dispatch].mean_ns + 0.5);
 }
 
@@ -375,7 +369,6 @@ static int64_t mean_pickup_ns(const struct reference *r, uint32_t task, enum dis
 
 static int64_t mean_bracket_ns(const struct reference *r, uint32_t task, enum dispatch dispatch) {
     const struct pool_costs *costs = &r->costs->pools[task_of(r, task)->pool];
-    if (dispatch == DISPATCH_WOKEN) return (int64_t)(costs->woken_bracket[sleep_class(r->slept_ns)].mean_ns + 0.5);
     return (int64_t)(costs->bracket[dispatch].mean_ns + 0.5);
 }
 
