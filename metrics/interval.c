@@ -321,9 +321,9 @@ static void find_limits(double *values, unsigned replicates, unsigned count, con
 struct evaluation {
     const struct interval_request *request;
     struct replicate replicates[HANDS];
-    struct error errors[HANDS];
-    double *values; // a row of replicates a figure
-    uint8_t *ended; // a flag a replicate
+    struct error *errors; // a thread each
+    double *values;       // a row of replicates a figure
+    uint8_t *ended;       // a flag a replicate
     bool failed[HANDS];
 };
 
@@ -359,18 +359,17 @@ static unsigned gather_ended(struct evaluation *evaluation) {
 
 static bool evaluate_all(struct evaluation *evaluation, struct bootstrap *bootstrap, struct error *error) {
     const struct interval_request *request = evaluation->request;
+    struct error errors[HANDS] = {ERROR_INIT, ERROR_INIT};
+    evaluation->errors = errors;
     evaluation->values = malloc(((size_t)request->replicates * INTERVAL_FIGURES + 1) * sizeof *evaluation->values);
     evaluation->ended = calloc((size_t)request->replicates + 1, 1);
     bool ok = evaluation->values && evaluation->ended;
-    for (uint32_t h = 0; ok && h < request->hands; h++) {
-        evaluation->errors[h] = (struct error)ERROR_INIT;
-        ok = replicate_new(&evaluation->replicates[h], bootstrap);
-    }
+    for (uint32_t h = 0; ok && h < request->hands; h++) ok = replicate_new(&evaluation->replicates[h], bootstrap);
     if (!ok) return error_set(error, STATUS_FAILED, "no memory for an interval");
     hands_run(evaluate_one, evaluation, request->replicates, request->hands);
     for (uint32_t h = 0; h < request->hands; h++) {
         if (!evaluation->failed[h]) continue;
-        *error = evaluation->errors[h];
+        *error = errors[h];
         return false;
     }
     return true;
