@@ -220,51 +220,7 @@ static void test_who_is_called_comes_as_late_as_it_did(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
-// A thief came by as the waiter lost its core, before it could see that what it waited for was still there.
-static void test_who_lost_its_core_does_not_find_its_task(void **state) {
-    (void)state;
-    struct by_hand p = begin_story(2);
-    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
-    tell(&p, SECOND, {60, START, TASK_D, 1000}, {500, END, TASK_D, 1440}, {510, START, TASK_B, 1450},
-         {610, END, TASK_B, 1550});
-    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 1110},
-         {1149, DELAYED, 985, 0}, {1150, AWAITED, TASK_B, 1120}, {1200, END, TASK_A, 1170});
-    check_story(&p, 2000, {TASK_B, SECOND, 510, 610, DISPATCH_QUEUED}, {TASK_A, FIRST, 40, 1200, DISPATCH_NEW});
-    simulate_fixture_close(&p.fixture);
-}
-
-// The same, but as it got its core back there was something else to help with.
-static struct by_hand begin_story_of_late_help(void) {
-    struct by_hand p = begin_story(2);
-    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_D, 40});
-    tell(&p, SECOND, {60, START, TASK_D, 1000}, {500, END, TASK_D, 1440}, {510, START, TASK_B, 1450},
-         {520, SPAWN, TASK_C, 525}, {1400, TAKEN, TASK_C, 0}, {1410, END, TASK_B, 2350});
-    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {150, WAIT, TASK_B, 1110},
-         {1149, DELAYED, 985, 0}, {1150, START, TASK_C, 1120}, {1250, END, TASK_C, 1220}, {1420, AWAITED, TASK_B, 1230},
-         {1470, END, TASK_A, 1280});
-    return p;
-}
-
-static void test_who_lost_its_core_helps_later(void **state) {
-    (void)state;
-    struct by_hand p = begin_story_of_late_help();
-    check_story(&p, 2000, {TASK_C, FIRST, 1150, 1250, DISPATCH_HELPED}, {TASK_B, SECOND, 510, 1410, DISPATCH_QUEUED},
-                {TASK_A, FIRST, 40, 1470, DISPATCH_NEW});
-    simulate_fixture_close(&p.fixture);
-}
-
-// Nobody else wanted that core. So the waiter was unlucky, and is again where cores are shared anew.
-static void test_who_lost_its_core_has_bad_luck(void **state) {
-    (void)state;
-    struct by_hand p = begin_story_of_late_help();
-    by_hand_open(&p, 2000);
-    const struct dag *run = by_hand_simulate(&p, MODEL_CPU);
-    assert_int_equal(run->vertices.time_ns[run->tasks[by_hand_index(run, TASK_C)].start], 1150);
-    assert_int_equal(run->vertices.time_ns[run->tasks[by_hand_index(run, TASK_A)].end], 1470);
-    simulate_fixture_close(&p.fixture);
-}
-
-// Or only once it had helped: it looks for help as soon as it waits, and behind that is held up.
+// A waiter that lost its core once it had helped looked for help as soon as it waited, and behind that was held up.
 static void test_who_helped_loses_its_core_behind_that(void **state) {
     (void)state;
     struct by_hand p = begin_story(2);
@@ -276,40 +232,6 @@ static void test_who_helped_loses_its_core_behind_that(void **state) {
          {1470, END, TASK_A, 1280});
     check_story(&p, 2000, {TASK_C, FIRST, 160, 260, DISPATCH_HELPED}, {TASK_B, SECOND, 130, 1410, DISPATCH_QUEUED},
                 {TASK_A, FIRST, 40, 1470, DISPATCH_NEW});
-    simulate_fixture_close(&p.fixture);
-}
-
-// B spawns D and then E, and FIRST, which waits for B, took the newer one when recorded. By the rules it takes the
-// older, and SECOND finds its newer one when it comes to wait for it.
-static struct by_hand begin_story_of_another_help(void) {
-    struct by_hand p = begin_story(2);
-    tell(&p, MAIN, {30, SPAWN_WITH_WORKER, TASK_C, 40});
-    tell(&p, SECOND, {60, START, TASK_C, 1000}, {120, END, TASK_C, 1060}, {130, START, TASK_B, 1070},
-         {140, SPAWN, TASK_D, 145}, {150, SPAWN, TASK_E, 154}, {180, WAIT, TASK_E, 1120}, {210, AWAITED, TASK_E, 1125},
-         {300, WAIT, TASK_D, 1215}, {310, START, TASK_D, 1225}, {410, END, TASK_D, 1325}, {412, AWAITED, TASK_D, 1327});
-    tell(&p, FIRST, {40, START, TASK_A, 1000}, {100, SPAWN, TASK_B, 102}, {155, WAIT, TASK_B, 1115},
-         {165, START, TASK_E, 1125}, {205, END, TASK_E, 1165});
-    return p;
-}
-
-// What keeps a waiter from a core behind a task that it helps with does so where it helps with another, too.
-static void test_who_helps_with_another_loses_its_core_too(void **state) {
-    (void)state;
-    struct by_hand p = begin_story_of_another_help();
-    tell(&p, SECOND, {1410, END, TASK_B, 2325});
-    tell(&p, FIRST, {1419, DELAYED, 1200, 0}, {1420, AWAITED, TASK_B, 1175}, {1470, END, TASK_A, 1225});
-    check_story(&p, 2000, {TASK_D, FIRST, 165, 265, DISPATCH_HELPED}, {TASK_E, SECOND, 190, 230, DISPATCH_HELPED},
-                {TASK_B, SECOND, 130, 1320, DISPATCH_QUEUED}, {TASK_A, FIRST, 40, 1515, DISPATCH_NEW});
-    simulate_fixture_close(&p.fixture);
-}
-
-// Its core may have been taken from it after the result had come: who hardly slept was not woken by that.
-static void test_who_looks_around_loses_its_core_whatever_comes(void **state) {
-    (void)state;
-    struct by_hand p = begin_story_of_another_help();
-    tell(&p, SECOND, {415, END, TASK_B, 1330});
-    tell(&p, FIRST, {1419, DELAYED, 1000, 0}, {1420, AWAITED, TASK_B, 1375}, {1470, END, TASK_A, 1425});
-    check_story(&p, 2000, {TASK_B, SECOND, 130, 325, DISPATCH_QUEUED}, {TASK_A, FIRST, 40, 1530, DISPATCH_NEW});
     simulate_fixture_close(&p.fixture);
 }
 
@@ -465,12 +387,7 @@ int main(void) {
         cmocka_unit_test(test_a_spare_is_made_for_a_waiter),
         cmocka_unit_test(test_a_waiter_runs_parts),
         cmocka_unit_test(test_who_is_called_comes_as_late_as_it_did),
-        cmocka_unit_test(test_who_lost_its_core_does_not_find_its_task),
-        cmocka_unit_test(test_who_lost_its_core_helps_later),
-        cmocka_unit_test(test_who_lost_its_core_has_bad_luck),
         cmocka_unit_test(test_who_helped_loses_its_core_behind_that),
-        cmocka_unit_test(test_who_helps_with_another_loses_its_core_too),
-        cmocka_unit_test(test_who_looks_around_loses_its_core_whatever_comes),
         cmocka_unit_test(test_who_helped_makes_a_spare_behind_that),
         cmocka_unit_test(test_who_sleeps_does_not_look_around),
         cmocka_unit_test(test_who_was_called_for_another_takes_as_long),
