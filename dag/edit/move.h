@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How inlining moves a body: what all who walk an edited run go by (chain.h, dag_propagate, the simulation).
+// How inlining moves a body: what every walk of an edited run goes by (chain.h, dag_propagate, the simulation).
 //
 // A move is one step of a thread's chain that the recorded one does not have. Where the chain would come to what was
 // recorded at from_ns, it goes on at vertex `to` instead, as if it had just passed what was recorded at to_ns. So what

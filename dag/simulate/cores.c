@@ -78,7 +78,7 @@ static void bring_up_to(struct cores *cores, int64_t now_ns) {
 }
 
 // It comes when as much has been computed as then, but not before what ended just before it is over, to the nearest ns
-// each; where nobody computes at once, as then.
+// each; while no process computes at once, as then.
 enum { ROUNDED_NS = 8 };
 
 static bool is_pause_due(const struct cores *cores) {

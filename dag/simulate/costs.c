@@ -56,7 +56,7 @@ static int64_t ready_before(const struct dag *dag, uint32_t first, int64_t since
     return min_ns(vertices->queued_ns[first], max_ns(vertices->time_ns[first] - since_ns, 0));
 }
 
-// Of the JVM's pauses, which come by themselves. Who is woken or made sleeps through them.
+// Of the JVM's pauses, which come by themselves. A worker that is woken or made sleeps through them.
 static int64_t paused_in_pickup(const struct dag *dag, const struct dag_task *task, int64_t since_ns) {
     const bool computes = task->dispatch == DISPATCH_QUEUED && dag->vertices.compute_ns && since_ns != INT64_MIN;
     return computes ? edge_pauses_ns(dag, since_ns, dag->vertices.time_ns[task->start]) : 0;
