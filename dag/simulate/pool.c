@@ -106,8 +106,8 @@ static void arrive_made(struct simulation *sim, uint32_t worker, int64_t now_ns)
     pool_take_back(sim, worker);
 }
 
-// Of workers that wake up at once, the first to tell that it has a task need not be the first that took one. But as many
-// as they are take no more than the first so many jobs.
+// Of workers that wake up at once, the first to tell that it has a task need not be the first that took one. But as
+// many as they are take no more than the first so many jobs.
 static uint32_t take_called(struct simulation *sim, struct pool_state *pool, uint32_t worker) {
     uint32_t own = sim->processes[worker].worker.reserved;
     bool is_there = own != DAG_NONE && sim->queue.holder[own] == QUEUE_SHARED;
