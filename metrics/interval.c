@@ -359,8 +359,6 @@ static unsigned gather_ended(struct evaluation *evaluation) {
 
 static bool evaluate_all(struct evaluation *evaluation, struct bootstrap *bootstrap, struct error *error) {
     const struct interval_request *request = evaluation->request;
-    struct error errors[HANDS] = {ERROR_INIT, ERROR_INIT};
-    evaluation->errors = errors;
     evaluation->values = malloc(((size_t)request->replicates * INTERVAL_FIGURES + 1) * sizeof *evaluation->values);
     evaluation->ended = calloc((size_t)request->replicates + 1, 1);
     bool ok = evaluation->values && evaluation->ended;
@@ -369,7 +367,7 @@ static bool evaluate_all(struct evaluation *evaluation, struct bootstrap *bootst
     hands_run(evaluate_one, evaluation, request->replicates, request->hands);
     for (uint32_t h = 0; h < request->hands; h++) {
         if (!evaluation->failed[h]) continue;
-        *error = errors[h];
+        *error = evaluation->errors[h];
         return false;
     }
     return true;
@@ -378,7 +376,8 @@ static bool evaluate_all(struct evaluation *evaluation, struct bootstrap *bootst
 bool interval_estimate(const struct dag *dag, const struct metrics *estimate, const struct interval_request *request,
                        struct intervals *intervals, struct error *error) {
     struct bootstrap bootstrap;
-    struct evaluation evaluation = {.request = request};
+    struct error errors[HANDS] = {ERROR_INIT, ERROR_INIT};
+    struct evaluation evaluation = {.request = request, .errors = errors};
     bool ok = prepare(&bootstrap, dag, error) && evaluate_all(&evaluation, &bootstrap, error);
     if (ok) find_limits(evaluation.values, request->replicates, gather_ended(&evaluation), estimate, intervals);
     metrics_work_destroy(&bootstrap.work);

@@ -54,9 +54,11 @@ static bool is_stretch_over(const struct cores *cores) {
 // What others take in the stretch that begins.
 static void begin_stretch(struct cores *cores) {
     const struct cores_recorded *recorded = &cores->recorded;
-    while (cores->stretch_work_ns = work_of_stretch_ns(cores), cores->stretch_end_ns = end_of_stretch_ns(cores),
-           is_stretch_over(cores))
-        cores->stretch++;
+    for (;; cores->stretch++) {
+        cores->stretch_work_ns = work_of_stretch_ns(cores);
+        cores->stretch_end_ns = end_of_stretch_ns(cores);
+        if (!is_stretch_over(cores)) break;
+    }
     cores->taken = 0;
     if (cores->stretch == recorded->background_count) return;
     double taken = recorded->background[cores->stretch].cores;

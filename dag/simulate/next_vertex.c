@@ -15,7 +15,7 @@ static void pop(struct simulation *sim, uint32_t process) {
     sim->processes[process].frame = frame.outer;
     sim->frames[index].outer = sim->unused_frame;
     sim->unused_frame = index;
-    process_lead(sim, process, frame.lead_after_ns, frame.kind != FRAME_HELPED);
+    process_lead(sim, process, frame.lead_after_ns, true);
     if (frame.stolen) sim->processes[process].steal.stolen_from = frame.stolen_from;
     bool to_bracket = frame.kind == FRAME_INLINED || (frame.kind == FRAME_STAGED && !frame.left);
     if (to_bracket) {

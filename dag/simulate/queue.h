@@ -13,7 +13,7 @@ uint32_t queue_take(struct simulation *sim, uint32_t job); // that one, which mu
 uint32_t queue_take_first(struct simulation *sim, struct pool_state *pool);
 // Whether a job that is there is one of the first so many. Of pools that go by a key it is not looked at.
 bool queue_comes_within(const struct simulation *sim, const struct pool_state *pool, uint32_t job, uint32_t most);
-// Like queue_take_first of those that nobody comes for; DAG_NONE: there are none.
+// Like queue_take_first, of those that no worker comes for; DAG_NONE: there are none.
 uint32_t queue_take_unclaimed(struct simulation *sim, uint32_t pool);
 // Whether a worker is on its way that took this task when recorded.
 bool pool_has_reserved(const struct simulation *sim, uint32_t pool, uint32_t job);

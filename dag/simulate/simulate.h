@@ -11,7 +11,7 @@
 //   MODEL_CPU   like POOL, but an edge computes for its compute_ns, sharing the cores fairly with all that compute at
 //               that time, and with what the JVM's own threads and other processes were seen to compute; then it sleeps
 //               for the rest of it. Its queued_ns are left out, since they arise anew. Pauses of the JVM come when as
-//               much has been computed in all as had been when they came (behind what ended then; where nobody
+//               much has been computed in all as had been when they came (behind what ended then; while nothing
 //               computes, at once), and last as long.
 //
 // What happens, precisely. A process is what runs vertices one after the other: a thread that no discipline governs, or

@@ -1764,7 +1764,7 @@ static bool is_busy(const struct process *process) {
     return process->then != THEN_NOTHING && !process->waits && !process->for_ever;
 }
 
-// Whether it has yet to meet its residual, which nobody does in a pause.
+// Whether it has yet to meet its residual, which no process does in a pause.
 static bool is_held(const struct reference *r, const struct process *process) {
     return r->pause_left > 0 && process->edge != DAG_NONE && (process->computes > 0 || process->more_ns > 0);
 }
@@ -1822,7 +1822,7 @@ static uint32_t count_computing(const struct reference *r) {
     return computing;
 }
 
-// Who computes, or would if it had not been lucky: after a pause several may meet their residuals at once.
+// Processes that compute, or would if they had not been lucky: after a pause several may meet their residuals at once.
 static uint32_t count_sharing(const struct reference *r, const struct process *but) {
     uint32_t sharing = 0;
     for (uint32_t i = 0; i < r->process_count; i++) {
@@ -1844,7 +1844,7 @@ static ticks until_stretch(const struct reference *r, uint32_t computing, int64_
 }
 
 // Until the next pause comes, or the one at hand is over; -1: never. It does not come before what was computed just
-// before it is over (8 ns of rounding), and where nobody computes at once, as then.
+// before it is over (8 ns of rounding), and while no process computes at once, as then.
 static ticks until_pause(const struct reference *r, uint32_t computing, int64_t share, int64_t of) {
     const ticks slack = (ticks)8 << FRACTION;
     if (r->pause_left > 0) return r->pause_left;
