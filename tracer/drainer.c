@@ -187,6 +187,12 @@ static size_t leave_out(struct channel *channel, size_t count, uint64_t until) {
     return brief_filter(&channel->brief, settings.least_ticks, until, batch, count);
 }
 
+// Of a channel in a round; what comes while it is drained is for another one.
+static size_t most_events(const struct channel *channel) {
+    uint32_t half = channel->ring.capacity;
+    return 2 * (size_t)(half < RING_BURST_RECORDS ? half : RING_BURST_RECORDS);
+}
+
 // Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
 static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     *gone = atomic_load_explicit(&channel->ended, memory_order_acquire); // before draining: then all of it is visible
@@ -201,8 +207,7 @@ static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
         size_t own = leave_out(channel, cost_meter_take(batch, count), until);
         if (!parting_take(&parting, &channel->owner, batch, &own)) return no_memory();
         if (!write_batch(channel, own)) return false;
-        // What comes while it is drained is for another round.
-    } while (count == BATCH_EVENTS && (*gone || drained < 2 * (size_t)channel->ring.capacity));
+    } while (count == BATCH_EVENTS && (*gone || drained < most_events(channel)));
     *seen += drained;
     channel->lately += drained;
     return !ours || !*gone || write_last_loss(channel);

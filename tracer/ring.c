@@ -27,10 +27,9 @@ bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell) {
 
 // The producer goes on in a half that is its own.
 static void enter_half(struct ring *ring, unsigned half) {
-    bool may_be_quiet = ring->bell && ring->capacity >= 2 * RING_QUIET_RECORDS;
     ring->filling = half;
-    ring->whole = !may_be_quiet;
-    ring->limit = ring->half[half] + (may_be_quiet ? RING_QUIET_RECORDS : ring->capacity);
+    ring->whole = ring->capacity < 2 * RING_QUIET_RECORDS;
+    ring->limit = ring->half[half] + (ring->whole ? ring->capacity : RING_QUIET_RECORDS);
 }
 
 void ring_reset(struct ring *ring) {
@@ -148,7 +147,7 @@ static struct ring_record *change_halves(struct ring *ring) {
 // Whether what lies before the limit was long in coming. Of a half's first record it is known when that was.
 static bool is_quiet(const struct ring *ring, uint64_t ticks) {
     const struct ring_record *begin = ring->half[ring->filling];
-    uint64_t quiet_ticks = atomic_load_explicit(&ring->bell->quiet_ticks, memory_order_relaxed);
+    uint64_t quiet_ticks = ring->bell ? atomic_load_explicit(&ring->bell->quiet_ticks, memory_order_relaxed) : 0;
     uint64_t since = ring->limit == begin + RING_QUIET_RECORDS ? begin->first : ring->limited;
     return quiet_ticks && ticks - since >= quiet_ticks;
 }
@@ -162,13 +161,12 @@ static struct ring_record *raise_limit(struct ring *ring, uint64_t ticks) {
     return atomic_load_explicit(&ring->cursor, memory_order_relaxed);
 }
 
-// Where there is room now that the limit is reached, in the rest of the half or in the other; NULL: nowhere.
+// Where there is room now that the limit is reached, in the other half or in the rest of this one; NULL: nowhere.
 static struct ring_record *make_room(struct ring *ring, uint64_t ticks) {
-    bool burst = ring->whole;
+    bool burst = ring->whole || ring->limit - ring->half[ring->filling] >= RING_BURST_RECORDS;
     struct ring_record *at = burst || is_quiet(ring, ticks) ? change_halves(ring) : NULL;
-    if (!burst) return at ? at : raise_limit(ring, ticks); // and the consumer may come when it likes
-    if (at && ring->bell) ring_if_awaited(ring->bell);
-    return at;
+    if (at && burst && ring->bell) ring_if_awaited(ring->bell); // one that is quiet can wait
+    return at || ring->whole ? at : raise_limit(ring, ticks);
 }
 
 static struct ring_record *put(struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {

@@ -12,7 +12,9 @@
 // take what stands in a half that isn't full yet, which is how a killed run still has its last events.
 //
 // A producer that takes long to fill a little more of a half swaps already then, if it can: over hours it would touch
-// all of both, for nothing. One in a burst has all of both; what it touched goes back once it rests (ring_rest).
+// all of both, for nothing. So does one in a burst that has filled as much as caches hold. Only where the consumer is
+// late, as where its core was taken from it, does it go on to the end of the half; what it touched goes back once it
+// rests (ring_rest).
 //
 // A carrier's ring holds the events of the virtual threads that it carried, too: a RING_SWITCH says whose the events
 // after it are. Where it finds no room, it is put before the next event that does.
@@ -27,10 +29,11 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_DEFAULT_RECORDS 65536u // a half; twice 1 MiB a thread, of which only what is used is ever touched
+#define RING_DEFAULT_RECORDS 262144u // a half; twice 4 MiB a thread, of which only what is used is ever touched
 #define RING_LEAST_RECORDS   16u
 #define RING_MOST_RECORDS    (1u << 24)
 #define RING_KEPT_BYTES      65536u
+#define RING_BURST_RECORDS   65536u // how much at a time a half is used in a burst
 #define RING_QUIET_RECORDS   4096u // how much at a time a half is used, until a producer is seen to be quiet
 #define RING_FETCHED_AHEAD   32u   // records, of four to a cache line
 #define RING_OPERAND_BITS    56    // of a first operand; ids stay far below

@@ -161,7 +161,7 @@ void thread_states_drop(void) {
 
 // A carrier's ring serves all that it carries. Memory that is never reached costs nothing.
 static uint32_t records_of_ring(const struct thread_state *state) {
-    enum { CARRIERS_SHARE = 8 };
+    enum { CARRIERS_SHARE = 2 };
     uint32_t records = tracer.options.buffer_records;
     return state->is_carrier && records <= RING_MOST_RECORDS / CARRIERS_SHARE ? records * CARRIERS_SHARE : records;
 }

@@ -232,7 +232,7 @@ static void test_losses_are_reported_each_time(void **state) {
 }
 
 static void test_a_burst_fits_the_default_size_undrained(void **state) {
-    enum { BURST = 65536 };
+    enum { BURST = RING_BURST_RECORDS + RING_DEFAULT_RECORDS };
     make_ring(RING_DEFAULT_RECORDS);
     put_small(0, BURST);
     assert_int_equal(ring_unreported(&ring), 0);
@@ -323,7 +323,7 @@ static bool run_race(uint32_t capacity, struct race *race, struct tally *tally) 
 }
 
 static void test_two_threads_lose_and_count_exactly(void **state) {
-    static const uint32_t capacities[] = {16, 17, 64, 1000, 4097, 8193, 65536};
+    static const uint32_t capacities[] = {16, 17, 64, 1000, 4097, 8193, 65536, 70000};
     static const uint64_t pauses[] = {0, 7, 100, 5000};
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
         for (size_t p = 0; p < sizeof pauses / sizeof *pauses; p++) {
@@ -392,7 +392,7 @@ static void test_trimmed_ring_is_small(void **state) {
 
 static size_t resident_bytes(const struct ring *of) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 2 * (of->capacity + 1) * sizeof(struct ring_record);
-    unsigned char pages[1024];
+    unsigned char pages[4096];
     size_t count = bytes / page, resident = 0;
     assert_true(count <= sizeof pages);
     assert_int_equal(mincore(of->half[0], count * page, pages), 0);
@@ -428,7 +428,7 @@ static void test_who_rests_behind_a_burst_keeps_little(void **state) {
 
 // Near the end of its half a producer must find the other free at any time.
 static void test_who_rests_at_the_end_of_a_half_keeps_the_other(void **state) {
-    enum { ALL = RING_DEFAULT_RECORDS };
+    enum { ALL = RING_BURST_RECORDS };
     assert_true(ring_init(&ring, ALL, NULL));
     for (int i = 0; i < 2 * ALL - ALL / 8; i++) {
         put_small((uint64_t)i + 1, 1);
@@ -498,17 +498,37 @@ static void test_a_raised_limit_leaves_room_for_an_event(void **state) {
     }
 }
 
-static void test_a_burst_has_all_of_both_halves(void **state) {
-    enum { ALL = RING_DEFAULT_RECORDS };
+// Of halves that caches hold it has all of both; of greater ones it leaves the first as soon as it has filled so much.
+static void test_a_burst_has_both_halves(void **state) {
     static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
-    assert_true(ring_init(&ring, ALL, &bell));
-    for (uint64_t i = 1; i <= 2 * ALL; i++) ring_put1(&ring, i, EVENT_ENTER, i);
-    assert_int_equal(ring_unreported(&ring), 0);
-    ring_put1(&ring, 2 * ALL + 1, EVENT_ENTER, 1);
-    assert_int_equal(ring_unreported(&ring), 1);
-    uint64_t drained = 0;
-    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) drained += count;
-    assert_int_equal(drained, 2 * ALL);
+    static const uint64_t halves[] = {RING_BURST_RECORDS, RING_DEFAULT_RECORDS};
+    for (size_t h = 0; h < sizeof halves / sizeof *halves; h++) {
+        const uint64_t all = RING_BURST_RECORDS + halves[h];
+        assert_true(ring_init(&ring, (uint32_t)halves[h], &bell));
+        for (uint64_t i = 1; i <= all; i++) ring_put1(&ring, i, EVENT_ENTER, i);
+        assert_int_equal(ring_unreported(&ring), 0);
+        ring_put1(&ring, all + 1, EVENT_ENTER, 1);
+        assert_int_equal(ring_unreported(&ring), 1);
+        uint64_t drained = 0;
+        for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) drained += count;
+        assert_int_equal(drained, all);
+        ring_destroy(&ring);
+    }
+}
+
+// A consumer that keeps up finds all in what caches hold.
+static void test_a_burst_touches_no_more_than_caches_hold(void **state) {
+    static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
+    make_ring(RING_DEFAULT_RECORDS);
+    ring.bell = &bell;
+    for (uint64_t i = 1; i <= 8 * RING_BURST_RECORDS; i++) {
+        ring_put1(&ring, i, EVENT_ENTER, i);
+        if (i % 1000 == 0) ring_drain(&ring, events, MOST_EVENTS);
+    }
+    assert_int_not_equal(ring.half[0][RING_BURST_RECORDS - 1].first, 0);
+    assert_int_not_equal(ring.half[1][RING_BURST_RECORDS - 1].first, 0);
+    assert_int_equal(ring.half[0][RING_BURST_RECORDS].first, 0);
+    assert_int_equal(ring.half[1][RING_BURST_RECORDS].first, 0);
 }
 
 // ---- the bell
@@ -564,7 +584,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_a_quiet_producer_touches_little, destroy_ring),
         cmocka_unit_test_teardown(test_who_falls_quiet_touches_no_more, destroy_ring),
         cmocka_unit_test(test_a_raised_limit_leaves_room_for_an_event),
-        cmocka_unit_test_teardown(test_a_burst_has_all_of_both_halves, destroy_ring),
+        cmocka_unit_test(test_a_burst_has_both_halves),
+        cmocka_unit_test_teardown(test_a_burst_touches_no_more_than_caches_hold, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_says_whose_the_events_are, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_alone_without_room_is_no_loss, destroy_ring),
