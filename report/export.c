@@ -29,6 +29,10 @@ enum operand_type {
     OPERAND_WANT,
     OPERAND_GIVEN_UP,
     OPERAND_DUE, // and the one after it
+    OPERAND_ACTOR,
+    OPERAND_MESSAGE_CLASS,   // of message_operand
+    OPERAND_MESSAGE_OUTCOME, // enum message_outcome
+    OPERAND_INIT_CLASS,      // of init_operand
 };
 
 static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
@@ -68,6 +72,18 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_LIMIT] = {OPERAND_COUNT},
     [EVENT_DUE] = {OPERAND_TASK, OPERAND_DUE},
     [EVENT_TIMED_OUT] = {OPERAND_TASK},
+    [EVENT_MESSAGE_SENT] = {OPERAND_TASK, OPERAND_ACTOR, OPERAND_MESSAGE_CLASS},
+    [EVENT_MESSAGE_QUEUED] = {OPERAND_TASK, OPERAND_ACTOR},
+    [EVENT_MESSAGE_BEGIN] = {OPERAND_TASK, OPERAND_CPU, OPERAND_ACTOR},
+    [EVENT_MESSAGE_END] = {OPERAND_TASK, OPERAND_CPU, OPERAND_MESSAGE_OUTCOME},
+    [EVENT_DEAD_LETTER] = {OPERAND_TASK},
+    [EVENT_ACTOR_CREATED] = {OPERAND_ACTOR, OPERAND_ACTOR, OPERAND_CLASS},
+    [EVENT_INIT_BEGIN] = {OPERAND_ACTOR, OPERAND_CPU},
+    [EVENT_INIT_END] = {OPERAND_ACTOR, OPERAND_CPU, OPERAND_INIT_CLASS},
+    [EVENT_ACTOR_STOPPED] = {OPERAND_ACTOR},
+    [EVENT_ACTOR_RESTARTED] = {OPERAND_ACTOR},
+    [EVENT_UPKEEP_BEGIN] = {OPERAND_ACTOR, OPERAND_CPU},
+    [EVENT_UPKEEP_END] = {OPERAND_ACTOR, OPERAND_CPU},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.
@@ -102,6 +118,11 @@ static const char *task_outcome_name(uint64_t outcome) {
     return outcome < sizeof names / sizeof *names ? names[outcome] : NULL;
 }
 
+static const char *message_outcome_name(uint64_t outcome) {
+    static const char *const names[MESSAGE_OUTCOMES] = {"handled", "threw", "unhandled", "put aside"};
+    return names[outcome];
+}
+
 static void fill_resource(struct csv_row *row, const struct trace *trace, uint64_t id) {
     const struct trace_resource *resource = trace_resource(trace, id);
     snprintf(row->numbers, sizeof row->numbers, "resource %" PRIu64, id);
@@ -116,6 +137,18 @@ static void fill_given_up(struct csv_row *row, uint64_t why) {
     char resource[sizeof row->numbers];
     snprintf(resource, sizeof resource, "%s", row->detail);
     snprintf(row->numbers, sizeof row->numbers, "%.70s, %s", resource, names[why]);
+    row->detail = row->numbers;
+}
+
+static void fill_class(struct csv_row *row, const struct trace *trace, uint64_t id) {
+    if (id > 0 && id < trace->class_count) row->class_name = trace->classes[id].name;
+}
+
+// Of several that an event names, the first.
+static void fill_actor(struct csv_row *row, const struct trace *trace, uint64_t id) {
+    const char *name = trace_actor_name(trace, id);
+    if (row->detail || id == 0) return;
+    snprintf(row->numbers, sizeof row->numbers, "actor %" PRIu64 "%s%.60s", id, name ? " " : "", name ? name : "");
     row->detail = row->numbers;
 }
 
@@ -139,7 +172,20 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
         fill_site(row, trace, (uint32_t)value);
         break;
     case OPERAND_CLASS:
-        if (value > 0 && value < trace->class_count) row->class_name = trace->classes[value].name;
+        fill_class(row, trace, value);
+        break;
+    case OPERAND_ACTOR:
+        fill_actor(row, trace, value);
+        break;
+    case OPERAND_MESSAGE_CLASS:
+        fill_class(row, trace, message_class(value));
+        break;
+    case OPERAND_MESSAGE_OUTCOME:
+        row->detail = message_outcome_name(value);
+        break;
+    case OPERAND_INIT_CLASS:
+        fill_class(row, trace, init_class(value));
+        if (init_outcome(value) == INIT_FAILED) row->detail = "failed";
         break;
     case OPERAND_CPU:
         row->cpu = value;

@@ -117,6 +117,18 @@ static bool want_is_good(const struct trace_file *file, const struct event *even
     return !wants || want_site(want) < file->trace.site_count;
 }
 
+static bool message_is_good(const struct trace_file *file, uint64_t operand) {
+    return message_class(operand) < file->trace.class_count && (unsigned)message_origin(operand) < MESSAGE_ORIGINS &&
+           (unsigned)message_way(operand) < MESSAGE_WAYS;
+}
+
+static bool rest_is_good(const struct trace_file *file, const struct event *event) {
+    if (event->kind == EVENT_WAIT_BEGIN) return wait_is_good(file, event);
+    if (event->kind == EVENT_MESSAGE_SENT) return message_is_good(file, event->operand[2]);
+    if (event->kind == EVENT_INIT_END) return init_class(event->operand[2]) < file->trace.class_count;
+    return event->kind < EVENT_ACQUIRE_BEGIN || want_is_good(file, event);
+}
+
 static inline bool next_operands(struct columns *columns, uint64_t *last, const struct trace_file *file,
                                  struct event *event) {
     const uint64_t *highest = file->highest_operand[event->kind];
@@ -127,8 +139,7 @@ static inline bool next_operands(struct columns *columns, uint64_t *last, const 
         event->operand[o] = last[o] += unzigzag(code);
         if (last[o] > highest[o]) return false;
     }
-    if (event->kind == EVENT_WAIT_BEGIN) return wait_is_good(file, event);
-    return event->kind < EVENT_ACQUIRE_BEGIN || want_is_good(file, event);
+    return (event->kind != EVENT_WAIT_BEGIN && event->kind < EVENT_ACQUIRE_BEGIN) || rest_is_good(file, event);
 }
 
 // Walks the rest of a block, or what there is room for: a copy of the cursor, of which nobody else knows, stays in

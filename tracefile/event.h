@@ -58,6 +58,22 @@ enum event_kind {
                               //     c = period in ns (signed): > 0 fixed rate, < 0 fixed delay, 0 once
     EVENT_TIMED_OUT = 38,     // the time of the wait that ends next on this thread was up   a = target
     EVENT_READY = 39,         // of a virtual thread, before a mount: it was ready to run   a = ns before that mount
+    // Since version 6, of actors. Actors and messages are of the series of the tasks; who sends, or makes an actor, is
+    // what the thread runs then: a message, an initialisation, or a task.
+    EVENT_MESSAGE_SENT = 40,   // a = message, b = actor that it is for, 0 none or not known yet, c = message_operand
+    EVENT_MESSAGE_QUEUED = 41, // only later than sent, or again: it is in a mailbox   a = message, b = the actor's,
+                               //     c = the message that it was before (put back from a stash), else a
+    EVENT_MESSAGE_BEGIN = 42,  // an actor handles it        a = message, b = cpu, c = actor
+    EVENT_MESSAGE_END = 43,    //                            a = message, b = cpu, c = enum message_outcome
+    EVENT_DEAD_LETTER = 44,    // nobody will handle it      a = message
+    EVENT_ACTOR_CREATED = 45,  // who creates it goes on     a = actor, b = its parent, 0 unknown, c = class
+    EVENT_INIT_BEGIN = 46,     // its constructor, or what makes its first behaviour    a = actor, b = cpu
+    EVENT_INIT_END = 47,       //                            a = actor, b = cpu, c = init_operand
+    EVENT_ACTOR_STOPPED = 48,  //                            a = actor
+    EVENT_ACTOR_RESTARTED = 49, // it begins anew            a = actor
+    EVENT_UPKEEP_BEGIN = 50, // the library makes or stops an actor, but for the actor's own code
+                             //                              a = actor, 0: it is not made yet, b = cpu
+    EVENT_UPKEEP_END = 51,   //                              a = actor, 0: none was made, b = cpu
     EVENT_KINDS
 };
 
@@ -100,6 +116,55 @@ static inline uint32_t want_site(uint64_t want) {
     return (uint32_t)want;
 }
 
+// Who had a message sent: the program; its timer, at a time that the program gave; the library, as one copy more of a
+// message for several, or for what the program had asked it to tell (a future's value piped, an event published).
+enum message_origin { MESSAGE_OF_PROGRAM = 0, MESSAGE_SCHEDULED = 1, MESSAGE_COPY = 2, MESSAGE_OF_LIBRARY = 3 };
+// Where it goes. A future's is the answer to an ask.
+enum message_way { MESSAGE_TO_ACTOR = 0, MESSAGE_TO_FUTURE = 1, MESSAGE_TO_NOBODY = 2 };
+// PUT_ASIDE: into a stash; it may come again.
+enum message_outcome { MESSAGE_HANDLED = 0, MESSAGE_THREW = 1, MESSAGE_UNHANDLED = 2, MESSAGE_PUT_ASIDE = 3 };
+enum init_outcome { INIT_DONE = 0, INIT_FAILED = 1 };
+
+#define MESSAGE_ORIGINS  4
+#define MESSAGE_WAYS     3
+#define MESSAGE_OUTCOMES 4
+#define INIT_OUTCOMES    2
+
+// Of a message: its class, where it comes from and goes, and whether the sender asks, that is awaits an answer.
+static inline uint64_t message_operand(uint32_t class, enum message_origin origin, enum message_way way, bool asks) {
+    return (uint64_t)class << 6 | (uint64_t)asks << 5 | (uint64_t)way << 3 | (uint64_t)origin;
+}
+
+static inline uint32_t message_class(uint64_t operand) {
+    return (uint32_t)(operand >> 6);
+}
+
+static inline enum message_origin message_origin(uint64_t operand) {
+    return (enum message_origin)(operand & 7);
+}
+
+static inline enum message_way message_way(uint64_t operand) {
+    return (enum message_way)(operand >> 3 & 3);
+}
+
+static inline bool message_asks(uint64_t operand) {
+    return operand >> 5 & 1;
+}
+
+// Of an initialisation: how it ended, and the class of what the actor is then where that is another than at its
+// creation (a typed actor's behaviour), else 0.
+static inline uint64_t init_operand(uint32_t class, enum init_outcome outcome) {
+    return (uint64_t)class << 1 | (uint64_t)outcome;
+}
+
+static inline uint32_t init_class(uint64_t operand) {
+    return (uint32_t)(operand >> 1);
+}
+
+static inline enum init_outcome init_outcome(uint64_t operand) {
+    return (enum init_outcome)(operand & 1);
+}
+
 #define EVENT_OPERANDS 3
 
 // Whether operand[1] says what the thread has computed so far: such an event is a boundary.
@@ -119,6 +184,12 @@ static inline bool event_has_cpu(unsigned kind) {
     case EVENT_ACQUIRE_BEGIN:
     case EVENT_ACQUIRED:
     case EVENT_GIVEN_UP:
+    case EVENT_MESSAGE_BEGIN:
+    case EVENT_MESSAGE_END:
+    case EVENT_INIT_BEGIN:
+    case EVENT_INIT_END:
+    case EVENT_UPKEEP_BEGIN:
+    case EVENT_UPKEEP_END:
         return true;
     default:
         return false;

@@ -501,6 +501,19 @@ static bool read_queued(struct opening *opening, struct unpack *unpack, struct e
     return true;
 }
 
+static bool read_actors(struct opening *opening, struct unpack *unpack, struct error *error) {
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    struct trace_actor *actor =
+        unpack->state == UNPACK_GOOD ? LIST_ADD(&opening->file->actors, struct trace_actor, count) : NULL;
+    if (actor == NULL) return unpack->state == UNPACK_GOOD && no_memory(error);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++) {
+        expect_elements(unpack, 2);
+        actor[i].id = unpack_unsigned(unpack, UINT64_MAX);
+        actor[i].name = read_text(opening, unpack, error);
+    }
+    return true;
+}
+
 static bool read_clock(struct opening *opening, struct unpack *unpack, struct error *error) {
     struct clock_pair pair;
     pair.ticks = unpack_unsigned(unpack, UINT64_MAX);
@@ -585,6 +598,7 @@ static const struct block_kind {
     {"thread", 3, read_thread},
     {"resource", 6, read_resource},
     {"queued", 2, read_queued},
+    {"actors", 1, read_actors},
     {"pool_rules", 4, read_pool_rules},
     {"running", 1, read_running},
     {"clock", 2, read_clock},
@@ -806,6 +820,18 @@ const struct trace_resource *trace_resource(const struct trace *trace, uint64_t 
     return from < trace->resource_count && trace->resources[from].id == id ? &trace->resources[from] : NULL;
 }
 
+const char *trace_actor_name(const struct trace *trace, uint64_t id) {
+    size_t from = 0, to = trace->actor_count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (trace->actors[middle].id < id)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < trace->actor_count && trace->actors[from].id == id ? trace->actors[from].name : NULL;
+}
+
 static void set_scale(struct tick_scale *scale, uint64_t numerator, uint64_t denominator) {
     uint128 quotient = ((uint128)numerator << 64) / denominator;
     *scale = (struct tick_scale){numerator, denominator, (uint64_t)(quotient >> 64), (uint64_t)quotient};
@@ -848,9 +874,16 @@ static void set_operand_rules(struct trace_file *file) {
     file->highest_operand[EVENT_TASK_END][2] = TASK_CANCELLED;
     file->highest_operand[EVENT_BLOCK_BEGIN][2] = trace->class_count - 1;
     file->highest_operand[EVENT_GIVEN_UP][2] = GIVEN_UP_OTHER;
+    file->highest_operand[EVENT_MESSAGE_END][2] = MESSAGE_OUTCOMES - 1;
+    file->highest_operand[EVENT_ACTOR_CREATED][2] = trace->class_count - 1;
     for (unsigned kind = EVENT_WORKER_BEGIN; kind <= EVENT_POOL_SHUTDOWN; kind++) {
         file->highest_operand[kind][0] = trace->pool_count - 1;
     }
+}
+
+static int compare_actors(const void *left_, const void *right_) {
+    const struct trace_actor *left = left_, *right = right_;
+    return left->id < right->id ? -1 : left->id > right->id;
 }
 
 static int compare_tasks(const void *left_, const void *right_) {
@@ -878,6 +911,9 @@ static void publish_tables(struct trace_file *file) {
     trace->queued_count = file->queued.count;
     trace->resources = file->resources.items;
     trace->resource_count = file->resources.count;
+    sort(&file->actors, sizeof(struct trace_actor), compare_actors);
+    trace->actors = file->actors.items;
+    trace->actor_count = file->actors.count;
     sort(&file->running, sizeof(uint64_t), compare_tasks);
     trace->running = file->running.items;
     trace->running_count = file->running.count;
@@ -980,7 +1016,7 @@ void trace_close(struct trace *trace) {
     struct list *lists[] = {
         &file->damage,          &file->methods,   &file->sites,   &file->classes, &file->pools,
         &file->skips,           &file->running,   &file->streams, &file->frames,  &file->calling_contexts,
-        &file->calling_samples, &file->resources, &file->queued};
+        &file->calling_samples, &file->resources, &file->queued,  &file->actors};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

@@ -67,6 +67,9 @@ struct trace {
     const struct trace_resource *resources; // in rising order of id
     size_t resource_count;
 
+    const struct trace_actor *actors; // in rising order of id
+    size_t actor_count;
+
     bool tells_costs; // the tracer said what recording cost; else `costs` is all 0
     struct event_cost costs[EVENT_KINDS];
 
@@ -88,6 +91,9 @@ struct trace *trace_open_memory(const char *name, const void *bytes, size_t size
 
 // What the trace says of a resource; NULL if nothing. Cost: some 20 steps of a million resources' array.
 const struct trace_resource *trace_resource(const struct trace *trace, uint64_t id);
+
+// An actor's name; NULL if the trace does not tell it. Cost: likewise.
+const char *trace_actor_name(const struct trace *trace, uint64_t id);
 
 // Walks one stream in order. Times are ns since the trace's first event, strictly rising; operands that name a method,
 // site, class or pool are in range (others were damage), those that name a resource need not. A block that turns out

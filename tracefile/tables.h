@@ -71,6 +71,12 @@ struct trace_queued {
     uint32_t pool;
 };
 
+// An actor's name, by which its parent knows it; of one that has no parent its whole path.
+struct trace_actor {
+    uint64_t id;
+    const char *name;
+};
+
 // A calling context: a stack, as its innermost frame and the context that called it. Ids of contexts are their own,
 // and a context's callers have lower ones.
 struct trace_calling_context {

@@ -29,7 +29,7 @@ struct trace_file {
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
     struct list damage, methods, sites, classes, pools, skips, running, streams;
-    struct list frames, calling_contexts, calling_samples, resources, queued;
+    struct list frames, calling_contexts, calling_samples, resources, queued, actors;
     struct arena arena;
 };
 

@@ -479,6 +479,24 @@ bool trace_write_queued(struct trace_writer *writer, const struct trace_queued *
     return !stopped(writer);
 }
 
+bool trace_write_actors(struct trace_writer *writer, const struct trace_actor *actors, size_t count) {
+    const size_t MOST = 4096; // a block's
+    while (count > 0 && !stopped(writer)) {
+        size_t part = count < MOST ? count : MOST;
+        msgpack_packer *pk = block_begin(writer, "actors", 1);
+        msgpack_pack_array(pk, part);
+        for (size_t i = 0; i < part; i++) {
+            msgpack_pack_array(pk, 2);
+            msgpack_pack_uint64(pk, actors[i].id);
+            pack_text(pk, actors[i].name);
+        }
+        block_end(writer);
+        actors += part;
+        count -= part;
+    }
+    return !stopped(writer);
+}
+
 bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, size_t count) {
     const size_t MOST = 65536; // a block's
     while (count > 0 && !stopped(writer)) {

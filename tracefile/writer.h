@@ -14,7 +14,7 @@
 
 // 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES, 5 those from
 // EVENT_ACQUIRE_BEGIN on.
-#define TRACE_VERSION 5
+#define TRACE_VERSION 6
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {
@@ -84,6 +84,9 @@ bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t co
 // Tasks that lay in the pool's queue when recording began, first those that it gives away first, as far as that is
 // known. All are the pool's. More of the same pool come behind those before.
 bool trace_write_queued(struct trace_writer *, const struct trace_queued *tasks, size_t count);
+
+// Names of actors, each before or after its events.
+bool trace_write_actors(struct trace_writer *, const struct trace_actor *actors, size_t count);
 
 // Before all events, and after them: this file is one of several, and the name of the one that goes on.
 bool trace_write_part(struct trace_writer *, const struct trace_part *);
