@@ -112,8 +112,8 @@ static struct trace_header describe_run(void) {
         .start_unix_ns = clock_ns(CLOCK_REALTIME),
         .cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
         .pid = (uint32_t)getpid(),
-        .cycle_unit = found.meter.unit,
-        .cycle_source = found.meter.source,
+        .cycle_unit = tracer.options.without_cycles ? NULL : found.meter.unit,
+        .cycle_source = tracer.options.without_cycles ? NULL : found.meter.source,
         .clock_skew_ns = found.skew_ticks < 0 ? -1 : (int64_t)((double)found.skew_ticks * 1e9 / ticks_per_s),
         .origin = "recorded",
     };

@@ -228,7 +228,8 @@ static void make_own(void) {
     if (!state) return;
     pthread_once(&once, make_exit_key);
     pthread_setspecific(exit_key, state);
-    cpu_meter_open(&state->native->meter);
+    state->native->meter.closed = tracer.options.without_cycles;
+    if (!tracer.options.without_cycles) cpu_meter_open(&state->native->meter);
     probe_timer_init(&state->native->timer, state->thread, &state->native->meter);
     if (tracer.attached) {
         cpu_meter_delays_from_here(&state->native->meter);

@@ -109,7 +109,8 @@ static void test_what_is_recorded_can_be_chosen(void **state) {
     assert_false(parsed("clock=counter").monotonic);
     assert_refused("min-duration=2us", "option min-duration=2us: expected a number above 0");
     assert_refused("memory=0", "option memory=0: expected a number above 0");
-    assert_refused("without=tasks", "option without=tasks: expected locks, gc, samples or calling-contexts");
+    assert_refused("without=tasks",
+                   "option without=tasks: expected locks, gc, samples, calling-contexts, cycles or actors");
     assert_refused("clock=tsc", "option clock=tsc: expected counter or monotonic");
 }
 

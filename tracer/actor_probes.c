@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The natives of java.lang.Rehype that tell of actors (actor_hooks.c says where each is called).
+#include "tracer/actors.h"
+#include "tracer/identity.h"
+
+#include <java_lang_Rehype.h>
+
+#define PROBE(result, name) JNIEXPORT result JNICALL Java_java_lang_Rehype_##name
+
+PROBE(jlong, actorMade)
+(JNIEnv *jni, jclass helper, jobject ref, jlong actor, jobject parent, jobject path, jobject name) {
+    PROBED struct thread_state *state = actor ? NULL : probe_begin();
+    return state ? (jlong)actors_made(jni, state, ref, parent, path, name) : actor;
+}
+
+PROBE(void, actorStopped)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = actor ? probe_begin() : NULL;
+    if (state) record1(state, EVENT_ACTOR_STOPPED, (uint64_t)actor);
+}
+
+PROBE(void, actorRestarted)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = actor ? probe_begin() : NULL;
+    if (state) record1(state, EVENT_ACTOR_RESTARTED, (uint64_t)actor);
+}
+
+PROBE(void, initBegins)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_init_begins(state, (uint64_t)actor);
+}
+
+PROBE(void, setupBegins)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_setup_begins(state);
+}
+
+PROBE(void, initEnds)(JNIEnv *jni, jclass helper, jobject instance) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_init_ends(jni, state, instance);
+}
+
+PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
+    return (jint)identity_class_number(class);
+}
+
+PROBE(jlong, messageSent)(JNIEnv *jni, jclass helper, jlong message, jlong actor, jint class) {
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jlong)actors_send(state, (uint64_t)message, (uint64_t)actor, (uint32_t)class) : message;
+}
+
+PROBE(void, routes)(JNIEnv *jni, jclass helper, jlong message) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) state->sending.passed_on = (uint64_t)message;
+}
+
+static void set_origin(enum message_origin origin) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    state->sending.origin = (uint8_t)origin;
+    state->sending.first = origin == MESSAGE_COPY;
+}
+
+PROBE(void, sendsFor)(JNIEnv *jni, jclass helper, jint origin) {
+    set_origin((enum message_origin)origin);
+}
+
+PROBE(void, asks)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) state->sending.asks = true;
+}
+
+PROBE(void, answers)(JNIEnv *jni, jclass helper, jboolean completes, jobject content) {
+    PROBED struct thread_state *state = completes && content ? probe_begin() : NULL;
+    if (state) actors_send_elsewhere(state, MESSAGE_TO_FUTURE, identity_class(jni, state, content));
+}
+
+// `letter`: what nobody got is told as such, and was counted when it was sent.
+PROBE(void, tellsNobody)(JNIEnv *jni, jclass helper, jobject content, jboolean letter, jboolean automatic) {
+    PROBED struct thread_state *state = content && !letter && !automatic ? probe_begin() : NULL;
+    if (state) actors_send_elsewhere(state, MESSAGE_TO_NOBODY, identity_class(jni, state, content));
+}
+
+PROBE(void, deadLetter)(JNIEnv *jni, jclass helper, jlong message) {
+    PROBED struct thread_state *state = message ? probe_begin() : NULL;
+    if (state) record1(state, EVENT_DEAD_LETTER, (uint64_t)message);
+}
+
+PROBE(void, handles)(JNIEnv *jni, jclass helper, jlong message, jlong actor) {
+    PROBED struct thread_state *state = actor ? probe_begin() : NULL;
+    if (state) actors_handle(state, (uint64_t)message, (uint64_t)actor);
+}
+
+PROBE(jlong, handled)(JNIEnv *jni, jclass helper, jlong message) {
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jlong)actors_handled(state, (uint64_t)message, false) : message;
+}
+
+PROBE(jlong, handlingThrew)(JNIEnv *jni, jclass helper, jlong message) {
+    PROBED struct thread_state *state = probe_begin();
+    return state ? (jlong)actors_handled(state, (uint64_t)message, true) : message;
+}
+
+PROBE(void, becomes)(JNIEnv *jni, jclass helper, jint outcome) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_note(state, (enum message_outcome)outcome);
+}
+
+// A mailbox is handed over to run again and again: the library's scheduling, and no task.
+PROBE(void, schedules)(JNIEnv *jni, jclass helper, jobject mailbox) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && identity_is_fork(jni, mailbox)) identity_set_carried(jni, mailbox, CARRIED_SCHEDULING);
+}
