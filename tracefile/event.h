@@ -60,20 +60,20 @@ enum event_kind {
     EVENT_READY = 39,         // of a virtual thread, before a mount: it was ready to run   a = ns before that mount
     // Since version 6, of actors. Actors and messages are of the series of the tasks; who sends, or makes an actor, is
     // what the thread runs then: a message, an initialisation, or a task.
-    EVENT_MESSAGE_SENT = 40,   // a = message, b = actor that it is for, 0 none or not known yet, c = message_operand
-    EVENT_MESSAGE_QUEUED = 41, // only later than sent, or again: it is in a mailbox   a = message, b = the actor's,
-                               //     c = the message that it was before (put back from a stash), else a
-    EVENT_MESSAGE_BEGIN = 42,  // an actor handles it        a = message, b = cpu, c = actor
-    EVENT_MESSAGE_END = 43,    //                            a = message, b = cpu, c = enum message_outcome
-    EVENT_DEAD_LETTER = 44,    // nobody will handle it      a = message
-    EVENT_ACTOR_CREATED = 45,  // who creates it goes on     a = actor, b = its parent, 0 unknown, c = class
-    EVENT_INIT_BEGIN = 46,     // its constructor, or what makes its first behaviour    a = actor, b = cpu
-    EVENT_INIT_END = 47,       //                            a = actor, b = cpu, c = init_operand
-    EVENT_ACTOR_STOPPED = 48,  //                            a = actor
+    EVENT_MESSAGE_SENT = 40,    // a = message, b = actor that it is for, 0 none or not known yet, c = message_operand
+    EVENT_MESSAGE_QUEUED = 41,  // only later than sent, or again: it is in a mailbox   a = message, b = the actor's,
+                                //     c = the message that it was before (put back from a stash), else a
+    EVENT_MESSAGE_BEGIN = 42,   // an actor handles it        a = message, b = cpu, c = actor
+    EVENT_MESSAGE_END = 43,     //                            a = message, b = cpu, c = enum message_outcome
+    EVENT_DEAD_LETTER = 44,     // nobody will handle it      a = message
+    EVENT_ACTOR_CREATED = 45,   // who creates it goes on     a = actor, b = its parent, 0 unknown, c = class
+    EVENT_INIT_BEGIN = 46,      // its constructor, or what makes its first behaviour    a = actor, b = cpu
+    EVENT_INIT_END = 47,        //                            a = actor, b = cpu, c = init_operand
+    EVENT_ACTOR_STOPPED = 48,   //                            a = actor
     EVENT_ACTOR_RESTARTED = 49, // it begins anew            a = actor
-    EVENT_UPKEEP_BEGIN = 50, // the library makes or stops an actor, but for the actor's own code
-                             //                              a = actor, 0: it is not made yet, b = cpu
-    EVENT_UPKEEP_END = 51,   //                              a = actor, 0: none was made, b = cpu
+    EVENT_UPKEEP_BEGIN = 50,    // the library makes or stops an actor, but for the actor's own code
+                                //                              a = actor, 0: it is not made yet, b = cpu
+    EVENT_UPKEEP_END = 51,      //                              a = actor, 0: none was made, b = cpu
     EVENT_KINDS
 };
 
@@ -132,7 +132,7 @@ enum init_outcome { INIT_DONE = 0, INIT_FAILED = 1 };
 
 // Of a message: its class, where it comes from and goes, and whether the sender asks, that is awaits an answer.
 static inline uint64_t message_operand(uint32_t class, enum message_origin origin, enum message_way way, bool asks) {
-    return (uint64_t)class << 6 | (uint64_t)asks << 5 | (uint64_t)way << 3 | (uint64_t)origin;
+    return (uint64_t) class << 6 | (uint64_t)asks << 5 | (uint64_t)way << 3 | (uint64_t)origin;
 }
 
 static inline uint32_t message_class(uint64_t operand) {
@@ -154,7 +154,7 @@ static inline bool message_asks(uint64_t operand) {
 // Of an initialisation: how it ended, and the class of what the actor is then where that is another than at its
 // creation (a typed actor's behaviour), else 0.
 static inline uint64_t init_operand(uint32_t class, enum init_outcome outcome) {
-    return (uint64_t)class << 1 | (uint64_t)outcome;
+    return (uint64_t) class << 1 | (uint64_t)outcome;
 }
 
 static inline uint32_t init_class(uint64_t operand) {
