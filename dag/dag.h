@@ -91,7 +91,14 @@ enum {
     TASK_BEGUN_BEFORE = 128, // under way when recording began: its start is no beginning, its length not its own
     TASK_DELAYED = 256,      // scheduled for a time of its own, once or again and again (dag/build/pools.c)
     TASK_SIGNAL = 512,       // and nested: a sleep that another thread ended, as by a latch, a condition, a notify
+    TASK_MESSAGE = 1024, // an actor handles a message; TASK_HANDED_OVER as well, from its being sent, or put back from
+                         // a stash. A message that no actor began to handle is none
+    TASK_INIT = 2048,    // an actor's first initialisation; TASK_HANDED_OVER as well, from the actor's creation
 };
+
+// What an actor does is a task of the DAG, by whose cause and body times follow, and no task in the sense of figures
+// and edits (SPEC section 2): no pool, no site, not counted, and of no edit. Its thread's pool is that of its thread.
+#define TASK_OF_ACTOR (TASK_MESSAGE | TASK_INIT)
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.
 enum dispatch {

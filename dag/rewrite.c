@@ -136,7 +136,7 @@ static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
 static bool is_kept(const struct rewrite *rewrite, const struct event *event) {
     if (event->kind == EVENT_RUN_DELAY || event->kind == EVENT_READY)
         return !rewrite->run->redispatched && rewrite->source == rewrite->thread;
-    if (event->kind == EVENT_BYTECODES) return false;
+    if (event->kind == EVENT_BYTECODES) return !rewrite->run->redispatched && rewrite->folded.count == 0;
     if (event->kind == EVENT_TIMED_OUT) return !rewrite->tells_limits;
     if (event->kind != EVENT_TASK_CREATED) return true;
     uint32_t task = idmap_get(&rewrite->folded, event->operand[0]);
@@ -282,8 +282,9 @@ static bool owns_event(const struct rewrite *rewrite, uint32_t vertex) {
     if (recorded->vertices.kind[vertex] != VERTEX_END) return true;
     uint32_t task = recorded->vertices.task[vertex];
     const struct event *event = event_at(rewrite, vertex);
-    return event->kind == EVENT_TASK_END ? event->operand[0] == recorded->tasks[task].id
-                                         : event->kind == EVENT_THREAD_END && source_thread(rewrite)->run_task == task;
+    if (event->kind == EVENT_THREAD_END) return source_thread(rewrite)->run_task == task;
+    bool ends = event->kind == EVENT_TASK_END || event->kind == EVENT_MESSAGE_END || event->kind == EVENT_INIT_END;
+    return ends && event->operand[0] == recorded->tasks[task].id;
 }
 
 // Of the vertices that stand for one event its owner emits it, or else the first of them.

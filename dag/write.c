@@ -56,6 +56,7 @@ static bool write_tables(const struct dag *run, struct trace_writer *writer) {
     for (uint32_t s = 0; ok && s < trace->stream_count; s++) {
         ok = trace_write_thread(writer, trace->streams[s].id, &trace->streams[s].thread);
     }
+    ok = ok && trace_write_actors(writer, trace->actors, trace->actor_count);
     for (size_t q = 0; ok && q < trace->queued_count; q++) ok = trace_write_queued(writer, &trace->queued[q], 1);
     return ok && (trace->running_count == 0 || trace_write_running(writer, trace->running, trace->running_count));
 }

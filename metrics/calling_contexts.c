@@ -108,7 +108,7 @@ static void describe(struct calling_site *site, const struct row *rows) {
 static void count_unspawned(const struct dag *dag, struct calling_contexts *found, uint64_t *of_class) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
-        if (task->site == DAG_NONE && !(task->flags & TASK_NESTED)) of_class[task->task_class]++;
+        if (task->site == DAG_NONE && !(task->flags & (TASK_NESTED | TASK_OF_ACTOR))) of_class[task->task_class]++;
     }
     for (size_t i = 0; i < found->site_count; i++) {
         struct calling_site *site = &found->sites[i];

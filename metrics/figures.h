@@ -31,6 +31,9 @@ struct grain_count {
     double sites, tasks;
 };
 
+// Messages and initialisations of actors are no tasks here: they are not counted, and their queueing and size are in
+// metrics/actors.h. What they compute is part of work and span, and of the task that they lie in (a dispatcher runs a
+// mailbox as a task). Threads are occupied and active while an actor handles a message or is initialised.
 struct task_metrics {
     uint64_t count;        // tasks that started in the window, nested and inlined ones not counted
     double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies

@@ -323,12 +323,16 @@ static int64_t handover_ns(const struct handover *of) {
     return bracket_ns + (of->start_ns > ready_ns ? of->start_ns - ready_ns : 0);
 }
 
+static bool is_uncounted(const struct stream *stream, uint32_t job) {
+    return flags_of(stream, job) & (TASK_NESTED | TASK_OF_ACTOR);
+}
+
 static double overhead_ns(const struct stream *stream) {
     const struct state_series *series = &stream->work->series;
     double overhead = 0;
     for (uint32_t job = 0; job < stream->run.job_count; job++) {
         const struct handover *of = &stream->own->handovers[job];
-        if (of->start == DAG_NONE || of->spawn_begin == DAG_NONE || flags_of(stream, job) & TASK_NESTED) continue;
+        if (of->start == DAG_NONE || of->spawn_begin == DAG_NONE || is_uncounted(stream, job)) continue;
         if (of->start_ns < series->from_ns || of->start_ns > series->to_ns) continue;
         overhead += (double)handover_ns(of);
     }

@@ -110,12 +110,21 @@ static void count_start(struct walk *walk, uint32_t vertex, const struct dag_tas
     walk->span->queue_wait[walk->span->queue_wait_count++] = (double)(time - walk->run->time_ns[task->spawn_begin]);
 }
 
+static bool is_of_actor(const struct walk *walk, uint32_t task) {
+    return walk->dag->tasks[task].flags & TASK_OF_ACTOR;
+}
+
+// What an actor does counts with the task that it lies in, if any.
+static bool is_part(const struct walk *walk, uint32_t task) {
+    return work_is_part(walk->dag, walk->edit, task) || is_of_actor(walk, task);
+}
+
 static void walk_open(struct walk *walk, uint32_t vertex) {
     uint32_t index = walk->dag->vertices.task[vertex];
     struct span_work *span = walk->span;
     struct body *body = &span->bodies[walk->depth++];
     *body = (struct body){.task = index, .last = DAG_NONE, .start_ns = walk->run->time_ns[vertex]};
-    if (work_is_part(walk->dag, walk->edit, index)) {
+    if (is_part(walk, index)) {
         if (walk->depth > 1) walk_follow(walk, vertex, body - 1);
     } else {
         count_start(walk, vertex, &walk->dag->tasks[index]);
@@ -125,7 +134,8 @@ static void walk_open(struct walk *walk, uint32_t vertex) {
 
 static void sample_granularity(struct walk *walk, const struct body *body) {
     const struct state_series *series = &walk->work->series;
-    if (walk->dag->tasks[body->task].flags & TASK_BEGUN_BEFORE) return; // only its end was seen
+    if (walk->dag->tasks[body->task].flags & TASK_BEGUN_BEFORE || is_of_actor(walk, body->task))
+        return; // only its end was seen, or it is no task
     if (!walk->counted || body->start_ns < series->from_ns || body->start_ns > series->to_ns) return;
     walk->span->granularity[walk->span->granularity_count++] = (double)body->size_ns;
 }
@@ -134,7 +144,7 @@ static void walk_close(struct walk *walk, uint32_t vertex) {
     struct body *body = &walk->span->bodies[--walk->depth];
     walk_follow(walk, vertex, body);
     walk->tasks->work_ns += walk->counted ? (double)body->total_ns : 0;
-    if (!work_is_part(walk->dag, walk->edit, body->task) || walk->depth == 0) {
+    if (!is_part(walk, body->task) || walk->depth == 0) {
         sample_granularity(walk, body);
         return;
     }

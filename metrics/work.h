@@ -80,7 +80,8 @@ static inline bool work_is_within(const struct window *window, int64_t recorded_
     return !window || (recorded_ns != DAG_ABSENT && recorded_ns >= window->from_ns && recorded_ns <= window->to_ns);
 }
 
-// Whether a body is no task's own, but part of what lies around it.
+// Whether a body is no task's own, but part of what lies around it; what an actor does is likewise counted with what
+// lies around it (metrics/figures.h).
 static inline bool work_is_part(const struct dag *dag, const struct dag_edit *edit, uint32_t task) {
     return edit->inlined[task] || dag->tasks[task].flags & TASK_NESTED;
 }
@@ -111,7 +112,8 @@ int64_t work_least_slept_ns(const struct dag *dag, int64_t length_ns); // of an 
 static inline bool work_task_runs(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                                   uint32_t task) {
     uint32_t start = dag->tasks[task].start;
-    return start != DAG_NONE && !work_is_part(dag, edit, task) && run->time_ns[start] != DAG_ABSENT;
+    return start != DAG_NONE && !work_is_part(dag, edit, task) && !(dag->tasks[task].flags & TASK_OF_ACTOR) &&
+           run->time_ns[start] != DAG_ABSENT;
 }
 
 // Cores of the run, be it simulated; 0: unknown.

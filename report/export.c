@@ -362,6 +362,18 @@ static cJSON *pools_of(const struct trace *trace) {
     return array;
 }
 
+// [id, name]
+static cJSON *actors_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < trace->actor_count; i++) {
+        cJSON *pair = cJSON_CreateArray();
+        cJSON_AddItemToArray(pair, json_integer((int64_t)trace->actors[i].id));
+        cJSON_AddItemToArray(pair, json_text(trace->actors[i].name));
+        cJSON_AddItemToArray(array, pair);
+    }
+    return array;
+}
+
 // One member of the document, without the comma after it.
 static bool write_member(FILE *file, const char *key, cJSON *value, struct error *error) {
     char *text = cJSON_PrintUnformatted(value);
@@ -432,7 +444,8 @@ bool export_json(const struct dag *dag, FILE *file, struct error *error) {
         !write_member(file, "methods", methods_of(trace), error) ||
         !write_member(file, "sites", sites_of(trace), error) ||
         !write_member(file, "classes", classes_of(trace), error) ||
-        !write_member(file, "pools", pools_of(trace), error)) {
+        !write_member(file, "pools", pools_of(trace), error) ||
+        (trace->actor_count > 0 && !write_member(file, "actors", actors_of(trace), error))) {
         return false;
     }
     write_tasks(file, dag);

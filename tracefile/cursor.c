@@ -117,15 +117,13 @@ static bool want_is_good(const struct trace_file *file, const struct event *even
     return !wants || want_site(want) < file->trace.site_count;
 }
 
-static bool message_is_good(const struct trace_file *file, uint64_t operand) {
-    return message_class(operand) < file->trace.class_count && (unsigned)message_origin(operand) < MESSAGE_ORIGINS &&
-           (unsigned)message_way(operand) < MESSAGE_WAYS;
+static bool message_is_good(uint64_t operand) {
+    return (unsigned)message_origin(operand) < MESSAGE_ORIGINS && (unsigned)message_way(operand) < MESSAGE_WAYS;
 }
 
 static bool rest_is_good(const struct trace_file *file, const struct event *event) {
     if (event->kind == EVENT_WAIT_BEGIN) return wait_is_good(file, event);
-    if (event->kind == EVENT_MESSAGE_SENT) return message_is_good(file, event->operand[2]);
-    if (event->kind == EVENT_INIT_END) return init_class(event->operand[2]) < file->trace.class_count;
+    if (event->kind == EVENT_MESSAGE_SENT) return message_is_good(event->operand[2]);
     return event->kind < EVENT_ACQUIRE_BEGIN || want_is_good(file, event);
 }
 

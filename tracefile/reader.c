@@ -874,8 +874,10 @@ static void set_operand_rules(struct trace_file *file) {
     file->highest_operand[EVENT_TASK_END][2] = TASK_CANCELLED;
     file->highest_operand[EVENT_BLOCK_BEGIN][2] = trace->class_count - 1;
     file->highest_operand[EVENT_GIVEN_UP][2] = GIVEN_UP_OTHER;
+    file->highest_operand[EVENT_MESSAGE_SENT][2] = message_operand(trace->class_count, 0, 0, false) - 1;
     file->highest_operand[EVENT_MESSAGE_END][2] = MESSAGE_OUTCOMES - 1;
     file->highest_operand[EVENT_ACTOR_CREATED][2] = trace->class_count - 1;
+    file->highest_operand[EVENT_INIT_END][2] = init_operand(trace->class_count - 1, INIT_FAILED);
     for (unsigned kind = EVENT_WORKER_BEGIN; kind <= EVENT_POOL_SHUTDOWN; kind++) {
         file->highest_operand[kind][0] = trace->pool_count - 1;
     }

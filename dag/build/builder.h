@@ -32,7 +32,9 @@ enum {
     SEEN_MAIN = 8,
     SEEN_RESULT = 16,
     SEEN_IN_BRACKET = 32,
-    SEEN_PERMIT = 64
+    SEEN_PERMIT = 64,
+    SEEN_MESSAGE = 128, // an actor began to handle it
+    SEEN_INIT = 256,    // of an actor: its initialisation began
 };
 
 // All that the scan learns of one task id, whatever it turns out to be.
@@ -45,10 +47,18 @@ struct sighting {
     uint32_t queued_in;   // pool in whose queue it lay when recording began, 0 none
     uint32_t task;        // index into dag->tasks, or DAG_NONE
     uint32_t spawn_begin; // of SIGHTING_WORKER: vertex that began the making of its thread
-    uint8_t seen, kind;   // SEEN_..., enum sighting_kind
-    bool own_task;        // a task in its own right, not nested
-    bool handed_over;
+    uint16_t seen;        // SEEN_...
+    uint8_t kind;         // enum sighting_kind
+    bool own_task : 1;    // a task in its own right, not nested
+    bool handed_over : 1;
 };
+
+#define SEEN_OF_ACTOR (SEEN_MESSAGE | SEEN_INIT)
+
+// Whether an event says that the body of what it names is over.
+static inline bool event_ends_body(unsigned kind) {
+    return kind == EVENT_TASK_END || kind == EVENT_MESSAGE_END || kind == EVENT_INIT_END;
+}
 
 // The sets of functions that open bodies entered (path.c).
 struct path_mark {

@@ -235,6 +235,11 @@ static bool lay_created(struct lay *lay, const struct event *event) {
     return true;
 }
 
+// Put back from a stash, a message has another number.
+static bool lay_queued(struct lay *lay, const struct event *event) {
+    return event->operand[2] == event->operand[0] || lay_created(lay, event);
+}
+
 static bool lay_spawn_begin(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
     struct sighting *sighting = named(lay);
@@ -289,10 +294,17 @@ static bool lay_task_start(struct lay *lay, const struct event *event) {
     return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = DAG_NONE});
 }
 
+static uint8_t outcome_of(const struct event *event) {
+    const uint64_t outcome = event->operand[2];
+    if (event->kind == EVENT_MESSAGE_END) return outcome == MESSAGE_THREW ? TASK_THREW : TASK_RETURNED;
+    if (event->kind == EVENT_INIT_END) return init_outcome(outcome) == INIT_FAILED ? TASK_THREW : TASK_RETURNED;
+    return (uint8_t)outcome;
+}
+
 static bool lay_task_end(struct lay *lay, const struct event *event) {
     struct open_entry body;
     if (!pop(lay, OPEN_BODY, event->operand[0], &body)) return false;
-    if (body.task != DAG_NONE) return end_body(lay, &body, true, (uint8_t)event->operand[2]);
+    if (body.task != DAG_NONE) return end_body(lay, &body, true, outcome_of(event));
     const struct sighting *sighting = named(lay);
     bool sets_result = sighting && !sighting->own_task && !(sighting->seen & SEEN_RESULT);
     return !sets_result || lay_result(lay, event); // without RESULT waiters see the result at the end
@@ -485,40 +497,48 @@ static bool lay_of_worker(struct lay *lay, const struct event *event) {
     return put(lay, kind == EVENT_IDLE ? VERTEX_IDLE : kind == EVENT_BUSY ? VERTEX_BUSY : VERTEX_RETIRE, DAG_NONE);
 }
 
+static bool (*const lay_kind[EVENT_KINDS])(struct lay *lay, const struct event *event) = {
+    [EVENT_ENTER] = lay_enter,
+    [EVENT_EXIT] = lay_exit,
+    [EVENT_EXIT_THROW] = lay_exit,
+    [EVENT_THREAD_START] = lay_thread_start,
+    [EVENT_THREAD_END] = lay_thread_end,
+    [EVENT_MAIN_BEGIN] = lay_main,
+    [EVENT_TASK_CREATED] = lay_created,
+    [EVENT_SPAWN_BEGIN] = lay_spawn_begin,
+    [EVENT_SPAWN_END] = lay_spawn_end,
+    [EVENT_TASK_START] = lay_task_start,
+    [EVENT_TASK_END] = lay_task_end,
+    [EVENT_TAKEN] = lay_taken,
+    [EVENT_RESULT] = lay_result,
+    [EVENT_WAIT_BEGIN] = lay_wait_begin,
+    [EVENT_WAIT_END] = lay_wait_end,
+    [EVENT_IDLE] = lay_of_worker,
+    [EVENT_BUSY] = lay_of_worker,
+    [EVENT_RETIRE] = lay_of_worker,
+    [EVENT_POOL_SHUTDOWN] = lay_shutdown,
+    [EVENT_BYTECODES] = lay_bytecodes,
+    [EVENT_LOST] = lay_lost,
+    [EVENT_BLOCK_BEGIN] = lay_acquire,
+    [EVENT_ACQUIRE_BEGIN] = lay_acquire,
+    [EVENT_BLOCK_END] = lay_acquired,
+    [EVENT_ACQUIRED] = lay_acquired,
+    [EVENT_GIVEN_UP] = lay_acquired,
+    [EVENT_HELD] = lay_held,
+    [EVENT_RELEASED] = lay_released,
+    [EVENT_DUE] = lay_due,
+    [EVENT_LIMIT] = lay_limit,
+    [EVENT_TIMED_OUT] = lay_timed_out,
+    [EVENT_MESSAGE_SENT] = lay_created,
+    [EVENT_MESSAGE_QUEUED] = lay_queued,
+    [EVENT_MESSAGE_BEGIN] = lay_task_start,
+    [EVENT_MESSAGE_END] = lay_task_end,
+    [EVENT_ACTOR_CREATED] = lay_created,
+    [EVENT_INIT_BEGIN] = lay_task_start,
+    [EVENT_INIT_END] = lay_task_end,
+};
+
 static bool lay_event(struct lay *lay, const struct event *event) {
-    static bool (*const lay_kind[EVENT_KINDS])(struct lay * lay, const struct event *event) = {
-        [EVENT_ENTER] = lay_enter,
-        [EVENT_EXIT] = lay_exit,
-        [EVENT_EXIT_THROW] = lay_exit,
-        [EVENT_THREAD_START] = lay_thread_start,
-        [EVENT_THREAD_END] = lay_thread_end,
-        [EVENT_MAIN_BEGIN] = lay_main,
-        [EVENT_TASK_CREATED] = lay_created,
-        [EVENT_SPAWN_BEGIN] = lay_spawn_begin,
-        [EVENT_SPAWN_END] = lay_spawn_end,
-        [EVENT_TASK_START] = lay_task_start,
-        [EVENT_TASK_END] = lay_task_end,
-        [EVENT_TAKEN] = lay_taken,
-        [EVENT_RESULT] = lay_result,
-        [EVENT_WAIT_BEGIN] = lay_wait_begin,
-        [EVENT_WAIT_END] = lay_wait_end,
-        [EVENT_IDLE] = lay_of_worker,
-        [EVENT_BUSY] = lay_of_worker,
-        [EVENT_RETIRE] = lay_of_worker,
-        [EVENT_POOL_SHUTDOWN] = lay_shutdown,
-        [EVENT_BYTECODES] = lay_bytecodes,
-        [EVENT_LOST] = lay_lost,
-        [EVENT_BLOCK_BEGIN] = lay_acquire,
-        [EVENT_ACQUIRE_BEGIN] = lay_acquire,
-        [EVENT_BLOCK_END] = lay_acquired,
-        [EVENT_ACQUIRED] = lay_acquired,
-        [EVENT_GIVEN_UP] = lay_acquired,
-        [EVENT_HELD] = lay_held,
-        [EVENT_RELEASED] = lay_released,
-        [EVENT_DUE] = lay_due,
-        [EVENT_LIMIT] = lay_limit,
-        [EVENT_TIMED_OUT] = lay_timed_out,
-    };
     return !lay_kind[event->kind] || lay_kind[event->kind](lay, event);
 }
 

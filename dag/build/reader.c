@@ -22,7 +22,7 @@ static inline bool may_name_task(unsigned kind) {
 FETCHES_AHEAD prefetch_sighting(const struct builder *builder, uint32_t sighting) {
     if (sighting == IDMAP_NONE) return;
     __builtin_prefetch(&builder->sightings[sighting].id, 1); // most take two lines
-    __builtin_prefetch(&builder->sightings[sighting].handed_over, 1);
+    __builtin_prefetch(&builder->sightings[sighting].seen, 1);
 }
 
 // A thread's events often name one task several times in a row.

@@ -53,8 +53,8 @@ static uint32_t innermost_body(const struct builder *builder) {
 }
 
 // `seen`: how it is said.
-static bool scan_start(struct builder *builder, uint32_t stream, struct sighting *sighting, uint8_t seen) {
-    if (!(sighting->seen & (SEEN_START | SEEN_RUN | SEEN_MAIN))) {
+static bool scan_start(struct builder *builder, uint32_t stream, struct sighting *sighting, uint16_t seen) {
+    if (!(sighting->seen & (SEEN_START | SEEN_RUN | SEEN_MAIN | SEEN_OF_ACTOR))) {
         sighting->started_on = stream;
         sighting->enclosing = innermost_body(builder);
         if (!GROW(builder->starts, builder->start_count, builder->start_capacity)) return false;
@@ -90,6 +90,30 @@ static bool sleeps_for_permit(const struct trace *trace, const struct event *eve
                     strcmp(name, "java.util.concurrent.locks.StampedLock") == 0);
 }
 
+// Who sent a message, or made an actor, is known by the thread; the class of what an actor is may be known only later.
+static bool scan_of_actor(struct builder *builder, uint32_t stream, const struct event *event,
+                          struct sighting *sighting) {
+    switch (event->kind) {
+    case EVENT_MESSAGE_SENT:
+        sighting->task_class = message_class(event->operand[2]);
+        break;
+    case EVENT_ACTOR_CREATED:
+        sighting->task_class = (uint32_t)event->operand[2];
+        break;
+    case EVENT_MESSAGE_BEGIN:
+        return scan_start(builder, stream, sighting, SEEN_MESSAGE);
+    case EVENT_INIT_BEGIN:
+        return scan_start(builder, stream, sighting, SEEN_INIT);
+    case EVENT_INIT_END:
+        if (init_class(event->operand[2])) sighting->task_class = init_class(event->operand[2]);
+        return true;
+    default:
+        break;
+    }
+    sighting->created_on = stream;
+    return true;
+}
+
 static bool scan_sighting(struct builder *builder, uint32_t stream, const struct event *event,
                           struct sighting *sighting) {
     struct stream_facts *facts = &builder->streams[stream];
@@ -120,7 +144,7 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
         sighting->awaited += !takes_its_own(builder, stream, sighting);
         break;
     default:
-        break;
+        return event->kind < EVENT_MESSAGE_SENT || scan_of_actor(builder, stream, event, sighting);
     }
     return true;
 }
@@ -137,7 +161,14 @@ static bool names_task(const struct event *event) {
     case EVENT_TAKEN:
     case EVENT_THREAD_START:
     case EVENT_MAIN_BEGIN:
+    case EVENT_MESSAGE_SENT:
+    case EVENT_MESSAGE_BEGIN:
+    case EVENT_ACTOR_CREATED:
+    case EVENT_INIT_BEGIN:
+    case EVENT_INIT_END:
         break;
+    case EVENT_MESSAGE_QUEUED: // once more, under another number; else it tells nothing new
+        return event->operand[0] != 0 && event->operand[2] != event->operand[0];
     default:
         return false;
     }
@@ -150,7 +181,7 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
         if (!facts->is_worker) facts->pool = (uint32_t)event->operand[0];
         facts->is_worker = true;
     }
-    if (event->kind == EVENT_TASK_END) scan_close(builder, OPEN_BODY, event->operand[0]);
+    if (event_ends_body(event->kind)) scan_close(builder, OPEN_BODY, event->operand[0]);
     if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);
     if (!names_task(event)) return true;
     struct sighting *sighting = sight(builder, event->operand[0], known, event->time);
@@ -200,6 +231,10 @@ static const struct sighting *enclosing_task(const struct builder *builder, cons
 // What was never submitted but runs inside another task is part of it, unless a queue of the program's own brought it
 // here from the thread that made it; that can be told only where the enclosing task is a thread's own loop.
 static void classify_unsubmitted(struct builder *builder, struct sighting *sighting) {
+    if (sighting->seen & SEEN_OF_ACTOR) {
+        sighting->own_task = sighting->handed_over = true;
+        return;
+    }
     const struct sighting *around = enclosing_task(builder, sighting);
     bool from_elsewhere = sighting->created_on != DAG_NONE && sighting->created_on != sighting->started_on;
     bool in_loop = !around || around->seen & (SEEN_RUN | SEEN_MAIN);
@@ -253,12 +288,14 @@ static int compare_ids(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-static uint8_t first_flags(const struct trace *trace, const struct sighting *sighting) {
+static uint16_t first_flags(const struct trace *trace, const struct sighting *sighting) {
     if (!sighting->own_task) return TASK_NESTED | (sighting->seen & SEEN_PERMIT ? TASK_PERMIT : 0);
     bool before = trace->running_count > 0 && bsearch(&sighting->id, trace->running, trace->running_count,
                                                       sizeof *trace->running, compare_ids) != NULL;
-    uint8_t flags = before ? TASK_BEGUN_BEFORE : 0;
+    uint16_t flags = before ? TASK_BEGUN_BEFORE : 0;
     if (sighting->seen & SEEN_MAIN) return flags | TASK_MAIN;
+    if (sighting->seen & SEEN_MESSAGE) flags |= TASK_MESSAGE;
+    if (sighting->seen & SEEN_INIT) flags |= TASK_INIT;
     return flags | (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
 }
 
@@ -314,7 +351,8 @@ static bool make_tasks(struct builder *builder) {
 // As many as there are, as a rule: what is handed over, and threads. What is not filled takes no memory.
 static bool reserve_sightings(struct builder *builder) {
     const uint64_t *events = builder->trace->events_of_kind;
-    uint64_t count = 64 + events[EVENT_SPAWN_BEGIN] + events[EVENT_THREAD_START] + events[EVENT_MAIN_BEGIN];
+    uint64_t count = 64 + events[EVENT_SPAWN_BEGIN] + events[EVENT_THREAD_START] + events[EVENT_MAIN_BEGIN] +
+                     events[EVENT_MESSAGE_SENT] + events[EVENT_ACTOR_CREATED];
     builder->sightings = malloc(count * sizeof *builder->sightings);
     if (!builder->sightings || count > UINT32_MAX / 2) return no_memory(builder);
     pages_prefer_huge(builder->sightings, count * sizeof *builder->sightings);

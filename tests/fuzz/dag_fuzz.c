@@ -79,9 +79,20 @@ static uint64_t operand_c(const struct story *story, unsigned kind, uint8_t byte
         return byte % (POOLS + 1);
     case EVENT_BLOCK_BEGIN:
         return story->class;
+    case EVENT_ACTOR_CREATED:
+        return story->class;
     case EVENT_TASK_END:
     case EVENT_GIVEN_UP:
         return byte % 3;
+    case EVENT_MESSAGE_SENT:
+        return message_operand(story->class, (enum message_origin)(byte & 3), (enum message_way)((byte >> 2) % 3), 0);
+    case EVENT_MESSAGE_END:
+        return byte % MESSAGE_OUTCOMES;
+    case EVENT_INIT_END:
+        return init_operand(0, (enum init_outcome)(byte & 1));
+    case EVENT_MESSAGE_QUEUED:
+    case EVENT_MESSAGE_BEGIN:
+        return byte & 15;
     case EVENT_ACQUIRE_BEGIN:
         return want_operand(1 + (byte >> 1 & 1), byte & 1, 1 + (byte >> 3) % SITES);
     case EVENT_DUE:
@@ -112,11 +123,12 @@ static uint64_t operand_a(const struct story *story, unsigned kind, const uint8_
     return id;
 }
 
-// Kinds from EVENT_ACQUIRE_BEGIN on share one number of the five bits.
+// Kinds from EVENT_ACQUIRE_BEGIN on share one number of the five bits, those from EVENT_MESSAGE_SENT on another.
 static unsigned kind_of(const uint8_t record[RECORD]) {
     const unsigned code = record[0] & 31;
-    return code == 31 ? (unsigned)EVENT_ACQUIRE_BEGIN + (record[3] >> 2) % (EVENT_KINDS - EVENT_ACQUIRE_BEGIN)
-                      : 1 + code % EVENT_BYTECODES;
+    if (code == 31) return EVENT_ACQUIRE_BEGIN + (record[3] >> 2) % (EVENT_MESSAGE_SENT - EVENT_ACQUIRE_BEGIN);
+    if (code == 30) return EVENT_MESSAGE_SENT + (record[3] >> 2) % (EVENT_KINDS - EVENT_MESSAGE_SENT);
+    return 1 + code % EVENT_BYTECODES;
 }
 
 // Thread and kind, ns since the thread's event before, ids, the rest.

@@ -38,6 +38,7 @@ static void write_tables(struct trace_writer *writer) {
     trace_write_resource(writer, &(struct trace_resource){2, "p.Main.free", 3, RESOURCE_POOL, 1, 0});
     trace_write_queued(writer, (const struct trace_queued[]){{7, 1, 1}, {6, 0, 1}}, 2);
     trace_write_running(writer, (const uint64_t[]){9, 8}, 2);
+    trace_write_actors(writer, (const struct trace_actor[]){{1, "akka://p/"}, {3, "user"}}, 2);
 }
 
 static void write_costs(struct trace_writer *writer) {

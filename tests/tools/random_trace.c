@@ -19,6 +19,8 @@ enum {
     PROMISE_ID = 2000,
     MADE_THREAD_ID = 3000, // run() of workers and carriers
     LOCK_ID = 4000,
+    ACTOR_ID = 5000,
+    MESSAGE_ID = 6000,
 };
 
 enum op_kind {
@@ -32,7 +34,10 @@ enum op_kind {
     OP_AWAIT_POOL,
     OP_SLEEP,
     OP_LOCK,
-    OP_UNLOCK
+    OP_UNLOCK,
+    OP_SEND,
+    OP_HANDLE,
+    OP_HANDLED
 };
 
 struct op {
@@ -68,7 +73,7 @@ enum phase {
 };
 
 struct frame {
-    uint32_t task, op;
+    uint32_t task, op, message; // message: handled in it now, 0 none
     enum phase phase;
     bool nested; // never submitted
 };
@@ -102,6 +107,8 @@ struct sim {
     struct sim_pool pools[POOLS_MAX];
     uint32_t methods[METHODS], sites[SITES], task_class;
     bool done[TASKS_MAX], promise_done[PROMISES_MAX], held[LOCKS];
+    bool has_actors;
+    uint32_t sent, handled; // messages
 };
 
 uint64_t random_below(struct random_source *source, uint64_t limit) { // splitmix64
@@ -168,6 +175,9 @@ static uint32_t make_task(struct sim *sim, uint32_t depth) {
     task->created_event = roll(sim, 2);
     for (uint32_t i = roll(sim, 3); i > 0; i--) add_op(task, OP_ENTER, roll(sim, METHODS));
     for (uint32_t i = roll(sim, 3); i > 0; i--) add_locked(sim, task);
+    const bool handles = sim->has_actors && roll(sim, 2);
+    if (handles) add_op(task, OP_HANDLE, 0);
+    for (uint32_t i = sim->has_actors ? roll(sim, 3) : 0; i > 0; i--) add_op(task, OP_SEND, 0);
     bool full = sim->program.task_count >= TASKS_MAX - 6;
     if (!full && depth < 4 && roll(sim, depth + 1) < 2) add_family(sim, task, depth);
     if (!full && roll(sim, 8) == 0) {
@@ -176,6 +186,7 @@ static uint32_t make_task(struct sim *sim, uint32_t depth) {
         if (roll(sim, 2)) add_op(task, OP_WAIT, nested);
         if (roll(sim, 2) && index > 0) add_op(&sim->program.tasks[roll(sim, index)], OP_WAIT, nested);
     }
+    if (handles) add_op(task, OP_HANDLED, 0);
     for (uint32_t i = roll(sim, 3); i > 0; i--) add_op(task, OP_EXIT, roll(sim, METHODS));
     return index;
 }
@@ -383,6 +394,32 @@ static void unlock(struct sim *sim, uint32_t lock, uint64_t now) {
     }
 }
 
+// Message 1 is the actor's initialisation.
+static void send(struct sim *sim, struct sim_thread *thread) {
+    const uint64_t operand = message_operand(sim->task_class, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false);
+    if (++sim->sent == 1)
+        EMIT(sim, thread, EVENT_ACTOR_CREATED, ACTOR_ID, 0, sim->task_class);
+    else
+        EMIT(sim, thread, EVENT_MESSAGE_SENT, MESSAGE_ID + sim->sent, ACTOR_ID, operand);
+}
+
+static void handle(struct sim *sim, struct sim_thread *thread, struct frame *frame) {
+    if (sim->handled == sim->sent) return;
+    frame->message = ++sim->handled;
+    if (frame->message == 1)
+        EMIT(sim, thread, EVENT_INIT_BEGIN, ACTOR_ID, cpu_after(sim, thread));
+    else
+        EMIT(sim, thread, EVENT_MESSAGE_BEGIN, MESSAGE_ID + frame->message, cpu_after(sim, thread), ACTOR_ID);
+}
+
+static void end_handling(struct sim *sim, struct sim_thread *thread, struct frame *frame) {
+    if (frame->message == 1)
+        EMIT(sim, thread, EVENT_INIT_END, ACTOR_ID, cpu_after(sim, thread));
+    else if (frame->message)
+        EMIT(sim, thread, EVENT_MESSAGE_END, MESSAGE_ID + frame->message, cpu_after(sim, thread));
+    frame->message = 0;
+}
+
 static void run_op(struct sim *sim, struct sim_thread *thread) {
     struct frame *frame = top(thread);
     const struct op *op = &sim->program.tasks[frame->task].ops[frame->op];
@@ -434,6 +471,15 @@ static void run_op(struct sim *sim, struct sim_thread *thread) {
     case OP_SLEEP:
         begin_sleep(sim, thread, op->what);
         return;
+    case OP_SEND:
+        send(sim, thread);
+        break;
+    case OP_HANDLE:
+        handle(sim, thread, frame);
+        break;
+    case OP_HANDLED:
+        end_handling(sim, thread, frame);
+        break;
     }
     frame->op++;
 }
@@ -560,9 +606,10 @@ static struct sim_thread *furthest_behind(struct sim *sim) {
     return found;
 }
 
-struct trace_builder *random_trace(uint64_t seed) {
+static struct trace_builder *make_trace(uint64_t seed, bool has_actors) {
     struct sim *sim = calloc(1, sizeof *sim);
     if (!sim) abort();
+    sim->has_actors = has_actors;
     sim->random.state = seed;
     sim->tb = tb_new();
     static const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -579,6 +626,43 @@ struct trace_builder *random_trace(uint64_t seed) {
     for (struct sim_thread *thread; (thread = furthest_behind(sim));) step(sim, thread);
     struct trace_builder *tb = sim->tb;
     free(sim);
+    return tb;
+}
+
+struct trace_builder *random_trace(uint64_t seed) {
+    return make_trace(seed, false);
+}
+
+struct trace_builder *random_actors(uint64_t seed) {
+    return make_trace(seed, true);
+}
+
+// Without numbers that the file may not have.
+static uint64_t random_actor_operand(struct random_source *random, uint64_t kind, uint32_t class) {
+    if (kind == EVENT_MESSAGE_SENT) return message_operand(class, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false);
+    if (kind == EVENT_ACTOR_CREATED) return class;
+    return random_below(random, kind == EVENT_INIT_END ? INIT_OUTCOMES : MESSAGE_OUTCOMES);
+}
+
+struct trace_builder *random_actor_events(uint64_t seed) {
+    enum { THREADS = 3, IDS = 9, EVENTS = 70 };
+    static const uint8_t others[] = {EVENT_TASK_START, EVENT_TASK_END, EVENT_THREAD_START, EVENT_THREAD_END,
+                                     EVENT_RESULT,     EVENT_TAKEN,    EVENT_LOST,         EVENT_RUN_DELAY};
+    struct random_source random = {seed};
+    struct trace_builder *tb = tb_new();
+    const uint32_t class = tb_class(tb, "Noise");
+    uint64_t now[THREADS + 1] = {0};
+    for (uint32_t t = 1; t <= THREADS; t++) tb_thread(tb, t, "thread", 0);
+    tb_event(tb, 1, 0, EVENT_LOST, 0);
+    for (unsigned i = 0; i < EVENTS; i++) {
+        const uint32_t thread = 1 + (uint32_t)random_below(&random, THREADS);
+        const uint64_t any = random_below(&random, EVENT_KINDS - EVENT_MESSAGE_SENT + sizeof others);
+        const bool other = any < sizeof others;
+        const uint64_t kind = other ? others[any] : EVENT_MESSAGE_SENT + any - sizeof others;
+        const uint64_t id = random_below(&random, IDS), b = random_below(&random, IDS);
+        now[thread] += 1 + random_below(&random, 100);
+        tb_event(tb, thread, now[thread], kind, id, b, other ? 0 : random_actor_operand(&random, kind, class));
+    }
     return tb;
 }
 

@@ -15,7 +15,11 @@ uint64_t random_below(struct random_source *source, uint64_t limit); // 0 <= x <
 // The same seed gives the same trace.
 struct trace_builder *random_trace(uint64_t seed);
 
-// Events without rhyme or reason: what losses and a confused tracer could leave at worst.
+// The same, and now and then a task sends an actor a message, or handles what was sent first.
+struct trace_builder *random_actors(uint64_t seed);
+
+// Events without rhyme or reason: what losses and a confused tracer could leave at worst. Of actors: mostly theirs.
 struct trace_builder *random_events(uint64_t seed);
+struct trace_builder *random_actor_events(uint64_t seed);
 
 #endif

@@ -31,6 +31,8 @@ struct trace_builder {
     uint32_t running_count;
     struct trace_resource *resources;
     uint32_t resource_count;
+    struct trace_actor *actors;
+    uint32_t actor_count;
     struct arena strings;
 };
 
@@ -75,8 +77,14 @@ void tb_free(struct trace_builder *tb) {
     free(tb->pools);
     free(tb->threads);
     free(tb->resources);
+    free(tb->actors);
     arena_destroy(&tb->strings);
     free(tb);
+}
+
+void tb_actor(struct trace_builder *tb, uint64_t id, const char *name) {
+    tb->actors = one_more(tb->actors, tb->actor_count, sizeof *tb->actors);
+    tb->actors[tb->actor_count++] = (struct trace_actor){id, keep(tb, name)};
 }
 
 void tb_cores(struct trace_builder *tb, uint32_t cores) {
@@ -191,6 +199,7 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
         trace_write_thread(writer, tb->threads[t].id, &tb->threads[t].thread);
     }
     for (uint32_t r = 0; r < tb->resource_count; r++) trace_write_resource(writer, &tb->resources[r]);
+    trace_write_actors(writer, tb->actors, tb->actor_count);
     trace_write_running(writer, tb->running, tb->running_count);
     if (tb->frame_count) trace_write_frames(writer, 1, tb->frames, tb->frame_count);
     if (tb->context_count) trace_write_calling_contexts(writer, 1, tb->contexts, tb->context_count);

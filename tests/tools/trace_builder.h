@@ -42,6 +42,8 @@ void tb_running(struct trace_builder *tb, uint64_t task); // had begun before re
 void tb_resource(struct trace_builder *tb, uint64_t id, enum resource_kind kind, int64_t capacity, uint32_t flags);
 void tb_resource_is(struct trace_builder *tb, uint64_t id, const char *name, uint32_t class); // of one that is there
 
+void tb_actor(struct trace_builder *tb, uint64_t id, const char *name); // how its parent knows it
+
 // tb_event(tb, thread, time_ns, EVENT_X[, a[, b[, c]]])
 #define tb_event(tb, thread, time_ns, ...)                                                                             \
     tb_add((tb), (thread), (time_ns), (const uint64_t[1 + EVENT_OPERANDS]){__VA_ARGS__})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v5.msgpack, calling-contexts.msgpack, and
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v6.msgpack, calling-contexts.msgpack, and
 // out of the good-v1.msgpack that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old
 // versions must keep opening; this is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -141,6 +141,61 @@ static void write_acquisitions(struct trace_writer *writer) {
     trace_write_resource(writer, &(struct trace_resource){CONNECTIONS, "Db.connections", 2, RESOURCE_POOL, 0, 0});
 }
 
+enum { GREETER_CLASS = 3, GREETING_CLASS, COUNTER_CLASS };
+enum { SYSTEM = 30, USER, GREETER, COUNTER, ASKED, ANSWER, STASHED, AGAIN, LOST_ONE, TICK };
+
+// Whoever talks to the actors: it asks one, whose answer completes a future, and sends it another message. A third
+// one has no receiver.
+static void write_sender(struct trace_writer *writer) {
+    const uint64_t ask = message_operand(GREETING_CLASS, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, true);
+    const uint64_t tell = message_operand(GREETING_CLASS, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false);
+    const uint64_t to_nobody = message_operand(1, MESSAGE_OF_PROGRAM, MESSAGE_TO_NOBODY, false);
+    const uint64_t scheduled = message_operand(2, MESSAGE_SCHEDULED, MESSAGE_TO_ACTOR, false);
+    const struct event events[] = {
+        {.time = 1001000, .kind = EVENT_UPKEEP_BEGIN, .operand = {0, 400}},
+        {.time = 1001010, .kind = EVENT_ACTOR_CREATED, .operand = {SYSTEM, 0, 0}},
+        {.time = 1001020, .kind = EVENT_ACTOR_CREATED, .operand = {USER, SYSTEM, 0}},
+        {.time = 1001030, .kind = EVENT_ACTOR_CREATED, .operand = {GREETER, USER, GREETER_CLASS}},
+        {.time = 1001040, .kind = EVENT_UPKEEP_END, .operand = {GREETER, 430}},
+        {.time = 1001100, .kind = EVENT_MESSAGE_SENT, .operand = {ASKED, 0, ask}},
+        {.time = 1001110, .kind = EVENT_MESSAGE_QUEUED, .operand = {ASKED, GREETER, ASKED}},
+        {.time = 1001200, .kind = EVENT_MESSAGE_SENT, .operand = {STASHED, GREETER, tell}},
+        {.time = 1001300, .kind = EVENT_MESSAGE_SENT, .operand = {LOST_ONE, 0, to_nobody}},
+        {.time = 1001310, .kind = EVENT_DEAD_LETTER, .operand = {LOST_ONE}},
+        {.time = 1003200, .kind = EVENT_MESSAGE_SENT, .operand = {TICK, COUNTER, scheduled}}};
+    trace_write_events(writer, 5, events, sizeof events / sizeof events[0]);
+}
+
+// The actor begins, answers, puts a message aside and has it again, by when it makes another one; that fails.
+static void write_actors(struct trace_writer *writer) {
+    static const struct trace_actor names[] = {
+        {COUNTER, "counter"}, {GREETER, "greeter"}, {SYSTEM, "akka://sys/"}, {USER, "user"}};
+    static const struct trace_class classes[] = {
+        {"com.acme.Greeter"}, {"com.acme.Greeting"}, {"com.acme.Counter.create"}};
+    const uint64_t answer = message_operand(1, MESSAGE_OF_PROGRAM, MESSAGE_TO_FUTURE, false);
+    const struct event events[] = {
+        {.time = 1001050, .kind = EVENT_INIT_BEGIN, .operand = {GREETER, 10}},
+        {.time = 1001150, .kind = EVENT_INIT_END, .operand = {GREETER, 90, init_operand(0, INIT_DONE)}},
+        {.time = 1001160, .kind = EVENT_MESSAGE_BEGIN, .operand = {ASKED, 100, GREETER}},
+        {.time = 1001170, .kind = EVENT_MESSAGE_SENT, .operand = {ANSWER, 0, answer}},
+        {.time = 1001190, .kind = EVENT_MESSAGE_END, .operand = {ASKED, 120, MESSAGE_HANDLED}},
+        {.time = 1001220, .kind = EVENT_MESSAGE_BEGIN, .operand = {STASHED, 130, GREETER}},
+        {.time = 1001230, .kind = EVENT_MESSAGE_END, .operand = {STASHED, 140, MESSAGE_PUT_ASIDE}},
+        {.time = 1001240, .kind = EVENT_MESSAGE_QUEUED, .operand = {AGAIN, GREETER, STASHED}},
+        {.time = 1002000, .kind = EVENT_MESSAGE_BEGIN, .operand = {AGAIN, 150, GREETER}},
+        {.time = 1002100, .kind = EVENT_ACTOR_CREATED, .operand = {COUNTER, GREETER, 0}},
+        {.time = 1002300, .kind = EVENT_MESSAGE_END, .operand = {AGAIN, 390, MESSAGE_THREW}},
+        {.time = 1002400, .kind = EVENT_ACTOR_RESTARTED, .operand = {GREETER}},
+        {.time = 1003000, .kind = EVENT_INIT_BEGIN, .operand = {COUNTER, 400}},
+        {.time = 1003100, .kind = EVENT_INIT_END, .operand = {COUNTER, 480, init_operand(COUNTER_CLASS, INIT_FAILED)}},
+        {.time = 1003150, .kind = EVENT_ACTOR_STOPPED, .operand = {COUNTER}},
+        {.time = 1003300, .kind = EVENT_DEAD_LETTER, .operand = {TICK}}};
+    trace_write_classes(writer, GREETER_CLASS, classes, sizeof classes / sizeof classes[0]);
+    trace_write_actors(writer, names, sizeof names / sizeof names[0]);
+    write_sender(writer);
+    trace_write_events(writer, 6, events, sizeof events / sizeof events[0]);
+}
+
 static void write_good(const char *name) {
     static const struct event main_events[] = {
         {.time = 1000100, .kind = EVENT_THREAD_START, .operand = {1, 1000}},
@@ -195,6 +250,7 @@ static void write_good(const char *name) {
     trace_write_thread(writer, 3, &(struct trace_thread){"", THREAD_DAEMON | THREAD_VIRTUAL});
     trace_write_events(writer, 3, virtual_events, sizeof virtual_events / sizeof virtual_events[0]);
     write_acquisitions(writer);
+    write_actors(writer);
     trace_write_events(writer, 0, gc_events, sizeof gc_events / sizeof gc_events[0]);
     trace_write_thread(writer, 1, &(struct trace_thread){"main", THREAD_DAEMON});
     trace_write_clock(writer, 1010000, 4500);
@@ -363,6 +419,8 @@ static void make_bad(const struct bytes *good) {
     write_operand_beyond("bad/wait-class-beyond", EVENT_WAIT_BEGIN, 2, wait_operand(WAIT_FOR_RELEASE, 2, 0));
     write_operand_beyond("bad/lock-class-beyond", EVENT_BLOCK_BEGIN, 2, 2);
     write_operand_beyond("bad/resource-site-beyond", EVENT_HELD, 1, want_operand(1, false, 2));
+    write_operand_beyond("bad/message-class-beyond", EVENT_MESSAGE_SENT, 2, message_operand(2, 0, 0, false));
+    write_operand_beyond("bad/message-way-beyond", EVENT_MESSAGE_SENT, 2, MESSAGE_WAYS << 3);
     write_resource_beyond("bad/resource-kind-beyond");
     write_gap("bad/ids-with-gap");
 }
@@ -374,7 +432,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v5");
+    write_good("good-v6");
     write_calling_contexts("calling-contexts");
     struct bytes good = load("good-v1");
     make_bad(&good);

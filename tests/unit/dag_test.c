@@ -1057,9 +1057,138 @@ static void test_two_hands_build_the_same(void **state) {
     }
 }
 
+// main makes actor 30, whose mailbox is task 7, and sends it message 40; that sends 43 to actor 31, which puts it aside
+// and gets it back as 44. 41 is for nobody, and 42 lies in the mailbox at the end.
+static void add_actors(struct by_hand *f) {
+    const uint32_t actor = tb_class(f->tb, "p.Actor"), text = tb_class(f->tb, "p.Text");
+    const uint64_t tell = message_operand(text, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false);
+    const uint64_t nowhere = message_operand(text, MESSAGE_OF_PROGRAM, MESSAGE_TO_NOBODY, false);
+    tb_event(f->tb, MAIN, 0, EVENT_MAIN_BEGIN, M);
+    tb_event(f->tb, MAIN, 50, EVENT_ACTOR_CREATED, 30, 0, actor);
+    tb_event(f->tb, MAIN, 60, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
+    tb_event(f->tb, MAIN, 80, EVENT_SPAWN_END, 7);
+    tb_event(f->tb, MAIN, 100, EVENT_MESSAGE_SENT, 40, 30, tell);
+    tb_event(f->tb, MAIN, 110, EVENT_MESSAGE_SENT, 41, 0, nowhere);
+    tb_event(f->tb, MAIN, 111, EVENT_DEAD_LETTER, 41);
+    tb_event(f->tb, MAIN, 120, EVENT_MESSAGE_SENT, 42, 30, tell);
+    tb_event(f->tb, MAIN, 2000, EVENT_THREAD_END);
+    tb_event(f->tb, WORKER, 40, EVENT_WORKER_BEGIN, f->pool);
+    tb_event(f->tb, WORKER, 190, EVENT_TASK_START, 7, 10);
+    tb_event(f->tb, WORKER, 200, EVENT_INIT_BEGIN, 30, 20);
+    tb_event(f->tb, WORKER, 250, EVENT_INIT_END, 30, 70);
+    tb_event(f->tb, WORKER, 300, EVENT_MESSAGE_BEGIN, 40, 80, 30);
+    tb_event(f->tb, WORKER, 350, EVENT_MESSAGE_SENT, 43, 31, tell);
+    tb_event(f->tb, WORKER, 400, EVENT_MESSAGE_END, 40, 180, MESSAGE_UNHANDLED);
+    tb_event(f->tb, WORKER, 500, EVENT_TASK_END, 7, 190);
+    tb_event(f->tb, OTHER, 45, EVENT_WORKER_BEGIN, f->pool);
+    tb_event(f->tb, OTHER, 600, EVENT_MESSAGE_BEGIN, 43, 10, 31);
+    tb_event(f->tb, OTHER, 700, EVENT_MESSAGE_END, 43, 110, MESSAGE_PUT_ASIDE);
+    tb_event(f->tb, OTHER, 750, EVENT_MESSAGE_QUEUED, 44, 31, 43);
+    tb_event(f->tb, OTHER, 800, EVENT_MESSAGE_BEGIN, 44, 120, 31);
+    tb_event(f->tb, OTHER, 900, EVENT_MESSAGE_END, 44, 220, MESSAGE_THREW);
+}
+
+static void check_message(const struct by_hand *f, uint64_t id, uint32_t created, uint32_t start, uint32_t end) {
+    const struct dag_task *of = task(f, id);
+    assert_int_equal(of->flags & ~TASK_INIT, id == 30 ? TASK_HANDED_OVER : TASK_HANDED_OVER | TASK_MESSAGE);
+    assert_int_equal(of->spawn_begin, created);
+    assert_int_equal(of->spawn_end, created);
+    assert_int_equal(of->start, start);
+    assert_int_equal(of->end, end);
+    assert_int_equal(of->result, end);
+    assert_int_equal(of->pool, 0);
+    assert_int_equal(of->dispatch, DISPATCH_NONE);
+    assert_int_equal(f->fixture.dag->vertices.cause[start], created);
+    assert_int_equal(dag_left_out(f->fixture.dag, task_index(f->fixture.dag, id)), LEFT_OUT_NOT);
+    assert_non_null(dag_inline_refusal(f->fixture.dag, task_index(f->fixture.dag, id)));
+    assert_non_null(dag_split_refusal(f->fixture.dag, task_index(f->fixture.dag, id)));
+}
+
+static void test_messages(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_new(NULL, 2);
+    add_actors(&f);
+    build(&f);
+    const struct dag *dag = f.fixture.dag;
+    check_message(&f, 30, vertex(&f, MAIN, 50), vertex(&f, WORKER, 200), vertex(&f, WORKER, 250));
+    check_message(&f, 40, vertex(&f, MAIN, 100), vertex(&f, WORKER, 300), vertex(&f, WORKER, 400));
+    check_message(&f, 43, vertex(&f, WORKER, 350), vertex(&f, OTHER, 600), vertex(&f, OTHER, 700));
+    check_message(&f, 44, vertex(&f, OTHER, 750), vertex(&f, OTHER, 800), vertex(&f, OTHER, 900));
+    assert_int_equal(task_index(dag, 41), DAG_NONE);
+    assert_int_equal(task_index(dag, 42), DAG_NONE);
+    assert_true(task(&f, 30)->flags & TASK_INIT);
+    assert_int_equal(task(&f, 40)->spawner, task_index(dag, M));
+    assert_int_equal(task(&f, 40)->enclosing, task_index(dag, 7));
+    assert_int_equal(task(&f, 43)->spawner, task_index(dag, 40));
+    assert_int_equal(task(&f, 43)->enclosing, DAG_NONE);
+    assert_int_equal(task(&f, 44)->spawner, DAG_NONE); // sent between two messages, by nobody that is known
+    assert_int_equal(task(&f, 40)->outcome, TASK_RETURNED);
+    assert_int_equal(task(&f, 44)->outcome, TASK_THREW);
+    assert_string_equal(f.fixture.trace->classes[task(&f, 30)->task_class].name, "p.Actor");
+    assert_string_equal(f.fixture.trace->classes[task(&f, 43)->task_class].name, "p.Text");
+    simulate_fixture_close(&f.fixture);
+}
+
+// In all models, under the empty edit, an actor does what it did when it did it; the pool's workers are there anyway.
+static void test_messages_are_simulated(void **state) {
+    (void)state;
+    for (int model = MODEL_POOL; model <= MODEL_CPU; model++) {
+        struct by_hand f = by_hand_new(NULL, 2);
+        add_actors(&f);
+        build(&f);
+        const struct dag *dag = f.fixture.dag, *run = by_hand_simulate(&f, (enum model_kind)model);
+        for (uint64_t id = 30; id <= 44; id++) {
+            const uint32_t t = task_index(dag, id);
+            if (t == DAG_NONE) continue;
+            const struct dag_task *then = &dag->tasks[t], *now = &run->tasks[t];
+            assert_int_equal(run->vertices.time_ns[now->start], dag->vertices.time_ns[then->start]);
+            assert_int_equal(run->vertices.time_ns[now->end], dag->vertices.time_ns[then->end]);
+            assert_int_equal(now->flags, then->flags);
+            assert_int_equal(run->vertices.time_ns[now->spawn_begin], dag->vertices.time_ns[then->spawn_begin]);
+            if (then->enclosing != DAG_NONE) assert_int_equal(now->enclosing, then->enclosing);
+        }
+        simulate_fixture_close(&f.fixture);
+    }
+}
+
+// What of actors is no vertex is written as well, with their names.
+static void test_write_actors(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_new(NULL, 2);
+    tb_actor(f.tb, 30, "akka://p/");
+    tb_actor(f.tb, 31, "other");
+    add_actors(&f);
+    tb_event(f.tb, OTHER, 950, EVENT_UPKEEP_BEGIN, 31, 230);
+    tb_event(f.tb, OTHER, 960, EVENT_ACTOR_STOPPED, 31);
+    tb_event(f.tb, OTHER, 970, EVENT_UPKEEP_END, 31, 240);
+    build(&f);
+    struct trace *written = written_run(f.fixture.dag), *trace = f.fixture.trace;
+    for (unsigned kind = EVENT_MESSAGE_SENT; kind < EVENT_KINDS; kind++)
+        assert_int_equal(written->events_of_kind[kind], trace->events_of_kind[kind]);
+    assert_int_equal(written->actor_count, 2);
+    assert_string_equal(trace_actor_name(written, 31), "other");
+    trace_close(written);
+    simulate_fixture_close(&f.fixture);
+}
+
+// As part of main, before main sends what it handles, it would wait for ever.
+static void test_mailbox_waits_for_its_messages(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_new(NULL, 2);
+    add_actors(&f);
+    build(&f);
+    inline_task(&f, 7);
+    assert_int_equal(dag_propagate(f.fixture.dag, &f.fixture.edit, &f.fixture.run), DAG_DEADLOCK);
+    simulate_fixture_close(&f.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_messages_are_simulated),
+        cmocka_unit_test(test_write_actors),
+        cmocka_unit_test(test_mailbox_waits_for_its_messages),
         cmocka_unit_test(test_release),
         cmocka_unit_test(test_release_of_a_permit),
         cmocka_unit_test(test_sleep_that_nobody_ended),

@@ -138,6 +138,13 @@ static uint64_t random_operand(uint64_t *seed) {
     return random_next(seed) >> random_below(seed, 64);
 }
 
+static uint64_t random_message_operand(uint64_t *seed) {
+    const uint32_t class = (uint32_t)random_below(seed, 3);
+    const enum message_origin origin = (enum message_origin)random_below(seed, MESSAGE_ORIGINS);
+    const enum message_way way = (enum message_way)random_below(seed, MESSAGE_WAYS);
+    return message_operand(class, origin, way, random_below(seed, 2));
+}
+
 static struct event random_event(uint64_t *seed, uint64_t time) {
     struct event event = {.time = time, .kind = (uint8_t)(1 + random_below(seed, EVENT_KINDS - 1))};
     unsigned operands = event_kind_info(event.kind)->operands;
@@ -156,6 +163,12 @@ static struct event random_event(uint64_t *seed, uint64_t time) {
     if (event.kind == EVENT_ACQUIRE_BEGIN || event.kind == EVENT_HELD || event.kind == EVENT_RELEASED) {
         const uint32_t units = (uint32_t)(random_next(seed) >> 33), site = (uint32_t)random_below(seed, 3);
         event.operand[event.kind == EVENT_ACQUIRE_BEGIN ? 2 : 1] = want_operand(units, random_below(seed, 2), site);
+    }
+    if (event.kind == EVENT_ACTOR_CREATED) event.operand[2] = random_below(seed, 3);
+    if (event.kind == EVENT_MESSAGE_SENT) event.operand[2] = random_message_operand(seed);
+    if (event.kind == EVENT_MESSAGE_END) event.operand[2] = random_below(seed, MESSAGE_OUTCOMES);
+    if (event.kind == EVENT_INIT_END) {
+        event.operand[2] = init_operand((uint32_t)random_below(seed, 3), (enum init_outcome)random_below(seed, 2));
     }
     if (event.kind == EVENT_WAIT_BEGIN) {
         uint64_t wait_for = random_below(seed, 4);
@@ -492,6 +505,84 @@ static void test_queued_tasks_of_no_pool_are_refused(void **state) {
     assert_non_null(strstr(error.cause[0], "a queued block of pool 4"));
 }
 
+static void test_messages_are_packed(void **state) {
+    const uint64_t message = message_operand(UINT32_MAX, MESSAGE_OF_LIBRARY, MESSAGE_TO_NOBODY, true);
+    assert_int_equal(message_class(message), UINT32_MAX);
+    assert_int_equal(message_origin(message), MESSAGE_OF_LIBRARY);
+    assert_int_equal(message_way(message), MESSAGE_TO_NOBODY);
+    assert_true(message_asks(message));
+    assert_int_equal(message_operand(1, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false), 1 << 6);
+    assert_false(message_asks(message_operand(1, MESSAGE_OF_LIBRARY, MESSAGE_TO_NOBODY, false)));
+    const uint64_t init = init_operand(UINT32_MAX, INIT_FAILED);
+    assert_int_equal(init_class(init), UINT32_MAX);
+    assert_int_equal(init_outcome(init), INIT_FAILED);
+    assert_int_equal(init_outcome(init_operand(7, INIT_DONE)), INIT_DONE);
+}
+
+// More than a block holds, and not in order of their ids.
+static void test_actors_come_back_by_id(void **state) {
+    enum { COUNT = 10000 };
+    const struct trace_actor root = {1, "akka://sys/"};
+    struct trace_actor *actors = calloc(COUNT, sizeof *actors);
+    for (size_t i = 0; i < COUNT; i++) actors[i] = (struct trace_actor){7000000000 - 2 * i, i % 2 ? "odd" : "even"};
+    struct trace_writer *writer = begin(&ns_header);
+    assert_true(trace_write_actors(writer, actors, COUNT));
+    assert_true(trace_write_actors(writer, &root, 1));
+    end(writer);
+    free(actors);
+    struct trace *trace = open_good();
+    assert_int_equal(trace->actor_count, COUNT + 1);
+    assert_int_equal(trace->actors[0].id, 1);
+    assert_string_equal(trace_actor_name(trace, 1), "akka://sys/");
+    assert_string_equal(trace_actor_name(trace, 7000000000), "even");
+    assert_string_equal(trace_actor_name(trace, 7000000000 - 2 * (COUNT - 1)), "odd");
+    assert_null(trace_actor_name(trace, 6999999999));
+    assert_null(trace_actor_name(trace, 0));
+    assert_null(trace_actor_name(trace, UINT64_MAX));
+    trace_close(trace);
+}
+
+// Opens a trace of this one event, beside the tables, and walks it.
+static struct error walk_event(const struct event *event) {
+    struct trace_writer *writer = begin(&ns_header);
+    struct error error;
+    write_some_tables(writer);
+    assert_true(trace_write_events(writer, 1, event, 1));
+    end(writer);
+    struct trace *trace = open_good();
+    walk(trace, &error);
+    trace_close(trace);
+    return error;
+}
+
+// The trace has classes 0 to 2.
+static void test_operands_of_actors_are_checked(void **state) {
+    static const struct {
+        uint8_t kind;
+        uint64_t operand;
+        bool good;
+    } cases[] = {
+        {EVENT_MESSAGE_SENT, 2 << 6 | 1 << 5 | MESSAGE_TO_NOBODY << 3 | MESSAGE_OF_LIBRARY, true},
+        {EVENT_MESSAGE_SENT, 3 << 6, false},
+        {EVENT_MESSAGE_SENT, UINT64_C(1) << 38, false}, // beyond what a class's number can be
+        {EVENT_MESSAGE_SENT, MESSAGE_WAYS << 3, false},
+        {EVENT_MESSAGE_SENT, MESSAGE_ORIGINS, false},
+        {EVENT_MESSAGE_END, MESSAGE_PUT_ASIDE, true},
+        {EVENT_MESSAGE_END, MESSAGE_OUTCOMES, false},
+        {EVENT_ACTOR_CREATED, 2, true},
+        {EVENT_ACTOR_CREATED, 3, false},
+        {EVENT_INIT_END, 2 << 1 | INIT_FAILED, true},
+        {EVENT_INIT_END, 3 << 1, false},
+        {EVENT_INIT_END, UINT64_C(1) << 33, false},
+        {EVENT_MESSAGE_BEGIN, UINT64_MAX, true}, // an actor, of which nothing need be known
+    };
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const struct event event = {.kind = cases[i].kind, .operand = {5, 6, cases[i].operand}};
+        const struct error error = walk_event(&event);
+        if ((error.status == STATUS_OK) != cases[i].good) fail_msg("case %zu: %s", i, error.cause[0]);
+    }
+}
+
 // ---- the kept file
 
 static void print_text(FILE *out, const char *name, const char *text) {
@@ -548,6 +639,11 @@ static void print_tables(FILE *out, const struct trace *trace) {
         fprintf(out, "resource %llu kind=%u class=%u capacity=%lld flags=%u", (unsigned long long)resource->id,
                 resource->kind, resource->class, (long long)resource->capacity, resource->flags);
         print_text(out, "name", resource->name);
+        putc('\n', out);
+    }
+    for (size_t i = 0; i < trace->actor_count; i++) {
+        fprintf(out, "actor %llu", (unsigned long long)trace->actors[i].id);
+        print_text(out, "name", trace->actors[i].name);
         putc('\n', out);
     }
 }
@@ -607,6 +703,7 @@ static void test_kept_versions_open(void **state) {
     check_kept(TRACES "good-v3.msgpack", TRACES "good-v3.txt");
     check_kept(TRACES "good-v4.msgpack", TRACES "good-v4.txt");
     check_kept(TRACES "good-v5.msgpack", TRACES "good-v5.txt");
+    check_kept(TRACES "good-v6.msgpack", TRACES "good-v6.txt");
 }
 
 // ---- damage
@@ -631,7 +728,7 @@ static const struct bad_file {
     {"huge-header", 0, OPENS, "not a rehype trace"},
     {"ids-with-gap", 289, OPENS, "ids begin with 3 where 1 was expected"},
     {"longer-array", 313, OPENS, "the file was changed after it was written"},
-    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (5): use a newer rehype"},
+    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (6): use a newer rehype"},
     {"no-schema", 0, OPENS, "not a rehype trace: expected a msgpack map with \"schema\""},
     {"not-a-block", 313, OPENS, "not a block of a trace"},
     {"not-utf8", 516, OPENS, "a classes block is not as the format says"},
@@ -642,6 +739,8 @@ static const struct bad_file {
     {"endless-varint", OPENS, 962, "times do not rise"},
     {"equal-times", OPENS, 962, "times do not rise"},
     {"lock-class-beyond", OPENS, 783, "names what the trace does not have"},
+    {"message-class-beyond", OPENS, 783, "names what the trace does not have"},
+    {"message-way-beyond", OPENS, 783, "names what the trace does not have"},
     {"method-beyond", OPENS, 783, "names what the trace does not have"},
     {"pool-beyond", OPENS, 783, "names what the trace does not have"},
     {"resource-kind-beyond", 783, OPENS, "a resource block is not as the format says"},
@@ -1260,6 +1359,9 @@ int main(void) {
         cmocka_unit_test(test_pools_may_come_in_any_order),
         cmocka_unit_test(test_resources_come_back_by_id),
         cmocka_unit_test(test_wants_are_packed),
+        cmocka_unit_test(test_messages_are_packed),
+        cmocka_unit_test(test_actors_come_back_by_id),
+        cmocka_unit_test(test_operands_of_actors_are_checked),
         cmocka_unit_test(test_running_tasks_come_back_in_order),
         cmocka_unit_test(test_queued_tasks_come_back_in_order),
         cmocka_unit_test(test_queued_tasks_of_no_pool_are_refused),
