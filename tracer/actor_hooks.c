@@ -39,8 +39,8 @@ static const char *const packages[] = {"akka", "org/apache/pekko"};
 #define TELLS_NOBODY(class_name)                                                                                       \
     {                                                                                                                  \
         class_name, "$bang", "(Ljava/lang/Object;L@/actor/ActorRef;)V", AT_ENTRY,                                      \
-            "aload 1; " IS(1, "actor/DeadLetter") IS(                                                                  \
-                1, "actor/AutoReceivedMessage") "call tellsNobody (Ljava/lang/Object;ZZ)V",                            \
+            "aload 1; " IS(1, "actor/DeadLetter")                                                                      \
+                IS(1, "actor/AutoReceivedMessage") "call tellsNobody (Ljava/lang/Object;ZZ)V",                         \
             NULL                                                                                                       \
     }
 
@@ -50,9 +50,20 @@ static const char *const packages[] = {"akka", "org/apache/pekko"};
 // What a method sends is enum message_origin's.
 #define SENDS_FOR(origin, class_name, method, descriptor)                                                              \
     BRACKET(class_name, method, descriptor, "int " origin "; call sendsFor (I)V", "int 0; call sendsFor (I)V")
+#define CONTEXT   "@/actor/typed/internal/ActorContextImpl"
 #define SCHEDULED "1"
 #define COPY      "2"
 #define LIBRARY   "3"
+
+#define SETUP     "@/actor/typed/internal/BehaviorImpl$DeferredBehavior$$anon$1"
+#define SETS_UP   "(L@/actor/typed/TypedActorContext;)L@/actor/typed/Behavior;"
+
+// What the library does to make or stop an actor; of the last one made `actor` pushes 0.
+#define UPKEEP(class_name, method, descriptor, actor)                                                                  \
+    {class_name, method, descriptor, AT_ENTRY, actor "call upkeepBegins (J)V", NULL},                                  \
+        {class_name, method, descriptor, AT_RETURN, actor "call upkeepEnds (J)V", NULL}, {                             \
+        class_name, method, descriptor, AT_THROW, "lconst_0; call upkeepEnds (J)V", NULL                               \
+    }
 
 static const struct hook_field fields[] = {
     {"@/actor/ActorRef", TASK_FIELD, "J"},
@@ -74,9 +85,13 @@ static const struct hook hooks[] = {
     {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_ENTRY, "aload 0; " CELL_NUMBER "call initBegins (J)V",
      NULL},
     {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_RETURN, "dup; call initEnds (Ljava/lang/Object;)V", NULL},
-    {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_THROW,
-     "aconst_null; call initEnds (Ljava/lang/Object;)V", NULL},
-    // A typed actor's Behaviors.setup.
+    {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_THROW, "aconst_null; call initEnds (Ljava/lang/Object;)V",
+     NULL},
+    // A typed actor's Behaviors.setup, which a guardian runs as it handles the first message.
+    {SETUP, "apply", SETS_UP, AT_ENTRY, "call setupBegins ()V", NULL},
+    {SETUP, "apply", SETS_UP, AT_RETURN, "dup; call initEnds (Ljava/lang/Object;)V", NULL},
+    {SETUP, "apply", SETS_UP, AT_THROW, "aconst_null; call initEnds (Ljava/lang/Object;)V", NULL},
+    {"@/actor/typed/internal/RestartSupervisor", "restartCompleted", NULL, AT_ENTRY, "call restarts ()V", NULL},
     {"@/actor/typed/internal/adapter/ActorAdapter", "preStart", "()V", AT_ENTRY, "call setupBegins ()V", NULL},
     {"@/actor/typed/internal/adapter/ActorAdapter", "preStart", "()V", AT_RETURN,
      "aload 0; virtual . currentBehavior ()L@/actor/typed/Behavior;; call initEnds (Ljava/lang/Object;)V", NULL},
@@ -85,6 +100,10 @@ static const struct hook hooks[] = {
     {"@/actor/dungeon/FaultHandling", "finishRecreate", NULL, AFTER_CALL, THIS_CELL "call actorRestarted (J)V",
      "newActor"},
     {"@/actor/dungeon/FaultHandling", "finishTerminate", NULL, AT_RETURN, THIS_CELL "call actorStopped (J)V", NULL},
+
+    UPKEEP("@/actor/dungeon/Children", "makeChild", NULL, "lconst_0; "),
+    UPKEEP("@/actor/RepointableActorRef", "point", "(Z)L@/actor/RepointableActorRef;", "aload 0; " REF_NUMBER),
+    UPKEEP("@/actor/dungeon/FaultHandling", "finishTerminate", NULL, THIS_CELL),
 
     {"@/actor/dungeon/Dispatch", "sendMessage", "(L@/dispatch/Envelope;)V", AT_ENTRY, SENDS(THIS_CELL), NULL},
     {"@/actor/UnstartedCell", "sendMessage", "(L@/dispatch/Envelope;)V", AT_ENTRY,
@@ -104,6 +123,9 @@ static const struct hook hooks[] = {
               "(Ljava/lang/Object;Ljava/lang/Throwable;)V"),
     SENDS_FOR(LIBRARY, "@/pattern/PipeToSupport$PipeableCompletionStage$$anon$2", "accept",
               "(Ljava/lang/Object;Ljava/lang/Throwable;)V"),
+    SENDS_FOR(LIBRARY, "@/pattern/PipeToSupport$PipeableCompletionStage", "$anonfun$pipeTo*", NULL), // Pekko
+    SENDS_FOR(LIBRARY, CONTEXT, "$anonfun$pipeToSelf$1", NULL),
+    SENDS_FOR(LIBRARY, CONTEXT, "$anonfun$pipeToSelf$2", NULL),
 
     {"@/pattern/PromiseActorRef$", "apply", NULL, AT_RETURN, "call asks ()V", NULL},
     {"@/pattern/PromiseActorRef", "$bang", NULL, AFTER_CALL, "dup; aload 1; call answers (ZLjava/lang/Object;)V",

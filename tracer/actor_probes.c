@@ -33,6 +33,25 @@ PROBE(void, setupBegins)(JNIEnv *jni, jclass helper) {
     if (state) actors_setup_begins(state);
 }
 
+PROBE(void, restarts)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    uint64_t actor = state ? actors_current(state) : 0;
+    if (actor) record1(state, EVENT_ACTOR_RESTARTED, actor);
+}
+
+PROBE(void, upkeepBegins)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) record_boundary(state, EVENT_UPKEEP_BEGIN, (uint64_t)actor, 0);
+}
+
+// `actor` 0: that which was made last.
+PROBE(void, upkeepEnds)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    record_boundary(state, EVENT_UPKEEP_END, actor ? (uint64_t)actor : state->sending.made, 0);
+    state->sending.made = 0;
+}
+
 PROBE(void, initEnds)(JNIEnv *jni, jclass helper, jobject instance) {
     PROBED struct thread_state *state = probe_begin();
     if (state) actors_init_ends(jni, state, instance);
@@ -44,7 +63,7 @@ PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
 
 PROBE(jlong, messageSent)(JNIEnv *jni, jclass helper, jlong message, jlong actor, jint class) {
     PROBED struct thread_state *state = probe_begin();
-    return state ? (jlong)actors_send(state, (uint64_t)message, (uint64_t)actor, (uint32_t)class) : message;
+    return state ? (jlong)actors_send(state, (uint64_t)message, (uint64_t)actor, (uint32_t) class) : message;
 }
 
 PROBE(void, routes)(JNIEnv *jni, jclass helper, jlong message) {
@@ -82,6 +101,33 @@ PROBE(void, tellsNobody)(JNIEnv *jni, jclass helper, jobject content, jboolean l
 PROBE(void, deadLetter)(JNIEnv *jni, jclass helper, jlong message) {
     PROBED struct thread_state *state = message ? probe_begin() : NULL;
     if (state) record1(state, EVENT_DEAD_LETTER, (uint64_t)message);
+}
+
+// Of a library that the config names (mail.h).
+
+PROBE(void, mailed)(JNIEnv *jni, jclass helper, jobject message, jobject receiver) {
+    PROBED struct thread_state *state = message && receiver ? probe_begin() : NULL;
+    if (state) actors_mail(jni, state, message, receiver);
+}
+
+PROBE(void, opens)(JNIEnv *jni, jclass helper, jobject message, jobject receiver) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_open(jni, state, message, receiver);
+}
+
+PROBE(void, closes)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_handled(state, 0, false);
+}
+
+PROBE(void, closesThrowing)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_handled(state, 0, true);
+}
+
+PROBE(void, makes)(JNIEnv *jni, jclass helper, jobject actor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) actors_make(jni, state, actor);
 }
 
 PROBE(void, handles)(JNIEnv *jni, jclass helper, jlong message, jlong actor) {

@@ -3,8 +3,11 @@
 
 #include "tracer/bodies.h"
 #include "tracer/identity.h"
+#include "tracer/kept.h"
+#include "tracer/mail.h"
 #include "tracer/registry.h"
 
+#include <pthread.h>
 #include <string.h>
 
 // Actors -------------------------------------------------------------------------------------------------------------
@@ -41,7 +44,7 @@ uint64_t actors_made(JNIEnv *jni, struct thread_state *state, jobject ref, jobje
     uint64_t actor = task_id_new(state), of = number_of(jni, parent);
     tell_name(jni, actor, of || !path ? name : text_of(jni, path));
     record3(state, EVENT_ACTOR_CREATED, actor, of, 0);
-    return actor;
+    return state->sending.made = actor;
 }
 
 // Messages -----------------------------------------------------------------------------------------------------------
@@ -129,14 +132,82 @@ void actors_init_begins(struct thread_state *state, uint64_t actor) {
     if (actor) bodies_begin_of_actor(state, actor, actor);
 }
 
+uint64_t actors_current(struct thread_state *state) {
+    uint32_t depth = state->tasks < state->task_capacity ? state->tasks : state->task_capacity;
+    while (depth > 0 && !state->task[depth - 1].actor) depth--;
+    return depth ? state->task[depth - 1].actor : 0;
+}
+
 void actors_setup_begins(struct thread_state *state) {
-    actors_init_begins(state, state->sending.initialised);
+    struct task_frame *frame = bodies_top(state);
+    uint64_t actor = actors_current(state);
+    if (frame && frame->actor && frame->actor == frame->task)
+        frame->nested++;
+    else
+        actors_init_begins(state, actor ? actor : state->sending.initialised);
 }
 
 void actors_init_ends(JNIEnv *jni, struct thread_state *state, jobject instance) {
     struct task_frame *frame = unwind_to(state, true, 0);
     if (!frame) return;
+    if (frame->nested) {
+        frame->nested--;
+        return;
+    }
     uint32_t class = instance ? identity_innermost_class(jni, state, instance) : 0;
     frame->outcome = (uint32_t)init_operand(class, instance ? INIT_DONE : INIT_FAILED);
     bodies_end(state);
+}
+
+// Of libraries that the config names
+// -----------------------------------------------------------------------------------
+
+static const uint64_t IS_ACTOR = (uint64_t)1 << 63; // of the number that an object keeps
+
+static pthread_mutex_t numbering = PTHREAD_MUTEX_INITIALIZER;
+
+// An object's number; one that is first met gets it, once.
+static uint64_t number_kept(struct thread_state *state, jobject object, uint64_t flag, bool *is_new) {
+    uint64_t kept = kept_get(object);
+    *is_new = !kept;
+    if (kept) return kept & ~IS_ACTOR;
+    pthread_mutex_lock(&numbering);
+    kept = kept_get(object);
+    *is_new = !kept;
+    if (!kept) kept_set(object, kept = task_id_new(state) | flag);
+    pthread_mutex_unlock(&numbering);
+    return kept & ~IS_ACTOR;
+}
+
+static uint64_t actor_kept(JNIEnv *jni, struct thread_state *state, jobject actor) {
+    bool is_new;
+    uint64_t number = number_kept(state, actor, IS_ACTOR, &is_new);
+    if (is_new) record3(state, EVENT_ACTOR_CREATED, number, 0, identity_class(jni, state, actor));
+    return number;
+}
+
+void actors_mail(JNIEnv *jni, struct thread_state *state, jobject message, jobject receiver) {
+    bool is_new;
+    uint64_t actor = actor_kept(jni, state, receiver), object = number_kept(state, message, 0, &is_new);
+    uint64_t sent = actors_send(state, 0, actor, identity_class(jni, state, message));
+    mail_put(object, actor, sent);
+}
+
+void actors_open(JNIEnv *jni, struct thread_state *state, jobject message, jobject receiver) {
+    struct task_frame *frame = bodies_top(state);
+    uint64_t actor = receiver ? actor_kept(jni, state, receiver) : 0;
+    uint64_t sent = message ? mail_take(kept_get(message) & ~IS_ACTOR, actor) : 0;
+    if (!sent && frame && frame->actor == actor && frame->task != actor)
+        frame->nested++;
+    else
+        actors_handle(state, sent, actor);
+}
+
+void actors_make(JNIEnv *jni, struct thread_state *state, jobject actor) {
+    struct task_frame *frame = bodies_top(state);
+    uint64_t number = actor_kept(jni, state, actor);
+    if (frame && frame->actor == number && frame->task == number)
+        frame->nested++;
+    else
+        actors_init_begins(state, number);
 }

@@ -29,10 +29,19 @@ uint64_t actors_handled(struct thread_state *state, uint64_t message, bool threw
 // What becomes of the message that the thread handles.
 void actors_note(struct thread_state *state, enum message_outcome outcome);
 
-// An actor's constructor, or what makes a typed one's first behaviour, which comes behind that on the same thread.
-// `instance` is what it made; NULL: it threw.
+// Whose message, or initialisation, the thread runs; 0: no actor's.
+uint64_t actors_current(struct thread_state *state);
+
+// An actor's constructor; and what makes a behaviour of a typed one: of that which the thread runs, or, behind its
+// constructor, of that. Where one is within the other they are one. `instance` is what it made; NULL: it threw.
 void actors_init_begins(struct thread_state *state, uint64_t actor);
 void actors_setup_begins(struct thread_state *state);
 void actors_init_ends(JNIEnv *jni, struct thread_state *state, jobject instance);
+
+// Of a library that the config names: `message` is sent to `receiver`, is handled by it, `actor` is initialised. What
+// handles within its own handling (a method that calls that of the class above) only nests.
+void actors_mail(JNIEnv *jni, struct thread_state *state, jobject message, jobject receiver);
+void actors_open(JNIEnv *jni, struct thread_state *state, jobject message, jobject receiver);
+void actors_make(JNIEnv *jni, struct thread_state *state, jobject actor);
 
 #endif

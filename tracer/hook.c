@@ -35,11 +35,16 @@ static void report_failure(const struct hook *hook, const struct error *error) {
     registry_skip(method, error_text(error, why, sizeof why));
 }
 
+static bool is_named(struct utf8 name, const char *pattern) {
+    size_t length = strcspn(pattern, "*");
+    return pattern[length] ? name.length >= length && memcmp(name.bytes, pattern, length) == 0 : utf8_is(name, pattern);
+}
+
 void hook_weave(struct weaver *weaver, const struct hook *hook) {
     const struct class_file *class = weaver_class(weaver);
     for (uint16_t m = 0; m < class->method_count; m++) {
         const struct class_method *method = &class->methods[m];
-        if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
+        if (!is_named(method->name, hook->method) || method->code_length == 0) continue;
         if (hook->descriptor && !utf8_is(method->descriptor, hook->descriptor)) continue;
         struct error error = ERROR_INIT;
         if (!insert(weaver, m, hook, &error)) report_failure(hook, &error);

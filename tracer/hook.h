@@ -8,8 +8,8 @@
 enum hook_where { AT_ENTRY, AT_RETURN, AT_THROW, BEFORE_CALL, AFTER_CALL };
 
 struct hook {
-    const char *class_name, *method;
-    const char *descriptor; // NULL: any
+    const char *class_name, *method; // "name*": any method whose name begins so
+    const char *descriptor;          // NULL: any
     enum hook_where where;
     const char *snippet;
     const char *call; // name of the called method, for BEFORE_CALL and AFTER_CALL

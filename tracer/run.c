@@ -5,6 +5,7 @@
 #include "tracer/calibration.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
+#include "tracer/kept.h"
 #include "tracer/locks.h"
 #include "tracer/lookup.h"
 #include "tracer/pool_tags.h"
@@ -238,6 +239,7 @@ bool run_ask(JavaVM *vm, struct error *error) {
         return error_set(error, STATUS_FAILED, "the JVM has no interface for tools (JVMTI 1.2)");
     }
     if (!ask_for_capabilities(error)) return false;
+    kept_init(vm); // without it nothing is told of such libraries' actors
     if (!pool_tags_init(vm))
         return error_set(error, STATUS_FAILED, "the JVM refuses to tell of pools that it collects");
     locks_ask(vm);

@@ -96,7 +96,8 @@ struct sending {
     uint8_t origin;       // enum message_origin of what is sent now
     bool asks;            // the next one asks
     bool first;           // of copies: the next one is the message itself
-    uint64_t initialised; // actor whose instance was made last
+    uint64_t made;        // actor that was made last
+    uint64_t initialised; // ... whose instance was
 };
 
 // An executor that the thread met lately.

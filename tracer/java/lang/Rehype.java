@@ -75,6 +75,9 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void actorRestarted(long actor);
     public static native void initBegins(long actor);
     public static native void setupBegins();
+    public static native void restarts();
+    public static native void upkeepBegins(long actor);
+    public static native void upkeepEnds(long actor);
     public static native void initEnds(Object instance);
 
     /** `automatic`: the library handles it by itself (a PoisonPill, a Terminated), and it is none of the program's. */
@@ -90,6 +93,11 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void answers(boolean completes, Object content);
     public static native void tellsNobody(Object content, boolean letter, boolean automatic);
     public static native void deadLetter(long message);
+    public static native void mailed(Object message, Object receiver);
+    public static native void opens(Object message, Object receiver);
+    public static native void closes();
+    public static native void closesThrowing();
+    public static native void makes(Object actor);
     public static native void handles(long message, long actor);
     public static native long handled(long message);
     public static native long handlingThrew(long message);
