@@ -36,13 +36,10 @@ static const char *const packages[] = {"akka", "org/apache/pekko"};
                                  "instanceof @/actor/AutoReceivedMessage; "                                            \
                                  "call sends (JJLjava/lang/Object;Z)J; putfield @/dispatch/Envelope " TASK_FIELD " J"
 
-#define TELLS_NOBODY(class_name)                                                                                       \
-    {                                                                                                                  \
-        class_name, "$bang", "(Ljava/lang/Object;L@/actor/ActorRef;)V", AT_ENTRY,                                      \
-            "aload 1; " IS(1, "actor/DeadLetter")                                                                      \
-                IS(1, "actor/AutoReceivedMessage") "call tellsNobody (Ljava/lang/Object;ZZ)V",                         \
-            NULL                                                                                                       \
-    }
+// The Envelope in local 2 comes to a queue that may have no room for it, or that of those who are gone.
+#define MAY_DROP(class_name)                                                                                           \
+    BRACKET(class_name, "enqueue", "(L@/actor/ActorRef;L@/dispatch/Envelope;)V", MESSAGE(2) "call drops (J)V",         \
+            "lconst_0; call drops (J)V")
 
 #define ENVELOPE_BECOMES(probe)                                                                                        \
     "aload 1; " MESSAGE(1) "call " probe " (J)J; putfield @/dispatch/Envelope " TASK_FIELD " J"
@@ -52,7 +49,6 @@ static const char *const packages[] = {"akka", "org/apache/pekko"};
     BRACKET(class_name, method, descriptor, "int " origin "; call sendsFor (I)V", "int 0; call sendsFor (I)V")
 #define CONTEXT   "@/actor/typed/internal/ActorContextImpl"
 #define SCHEDULED "1"
-#define COPY      "2"
 #define LIBRARY   "3"
 
 #define SETUP     "@/actor/typed/internal/BehaviorImpl$DeferredBehavior$$anon$1"
@@ -112,7 +108,9 @@ static const struct hook hooks[] = {
      NULL},
     {"@/routing/RoutedActorCell", "sendMessage", "(L@/dispatch/Envelope;)V", AT_RETURN, "lconst_0; call routes (J)V",
      NULL},
-    SENDS_FOR(COPY, "@/routing/SeveralRoutees", "send", "(Ljava/lang/Object;L@/actor/ActorRef;)V"),
+    BRACKET("@/routing/SeveralRoutees", "send", "(Ljava/lang/Object;L@/actor/ActorRef;)V", "call sendsToSeveral ()V",
+            "call sentToSeveral ()V"),
+    BRACKET("@/actor/ActorSelection$", "deliverSelection", NULL, "call sendsToSeveral ()V", "call sentToSeveral ()V"),
     SENDS_FOR(SCHEDULED, "@/actor/Scheduler$$anon$3", "run", "()V"),
     SENDS_FOR(SCHEDULED, "@/actor/Scheduler$$anon$4", "run", "()V"),
     SENDS_FOR(SCHEDULED, "@/actor/Scheduler$$anon$6", "run", "()V"),
@@ -127,13 +125,21 @@ static const struct hook hooks[] = {
     SENDS_FOR(LIBRARY, CONTEXT, "$anonfun$pipeToSelf$1", NULL),
     SENDS_FOR(LIBRARY, CONTEXT, "$anonfun$pipeToSelf$2", NULL),
 
+    // Who is gone is told at once, without a future.
+    {"@/pattern/AskableActorRef$", "internalAsk$extension", NULL, AT_ENTRY, "call asks ()V", NULL},
+    {"@/pattern/ExplicitlyAskableActorRef$", "internalAsk$extension", NULL, AT_ENTRY, "call asks ()V", NULL},
     {"@/pattern/PromiseActorRef$", "apply", NULL, AT_RETURN, "call asks ()V", NULL},
-    {"@/pattern/PromiseActorRef", "$bang", NULL, AFTER_CALL, "dup; aload 1; call answers (ZLjava/lang/Object;)V",
+    {"@/pattern/PromiseActorRef", "$bang", NULL, AFTER_CALL, "dup; aload 1; " IS(1, "actor/AutoReceivedMessage") "call answers (ZLjava/lang/Object;Z)V",
      "tryComplete"},
-    TELLS_NOBODY("@/actor/EmptyLocalActorRef"),
-    TELLS_NOBODY("@/actor/DeadLetterActorRef"),
-    {"@/dispatch/Mailboxes$$anon$1", "enqueue", "(L@/actor/ActorRef;L@/dispatch/Envelope;)V", AT_ENTRY,
-     MESSAGE(2) "call deadLetter (J)V", NULL},
+    {"@/actor/DeadLetter", "<init>", NULL, AT_RETURN,
+     "aload 1; " IS(1, "actor/AutoReceivedMessage")
+         IS(1, "dispatch/sysmsg/SystemMessage") "call tellsNobody (Ljava/lang/Object;ZZ)V",
+     NULL},
+    MAY_DROP("@/dispatch/Mailboxes$$anon$1$$anon$2"),
+    MAY_DROP("@/dispatch/BoundedNodeMessageQueue"),
+    MAY_DROP("@/dispatch/BoundedQueueBasedMessageQueue"),
+    MAY_DROP("@/dispatch/BoundedDequeBasedMessageQueue"),
+    MAY_DROP("@/dispatch/BoundedControlAwareMessageQueue"),
 
     {"@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", BEFORE_CALL,
      MESSAGE(1) "aload 0; " CELL_NUMBER "call handles (JJ)V", "receiveMessage"},

@@ -71,15 +71,24 @@ PROBE(void, routes)(JNIEnv *jni, jclass helper, jlong message) {
     if (state) state->sending.passed_on = (uint64_t)message;
 }
 
-static void set_origin(enum message_origin origin) {
+PROBE(void, sendsNone)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (!state) return;
-    state->sending.origin = (uint8_t)origin;
-    state->sending.first = origin == MESSAGE_COPY;
+    if (state) actors_send_none(state);
 }
 
 PROBE(void, sendsFor)(JNIEnv *jni, jclass helper, jint origin) {
-    set_origin((enum message_origin)origin);
+    PROBED struct thread_state *state = probe_begin();
+    if (state) state->sending.origin = (uint8_t)origin;
+}
+
+PROBE(void, sendsToSeveral)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && state->sending.copying++ == 0) state->sending.first = true;
+}
+
+PROBE(void, sentToSeveral)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && state->sending.copying > 0) state->sending.copying--;
 }
 
 PROBE(void, asks)(JNIEnv *jni, jclass helper) {
@@ -87,20 +96,25 @@ PROBE(void, asks)(JNIEnv *jni, jclass helper) {
     if (state) state->sending.asks = true;
 }
 
-PROBE(void, answers)(JNIEnv *jni, jclass helper, jboolean completes, jobject content) {
-    PROBED struct thread_state *state = completes && content ? probe_begin() : NULL;
+PROBE(void, answers)(JNIEnv *jni, jclass helper, jboolean completes, jobject content, jboolean automatic) {
+    PROBED struct thread_state *state = completes && content && !automatic ? probe_begin() : NULL;
     if (state) actors_send_elsewhere(state, MESSAGE_TO_FUTURE, identity_class(jni, state, content));
 }
 
-// `letter`: what nobody got is told as such, and was counted when it was sent.
-PROBE(void, tellsNobody)(JNIEnv *jni, jclass helper, jobject content, jboolean letter, jboolean automatic) {
-    PROBED struct thread_state *state = content && !letter && !automatic ? probe_begin() : NULL;
-    if (state) actors_send_elsewhere(state, MESSAGE_TO_NOBODY, identity_class(jni, state, content));
+PROBE(void, drops)(JNIEnv *jni, jclass helper, jlong message) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) state->sending.dropped = (uint64_t)message;
 }
 
-PROBE(void, deadLetter)(JNIEnv *jni, jclass helper, jlong message) {
-    PROBED struct thread_state *state = message ? probe_begin() : NULL;
-    if (state) record1(state, EVENT_DEAD_LETTER, (uint64_t)message);
+// A dead letter is made: of the message that is being dropped, if one is, else of one that has just been sent.
+PROBE(void, tellsNobody)(JNIEnv *jni, jclass helper, jobject content, jboolean automatic, jboolean internal) {
+    PROBED struct thread_state *state = content && !automatic && !internal ? probe_begin() : NULL;
+    if (!state) return;
+    if (state->sending.dropped)
+        record1(state, EVENT_DEAD_LETTER, state->sending.dropped);
+    else
+        actors_send_elsewhere(state, MESSAGE_TO_NOBODY, identity_class(jni, state, content));
+    state->sending.dropped = 0;
 }
 
 // Of a library that the config names (mail.h).

@@ -51,8 +51,7 @@ uint64_t actors_made(JNIEnv *jni, struct thread_state *state, jobject ref, jobje
 
 static uint64_t sending_operand(struct thread_state *state, enum message_way way, uint32_t class) {
     struct sending *sending = &state->sending;
-    enum message_origin origin = sending->origin;
-    if (origin == MESSAGE_COPY && sending->first) origin = MESSAGE_OF_PROGRAM;
+    enum message_origin origin = sending->copying && !sending->first ? MESSAGE_COPY : sending->origin;
     uint64_t operand = message_operand(class, origin, way, sending->asks);
     sending->first = sending->asks = false;
     return operand;
@@ -75,6 +74,13 @@ uint64_t actors_send(struct thread_state *state, uint64_t message, uint64_t acto
     message = task_id_new(state);
     record3(state, EVENT_MESSAGE_SENT, message, actor, sending_operand(state, MESSAGE_TO_ACTOR, class));
     return message;
+}
+
+void actors_send_none(struct thread_state *state) {
+    state->sending.asks = false;
+    if (!state->sending.passed_on) return;
+    uint64_t message = pass_on(state);
+    record3(state, EVENT_MESSAGE_QUEUED, message, 0, message);
 }
 
 void actors_send_elsewhere(struct thread_state *state, enum message_way way, uint32_t class) {

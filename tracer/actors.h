@@ -16,6 +16,9 @@ uint64_t actors_made(JNIEnv *jni, struct thread_state *state, jobject ref, jobje
 // carries so far, `class` the message's. Gives what it is to carry.
 uint64_t actors_send(struct thread_state *state, uint64_t message, uint64_t actor, uint32_t class);
 
+// What the library handles by itself (a PoisonPill) is none; nor is what a router got and passes on so.
+void actors_send_none(struct thread_state *state);
+
 // A message that goes to no actor: an answer that a future takes, or one for nobody.
 void actors_send_elsewhere(struct thread_state *state, enum message_way way, uint32_t class);
 

@@ -83,16 +83,24 @@ public final class Rehype extends ClassValue<Integer> {
     /** `automatic`: the library handles it by itself (a PoisonPill, a Terminated), and it is none of the program's. */
     @jdk.internal.vm.annotation.ForceInline
     public static long sends(long message, long actor, Object content, boolean automatic) {
-        return automatic || content == null ? message : messageSent(message, actor, CLASSES.get(content.getClass()));
+        if (automatic || content == null) {
+            sendsNone();
+            return message;
+        }
+        return messageSent(message, actor, CLASSES.get(content.getClass()));
     }
+
+    private static native void sendsNone();
 
     private static native long messageSent(long message, long actor, int type);
     public static native void routes(long message);
     public static native void sendsFor(int origin);
+    public static native void sendsToSeveral();
+    public static native void sentToSeveral();
     public static native void asks();
-    public static native void answers(boolean completes, Object content);
-    public static native void tellsNobody(Object content, boolean letter, boolean automatic);
-    public static native void deadLetter(long message);
+    public static native void answers(boolean completes, Object content, boolean automatic);
+    public static native void drops(long message);
+    public static native void tellsNobody(Object content, boolean automatic, boolean internal);
     public static native void mailed(Object message, Object receiver);
     public static native void opens(Object message, Object receiver);
     public static native void closes();
