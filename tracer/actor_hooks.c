@@ -129,8 +129,8 @@ static const struct hook hooks[] = {
     {"@/pattern/AskableActorRef$", "internalAsk$extension", NULL, AT_ENTRY, "call asks ()V", NULL},
     {"@/pattern/ExplicitlyAskableActorRef$", "internalAsk$extension", NULL, AT_ENTRY, "call asks ()V", NULL},
     {"@/pattern/PromiseActorRef$", "apply", NULL, AT_RETURN, "call asks ()V", NULL},
-    {"@/pattern/PromiseActorRef", "$bang", NULL, AFTER_CALL, "dup; aload 1; " IS(1, "actor/AutoReceivedMessage") "call answers (ZLjava/lang/Object;Z)V",
-     "tryComplete"},
+    {"@/pattern/PromiseActorRef", "$bang", NULL, AFTER_CALL,
+     "dup; aload 1; " IS(1, "actor/AutoReceivedMessage") "call answers (ZLjava/lang/Object;Z)V", "tryComplete"},
     {"@/actor/DeadLetter", "<init>", NULL, AT_RETURN,
      "aload 1; " IS(1, "actor/AutoReceivedMessage")
          IS(1, "dispatch/sysmsg/SystemMessage") "call tellsNobody (Ljava/lang/Object;ZZ)V",
@@ -156,15 +156,19 @@ static const struct hook hooks[] = {
 enum { FIELDS = sizeof fields / sizeof *fields, HOOKS = sizeof hooks / sizeof *hooks };
 enum { ACC_PUBLIC_TRANSIENT_SYNTHETIC = 0x0001 | 0x0080 | 0x1000, TEXT_BYTES = 1024 };
 
-// The library's package, where the class is in one; NULL: it is not, or is not to be hooked.
-static const char *package_of(const char *internal_class, size_t length) {
-    if (tracer.attached || tracer.options.without_actors) return NULL;
+// The library's package, where the class is in one; NULL: it is not.
+static const char *library_of(const char *internal_class, size_t length) {
     for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
         size_t prefix = strlen(packages[i]);
         if (length > prefix && strncmp(internal_class, packages[i], prefix) == 0 && internal_class[prefix] == '/')
             return packages[i];
     }
     return NULL;
+}
+
+// The same; NULL also where it is not to be hooked.
+static const char *package_of(const char *internal_class, size_t length) {
+    return tracer.attached || tracer.options.without_actors ? NULL : library_of(internal_class, length);
 }
 
 static const char *in_package(const char *pattern, const char *package, char *text) {
@@ -197,6 +201,11 @@ bool actor_hooks_concern(const char *internal_class) {
 bool actor_hooks_schedules(struct utf8 name) {
     const char *package = package_of(name.bytes, name.length);
     return package && is_class("@/dispatch/Mailbox", package, name);
+}
+
+bool actor_hooks_come_too_late(const char *internal_class, size_t length) {
+    const char *package = tracer.options.without_actors ? NULL : library_of(internal_class, length);
+    return package && is_class("@/actor/ActorCell", package, (struct utf8){internal_class, (uint16_t)length});
 }
 
 static void weave_hook(struct weaver *weaver, const struct hook *from_table, const char *package) {

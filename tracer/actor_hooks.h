@@ -11,6 +11,9 @@
 // Whether the class is in the table; cheap.
 bool actor_hooks_concern(const char *internal_class);
 
+// Whether the class, which is loaded, tells that the JVM has actors that will not be recorded.
+bool actor_hooks_come_too_late(const char *internal_class, size_t length);
+
 // Whether the class is what runs actors: a mailbox, which is no task, though it is of a task's type.
 bool actor_hooks_schedules(struct utf8 internal_class);
 

@@ -12,9 +12,7 @@ struct letter {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct bucket {
-    struct letter *first, *last;
-} buckets[BUCKETS];
+static struct bucket { struct letter *first, *last; } buckets[BUCKETS];
 static uint32_t under_way;
 
 static struct bucket *bucket_of(uint64_t object, uint64_t actor) {

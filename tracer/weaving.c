@@ -713,6 +713,8 @@ static jobject loader_of(jclass class) {
 static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_t length) {
     char dotted[NAME_BYTES];
     jobject loader = loader_of(class);
+    if (loader && actor_hooks_come_too_late(name, length))
+        registry_skip("actors and their messages", "they are recorded only where the JVM started with the tracer");
     bool concerned = (!loader || is_library(name)) && hooks_concern(name);
     if (!concerned) {
         dotted_name(name, length, dotted, sizeof dotted);
