@@ -78,6 +78,28 @@ struct quantiles quantiles_of(double *values, size_t count) {
     };
 }
 
+struct spread spread_of(double *values, size_t count) {
+    const struct quantiles q = quantiles_of(values, count); // which sorts
+    return (struct spread){.mean = q.mean,
+                           .std = statistics_deviation(values, count),
+                           .min = count ? values[0] : NAN,
+                           .p20 = q.p20,
+                           .p50 = q.p50,
+                           .p80 = q.p80,
+                           .p95 = q.p95,
+                           .max = q.max};
+}
+
+struct summary summary_of(const double *values, size_t count, double *spare) {
+    if (count) memcpy(spare, values, count * sizeof *spare);
+    const struct quantiles q = quantiles_of(spare, count);
+    return (struct summary){.min = count ? spare[0] : NAN,
+                            .max = q.max,
+                            .mean = q.mean,
+                            .median = q.p50,
+                            .variance = count < 2 ? NAN : gsl_stats_variance(spare, 1, count)};
+}
+
 double statistics_deviation(const double *values, size_t count) {
     return count < 2 ? NAN : gsl_stats_sd(values, 1, count);
 }

@@ -10,6 +10,18 @@ struct quantiles quantiles_of(double *values, size_t count);
 
 double statistics_deviation(const double *values, size_t count); // standard deviation of a sample; NAN of less than two
 
+// QUANTILES of SPEC section 6. Sorts the values; of no values all are NAN, of one the deviation.
+struct spread {
+    double mean, std, min, p20, p50, p80, p95, max;
+};
+struct spread spread_of(double *values, size_t count);
+
+// What of time slices is told. NAN of no values; the variance of less than two.
+struct summary {
+    double min, max, mean, median, variance;
+};
+struct summary summary_of(const double *values, size_t count, double *spare); // spare: room for as many
+
 // No value is NAN. Cost: 20 ns a value, with as much memory again while there is any.
 void statistics_sort(double *values, size_t count);
 double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
