@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-// In the table `@` stands for the library's package.
-static const char *const packages[] = {"akka", "org/apache/pekko"};
+// In the table `@` stands for one of them.
+const char *const actor_hooks_packages[] = {"akka", "org/apache/pekko", NULL};
 
 #define REF_NUMBER      "getfield @/actor/ActorRef " TASK_FIELD " J; "
 #define CELL_NUMBER     "getfield @/actor/ActorCell " TASK_FIELD " J; "
@@ -32,9 +32,8 @@ static const char *const packages[] = {"akka", "org/apache/pekko"};
 
 // The Envelope in local 1 comes to an actor whose number `actor` pushes.
 #define SENDS(actor)                                                                                                   \
-    "aload 1; " MESSAGE(1) actor "aload 1; virtual @/dispatch/Envelope message ()Ljava/lang/Object;; dup; "            \
-                                 "instanceof @/actor/AutoReceivedMessage; "                                            \
-                                 "call sends (JJLjava/lang/Object;Z)J; putfield @/dispatch/Envelope " TASK_FIELD " J"
+    "aload 1; " MESSAGE(1) actor "aload 1; virtual @/dispatch/Envelope message ()Ljava/lang/Object;; "                 \
+                                 "call sends (JJLjava/lang/Object;)J; putfield @/dispatch/Envelope " TASK_FIELD " J"
 
 // The Envelope in local 2 comes to a queue that may have no room for it, or that of those who are gone.
 #define MAY_DROP(class_name)                                                                                           \
@@ -158,10 +157,10 @@ enum { ACC_PUBLIC_TRANSIENT_SYNTHETIC = 0x0001 | 0x0080 | 0x1000, TEXT_BYTES = 1
 
 // The library's package, where the class is in one; NULL: it is not.
 static const char *library_of(const char *internal_class, size_t length) {
-    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
-        size_t prefix = strlen(packages[i]);
-        if (length > prefix && strncmp(internal_class, packages[i], prefix) == 0 && internal_class[prefix] == '/')
-            return packages[i];
+    for (const char *const *package = actor_hooks_packages; *package; package++) {
+        size_t prefix = strlen(*package);
+        if (length > prefix && strncmp(internal_class, *package, prefix) == 0 && internal_class[prefix] == '/')
+            return *package;
     }
     return NULL;
 }

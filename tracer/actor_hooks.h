@@ -8,6 +8,8 @@
 
 #include "tracer/weave.h"
 
+extern const char *const actor_hooks_packages[]; // of the libraries, internal; NULL is the last
+
 // Whether the class is in the table; cheap.
 bool actor_hooks_concern(const char *internal_class);
 

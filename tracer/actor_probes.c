@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The natives of java.lang.Rehype that tell of actors (actor_hooks.c says where each is called).
+#include "tracer/actor_hooks.h"
 #include "tracer/actors.h"
 #include "tracer/identity.h"
 
@@ -57,8 +58,12 @@ PROBE(void, initEnds)(JNIEnv *jni, jclass helper, jobject instance) {
     if (state) actors_init_ends(jni, state, instance);
 }
 
+// Less than 0 of messages that the library handles by itself (a PoisonPill, a Terminated): these are none of the
+// program's.
 PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
-    return (jint)identity_class_number(class);
+    bool automatic = identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;");
+    jint number = (jint)identity_class_number(class);
+    return automatic ? -number : number;
 }
 
 PROBE(jlong, messageSent)(JNIEnv *jni, jclass helper, jlong message, jlong actor, jint class) {

@@ -342,6 +342,40 @@ uint32_t identity_class_number(jclass class) {
     return (uint32_t)class_tag(class);
 }
 
+static bool has_signature(jclass class, const char *package, const char *name) {
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    size_t length = strlen(package);
+    bool has = strncmp(signature + 1, package, length) == 0 && strcmp(signature + 1 + length, name) == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+    return has;
+}
+
+static bool implements_itself(JNIEnv *jni, jclass class, const char *const *packages, const char *name) {
+    jint count = 0;
+    jclass *interfaces = NULL;
+    bool does = false;
+    if ((*tracer.jvmti)->GetImplementedInterfaces(tracer.jvmti, class, &count, &interfaces) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < count; i++) {
+        for (const char *const *package = packages; *package; package++)
+            does |= has_signature(interfaces[i], *package, name);
+        (*jni)->DeleteLocalRef(jni, interfaces[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)interfaces);
+    return does;
+}
+
+bool identity_implements(JNIEnv *jni, jclass class, const char *const *packages, const char *name) {
+    bool does = false;
+    for (jclass at = (*jni)->NewLocalRef(jni, class), super; at && !does; at = super) {
+        does = implements_itself(jni, at, packages, name);
+        super = (*jni)->GetSuperclass(jni, at);
+        (*jni)->DeleteLocalRef(jni, at);
+    }
+    return does;
+}
+
 uint32_t identity_innermost_class(JNIEnv *jni, struct thread_state *state, jobject object) {
     enum { DEEPEST = 8 };
     const struct class_at_hand *class = class_of(jni, state, object);

@@ -95,6 +95,10 @@ uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object)
 
 uint32_t identity_class_number(jclass class); // a tag's cost
 
+// Whether the class, or one that it extends, names such an interface ("/actor/AutoReceivedMessage;") of one of the
+// packages, of which NULL is the last. Cold.
+bool identity_implements(JNIEnv *jni, jclass class, const char *const *packages, const char *name);
+
 // The same of what it wraps, however often that is wrapped.
 uint32_t identity_innermost_class(JNIEnv *jni, struct thread_state *state, jobject object);
 

@@ -29,7 +29,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_DEFAULT_RECORDS 262144u // a half; twice 4 MiB a thread, of which only what is used is ever touched
+#define RING_DEFAULT_RECORDS 524288u // a half; twice 8 MiB a thread, of which only what is used is ever touched
 #define RING_LEAST_RECORDS   16u
 #define RING_MOST_RECORDS    (1u << 24)
 #define RING_KEPT_BYTES      65536u

@@ -7,7 +7,7 @@ package java.lang;
  * class loader delegates that package to the boot loader, whatever else it hides.
  */
 public final class Rehype extends ClassValue<Integer> {
-    private static final Rehype CLASSES = new Rehype(); // number of a class in the trace
+    private static final Rehype CLASSES = new Rehype(); // a message's class: its number in the trace
 
     private Rehype() {}
 
@@ -80,14 +80,14 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void upkeepEnds(long actor);
     public static native void initEnds(Object instance);
 
-    /** `automatic`: the library handles it by itself (a PoisonPill, a Terminated), and it is none of the program's. */
     @jdk.internal.vm.annotation.ForceInline
-    public static long sends(long message, long actor, Object content, boolean automatic) {
-        if (automatic || content == null) {
+    public static long sends(long message, long actor, Object content) {
+        int type = content == null ? -1 : CLASSES.get(content.getClass());
+        if (type < 0) {
             sendsNone();
             return message;
         }
-        return messageSent(message, actor, CLASSES.get(content.getClass()));
+        return messageSent(message, actor, type);
     }
 
     private static native void sendsNone();
