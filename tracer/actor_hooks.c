@@ -86,7 +86,11 @@ static const struct hook hooks[] = {
     {SETUP, "apply", SETS_UP, AT_ENTRY, "call setupBegins ()V", NULL},
     {SETUP, "apply", SETS_UP, AT_RETURN, "dup; call initEnds (Ljava/lang/Object;)V", NULL},
     {SETUP, "apply", SETS_UP, AT_THROW, "aconst_null; call initEnds (Ljava/lang/Object;)V", NULL},
-    {"@/actor/typed/internal/RestartSupervisor", "restartCompleted", NULL, AT_ENTRY, "call restarts ()V", NULL},
+    {"@/actor/typed/internal/RestartSupervisor", "restartCompleted", NULL, AT_ENTRY,
+     "aload 1; interface @/actor/typed/TypedActorContext asScala ()L@/actor/typed/scaladsl/ActorContext;; "
+     "interface @/actor/typed/scaladsl/ActorContext self ()L@/actor/typed/ActorRef;; "
+     "call restarts (Ljava/lang/Object;)V",
+     NULL},
     {"@/actor/typed/internal/adapter/ActorAdapter", "preStart", "()V", AT_ENTRY, "call setupBegins ()V", NULL},
     {"@/actor/typed/internal/adapter/ActorAdapter", "preStart", "()V", AT_RETURN,
      "aload 0; virtual . currentBehavior ()L@/actor/typed/Behavior;; call initEnds (Ljava/lang/Object;)V", NULL},
@@ -113,6 +117,7 @@ static const struct hook hooks[] = {
     SENDS_FOR(SCHEDULED, "@/actor/Scheduler$$anon$3", "run", "()V"),
     SENDS_FOR(SCHEDULED, "@/actor/Scheduler$$anon$4", "run", "()V"),
     SENDS_FOR(SCHEDULED, "@/actor/Scheduler$$anon$6", "run", "()V"),
+    SENDS_FOR(SCHEDULED, "@/actor/typed/internal/TimerSchedulerImpl", "$anonfun$startTimer$*", NULL),
     SENDS_FOR(LIBRARY, "@/event/EventStream", "publish", "(Ljava/lang/Object;L@/actor/ActorRef;)V"),
     SENDS_FOR(LIBRARY, "@/pattern/PipeToSupport$PipeableFuture$$anonfun$pipeTo$1", "applyOrElse", NULL),
     SENDS_FOR(LIBRARY, "@/pattern/PipeToSupport$PipeableFuture$$anonfun$pipeToSelection$1", "applyOrElse", NULL),
@@ -127,6 +132,7 @@ static const struct hook hooks[] = {
     // Who is gone is told at once, without a future.
     {"@/pattern/AskableActorRef$", "internalAsk$extension", NULL, AT_ENTRY, "call asks ()V", NULL},
     {"@/pattern/ExplicitlyAskableActorRef$", "internalAsk$extension", NULL, AT_ENTRY, "call asks ()V", NULL},
+    {"@/actor/typed/scaladsl/AskPattern$PromiseRef", "<init>", NULL, AT_RETURN, "call asks ()V", NULL},
     {"@/pattern/PromiseActorRef$", "apply", NULL, AT_RETURN, "call asks ()V", NULL},
     {"@/pattern/PromiseActorRef", "$bang", NULL, AFTER_CALL,
      "dup; aload 1; " IS(1, "actor/AutoReceivedMessage") "call answers (ZLjava/lang/Object;Z)V", "tryComplete"},

@@ -34,9 +34,10 @@ PROBE(void, setupBegins)(JNIEnv *jni, jclass helper) {
     if (state) actors_setup_begins(state);
 }
 
-PROBE(void, restarts)(JNIEnv *jni, jclass helper) {
+// A typed actor, by its ActorRef.
+PROBE(void, restarts)(JNIEnv *jni, jclass helper, jobject typed_ref) {
     PROBED struct thread_state *state = probe_begin();
-    uint64_t actor = state ? actors_current(state) : 0;
+    uint64_t actor = state ? actors_of_typed(jni, typed_ref) : 0;
     if (actor) record1(state, EVENT_ACTOR_RESTARTED, actor);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/actors.h"
 
+#include "tracer/actor_hooks.h"
 #include "tracer/bodies.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
@@ -8,6 +9,7 @@
 #include "tracer/registry.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 // Actors -------------------------------------------------------------------------------------------------------------
@@ -18,6 +20,19 @@ static uint64_t number_of(JNIEnv *jni, jobject ref) {
     jfieldID field = identity_field(jni, class, TASK_FIELD, "J");
     (*jni)->DeleteLocalRef(jni, class);
     return field ? (uint64_t)(*jni)->GetLongField(jni, ref, field) : 0;
+}
+
+uint64_t actors_of_typed(JNIEnv *jni, jobject typed_ref) {
+    if (!typed_ref) return 0;
+    jclass class = (*jni)->GetObjectClass(jni, typed_ref);
+    jfieldID field = NULL;
+    for (const char *const *package = actor_hooks_packages; *package && !field; package++) {
+        char descriptor[64];
+        snprintf(descriptor, sizeof descriptor, "L%s/actor/InternalActorRef;", *package);
+        field = identity_field(jni, class, "classicRef", descriptor);
+    }
+    (*jni)->DeleteLocalRef(jni, class);
+    return field ? number_of(jni, (*jni)->GetObjectField(jni, typed_ref, field)) : 0;
 }
 
 static void tell_name(JNIEnv *jni, uint64_t actor, jstring text) {
@@ -138,7 +153,8 @@ void actors_init_begins(struct thread_state *state, uint64_t actor) {
     if (actor) bodies_begin_of_actor(state, actor, actor);
 }
 
-uint64_t actors_current(struct thread_state *state) {
+// Whose message, or initialisation, the thread runs; 0: no actor's.
+static uint64_t current(struct thread_state *state) {
     uint32_t depth = state->tasks < state->task_capacity ? state->tasks : state->task_capacity;
     while (depth > 0 && !state->task[depth - 1].actor) depth--;
     return depth ? state->task[depth - 1].actor : 0;
@@ -146,7 +162,7 @@ uint64_t actors_current(struct thread_state *state) {
 
 void actors_setup_begins(struct thread_state *state) {
     struct task_frame *frame = bodies_top(state);
-    uint64_t actor = actors_current(state);
+    uint64_t actor = current(state);
     if (frame && frame->actor && frame->actor == frame->task)
         frame->nested++;
     else

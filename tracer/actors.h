@@ -12,6 +12,9 @@
 // Gives its number. Cold: some 500 ns.
 uint64_t actors_made(JNIEnv *jni, struct thread_state *state, jobject ref, jobject parent, jobject path, jobject name);
 
+// Number of the actor that a typed ActorRef stands for; 0 where it is not known. Cold.
+uint64_t actors_of_typed(JNIEnv *jni, jobject typed_ref);
+
 // A message comes to an actor's mailbox, or to where it waits until there is one; `message` is what its Envelope
 // carries so far, `class` the message's. Gives what it is to carry.
 uint64_t actors_send(struct thread_state *state, uint64_t message, uint64_t actor, uint32_t class);
@@ -31,9 +34,6 @@ uint64_t actors_handled(struct thread_state *state, uint64_t message, bool threw
 
 // What becomes of the message that the thread handles.
 void actors_note(struct thread_state *state, enum message_outcome outcome);
-
-// Whose message, or initialisation, the thread runs; 0: no actor's.
-uint64_t actors_current(struct thread_state *state);
 
 // An actor's constructor; and what makes a behaviour of a typed one: of that which the thread runs, or, behind its
 // constructor, of that. Where one is within the other they are one. `instance` is what it made; NULL: it threw.

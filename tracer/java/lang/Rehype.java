@@ -75,7 +75,7 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void actorRestarted(long actor);
     public static native void initBegins(long actor);
     public static native void setupBegins();
-    public static native void restarts();
+    public static native void restarts(Object typedRef);
     public static native void upkeepBegins(long actor);
     public static native void upkeepEnds(long actor);
     public static native void initEnds(Object instance);
