@@ -1,27 +1,49 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// rehype metrics: the figures of one run, and where its threads wait.
+// rehype metrics: the figures of one run, where its threads wait, and what its actors do.
 #include "cli/analysis.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "metrics/actor_findings.h"
 #include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
+#include "report/actors_json.h"
+#include "report/actors_text.h"
 #include "report/calling_text.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
 #include "report/text.h"
 
-enum { WAITS_SHOWN = 20, RESOURCES_SHOWN = 20, LATENESS_SHOWN = 20, BYTECODES_SHOWN = 20, CALLING_SITES_SHOWN = 10 };
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    WAITS_SHOWN = 20,
+    RESOURCES_SHOWN = 20,
+    LATENESS_SHOWN = 20,
+    BYTECODES_SHOWN = 20,
+    CALLING_SITES_SHOWN = 10,
+    ACTORS_SHOWN = 20
+};
 
 static struct {
-    bool json, csv, keep_tracer_cost;
-    const char *window, *request;
+    bool json, csv, keep_tracer_cost, actors;
+    const char *window, *request, *slice, *trigger, *update;
+    struct text_list paths;
 } options;
 
 static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
+    {"--actors", 0, OPTION_FLAG, &options.actors, NULL, "only actors and their messages"},
+    {"--path", 0, OPTION_LIST, &options.paths, "PATH",
+     "latency along 'Actor:Message > Actor:Message' (the heaviest cascades); repeat for several"},
+    {"--slice", 0, OPTION_TEXT, &options.slice, "MS", "figures of messages also in time slices, in milliseconds"},
+    {"--trigger", 0, OPTION_TEXT, &options.trigger, "PATTERN",
+     "'Actor:Message' that triggers an actor: how often, and what time goes to other messages"},
+    {"--update", 0, OPTION_TEXT, &options.update, "PATTERN",
+     "'Actor:Message' that brings a triggered actor up to date: how often it is whole"},
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
     {0},
@@ -38,6 +60,7 @@ struct findings {
     size_t grain_count;
     struct bytecodes bytecodes;
     struct calling_contexts callings;
+    struct actor_findings actors;
 };
 
 // What the tracer itself cost: what of the threads' time was taken out, and how long the run was with it.
@@ -56,6 +79,7 @@ static bool write_json(const struct analysis *analysis, const char *path, const 
     cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
     cJSON_AddItemToObject(document, "trace", json_text(path));
     json_add_metrics(document, &findings->metrics);
+    json_add_actors(document, &findings->actors);
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
     cJSON_AddItemToObject(document, "lateness_ns",
@@ -93,11 +117,24 @@ static void write_tracer_cost(const struct dag *dag) {
     }
 }
 
+static bool asks_of_actors(void) {
+    return options.actors || options.paths.count || options.slice || options.trigger || options.update;
+}
+
+static void write_actors_answer(const struct actor_findings *actors) {
+    if (!actors->any) return;
+    putchar('\n');
+    actors_text_write_answer(actors, stdout);
+    puts("  --actors tells more");
+}
+
 static bool write_text(const struct analysis *analysis, const struct findings *findings, struct error *error) {
     struct chart chart;
     bool utf8 = terminal_utf8();
+    if (asks_of_actors()) return actors_text_write(&findings->actors, ACTORS_SHOWN, stdout, utf8, error);
     if (!metrics_text_write(&findings->metrics, stdout, utf8, error)) return false;
     write_tracer_cost(analysis->dag);
+    write_actors_answer(&findings->actors);
     putchar('\n');
     analysis_chart(analysis, "concurrency profile", &findings->metrics, &chart);
     chart_write(&chart, chart_top(&chart, 1), stdout, utf8);
@@ -144,6 +181,21 @@ static bool write_findings(const struct analysis *analysis, const char *path, co
     return write_text(analysis, findings, error);
 }
 
+static bool find_actors(const struct analysis *analysis, struct arena *arena, struct actor_findings *actors,
+                        struct error *error) {
+    struct actor_questions questions = {.paths = options.paths.items,
+                                        .path_count = options.paths.count,
+                                        .trigger = options.trigger,
+                                        .update = options.update};
+    if (options.slice) {
+        char *end;
+        questions.slice_ms = strtod(options.slice, &end);
+        if (*end || end == options.slice || !(questions.slice_ms > 0) || !isfinite(questions.slice_ms))
+            return error_set(error, STATUS_USAGE, "--slice '%s' is no number of milliseconds", options.slice);
+    }
+    return actor_findings_make(analysis->dag, &analysis->window, &questions, arena, actors, error);
+}
+
 static int run(const struct operands *operands, struct error *error) {
     const char *path = operands->items[0];
     struct analysis analysis;
@@ -162,11 +214,13 @@ static int run(const struct operands *operands, struct error *error) {
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
         bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
         calling_contexts_find(analysis.dag, &arena, &findings.callings, error) &&
+        find_actors(&analysis, &arena, &findings.actors, error) &&
         warn_of_halted_pools(&analysis.warnings, analysis.dag, error) &&
         warn_of_resources(&analysis.warnings, analysis.dag, error)) {
         analysis_warn(&analysis);
         write_findings(&analysis, path, &findings, error);
     }
+    actor_findings_destroy(&findings.actors);
     arena_destroy(&arena);
     analysis_close(&analysis);
     return (int)error->status;
@@ -175,10 +229,14 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_metrics = {
     .name = "metrics",
     .summary = "thread usage, tasks, and where threads wait",
-    .usage = "TRACE [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--json | --csv]",
-    .about = "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
-             "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"
-             "Requests are the tasks of the site that spawns most tasks outside of pools, or of --request SITE.",
+    .usage = "TRACE [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
+             "       [--actors] [--path PATH]... [--slice MS] [--trigger PATTERN [--update PATTERN]] [--json | --csv]",
+    .about =
+        "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
+        "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"
+        "Requests are the tasks of the site that spawns most tasks outside of pools, or of --request SITE.\n"
+        "Of actors: what they cost to make and compute, by type; their messages, by type, in time slices and along\n"
+        "paths. PATTERNs are names with * and ?, of an actor's type, path or name, and of a message's class.",
     .example = "  rehype metrics trace.msgpack --window 20%..100%",
     .options = specs,
     .operands_least = 1,

@@ -36,7 +36,7 @@ static void emit(struct rewrite *rewrite, struct event event, int64_t time_ns) {
     if (!more(rewrite)) return;
     event.time = (uint64_t)time_ns;
     if (event_has_cpu(event.kind) && rewrite->run->redispatched) {
-        event.operand[1] = rewrite->computed_ns;
+        event.operand[1] = rewrite->computed_ns + rewrite->beyond_ns;
     } else if (event_has_cpu(event.kind) && event.operand[1]) {
         event.operand[1] += (uint64_t)rewrite->cpu_shift;
         rewrite->last_cpu = event.operand[1];
@@ -150,13 +150,25 @@ static struct event due_in_run(const struct rewrite *rewrite, struct event event
     return event;
 }
 
+// What an actor's event that is no vertex tells beyond the vertex before, by what was recorded.
+static uint64_t computed_beyond(const struct rewrite *rewrite, const struct event *event) {
+    const struct anchor *anchor = &rewrite->anchor;
+    const bool told = event->kind >= EVENT_MESSAGE_SENT && event_has_cpu(event->kind);
+    if (!told || anchor->source != rewrite->source || event->operand[1] <= anchor->cpu) return 0;
+    const double since_ns = (double)(event->operand[1] - anchor->cpu) / rewrite->recorded->cycles_per_ns;
+    const double known_ns = (double)(rewrite->computed_ns - anchor->computed_ns);
+    return since_ns > known_ns && since_ns < (double)INT64_MAX ? (uint64_t)(since_ns - known_ns) : 0;
+}
+
 static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
     const struct event *events = source_events(rewrite)->events;
     for (uint64_t i = from; i < to; i++) {
         if (!is_kept(rewrite, &events[i])) continue;
         int64_t time_ns = moved_time(rewrite, (int64_t)events[i].time);
         bool due = events[i].kind == EVENT_DUE;
+        rewrite->beyond_ns = computed_beyond(rewrite, &events[i]);
         emit(rewrite, due ? due_in_run(rewrite, events[i], time_ns) : events[i], time_ns);
+        rewrite->beyond_ns = 0;
     }
 }
 
@@ -389,7 +401,10 @@ static void emit_source(struct rewrite *rewrite, const struct step *step, const 
 static void emit_step(struct rewrite *rewrite, const struct step *step, const struct step *before,
                       const struct step *next) {
     if (!is_gone(rewrite, step)) emit_source(rewrite, step, before, next);
-    if (cpu_at(rewrite, step->source)) rewrite->readings[rewrite->source].cpu = cpu_at(rewrite, step->source);
+    const uint64_t cpu = cpu_at(rewrite, step->source);
+    if (!cpu) return;
+    rewrite->readings[rewrite->source].cpu = cpu;
+    rewrite->anchor = (struct anchor){rewrite->source, cpu, rewrite->computed_ns};
 }
 
 // Whether what was recorded behind a step is left where that was: before a body that comes there now, behind one that
@@ -505,6 +520,7 @@ static void begin(struct rewrite *rewrite, uint32_t thread, const struct step *f
     rewrite->source = rewrite->at = DAG_NONE;
     rewrite->cpu_shift = rewrite->queued_ns = rewrite->span_ns = 0;
     rewrite->last_cpu = 0;
+    rewrite->anchor.source = DAG_NONE;
     rewrite->computed_ns = recorded->vertices.compute_ns != NULL;                       // 0 would be: not measured
     rewrite->tells_queued = rewrite->run->redispatched && recorded->vertices.queued_ns; // even if none waited
     rewrite->to_ns = first->time_ns;

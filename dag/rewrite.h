@@ -40,10 +40,16 @@ struct rewrite {
     int64_t cpu_shift;        // added to what the source's events say of the thread's computing so far
     uint64_t last_cpu;
     // Of redispatched runs, whose threads' computing is not that of recorded ones. In ns:
-    uint64_t computed_ns; // by the thread so far, and 1
-    int64_t queued_ns;    // that it has waited for cores so far; a virtual one, since it was told
-    bool tells_queued;    // it has grown since then
-    bool tells_limits;    // whether the wait that ends next gives up is told of this run
+    uint64_t computed_ns;     // by the thread so far, and 1
+    int64_t queued_ns;        // that it has waited for cores so far; a virtual one, since it was told
+    bool tells_queued;        // it has grown since then
+    struct anchor {           // the last vertex of the thread whose event told of computing
+        uint32_t source;      // recorded thread, DAG_NONE
+        uint64_t cpu;         // that it told
+        uint64_t computed_ns; // of this run's thread there
+    } anchor;
+    uint64_t beyond_ns; // so much more it has computed where the event in hand is, which is no vertex
+    bool tells_limits;  // whether the wait that ends next gives up is told of this run
     bool no_memory;
 };
 

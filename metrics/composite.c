@@ -14,8 +14,13 @@ double metrics_granularity(const struct metrics *m, const struct metrics *base) 
     return isfinite(now) && isfinite(then) && then > 0 ? now / then : NAN;
 }
 
+double metrics_utilisation(const struct metrics *m, const struct metrics *base) {
+    const double ratio = (1 - base->initialisation_share) / (1 - m->initialisation_share);
+    return isfinite(ratio) ? ratio : NAN;
+}
+
 double metrics_balanced(const struct metrics *m, const struct metrics *base) {
-    const double families[] = {metrics_composite(m, base), metrics_granularity(m, base)};
+    const double families[] = {metrics_composite(m, base), metrics_granularity(m, base), metrics_utilisation(m, base)};
     double product = 1;
     int present = 0;
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {

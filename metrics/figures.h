@@ -80,6 +80,7 @@ struct metrics {
     struct task_metrics tasks;
     struct request_metrics requests;
     struct cpu_metrics cpu;
+    double initialisation_share; // of actors (metrics/actors.h); against a base the base's, since no edit changes it
     uint64_t gc_pauses;
     int64_t gc_ns;
     uint64_t lost_events;
@@ -126,6 +127,7 @@ double metrics_besides_ns(const struct dag *dag);
 double metrics_composite(const struct metrics *m, const struct metrics *base);
 double metrics_balanced(const struct metrics *m, const struct metrics *base);
 double metrics_granularity(const struct metrics *m, const struct metrics *base); // balanced's second family
+double metrics_utilisation(const struct metrics *m, const struct metrics *base); // its third; NAN without actors
 
 // Concurrency profile (R Fig. 4): mean number of threads in `state` in each of `bins` equal parts of normalised time.
 // The series must be of the run in question (metrics_usage leaves it in work).

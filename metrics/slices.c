@@ -11,8 +11,7 @@ bool slices_of(int64_t from_ns, int64_t to_ns, double ms, struct slices *slices,
         return error_set(error, STATUS_USAGE, "slices of %g ms would be %.0f, which is more than %d: take longer ones",
                          ms, count, SLICES_MOST);
     slices->length_ns = llrint(length_ns);
-    slices->count = (size_t)((to_ns - from_ns + slices->length_ns - 1) / slices->length_ns);
-    if (slices->count == 0) slices->count = 1;
+    slices->count = to_ns > from_ns ? (size_t)((to_ns - from_ns - 1) / slices->length_ns) + 1 : 1;
     return true;
 }
 
@@ -43,7 +42,7 @@ static int64_t begin_of(const struct slices *slices, size_t slice) {
 }
 
 int64_t slice_length_ns(const struct slices *slices, size_t slice) {
-    return min_ns(begin_of(slices, slice) + slices->length_ns, slices->to_ns) - begin_of(slices, slice);
+    return min_ns(slices->length_ns, slices->to_ns - begin_of(slices, slice));
 }
 
 // The slices in between are lasted through wholly; they are summed up at the end.

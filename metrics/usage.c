@@ -379,7 +379,7 @@ static double virtual_ready(const struct dag *dag, const struct dag_run *run, co
 void metrics_unknown(struct metrics *metrics) {
     const struct usage none = {NAN, NAN, NAN};
     const struct quantiles nothing = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
-    *metrics = (struct metrics){.composite = NAN, .balanced = NAN, .virtual_ready = NAN};
+    *metrics = (struct metrics){.composite = NAN, .balanced = NAN, .virtual_ready = NAN, .initialisation_share = NAN};
     for (int s = 0; s < STATE_COUNT; s++) metrics->threads[s] = metrics->virtual_threads[s] = none;
     metrics->tasks = (struct task_metrics){
         .overhead_share = NAN, .idle_share = NAN, .work_ns = NAN, .span_ns = NAN, .granularity_unit = "ns"};
@@ -400,6 +400,7 @@ void usage_figures(struct metrics_work *work, const struct trace *trace, double 
     metrics->tasks.overhead_share = metrics->thread_time_ns > 0 ? overhead / metrics->thread_time_ns : NAN;
     metrics->lost_events = trace->lost_events;
     if (base) {
+        metrics->initialisation_share = base->initialisation_share;
         metrics->composite = metrics_composite(metrics, base);
         metrics->balanced = metrics_balanced(metrics, base);
     }

@@ -5,6 +5,7 @@
 #include "dag/simulate/stretches.h"
 #include "dag/simulate/stuck.h"
 #include "dag/write.h"
+#include "metrics/actors.h"
 #include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/streamed.h"
@@ -19,6 +20,7 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
                     struct error *error) {
     *estimator = (struct estimator){.dag = dag, .window = window, .request_site = DAG_NONE};
     return dag_edit_init(&estimator->edit, dag, error) && dag_run_init(&estimator->run, dag, error) &&
+           actors_initialisation_share(dag, &estimator->initialisation_share, error) &&
            (estimator->costs = costs_measure(dag, error));
 }
 
@@ -27,6 +29,7 @@ bool estimator_init_beside(struct estimator *estimator, const struct estimator *
                                     .window = other->window,
                                     .model = other->model,
                                     .request_site = other->request_site,
+                                    .initialisation_share = other->initialisation_share,
                                     .costs = other->costs,
                                     .borrows_costs = true};
     if (!dag_edit_init(&estimator->edit, other->dag, error) || !dag_run_init(&estimator->run, other->dag, error))
@@ -105,8 +108,10 @@ static bool measure_simulated(struct estimator *estimator, const struct metrics 
 
 bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
                        struct error *error) {
-    if (estimator->simulated) return measure_simulated(estimator, base, all, metrics, error);
-    return measure_times(estimator, &estimator->run, base, all, metrics, error);
+    const bool ok = estimator->simulated ? measure_simulated(estimator, base, all, metrics, error)
+                                         : measure_times(estimator, &estimator->run, base, all, metrics, error);
+    if (ok && !base) metrics->initialisation_share = estimator->initialisation_share;
+    return ok;
 }
 
 // The run that was measured last, and the times of its vertices.
@@ -135,7 +140,9 @@ bool estimator_lateness(const struct estimator *estimator, bool recorded, struct
 
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error) {
     const struct dag_run as_recorded = {.time_ns = estimator->dag->vertices.time_ns};
-    return measure_times(estimator, &as_recorded, NULL, true, recorded, error);
+    const bool ok = measure_times(estimator, &as_recorded, NULL, true, recorded, error);
+    if (ok) recorded->initialisation_share = estimator->initialisation_share;
+    return ok;
 }
 
 // As a share of the larger, or of `least`.

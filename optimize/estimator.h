@@ -27,6 +27,7 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
     const struct window *window; // NULL: the whole run
     struct model model;          // callers may change it between runs; MODEL_DAG at first
     uint32_t request_site;       // whose tasks are requests; DAG_NONE: the outermost
+    double initialisation_share; // of the trace's actors, NAN without any
     struct dag_edit edit;        // what to estimate: callers fill it; empty at first
     struct metrics_work work;    // `series` is of the run that was measured last
     struct costs *costs;

@@ -58,6 +58,7 @@ static const struct quantity quantities[] = {
     {"requests.peak_threads", offsetof(struct metrics, requests.peak_threads), TYPE_DOUBLE, true},
     {"requests.concurrent", offsetof(struct metrics, requests.concurrent), TYPE_DOUBLE, true},
     {"requests.sustainable", offsetof(struct metrics, requests.sustainable_per_s), TYPE_DOUBLE, true},
+    {"actors.initialisation_share", offsetof(struct metrics, initialisation_share), TYPE_DOUBLE, false},
     {"cpu.utilisation", offsetof(struct metrics, cpu.utilisation), TYPE_DOUBLE, true},
 };
 
@@ -98,10 +99,6 @@ static double threads_ratio(const struct metrics *m, const struct metrics *base)
     return sqrt(peak_ratio(m, base) * ratio(m->threads[STATE_OCCUPIED].mean, base->threads[STATE_OCCUPIED].mean));
 }
 
-static double no_actors(const struct metrics *m, const struct metrics *base) {
-    return NAN;
-}
-
 static const struct named {
     const char *name;
     double (*value)(const struct metrics *m, const struct metrics *base); // NULL: edits
@@ -111,7 +108,7 @@ static const struct named {
     {"wall", wall_ratio},
     {"threads", threads_ratio},
     {"granularity", metrics_granularity},
-    {"utilisation", no_actors},
+    {"utilisation", metrics_utilisation},
     {"throughput", peak_ratio},
     {"edits", NULL},
 };
@@ -213,7 +210,7 @@ static bool fail_names(struct parser *parser, size_t length) {
               "balanced, "
               "tasks.{count,overhead_share,idle_share,work,span}, "
               "{tasks.granularity,tasks.queue_wait,requests.latency}.{mean,p20,p50,p80,p95,p99,max}, "
-              "requests.{count,peak_threads,concurrent,sustainable}, cpu.utilisation");
+              "requests.{count,peak_threads,concurrent,sustainable}, actors.initialisation_share, cpu.utilisation");
     return error_wrap(parser->error, "%.100s: at character %zu: unknown name \"%.*s\"", parser->text,
                       (size_t)(parser->at - parser->text) + 1, (int)length, parser->at);
 }
@@ -413,7 +410,7 @@ double objective_gain(const struct objective *objective, const struct metrics *m
 
 bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error) {
     if (!isnan(value_in(objective, base, base, 0))) return true;
-    if (objective->named && objective->named->value == no_actors) {
+    if (objective->named && objective->named->value == metrics_utilisation) {
         return error_set(error, STATUS_USAGE, "the trace has no actors, which objective utilisation asks for");
     }
     return error_set(error, STATUS_USAGE, "the trace lacks what the objective asks for");

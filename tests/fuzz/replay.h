@@ -5,6 +5,7 @@
 #define REHYPE_TESTS_REPLAY_H
 
 #include "dag/simulate/simulate.h"
+#include "metrics/actor_findings.h"
 #include "metrics/metrics.h"
 
 #include <stdlib.h>
@@ -116,11 +117,29 @@ static void edit_all(struct replay *replay, uint8_t tasks, uint8_t others) {
     edit_resources(replay, others);
 }
 
+// Whatever becomes of messages, they add up.
+static void check_actors(const struct dag *dag) {
+    static const char *const paths[] = {"* > *", "* > * > *"};
+    const struct actor_questions questions = {.paths = paths, .path_count = 2, .trigger = "*", .update = "*"};
+    struct arena arena = ARENA_INIT;
+    struct error error = ERROR_INIT;
+    struct actor_findings findings = {0};
+    const bool ok = actor_findings_make(dag, NULL, &questions, &arena, &findings, &error);
+    must(ok || error.status == STATUS_USAGE);
+    const struct balances *of = &findings.messages.balances;
+    must(of->sent + of->scheduled + of->copies + of->library_made + of->unseen ==
+         of->received + of->to_futures + of->dead_letters + of->queued);
+    must(of->created == of->stopped + of->living);
+    actor_findings_destroy(&findings);
+    arena_destroy(&arena);
+}
+
 // As recorded, and edited as edit_all says.
 static inline void replay_all(const struct trace *trace, uint8_t tasks, uint8_t others) {
     struct replay replay = {0};
     if (!replay_open(&replay, trace)) return;
     measure(&replay, replay.dag);
+    check_actors(replay.dag);
     check_recorded_times(&replay);
     simulate_edit(&replay);
     edit_all(&replay, tasks, others);

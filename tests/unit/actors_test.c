@@ -2,10 +2,11 @@
 // Actors and messages, solved by hand: costs of what lies in each other, what becomes of messages, latency and its
 // segments. Times of the story (tests/tools/actor_story.c) are in microseconds in the comments.
 #include "actor_story.h"
+#include "metrics/actor_findings.h"
 #include "metrics/actors.h"
 #include "metrics/latency.h"
 #include "metrics/messages.h"
-#include "metrics/triggers.h"
+#include "random_trace.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -595,6 +596,54 @@ static void test_a_trigger_between_updates(void **state) {
     forget(&told);
 }
 
+// ---- any events
+
+static void check_latency(const struct latency_figures *of) {
+    int64_t total_ns = 0;
+    for (uint32_t i = 0; i < of->segment_count; i++) total_ns += of->segments[i].total_ns;
+    assert_int_equal(total_ns, of->total_ns);
+}
+
+// Segments add up to the latency, slices to the whole, and messages to what becomes of them.
+static void check_laws(const struct actor_findings *findings) {
+    const struct message_figures *messages = &findings->messages;
+    const struct actor_figures *actors = &findings->actors;
+    check_sum(&messages->balances);
+    assert_near(sum(&messages->flow.by_count, messages->slices.count), (double)messages->flow.received);
+    assert_near(sum(&messages->flow.by_processing, messages->slices.count), messages->flow.processing_total);
+    for (size_t i = 0; i < findings->latency_count; i++) check_latency(&findings->latencies[i]);
+    double computed = 0;
+    for (size_t i = 0; i < actors->type_count; i++) computed += actors->types[i].all.computation;
+    assert_near(computed, actors->computation_total);
+}
+
+static void test_laws_of_any_events(void **state) {
+    (void)state;
+    static const char *const paths[] = {"* > *", "* > *:* > *"};
+    unsigned chains = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct trace_builder *tb = seed % 2 ? random_actors(seed) : random_actor_events(seed);
+        struct trace *trace = tb_open(tb);
+        struct error error = ERROR_INIT;
+        struct dag *dag = dag_build(trace, &error);
+        struct arena arena = ARENA_INIT;
+        struct actor_findings findings = {0};
+        const struct actor_questions questions = {
+            .paths = paths, .path_count = seed % 4 >= 2 ? 2 : 0, .slice_ms = 1e-4, .trigger = seed % 3 ? NULL : "*"};
+        assert_non_null(dag);
+        const bool ok = actor_findings_make(dag, NULL, &questions, &arena, &findings, &error);
+        assert_true(ok || error.status == STATUS_USAGE);
+        if (ok && findings.any) check_laws(&findings);
+        for (size_t i = 0; ok && i < findings.latency_count; i++) chains += findings.latencies[i].chains > 0;
+        actor_findings_destroy(&findings);
+        arena_destroy(&arena);
+        dag_free(dag);
+        trace_close(trace);
+        tb_free(tb);
+    }
+    assert_true(chains > 100);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nested_initialisations_are_subtracted_once),
@@ -619,6 +668,7 @@ int main(void) {
         cmocka_unit_test(test_triggers),
         cmocka_unit_test(test_triggers_of_several),
         cmocka_unit_test(test_a_trigger_between_updates),
+        cmocka_unit_test(test_laws_of_any_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

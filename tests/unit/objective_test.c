@@ -75,6 +75,11 @@ static void test_named(void **state) {
     assert_near(value("edits", &m, &base), 3);
     assert_true(isnan(value("utilisation", &m, &base)));
     assert_near(value("balanced", &base, &base), 1);
+    base.initialisation_share = 0.5;
+    m.initialisation_share = 0.2;
+    assert_near(value("utilisation", &m, &base), 0.5 / 0.8);
+    assert_near(value("balanced", &m, &base), cbrt(cbrt(0.8 * 0.5 * 0.2) * (1.045 / 0.75) / (1.1 / 0.5) * (0.5 / 0.8)));
+    base.initialisation_share = NAN;
     m.tasks.idle_share = NAN; // a family that the trace lacks is left out
     assert_near(value("balanced", &m, &base), cbrt(0.8 * 0.5 * 0.2));
 }
