@@ -77,9 +77,11 @@ static const struct hook hooks[] = {
     MADE("@/actor/UnstartedCell",
          "(L@/actor/ActorSystemImpl;L@/actor/RepointableActorRef;L@/actor/Props;L@/actor/InternalActorRef;)V", 4),
 
-    {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_ENTRY, "aload 0; " CELL_NUMBER "call initBegins (J)V",
-     NULL},
-    {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_RETURN, "dup; call initEnds (Ljava/lang/Object;)V", NULL},
+    // The constructor, and no more of the library's own than it takes to call it.
+    {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", BEFORE_CALL, "aload 0; " CELL_NUMBER "call initBegins (J)V",
+     "newActor"},
+    {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AFTER_CALL, "dup; call initEnds (Ljava/lang/Object;)V",
+     "newActor"},
     {"@/actor/ActorCell", "newActor", "()L@/actor/Actor;", AT_THROW, "aconst_null; call initEnds (Ljava/lang/Object;)V",
      NULL},
     // A typed actor's Behaviors.setup, which a guardian runs as it handles the first message.
