@@ -93,6 +93,7 @@ enum {
     TASK_SIGNAL = 512,       // and nested: a sleep that another thread ended, as by a latch, a condition, a notify
     TASK_MESSAGE = 1024, // an actor handles a message; TASK_HANDED_OVER as well, from its being sent, or put back from
                          // a stash. A message that no actor began to handle is none
+    TASK_HANDLES = 4096, // an actor handles messages, or begins, in its body: a dispatcher runs a mailbox as a task
     TASK_INIT = 2048,    // an actor's first initialisation; TASK_HANDED_OVER as well, from the actor's creation
 };
 

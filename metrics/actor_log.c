@@ -445,12 +445,20 @@ static bool concerns_program(const struct actor_log *log, const struct logged_me
     return log->actors[of].of_program || is_user_guardian(log, &log->actors[of]);
 }
 
+// Cores' clocks differ a little, and a probe may come behind what it tells of: nothing is handled before it is sent.
+static void put_in_order(struct logged_message *message) {
+    if (message->begin_ns == LOG_NEVER) return;
+    if (message->sent_ns > message->begin_ns) message->sent_ns = message->begin_ns;
+    if (message->queued_ns > message->begin_ns) message->queued_ns = message->begin_ns;
+}
+
 static void finish(struct actor_log *log) {
     for (uint32_t i = 0; i < log->actor_count; i++) {
         log->actors[i].of_program = is_of_program(log, i);
         log->actors[i].router = is_router(actor_log_class(log, log->actors[i].type));
     }
     link_stashed(log);
+    for (uint32_t i = 0; i < log->message_count; i++) put_in_order(&log->messages[i]);
     for (uint32_t i = 0; i < log->message_count; i++)
         log->messages[i].of_program = concerns_program(log, &log->messages[i]);
 }

@@ -7,10 +7,10 @@
 // where that was measured at messages, else ns of time. Of a thread's costs each part belongs to what the thread is in
 // at that time, the innermost first:
 //   an initialisation costs what lies in it but in other initialisations, in upkeep and in messages. So nested
-//     initialisations are subtracted once from the one around them, each from the innermost (Actor profiling, Sec. 5.1;
+//     initialisations are subtracted once from the one around them, each from the innermost (A 5.1;
 //     its Figure 2 subtracts one again from the next sibling that comes after it);
 //   a message costs what lies in its handling but in other messages: an actor that its handler makes counts in both
-//     (Sec. 5.2);
+//     (A 5.2);
 //   `computed_once` is the same without initialisations and upkeep, so that shares count everything once.
 #ifndef REHYPE_METRICS_ACTOR_LOG_H
 #define REHYPE_METRICS_ACTOR_LOG_H

@@ -17,15 +17,26 @@ static bool is_within(const struct dag *dag, const struct window *window, const 
 
 static bool is_known(const struct dag *dag, uint32_t index) {
     const struct dag_task *task = &dag->tasks[index];
-    if (task->start == DAG_NONE || task->flags & TASK_BEGUN_BEFORE) return false;
+    if (task->start == DAG_NONE || task->flags & (TASK_BEGUN_BEFORE | TASK_OF_ACTOR)) return false;
     return dag->bytecodes[index] >= 0 && !dag->threads[task->thread].system;
 }
 
-static size_t take_samples(const struct dag *dag, const struct window *window, struct sample *samples) {
+// What actors executed in a task, as a dispatcher runs a mailbox, is added to the task's; `within`: a task each.
+static void sum_up_actors(const struct dag *dag, double *within) {
+    for (uint32_t t = 0; t < dag->task_count; t++) within[t] = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        uint32_t around = t;
+        while (around != DAG_NONE && dag->tasks[around].flags & TASK_OF_ACTOR) around = dag->tasks[around].enclosing;
+        if (around != DAG_NONE && around != t && dag->bytecodes[t] > 0) within[around] += (double)dag->bytecodes[t];
+    }
+}
+
+static size_t take_samples(const struct dag *dag, const struct window *window, const double *within,
+                           struct sample *samples) {
     size_t count = 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (!is_known(dag, t) || !is_within(dag, window, &dag->tasks[t])) continue;
-        samples[count++] = (struct sample){dag->tasks[t].site, (double)dag->bytecodes[t]};
+        samples[count++] = (struct sample){dag->tasks[t].site, (double)dag->bytecodes[t] + within[t]};
     }
     return count;
 }
@@ -81,7 +92,8 @@ bool bytecodes_find(const struct dag *dag, const struct window *window, struct a
     bool ok = samples && values && found->sites;
     if (ok) {
         found->counted = true;
-        describe(samples, values, take_samples(dag, window, samples), found);
+        sum_up_actors(dag, values);
+        describe(samples, values, take_samples(dag, window, values, samples), found);
     }
     free(samples);
     free(values);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many bytecodes tasks executed, of traces that count them: task granularity by the other measure of T 3.7.1, which
 // depends neither on the machine nor on its load, but takes all instructions for alike. A property of the recorded run;
-// no edit changes it.
+// no edit changes it. Actors are no tasks: what they execute in one is that one's.
 #ifndef REHYPE_METRICS_BYTECODES_H
 #define REHYPE_METRICS_BYTECODES_H
 

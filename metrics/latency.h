@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Latency along a path of messages (M5; Rehfeld et al., Sec. 4.4), and where it comes from.
+// Latency along a path of messages (M5 of M, Sec. 4.4), and where it comes from.
 //
 // A path is a row of patterns. A chain is a message for each: the first is any that the first pattern means; each
 // further one either was sent while the one before was handled (of several to one actor the first sent, so that a

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // How many messages there were, of which types, how long they waited and were handled, and how many were at once: M3,
-// M7, M8, M9 and M11 of Rehfeld et al., Profiling and Benchmarking Event- and Message-Passing-Based Asynchronous
-// Realtime Interactive Systems, as totals of the window and in slices of it.
+// M7, M8, M9 and M11 of M, as totals of the window and in slices of it.
 //
 // Counted are messages that concern the program (logged_message.of_program). A message counts in a window, or a slice,
 // in which it is begun (sent ones: in which it is sent); times by what of them lies in it (slices.h).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Time slices of a window: what counts is counted in the slice in which it begins, what lasts is shared out by overlap,
-// so that slices add up to the whole (RIS metrics, Sec. 3.5, whose Eq. 2 leaves out what straddles a bound).
+// so that slices add up to the whole (M 3.5, whose Eq. 2 leaves out what straddles a bound).
 #ifndef REHYPE_METRICS_SLICES_H
 #define REHYPE_METRICS_SLICES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Processes that are triggered, as in a simulation loop: how often (M4), how much of their time goes to other messages
-// (M10), and whether they work on consistent state (M6), after Rehfeld et al. A process is an actor.
+// (M10), and whether they work on consistent state (M6), all of M. A process is an actor.
 //
 // Overhead share: time spent on all messages but triggers over time spent on all (Eq. 13, whose bar over the trigger's
 // type says so). Consistency: an update group is what an actor sends another while it handles one message, as far as it

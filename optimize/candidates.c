@@ -170,9 +170,14 @@ struct listing {
     size_t group_count;
 };
 
-// Unless it changes nothing, or concerns tasks whose place is a time.
+// No code of the program's is there to be changed: their place is a time, or they are actors' mailboxes.
+static bool is_no_code(const struct improvement *improvement) {
+    return improvement->refusal == dag_delayed_refusal || improvement->refusal == dag_mailbox_refusal;
+}
+
+// Unless it changes nothing, or nothing that could be.
 static bool list(struct listing *listing, const struct improvement *improvement) {
-    if (improvement->task_count == 0 || improvement->refusal == dag_delayed_refusal) return true;
+    if (improvement->task_count == 0 || is_no_code(improvement)) return true;
     if (listing->count == listing->capacity) {
         size_t capacity = listing->capacity ? 2 * listing->capacity : 64;
         struct improvement *larger = realloc(listing->items, capacity * sizeof *larger);

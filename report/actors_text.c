@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { LITTLE_USED = 10, MUCH_USED = 100000 }; // utilisation in bytecodes (Actor profiling, Sec. 7.1)
+enum { LITTLE_USED = 10, MUCH_USED = 100000 }; // utilisation in bytecodes (A 7.1)
 
 static struct text cost_text(double value, enum log_unit unit) {
     if (unit == LOG_NS || isnan(value)) return text_duration(value);

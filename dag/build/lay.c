@@ -615,6 +615,14 @@ static bool lay_stream(struct builder *builder, uint32_t stream) {
     return builder->error->status == STATUS_OK && close_above(&lay, 0);
 }
 
+static void mark_mailboxes(struct dag *dag) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->flags & TASK_OF_ACTOR && task->enclosing != DAG_NONE)
+            dag->tasks[task->enclosing].flags |= TASK_HANDLES;
+    }
+}
+
 // Tasks that never came to an end, or never began.
 static void finish_tasks(struct dag *dag) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -683,5 +691,6 @@ bool lay_vertices(struct builder *builder) {
     if (!lay_all(builder)) return false;
     if (builder->dag->first_ns > builder->dag->last_ns) builder->dag->first_ns = builder->dag->last_ns = 0;
     finish_tasks(builder->dag);
+    mark_mailboxes(builder->dag);
     return sites_take_classes(builder);
 }

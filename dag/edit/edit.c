@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const dag_mailbox_refusal = "actors handle their messages in it";
 const char *const dag_delayed_refusal = "it is periodic, or was scheduled for a later time";
 
 // The order is that of what says most: a cancelled task may lack its end, too.

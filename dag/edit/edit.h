@@ -58,11 +58,13 @@ enum dag_left_out dag_left_out(const struct dag *dag, uint32_t task);
 
 // Of a task whose place is a time, not its spawn (TASK_DELAYED).
 extern const char *const dag_delayed_refusal;
+// Of a task that is an actor's mailbox (TASK_HANDLES).
+extern const char *const dag_mailbox_refusal;
 
 // Whether a body can leave its place and its bracket go: it is main, no task of its own, rejected, unfinished, never
-// spawned, delayed, handed over without a spawn, recorded as starting before its spawn, or its hand-over does other
-// tasks' work.
-// What inline, merge and combinator have in common. Cost: the vertices in its spawn bracket.
+// spawned, delayed, an actor's mailbox, handed over without a spawn, recorded as starting before its spawn, or its
+// hand-over does other tasks' work. What inline, merge and combinator have in common. Cost: the vertices in its spawn
+// bracket.
 const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_inline(struct dag_edit *edit, uint32_t task);
 

@@ -18,6 +18,7 @@ const char *dag_split_refusal(const struct dag *dag, uint32_t index) {
     if (task->flags & TASK_HANDED_OVER) return "it was handed over without a spawn, by a queue of the program's own";
     if (task->spawn_begin == DAG_NONE) return "its spawn was not recorded";
     if (task->flags & TASK_DELAYED) return dag_delayed_refusal;
+    if (task->flags & TASK_HANDLES) return dag_mailbox_refusal;
     for (uint32_t v = body_next(dag, task->start); v < task->end; v = body_next(dag, v)) {
         if (dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN) return "it spawns tasks";
         if (dag->vertices.kind[v] == VERTEX_WAIT_BEGIN) return "it waits";

@@ -1090,7 +1090,8 @@ static void add_actors(struct by_hand *f) {
 
 static void check_message(const struct by_hand *f, uint64_t id, uint32_t created, uint32_t start, uint32_t end) {
     const struct dag_task *of = task(f, id);
-    assert_int_equal(of->flags & ~TASK_INIT, id == 30 ? TASK_HANDED_OVER : TASK_HANDED_OVER | TASK_MESSAGE);
+    assert_int_equal(of->flags & ~(TASK_INIT | TASK_HANDLES),
+                     id == 30 ? TASK_HANDED_OVER : TASK_HANDED_OVER | TASK_MESSAGE);
     assert_int_equal(of->spawn_begin, created);
     assert_int_equal(of->spawn_end, created);
     assert_int_equal(of->start, start);
@@ -1171,13 +1172,19 @@ static void test_write_actors(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
-// As part of main, before main sends what it handles, it would wait for ever.
+// A mailbox is no code of the program's that could be called. As part of main, before main sends what it handles, it
+// would wait for ever.
 static void test_mailbox_waits_for_its_messages(void **state) {
     (void)state;
     struct by_hand f = by_hand_new(NULL, 2);
     add_actors(&f);
     build(&f);
-    inline_task(&f, 7);
+    const uint32_t mailbox = task_index(f.fixture.dag, 7);
+    assert_string_equal(dag_inline_refusal(f.fixture.dag, mailbox), dag_mailbox_refusal);
+    assert_string_equal(dag_split_refusal(f.fixture.dag, mailbox), dag_mailbox_refusal);
+    assert_non_null(dag_merge_refusal(f.fixture.dag, mailbox));
+    assert_non_null(dag_combinator_refusal(f.fixture.dag, mailbox));
+    dag_edit_inline(&f.fixture.edit, mailbox);
     assert_int_equal(dag_propagate(f.fixture.dag, &f.fixture.edit, &f.fixture.run), DAG_DEADLOCK);
     simulate_fixture_close(&f.fixture);
 }
