@@ -6,6 +6,8 @@
 
 #include <java_lang_Rehype.h>
 
+#include <string.h>
+
 #define PROBE(result, name) JNIEXPORT result JNICALL Java_java_lang_Rehype_##name
 
 PROBE(jlong, actorMade)
@@ -59,10 +61,20 @@ PROBE(void, initEnds)(JNIEnv *jni, jclass helper, jobject instance) {
     if (state) actors_init_ends(jni, state, instance);
 }
 
+// Of what a typed system's guardian is sent first.
+static bool is_start(jclass class) {
+    static const char START[] = ".actor.typed.internal.adapter.GuardianStartupBehavior$Start$";
+    char name[1024];
+    identity_class_name(class, name, sizeof name);
+    size_t length = strlen(name);
+    return length >= sizeof START && strcmp(name + length - (sizeof START - 1), START) == 0;
+}
+
 // Less than 0 of messages that the library handles by itself (a PoisonPill, a Terminated): these are none of the
 // program's.
 PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
-    bool automatic = identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;");
+    bool automatic = identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;") ||
+                     is_start(class);
     jint number = (jint)identity_class_number(class);
     return automatic ? -number : number;
 }

@@ -105,8 +105,14 @@ void actors_send_elsewhere(struct thread_state *state, enum message_way way, uin
         record3(state, EVENT_MESSAGE_SENT, task_id_new(state), 0, sending_operand(state, way, class));
 }
 
+static uint64_t message_of_library(struct thread_state *state) {
+    uint64_t message = task_id_new(state);
+    record3(state, EVENT_MESSAGE_QUEUED, message, 0, message);
+    return message;
+}
+
 void actors_handle(struct thread_state *state, uint64_t message, uint64_t actor) {
-    bodies_begin_of_actor(state, message ? message : task_id_new(state), actor);
+    bodies_begin_of_actor(state, message ? message : message_of_library(state), actor);
 }
 
 static bool is_body(const struct task_frame *frame, bool init, uint64_t message) {

@@ -25,7 +25,7 @@ void actors_send_none(struct thread_state *state);
 // A message that goes to no actor: an answer that a future takes, or one for nobody.
 void actors_send_elsewhere(struct thread_state *state, enum message_way way, uint32_t class);
 
-// An actor handles a message; `message` 0: how it came was not seen.
+// An actor handles a message; `message` 0: it is none of the program's.
 void actors_handle(struct thread_state *state, uint64_t message, uint64_t actor);
 
 // ... and is done with it. Gives what the Envelope is to carry: another number where it was put aside, since it comes
