@@ -198,7 +198,7 @@ static cJSON *messages_of(const struct actor_log *log, const struct message_figu
     return object;
 }
 
-static cJSON *balances_of(const struct balances *of) {
+cJSON *json_balances(const struct balances *of) {
     const struct {
         const char *key;
         uint64_t count;
@@ -311,7 +311,7 @@ void json_add_actors(cJSON *document, const struct actor_findings *findings) {
     if (!findings->any) return;
     put(document, "actors", actors_of(&findings->log, &findings->actors));
     put(document, "messages", messages_of(&findings->log, &findings->messages));
-    put(document, "balances", balances_of(&findings->messages.balances));
+    put(document, "balances", json_balances(&findings->messages.balances));
     put(document, "latency", latencies_of(findings));
     put(document, "triggers", triggers_of(findings));
 }

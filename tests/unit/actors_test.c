@@ -2,7 +2,7 @@
 // Actors and messages, solved by hand: costs of what lies in each other, what becomes of messages, latency and its
 // segments. Times of the story (tests/tools/actor_story.c) are in microseconds in the comments.
 #include "actor_story.h"
-#include "metrics/actor_findings.h"
+#include "metrics/actor_runs.h"
 #include "metrics/actors.h"
 #include "metrics/latency.h"
 #include "metrics/messages.h"
@@ -596,6 +596,25 @@ static void test_a_trigger_between_updates(void **state) {
     forget(&told);
 }
 
+// ---- several traces
+
+static void test_sums_and_correlation(void **state) {
+    (void)state;
+    struct actor_run runs[3] = {0};
+    for (int r = 0; r < 3; r++) {
+        runs[r].findings.messages.balances.sent = (uint64_t)(10 * r);
+        runs[r].findings.messages.balances.copies = 1;
+        runs[r].metrics.wall_ns = 1000 - 100 * r;
+    }
+    const struct balances sum = actor_runs_sum(runs, 3);
+    assert_int_equal(sum.sent, 30);
+    assert_int_equal(balances_sent(&sum), 33);
+    assert_near(actor_runs_correlation(runs, 3), -1);
+    assert_true(isnan(actor_runs_correlation(runs, 2)));
+    runs[0].metrics.wall_ns = runs[1].metrics.wall_ns = runs[2].metrics.wall_ns;
+    assert_true(isnan(actor_runs_correlation(runs, 3)));
+}
+
 // ---- any events
 
 static void check_latency(const struct latency_figures *of) {
@@ -668,6 +687,7 @@ int main(void) {
         cmocka_unit_test(test_triggers),
         cmocka_unit_test(test_triggers_of_several),
         cmocka_unit_test(test_a_trigger_between_updates),
+        cmocka_unit_test(test_sums_and_correlation),
         cmocka_unit_test(test_laws_of_any_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
