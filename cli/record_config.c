@@ -95,7 +95,7 @@ static bool set_bytecodes(const struct config *config, const char *value) {
 }
 
 static bool set(const struct config *config, const char *key, const char *value) {
-    static const char *const kinds[] = {"locks", "gc", "samples", "calling-contexts", NULL};
+    static const char *const kinds[] = {"locks", "gc", "samples", "calling-contexts", "cycles", "actors", NULL};
     static const char *const clocks[] = {"counter", "monotonic", NULL};
     if (strcmp(key, "include") == 0) return append(config, &config->options->include, value);
     if (strcmp(key, "exclude") == 0) return append(config, &config->options->exclude, value);
@@ -109,7 +109,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     if (strcmp(key, "rotate-time") == 0) return pass_quantity(config, key, value, times, "a time, such as 10m");
     if (strcmp(key, "rotate-keep") == 0) return pass_quantity(config, key, value, counts, "a number of files");
     if (strcmp(key, "without") == 0)
-        return pass_choice(config, key, value, kinds, "locks, gc, samples or calling-contexts");
+        return pass_choice(config, key, value, kinds, "locks, gc, samples, calling-contexts, cycles or actors");
     if (strcmp(key, "clock") == 0) return pass_choice(config, key, value, clocks, "counter or monotonic");
     return error_set_at(
         config->error, config->offset,

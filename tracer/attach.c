@@ -7,6 +7,7 @@
 // library itself and the helper class, which nobody calls.
 #include "tracer/calibration.h"
 #include "tracer/kept.h"
+#include "tracer/mail.h"
 #include "tracer/pools.h"
 #include "tracer/registry.h"
 #include "tracer/resources.h"
@@ -87,6 +88,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     registry_restart();
     calling_schedule_restart();
     sleeps_restart();
+    mail_clear();
     virtual_restart();
     resources_unwatch(jni);
     running_expect(jni);

@@ -284,6 +284,7 @@ static uint64_t read_ns(struct cpu_meter *meter, uint64_t ticks, bool wakes) {
 }
 
 uint64_t cpu_meter_read(struct cpu_meter *meter, uint64_t ticks, bool wakes) {
+    if (meter->closed) return 0;
     if (meter->counts) return read_counter(meter);
     uint64_t ns = read_ns(meter, ticks, wakes);
     return counter ? (uint64_t)((double)(ns - meter->from_ns) * cycles_per_ns) : ns;

@@ -29,6 +29,7 @@ struct perf_event_mmap_page;
 struct cpu_meter {
     struct perf_event_mmap_page *page; // NULL: none
     bool counts;                       // it is a counter's, not the task clock's
+    bool closed;                       // it gives 0: a thread's computing is not to be measured
     uint64_t *rseq_cs;                 // of the thread, where it is watched; NULL: it isn't
     uint32_t turns;                    // how often it was seen to have been away, where it is watched
     uint32_t seen_turn;                // cpu_meter_turn at the anchor

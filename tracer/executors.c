@@ -16,18 +16,22 @@ static const struct {
     const char *name;
     enum executor_role role;
     bool takes_number, takes_outer, needs_argument;
+    bool takes_receiver;
 } roles[] = {
-    {"spawn", EXECUTOR_SPAWN, true, false, true},
-    {"run", EXECUTOR_RUN, true, false, false},
-    {"worker", EXECUTOR_WORKER, false, true, false},
-    {"idle", EXECUTOR_IDLE, false, true, false},
-    {"core", EXECUTOR_CORE, false, false, false},
-    {"maximum", EXECUTOR_MAXIMUM, false, false, false},
-    {"resource acquire", EXECUTOR_RESOURCE_ACQUIRE, true, false, false},
-    {"resource release", EXECUTOR_RESOURCE_RELEASE, false, false, false},
-    {"resource capacity", EXECUTOR_RESOURCE_CAPACITY, false, false, false},
-    {"resource name", EXECUTOR_RESOURCE_NAME, false, false, false},
-    {"resource limit", EXECUTOR_RESOURCE_LIMIT, false, false, false},
+    {"spawn", EXECUTOR_SPAWN, true, false, true, false},
+    {"run", EXECUTOR_RUN, true, false, false, false},
+    {"worker", EXECUTOR_WORKER, false, true, false, false},
+    {"idle", EXECUTOR_IDLE, false, true, false, false},
+    {"core", EXECUTOR_CORE, false, false, false, false},
+    {"maximum", EXECUTOR_MAXIMUM, false, false, false, false},
+    {"message", EXECUTOR_MESSAGE, true, false, true, true},
+    {"handle", EXECUTOR_HANDLE, true, false, true, true},
+    {"init", EXECUTOR_INIT, false, false, false, false},
+    {"resource acquire", EXECUTOR_RESOURCE_ACQUIRE, true, false, false, false},
+    {"resource release", EXECUTOR_RESOURCE_RELEASE, false, false, false, false},
+    {"resource capacity", EXECUTOR_RESOURCE_CAPACITY, false, false, false, false},
+    {"resource name", EXECUTOR_RESOURCE_NAME, false, false, false, false},
+    {"resource limit", EXECUTOR_RESOURCE_LIMIT, false, false, false, false},
 };
 
 static bool refuse(const char *line, const char *expected, struct error *error) {
@@ -53,16 +57,27 @@ static bool set_argument(struct executor_hook *hook, size_t role, const char *ar
     return roles[role].takes_number && !*end && number >= 1 && number <= 255;
 }
 
-static bool set_role(struct executor_hook *hook, const char *name, const char *argument, const char *line,
+static bool set_receiver(struct executor_hook *hook, size_t role, const char *receiver) {
+    if (!receiver) return true;
+    char *end;
+    unsigned long number = strtoul(receiver, &end, 10);
+    hook->receiver = (unsigned)number;
+    return roles[role].takes_receiver && !*end && end != receiver && number <= 255;
+}
+
+static bool set_role(struct executor_hook *hook, char *const *words, size_t count, const char *line,
                      struct error *error) {
+    const char *name = words[3], *argument = count > 4 ? words[4] : NULL, *receiver = count > 5 ? words[5] : NULL;
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (strcmp(name, roles[i].name) != 0) continue;
         hook->role = roles[i].role;
-        return set_argument(hook, i, argument) || refuse(line, "another argument, see rehype-record(1)", error);
+        return (set_argument(hook, i, argument) && set_receiver(hook, i, receiver)) ||
+               refuse(line, "another argument, see rehype-record(1)", error);
     }
     return refuse(
         line,
-        "a role: spawn, run, worker, idle, core, maximum, or resource with acquire, release, capacity, name or limit",
+        "a role: spawn, run, worker, idle, core, maximum, message, handle, init, or resource with acquire, release, "
+        "capacity, name or limit",
         error);
 }
 
@@ -85,8 +100,8 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
     }
     size_t count = split(text, words);
     join_role(words, &count, arena);
-    if (count < 4 || count > 5) {
-        refuse(line, "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]", error);
+    if (count < 4 || count > 6) {
+        refuse(line, "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT [RECEIVER]]", error);
         return NULL;
     }
     for (char *at = words[0]; *at; at++) {
@@ -94,7 +109,7 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
     }
     *hook = (struct executor_hook){
         .class_name = words[0], .method = words[1], .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
-    return set_role(hook, words[3], count == 5 ? words[4] : NULL, line, error) ? hook : NULL;
+    return set_role(hook, words, count, line, error) ? hook : NULL;
 }
 
 // Weaving -------------------------------------------------------------------------------------------------------------
@@ -247,6 +262,40 @@ static bool weave_release(const struct site *site, struct error *error) {
     return insert(site, INSERT_ENTRY, "aload 0; call poolTakesBack (Ljava/lang/Object;)V", error);
 }
 
+// Of the object itself, or of a parameter; -1 where there is none.
+static int local_of_receiver(const struct site *site) {
+    bool is_static = site->method->access & ACC_STATIC;
+    if (site->hook->receiver) return local_of(site->method, site->hook->receiver);
+    return is_static ? -1 : 0;
+}
+
+static bool message_of(const struct site *site, const char *probe, char *text, size_t size, struct error *error) {
+    int message = local_of(site->method, site->hook->argument), receiver = local_of_receiver(site);
+    if (message < 0 || receiver < 0)
+        return error_set(error, STATUS_USAGE, "the message or who it is for is no parameter of a class's type");
+    snprintf(text, size, "aload %d; aload %d; call %s (Ljava/lang/Object;Ljava/lang/Object;)V", message, receiver,
+             probe);
+    return true;
+}
+
+static bool weave_message(const struct site *site, struct error *error) {
+    char opening[160];
+    return message_of(site, "mailed", opening, sizeof opening, error) && insert(site, INSERT_ENTRY, opening, error);
+}
+
+static bool weave_handle(const struct site *site, struct error *error) {
+    char opening[160];
+    return message_of(site, "opens", opening, sizeof opening, error) &&
+           bracket(site, opening, "call closes ()V", "call closesThrowing ()V", error);
+}
+
+// In a constructor `this` can be looked at only behind that of the class above.
+static bool weave_init(const struct site *site, struct error *error) {
+    if (site->method->access & ACC_STATIC) return error_set(error, STATUS_USAGE, "it is static");
+    return bracket(site, "aload 0; call makes (Ljava/lang/Object;)V", "aload 0; call initEnds (Ljava/lang/Object;)V",
+                   "aconst_null; call initEnds (Ljava/lang/Object;)V", error);
+}
+
 static bool weave(struct site *site, struct error *error) {
     const struct executor_hook *hook = site->hook;
     const char *nested = strrchr(hook->class_name, '$');
@@ -265,6 +314,12 @@ static bool weave(struct site *site, struct error *error) {
         return weave_worker(site, error);
     case EXECUTOR_IDLE:
         return weave_idle(site, error);
+    case EXECUTOR_MESSAGE:
+        return weave_message(site, error);
+    case EXECUTOR_HANDLE:
+        return weave_handle(site, error);
+    case EXECUTOR_INIT:
+        return weave_init(site, error);
     case EXECUTOR_RESOURCE_ACQUIRE:
         return weave_acquire(site, error);
     case EXECUTOR_RESOURCE_RELEASE:

@@ -18,6 +18,9 @@ enum executor_role {
     EXECUTOR_IDLE,
     EXECUTOR_CORE,
     EXECUTOR_MAXIMUM,
+    EXECUTOR_MESSAGE, // these of a library of actors (mail.h)
+    EXECUTOR_HANDLE,
+    EXECUTOR_INIT,
     EXECUTOR_RESOURCE_ACQUIRE, // these of a pool of connections (connections.h)
     EXECUTOR_RESOURCE_RELEASE,
     EXECUTOR_RESOURCE_CAPACITY, // from here on only called
@@ -30,6 +33,7 @@ struct executor_hook {
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
     unsigned argument; // from 1; 0: none
+    unsigned receiver; // of a message, likewise; 0: the object itself
     bool outer;        // the pool is what the object is nested in
     const struct executor_hook *next;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/hooks.h"
 
+#include "tracer/hook.h"
 #include "tracer/registry.h"
 #include "tracer/tracer.h"
 
@@ -94,11 +95,7 @@
 
 enum { ACC_TRANSIENT_SYNTHETIC = 0x0080 | 0x1000 };
 
-struct field {
-    const char *class_name, *name, *descriptor;
-};
-
-static const struct field fields[] = {
+static const struct hook_field fields[] = {
     {JUC "FutureTask", TASK_FIELD, "J"},
     {JUC "CompletableFuture", TASK_FIELD, "J"},
     {JUC "ForkJoinTask", TASK_FIELD, "J"},                             // CompletableFuture's stages inherit it
@@ -114,23 +111,6 @@ static const struct field fields[] = {
     {LINKED_QUEUE "$Node", TASK_FIELD, "J"},
     {"java/lang/Thread", BYTECODES_FIELD, "J"},
 };
-
-enum hook_where { AT_ENTRY, AT_RETURN, AT_THROW, BEFORE_CALL, AFTER_CALL };
-
-struct hook {
-    const char *class_name, *method;
-    const char *descriptor; // NULL: any
-    enum hook_where where;
-    const char *snippet;
-    const char *call; // name of the called method, for BEFORE_CALL and AFTER_CALL
-};
-
-// A bracket that is closed however the method is left.
-#define BRACKET(class_name, method, descriptor, opening, closing)                                                      \
-    {class_name, method, descriptor, AT_ENTRY, opening, NULL},                                                         \
-        {class_name, method, descriptor, AT_RETURN, closing, NULL}, {                                                  \
-        class_name, method, descriptor, AT_THROW, closing, NULL                                                        \
-    }
 
 // A wait; how it is left tells whether its time was up, where it has a limit.
 #define WAIT_UNTIL(class_name, method, descriptor, opening, returned, thrown)                                          \
@@ -223,7 +203,7 @@ struct hook {
 #define FORKS_TO(method, descriptor, local)                                                                            \
     FORKS(FJP, method, descriptor,                                                                                     \
           "aload " #local "; dup; " CARRIED(local) "aload 0; " POOL "call forkTo (Ljava/lang/Object;JI)J; ",           \
-          "aload 0; " POOL "call forkedTo (I)V")
+          CARRIED(local) "aload 0; " POOL "call forkedTo (JI)V")
 
 // JDK 25 and later. With the task and what it carries on the stack; closed by spawned.
 #define DELAYED_FORK      JUC "DelayScheduler$ScheduledForkJoinTask"
@@ -417,8 +397,8 @@ static const struct hook hooks[] = {
     FORKS(FJT, "fork", NULL, "aload 0; aload 0; " CARRIED(0) "call fork (Ljava/lang/Object;J)J; ", "call spawned ()V"),
     {FJT, "doExec", NULL, AT_ENTRY,
      "aload 0; " CARRIED(0) STATUS(0) "call forkBegin (JI)J; putfield . " TASK_FIELD " J", NULL},
-    {FJT, "doExec", NULL, AT_RETURN, STATUS(0) "call forkEnd (I)V", NULL},
-    {FJT, "doExec", NULL, AT_THROW, "int -1; call forkEnd (I)V", NULL},
+    {FJT, "doExec", NULL, AT_RETURN, CARRIED(0) STATUS(0) "call forkEnd (JI)V", NULL},
+    {FJT, "doExec", NULL, AT_THROW, "call forkThrew ()V", NULL},
     {FJT, "reinitialize", "()V", AT_ENTRY, "aload 0; lconst_0; putfield . " TASK_FIELD " J", NULL},
     COMPLETES("setDone"),            // 11 to 25
     COMPLETES("trySetThrown"),       // 17 to 25
@@ -652,48 +632,11 @@ static const char *without_fields(const char *snippet, char *text, size_t size) 
 
 // Weaving -------------------------------------------------------------------------------------------------------------
 
-static bool insert_at_calls(struct weaver *weaver, uint16_t method, const struct hook *hook, struct error *error) {
-    const struct call_site *sites;
-    size_t count = weaver_call_sites(weaver, method, &sites);
-    enum insert_where where = hook->where == BEFORE_CALL ? INSERT_BEFORE_BCI : INSERT_AFTER_BCI;
-    for (size_t i = 0; i < count; i++) {
-        if (!utf8_is(sites[i].name, hook->call)) continue;
-        if (!weaver_insert(weaver, method, where, sites[i].bci, hook->snippet, error)) return false;
-    }
-    return true;
-}
-
-static bool insert(struct weaver *weaver, uint16_t method, const struct hook *hook, struct error *error) {
-    switch (hook->where) {
-    case AT_ENTRY:
-        return weaver_insert(weaver, method, INSERT_ENTRY, 0, hook->snippet, error);
-    case AT_RETURN:
-        return weaver_insert(weaver, method, INSERT_BEFORE_RETURN, 0, hook->snippet, error);
-    case AT_THROW:
-        return weaver_catch_all(weaver, method, hook->snippet, error);
-    default:
-        return insert_at_calls(weaver, method, hook, error);
-    }
-}
-
-static void report_failure(const struct hook *hook, const struct error *error) {
-    char method[256], why[ERROR_CAUSE_BYTES];
-    snprintf(method, sizeof method, "%s.%s", hook->class_name, hook->method);
-    registry_skip(method, error_text(error, why, sizeof why));
-}
-
 static void weave_hook(struct weaver *weaver, const struct hook *from_table) {
-    const struct class_file *class = weaver_class(weaver);
     char text[1024];
-    struct hook own = *from_table, *hook = &own;
+    struct hook own = *from_table;
     if (tracer.attached) own.snippet = without_fields(own.snippet, text, sizeof text);
-    for (uint16_t m = 0; m < class->method_count; m++) {
-        const struct class_method *method = &class->methods[m];
-        if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
-        if (hook->descriptor && !utf8_is(method->descriptor, hook->descriptor)) continue;
-        struct error error = ERROR_INIT;
-        if (!insert(weaver, m, hook, &error)) report_failure(hook, &error);
-    }
+    hook_weave(weaver, &own);
 }
 
 static bool is_named(jclass class, jfieldID field, const char *wanted) {

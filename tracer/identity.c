@@ -205,7 +205,9 @@ static bool wraps(const char *class_name) {
                                            "java.util.concurrent.StructuredTaskScope",
                                            "java.util.concurrent.ForkJoinPool$InvokeAnyTask",
                                            "java.util.concurrent.CompletableFuture$",
-                                           "java.util.concurrent.DelayScheduler$"}; // 25: a Runnable or a Callable
+                                           "java.util.concurrent.DelayScheduler$", // 25: a Runnable or a Callable
+                                           "akka.actor.typed.",
+                                           "org.apache.pekko.actor.typed."}; // behaviours
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
     }
@@ -245,11 +247,25 @@ bool identity_runs_inline(JNIEnv *jni, jobject executor) {
 static jfieldID payload_of(JNIEnv *jni, jclass wrapper, jfieldID other) {
     static const struct {
         const char *name, *descriptor;
-    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},        {"callable", "Ljava/util/concurrent/Callable;"},
-                  {"task", "Ljava/util/concurrent/Callable;"}, {"fn", "Ljava/util/function/Supplier;"},
-                  {"fn", "Ljava/util/function/Function;"},     {"fn", "Ljava/util/function/BiFunction;"},
-                  {"fn", "Ljava/util/function/Consumer;"},     {"fn", "Ljava/lang/Runnable;"},
-                  {"fn", "Ljava/util/function/BiConsumer;"}};
+    } fields[] = {{"runnable", "Ljava/lang/Runnable;"},
+                  {"callable", "Ljava/util/concurrent/Callable;"},
+                  {"task", "Ljava/util/concurrent/Callable;"},
+                  {"fn", "Ljava/util/function/Supplier;"},
+                  {"fn", "Ljava/util/function/Function;"},
+                  {"fn", "Ljava/util/function/BiFunction;"},
+                  {"fn", "Ljava/util/function/Consumer;"},
+                  {"fn", "Ljava/lang/Runnable;"},
+                  {"fn", "Ljava/util/function/BiConsumer;"},
+                  {"nestedBehavior", "Lakka/actor/typed/Behavior;"},
+                  {"nestedBehavior", "Lorg/apache/pekko/actor/typed/Behavior;"},
+                  {"onMessage", "Lscala/Function2;"},
+                  {"onMessage", "Lscala/Function1;"},
+                  {"onMessage$1", "Lakka/japi/function/Function2;"},
+                  {"onMessage$1", "Lorg/apache/pekko/japi/function/Function2;"},
+                  {"arg$1", "Lakka/japi/function/Function2;"},
+                  {"arg$1", "Lakka/japi/function/Function;"},
+                  {"arg$1", "Lorg/apache/pekko/japi/function/Function2;"},
+                  {"arg$1", "Lorg/apache/pekko/japi/function/Function;"}};
     jfieldID field = NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !field; i++) {
         field = identity_field(jni, wrapper, fields[i].name, fields[i].descriptor);
@@ -320,6 +336,56 @@ static const struct class_at_hand *class_of(JNIEnv *jni, struct thread_state *st
 
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object) {
     return object ? class_of(jni, state, object)->id : 0;
+}
+
+uint32_t identity_class_number(jclass class) {
+    return (uint32_t)class_tag(class);
+}
+
+static bool has_signature(jclass class, const char *package, const char *name) {
+    char *signature = NULL;
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE) return false;
+    size_t length = strlen(package);
+    bool has = strncmp(signature + 1, package, length) == 0 && strcmp(signature + 1 + length, name) == 0;
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
+    return has;
+}
+
+static bool implements_itself(JNIEnv *jni, jclass class, const char *const *packages, const char *name) {
+    jint count = 0;
+    jclass *interfaces = NULL;
+    bool does = false;
+    if ((*tracer.jvmti)->GetImplementedInterfaces(tracer.jvmti, class, &count, &interfaces) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < count; i++) {
+        for (const char *const *package = packages; *package; package++)
+            does |= has_signature(interfaces[i], *package, name);
+        (*jni)->DeleteLocalRef(jni, interfaces[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)interfaces);
+    return does;
+}
+
+bool identity_implements(JNIEnv *jni, jclass class, const char *const *packages, const char *name) {
+    bool does = false;
+    for (jclass at = (*jni)->NewLocalRef(jni, class), super; at && !does; at = super) {
+        does = implements_itself(jni, at, packages, name);
+        super = (*jni)->GetSuperclass(jni, at);
+        (*jni)->DeleteLocalRef(jni, at);
+    }
+    return does;
+}
+
+uint32_t identity_innermost_class(JNIEnv *jni, struct thread_state *state, jobject object) {
+    enum { DEEPEST = 8 };
+    const struct class_at_hand *class = class_of(jni, state, object);
+    for (int depth = 0; depth < DEEPEST && class->payload; depth++) {
+        jobject wrapped = payload_in(jni, class, object);
+        if (!wrapped) break;
+        object = wrapped;
+        class = class_of(jni, state, object);
+    }
+    return class->id;
 }
 
 struct object_class identity_class_and_carrier(JNIEnv *jni, struct thread_state *state, jobject object) {

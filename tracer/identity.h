@@ -23,12 +23,13 @@ jfieldID identity_field(JNIEnv *jni, jclass class, const char *name, const char 
 // site of its hand-over; of a ForkJoinTask also whether its id was reserved before anyone handed it over, so that its
 // creation is yet to be recorded; and of both whether its body has begun. Who hands a ForkJoinTask over after that
 // hands over another task (akka's mailboxes run again and again).
-#define CARRIED_ID       (((uint64_t)1 << 40) - 1)
-#define CARRIED_SITE_AT  40
-#define CARRIED_SITE_MAX (((uint64_t)1 << 21) - 1)
-#define CARRIED_RESERVED ((uint64_t)1 << 61)
-#define CARRIED_BEGUN    ((uint64_t)1 << 62)
-#define CARRIED_STANDS   ((uint64_t)1 << 63) // it got its id since it was awaited when recording began (under_way.h)
+#define CARRIED_ID         (((uint64_t)1 << 40) - 1)
+#define CARRIED_SITE_AT    40
+#define CARRIED_SITE_MAX   (((uint64_t)1 << 20) - 1)
+#define CARRIED_SCHEDULING ((uint64_t)1 << 60) // no task, but a library's scheduling (an actor's mailbox)
+#define CARRIED_RESERVED   ((uint64_t)1 << 61)
+#define CARRIED_BEGUN      ((uint64_t)1 << 62)
+#define CARRIED_STANDS     ((uint64_t)1 << 63) // it got its id since it was awaited when recording began (under_way.h)
 
 // Whether an exception says that a wait's time was up.
 bool identity_is_timeout(JNIEnv *jni, jobject exception);
@@ -91,6 +92,15 @@ void identity_set_thread(jobject thread, uint64_t id);
 // Id in the trace of an object's class; for a lambda named after the method that holds its body. 0 for null. Some 20 ns
 // for a class that the thread met lately, else a tag's 50 to 90 ns.
 uint32_t identity_class(JNIEnv *jni, struct thread_state *state, jobject object);
+
+uint32_t identity_class_number(jclass class); // a tag's cost
+
+// Whether the class, or one that it extends, names such an interface ("/actor/AutoReceivedMessage;") of one of the
+// packages, of which NULL is the last. Cold.
+bool identity_implements(JNIEnv *jni, jclass class, const char *const *packages, const char *name);
+
+// The same of what it wraps, however often that is wrapped.
+uint32_t identity_innermost_class(JNIEnv *jni, struct thread_state *state, jobject object);
 
 // The same, and what of the carriers it is; for null CARRIER_OTHER.
 struct object_class {

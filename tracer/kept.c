@@ -15,10 +15,10 @@ bool kept_init(JavaVM *vm) {
 
 uint64_t kept_get(jobject object) {
     jlong number = 0;
-    if (object) (*env)->GetTag(env, object, &number);
+    if (env && object) (*env)->GetTag(env, object, &number);
     return (uint64_t)number;
 }
 
 void kept_set(jobject object, uint64_t number) {
-    if (object) (*env)->SetTag(env, object, (jlong)number);
+    if (env && object) (*env)->SetTag(env, object, (jlong)number);
 }

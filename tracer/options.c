@@ -115,7 +115,10 @@ static bool parse_without(const char *value, struct options *options, struct err
     if (strcmp(value, "gc") == 0) return options->without_gc = true;
     if (strcmp(value, "samples") == 0) return options->without_samples = true;
     if (strcmp(value, "calling-contexts") == 0) return options->without_calling_contexts = true;
-    return error_set(error, STATUS_USAGE, "option without=%s: expected locks, gc, samples or calling-contexts", value);
+    if (strcmp(value, "cycles") == 0) return options->without_cycles = true;
+    if (strcmp(value, "actors") == 0) return options->without_actors = true;
+    return error_set(error, STATUS_USAGE,
+                     "option without=%s: expected locks, gc, samples, calling-contexts, cycles or actors", value);
 }
 
 static bool parse_clock(const char *value, struct options *options, struct error *error) {

@@ -6,7 +6,8 @@
 //   executor=LINE     a method of an executor that is none of the JDK's (executors.h); repeatable
 //   library=GLOB      more classes that spawn for others: a spawn's site is what called them; repeatable
 //   min-duration=NS   functions that are shorter are left out
-//   without=KIND      locks, gc, samples or calling-contexts are not recorded; repeatable
+//   without=KIND      locks, gc, samples, calling-contexts, cycles (what threads compute) or actors are not recorded;
+//                     repeatable
 //   memory=BYTES      that all threads' buffers may take together
 //   clock=NAME        counter (the processor's, where it is sound; default) or monotonic
 //   rotate-size=BYTES, rotate-time=NS   the recording goes on in another file when one is so large, or so old
@@ -42,6 +43,7 @@ struct options {
     uint64_t memory_bytes; // 0: no limit
     struct rotation_rules rotation;
     bool without_locks, without_gc, without_samples, without_calling_contexts, monotonic;
+    bool without_cycles, without_actors;
     bool bytecodes;
     bool claim, children;
 };

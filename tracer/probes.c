@@ -5,6 +5,7 @@
 // The task stack tells wrappers apart from tasks: beginning the task that is on top already, or a body inside a
 // submitted task, only nests. The spawn stack tells a pool's own thread start, or an executor inside an executor, from
 // a hand-over of the program's: only the outermost hand-over of one task is recorded.
+#include "tracer/bodies.h"
 #include "tracer/calling.h"
 #include "tracer/container.h"
 #include "tracer/due.h"
@@ -248,12 +249,16 @@ static void end_spawn(enum spawn_outcome outcome) {
     }
 }
 
-// Gives the task's id, or 0 if it is being handed over already.
+static bool is_scheduling(JNIEnv *jni, jobject task, enum carrier carrier) {
+    return carrier == CARRIER_FORK_JOIN_TASK && identity_get_carried(jni, task) & CARRIED_SCHEDULING;
+}
+
+// Gives the task's id, or 0 if it is being handed over already, or none.
 static uint64_t open_spawn_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class,
                               uint32_t pool) {
     uint64_t id = task ? identity_carried_by(jni, task, class.carrier) : 0;
     uint64_t known = id || !task || state->spawns == 0 ? id : identity_last_pending(task);
-    bool inner = !task || (known && being_spawned(state, known));
+    bool inner = !task || (known && being_spawned(state, known)) || is_scheduling(jni, task, class.carrier);
     if (!inner) id = task_of(jni, state, task, class, id, pool);
     push_spawn(state, inner ? 0 : id);
     return inner ? 0 : id;
@@ -386,43 +391,6 @@ PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject exe
 
 // Execution ---------------------------------------------------------------------------------------------------------
 
-static struct task_frame *top(struct thread_state *state) {
-    return state->tasks > 0 && state->tasks <= state->task_capacity ? &state->task[state->tasks - 1] : NULL;
-}
-
-static void begin(struct thread_state *state, uint64_t task, unsigned kind) {
-    struct task_frame *frame = top(state);
-    if (task == 0 || (frame && frame->task == task)) {
-        if (frame) frame->nested++;
-        return;
-    }
-    if (!thread_state_enter(state, task)) return;
-    calling_executed(state, task);
-    record_boundary(state, kind, task, 0);
-}
-
-// What is asked to run, but is done already: nothing begins.
-static void begin_nothing(struct thread_state *state) {
-    thread_state_enter(state, 0);
-}
-
-static void close_top(struct thread_state *state, const struct task_frame *frame) {
-    if (state->wants || state->hold_count) resources_task_ends(state);
-    if (frame->task) record_boundary(state, EVENT_TASK_END, frame->task, frame->outcome);
-    thread_state_leave(state);
-}
-
-static void end(struct thread_state *state) {
-    struct task_frame *frame = top(state);
-    if (!frame) {
-        if (state->tasks > 0) state->tasks--;
-    } else if (frame->nested) {
-        frame->nested--;
-    } else {
-        close_top(state, frame);
-    }
-}
-
 static enum task_outcome outcome_of(jint future_task_state) {
     enum {
         NORMAL = 2,
@@ -438,7 +406,7 @@ PROBE(void, start)(JNIEnv *jni, jclass helper, jlong carried) {
     if (!state) return;
     uint64_t task = (uint64_t)carried & CARRIED_ID;
     if (!task && tracer.attached && state->tasks == 0) task = task_id_new(state); // handed over before the tracer came
-    begin(state, task, EVENT_TASK_START);
+    bodies_begin(state, task, EVENT_TASK_START);
 }
 
 // A FutureTask calls its callable. Gives what it is to carry: whether it began goes with it, since a run() that has
@@ -450,7 +418,7 @@ PROBE(jlong, futureBegins)(JNIEnv *jni, jclass helper, jobject future, jlong car
     uint64_t task = (uint64_t)carried & CARRIED_ID;
     if (!task) task = identity_begin(future);
     if (!task && state->tasks == 0 && (tracer.attached || state->worker)) task = task_id_new(state);
-    begin(state, task, EVENT_TASK_START);
+    bodies_begin(state, task, EVENT_TASK_START);
     return (jlong)((uint64_t)carried | task | CARRIED_BEGUN);
 }
 
@@ -461,42 +429,43 @@ static void note_outcome(struct task_frame *frame, enum task_outcome outcome) {
 PROBE(void, end)(JNIEnv *jni, jclass helper, jint future_task_state) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    note_outcome(top(state), outcome_of(future_task_state));
-    end(state);
+    note_outcome(bodies_top(state), outcome_of(future_task_state));
+    bodies_end(state);
 }
 
 // Its run() is over; another thread's, or one that it called itself, may have come to nothing before.
 PROBE(void, futureEnds)(JNIEnv *jni, jclass helper, jlong carried, jint future_task_state) {
     PROBED struct thread_state *state = (uint64_t)carried & CARRIED_BEGUN ? probe_begin() : NULL;
-    struct task_frame *frame = state ? top(state) : NULL;
+    struct task_frame *frame = state ? bodies_top(state) : NULL;
     uint64_t task = (uint64_t)carried & CARRIED_ID;
     bool others = frame && (task ? frame->task != task : frame->nested == 0);
     if (!state || others) return;
     note_outcome(frame, outcome_of(future_task_state));
-    end(state);
+    bodies_end(state);
 }
 
 // A stage's future is completed by an exception: within its body, by what that threw.
 PROBE(void, threw)(JNIEnv *jni, jclass helper, jlong task) {
     PROBED struct thread_state *state = task ? probe_begin() : NULL;
-    struct task_frame *frame = state ? top(state) : NULL;
+    struct task_frame *frame = state ? bodies_top(state) : NULL;
     if (frame && frame->task == ((uint64_t)task & CARRIED_ID)) frame->outcome = TASK_THREW;
 }
 
 // `taken`: the id that came with it; 0: none. Of no task the call of its run() throws.
 static void start_object(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t taken) {
     if (!task) {
-        begin_nothing(state);
+        bodies_begin_nothing(state);
         return;
     }
     enum carrier carrier = identity_carrier(jni, task);
-    uint64_t id = identity_carried_by(jni, task, carrier);
-    if (!id) id = taken ? taken : identity_begin(task);
-    if (!id) id = task_id_new(state); // handed over before the tracer came
-    if (identity_is_done(jni, task, carrier))
-        begin_nothing(state);
+    bool scheduling = is_scheduling(jni, task, carrier);
+    uint64_t id = scheduling ? 0 : identity_carried_by(jni, task, carrier);
+    if (!id && !scheduling) id = taken ? taken : identity_begin(task);
+    if (!id && !scheduling) id = task_id_new(state); // handed over before the tracer came
+    if (scheduling || identity_is_done(jni, task, carrier))
+        bodies_begin_nothing(state);
     else
-        begin(state, id, EVENT_TASK_START);
+        bodies_begin(state, id, EVENT_TASK_START);
 }
 
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
@@ -514,19 +483,12 @@ PROBE(void, startHanded)(JNIEnv *jni, jclass helper, jobject task) {
 
 PROBE(void, endObject)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) end(state);
-}
-
-// An exception leaves the innermost body; what was only nested in a task is no outcome of it.
-static void end_by_exception(struct thread_state *state) {
-    struct task_frame *frame = top(state);
-    if (frame && frame->nested == 0) frame->outcome = TASK_THREW;
-    end(state);
+    if (state) bodies_end(state);
 }
 
 PROBE(void, threwObject)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) end_by_exception(state);
+    if (state) bodies_end_by_exception(state);
 }
 
 // A body whose class is a task's by its type. Inside a submitted task it is that task's, or nested in it; only a thread
@@ -534,20 +496,20 @@ PROBE(void, threwObject)(JNIEnv *jni, jclass helper) {
 PROBE(void, bodyBegin)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    struct task_frame *frame = top(state);
+    struct task_frame *frame = bodies_top(state);
     bool own_thread = !state->worker && (!frame || (frame->task == state->run_task && state->tasks == 1));
     uint64_t id = own_thread && !(*jni)->IsInstanceOf(jni, task, tracer.thread_class) ? identity_begin(task) : 0;
-    begin(state, id, EVENT_TASK_START);
+    bodies_begin(state, id, EVENT_TASK_START);
 }
 
 PROBE(void, bodyEnd)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) end(state);
+    if (state) bodies_end(state);
 }
 
 PROBE(void, bodyThrew)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
-    if (state) end_by_exception(state);
+    if (state) bodies_end_by_exception(state);
 }
 
 // Lambdas and hidden classes have no class file that could be woven, so whoever runs a body has the call woven as well:
@@ -557,7 +519,7 @@ PROBE(void, bodyThrew)(JNIEnv *jni, jclass helper) {
 PROBE(void, runnerEnter)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    const struct task_frame *frame = top(state);
+    const struct task_frame *frame = bodies_top(state);
     if (state->runners < RUNNER_STACK)
         state->runner[state->runners] = (struct runner_mark){state->tasks, frame ? frame->nested : 0};
     state->runners++;
@@ -568,13 +530,13 @@ static void end_what_was_run(struct thread_state *state) {
     struct runner_mark mark = state->runner[state->runners - 1];
     struct task_frame *frame;
     while (state->tasks > mark.tasks) {
-        if ((frame = top(state))) {
+        if ((frame = bodies_top(state))) {
             frame->nested = 0;
             frame->outcome = TASK_THREW;
         }
-        end(state);
+        bodies_end(state);
     }
-    frame = state->tasks == mark.tasks ? top(state) : NULL;
+    frame = state->tasks == mark.tasks ? bodies_top(state) : NULL;
     if (frame && frame->nested > mark.nested) frame->nested = mark.nested;
 }
 
@@ -783,14 +745,14 @@ static uint32_t scala_site(JNIEnv *jni, struct thread_state *state, jobject task
 // the site that the whole tree of forks began at.
 static uint32_t site_of_fork(JNIEnv *jni, struct thread_state *state, jobject task) {
     uint32_t site = site_of_spawn(jni, state);
-    const struct task_frame *frame = top(state);
+    const struct task_frame *frame = bodies_top(state);
     if (!site) site = scala_site(jni, state, task);
     return site || !frame ? site : frame->forked_from;
 }
 
 static uint64_t open_fork(JNIEnv *jni, struct thread_state *state, jobject task, uint64_t carried, uint32_t pool) {
     uint64_t id = carried & CARRIED_BEGUN ? 0 : carried & CARRIED_ID;
-    if (id && being_spawned(state, id)) {
+    if (carried & CARRIED_SCHEDULING || (id && being_spawned(state, id))) {
         push_spawn(state, 0);
         return carried;
     }
@@ -808,7 +770,7 @@ PROBE(jlong, fork)(JNIEnv *jni, jclass helper, jobject task, jlong carried) {
     return (jlong)open_fork(jni, state, task, (uint64_t)carried, pool);
 }
 
-PROBE(jlong, forkTo)(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint pool) {
+PROBE(jlong, taskForks)(JNIEnv *jni, jclass helper, jobject task, jlong carried, jint pool) {
     PROBED struct thread_state *state = pool && task ? probe_begin() : NULL;
     return state ? (jlong)open_fork(jni, state, task, (uint64_t)carried, (uint32_t)pool) : carried;
 }
@@ -828,24 +790,24 @@ PROBE(jlong, forkDelayed)(JNIEnv *jni, jclass helper, jobject task, jlong carrie
     return (jlong)carries;
 }
 
-PROBE(void, forkedTo)(JNIEnv *jni, jclass helper, jint pool) {
+PROBE(void, taskForked)(JNIEnv *jni, jclass helper, jint pool) {
     if (pool) end_spawn(SPAWN_ACCEPTED);
 }
 
 // What was under way on a ForkJoinPool's worker when recording began ends unseen, at the latest where the worker begins
 // its next task.
 static void close_begun_before(struct thread_state *state) {
-    struct task_frame *frame = top(state);
+    struct task_frame *frame = bodies_top(state);
     if (!frame || !frame->begun_before || !state->worker_pool || state->wait_depth > 0) return;
     frame->nested = 0;
-    end(state);
+    bodies_end(state);
 }
 
-PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
+PROBE(jlong, taskBegins)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return carried;
     if (status < 0) { // it is done already, and won't be executed
-        begin_nothing(state);
+        bodies_begin_nothing(state);
         return carried;
     }
     uint64_t id = carried & (jlong)CARRIED_BEGUN ? 0 : (uint64_t)carried & CARRIED_ID;
@@ -854,7 +816,7 @@ PROBE(jlong, forkBegin)(JNIEnv *jni, jclass helper, jlong carried, jint status) 
         id = task_id_new(state); // handed over before the tracer came
         carried = (jlong)id;
     }
-    const struct task_frame *around = top(state);
+    const struct task_frame *around = bodies_top(state);
     uint32_t inherited = around ? around->forked_from : 0;
     struct task_frame *frame = thread_state_enter(state, id);
     if (frame)
@@ -878,15 +840,23 @@ static enum task_outcome outcome_of_fork(JNIEnv *jni, uint32_t status) {
     return status & (identity_forks_have_aux() ? ABNORMAL : ABNORMAL_11) ? TASK_CANCELLED : TASK_RETURNED;
 }
 
-PROBE(void, forkEnd)(JNIEnv *jni, jclass helper, jint status) {
+static void end_fork(JNIEnv *jni, jint status) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    struct task_frame *frame = top(state);
+    struct task_frame *frame = bodies_top(state);
     if (frame) {
         frame->nested = 0;
         note_outcome(frame, outcome_of_fork(jni, (uint32_t)status));
     }
-    end(state);
+    bodies_end(state);
+}
+
+PROBE(void, taskEnds)(JNIEnv *jni, jclass helper, jint status) {
+    end_fork(jni, status);
+}
+
+PROBE(void, forkThrew)(JNIEnv *jni, jclass helper) {
+    end_fork(jni, -1);
 }
 
 PROBE(void, forkResult)(JNIEnv *jni, jclass helper, jlong carried, jint status) {
@@ -1018,12 +988,12 @@ PROBE(void, awake)(JNIEnv *jni, jclass helper, jint result, jint mask, jint reti
 
 static void close_tasks(struct thread_state *state, bool threw) {
     while (state->tasks > 0) {
-        struct task_frame *frame = top(state);
+        struct task_frame *frame = bodies_top(state);
         if (frame) {
             frame->nested = 0;
             if (threw && !frame->begun_before) frame->outcome = TASK_THREW;
         }
-        end(state);
+        bodies_end(state);
     }
 }
 
@@ -1129,14 +1099,14 @@ PROBE(void, timerRuns)(JNIEnv *jni, jclass helper, jobject task, jlong period) {
     record1(state, EVENT_BUSY, state->idle_pool);
     uint32_t site;
     uint64_t id = identity_take_pending(task, &site);
-    begin(state, id ? id : task_id_new(state), EVENT_TASK_START);
+    bodies_begin(state, id ? id : task_id_new(state), EVENT_TASK_START);
     if (period != 0) hand_over_next(jni, state, task, period, site);
 }
 
 PROBE(void, timerRan)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    end(state);
+    bodies_end(state);
     become_idle(state, state->idle_pool);
 }
 
@@ -1243,5 +1213,5 @@ PROBE(void, show)(JNIEnv *jni, jclass helper) {
 PROBE(void, mainBegin)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->tasks > 0) return;
-    begin(state, state->run_task, EVENT_MAIN_BEGIN);
+    bodies_begin(state, state->run_task, EVENT_MAIN_BEGIN);
 }

@@ -62,6 +62,8 @@ static struct known_pools pools;
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table running = {.lets_go = true, .entry_size = sizeof(uint64_t)};
+static struct table actors = {
+    .lets_go = true, .entry_size = sizeof(struct trace_actor), .string = {AT(trace_actor, name)}, .string_count = 1};
 static struct table queued = {.lets_go = true, .entry_size = sizeof(struct trace_queued)};
 static struct table skips = {.content = sizeof(struct trace_skip),
                              .entry_size = sizeof(struct trace_skip),
@@ -275,6 +277,14 @@ void registry_running(uint64_t task) {
     append(&running, &task);
 }
 
+void registry_actor(const struct trace_actor *actor) {
+    enum { WAITING_MOST = 1 << 16 };
+    pthread_mutex_lock(&lock);
+    bool room = actors.count - actors.gone < WAITING_MOST;
+    pthread_mutex_unlock(&lock);
+    if (room) append(&actors, actor);
+}
+
 void registry_queued(const struct trace_queued *task) {
     append(&queued, task);
 }
@@ -320,6 +330,7 @@ void registry_restart(void) {
     pass_over(&threads);
     pass_over(&running);
     pass_over(&queued);
+    pass_over(&actors);
     pass_over(&calling_samples);
     calling_left_out = 0;
     skips.count = 0;
@@ -481,6 +492,13 @@ static bool write_queued(struct trace_writer *writer, uint32_t first, const void
     return good;
 }
 
+static bool write_actors(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    (void)first;
+    bool good = trace_write_actors(writer, entries, count);
+    for (size_t i = 0; i < count; i++) let_go(&actors, (char *)entries + i * sizeof(struct trace_actor));
+    return good;
+}
+
 static const struct {
     struct table *table;
     write_entries *write;
@@ -490,6 +508,7 @@ static const struct {
            {&threads, write_threads},
            {&running, write_running},
            {&queued, write_queued},
+           {&actors, write_actors},
            {&frames, write_frames},
            {&calling_contexts, write_calling_contexts},
            {&calling_samples, write_calling_samples}};

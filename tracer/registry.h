@@ -41,6 +41,9 @@ void registry_repeat(void);
 // What is known of a resource, by its slot (resources.h); replaces what was known before.
 void registry_resource(uint32_t slot, const struct trace_resource *resource);
 
+// How an actor is called. What waits to be written is bounded: what is too much goes without.
+void registry_actor(const struct trace_actor *actor);
+
 // A task that had begun before recording did.
 void registry_running(uint64_t task);
 

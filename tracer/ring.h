@@ -29,15 +29,15 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_DEFAULT_RECORDS 262144u // a half; twice 4 MiB a thread, of which only what is used is ever touched
+#define RING_DEFAULT_RECORDS 524288u // a half; twice 8 MiB a thread, of which only what is used is ever touched
 #define RING_LEAST_RECORDS   16u
 #define RING_MOST_RECORDS    (1u << 24)
 #define RING_KEPT_BYTES      65536u
 #define RING_BURST_RECORDS   65536u // how much at a time a half is used in a burst
-#define RING_QUIET_RECORDS   4096u // how much at a time a half is used, until a producer is seen to be quiet
-#define RING_FETCHED_AHEAD   32u   // records, of four to a cache line
-#define RING_OPERAND_BITS    56    // of a first operand; ids stay far below
-#define RING_TIMED           254   // kind of what is no event, but what a probe measured (cost_meter.h); three operands
+#define RING_QUIET_RECORDS   4096u  // how much at a time a half is used, until a producer is seen to be quiet
+#define RING_FETCHED_AHEAD   32u    // records, of four to a cache line
+#define RING_OPERAND_BITS    56     // of a first operand; ids stay far below
+#define RING_TIMED           254 // kind of what is no event, but what a probe measured (cost_meter.h); three operands
 
 // Whose a half is, where it is not sealed with a count of records.
 #define RING_FREE    0u               // nobody's: the producer may take it

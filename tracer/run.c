@@ -5,6 +5,7 @@
 #include "tracer/calibration.h"
 #include "tracer/container.h"
 #include "tracer/identity.h"
+#include "tracer/kept.h"
 #include "tracer/locks.h"
 #include "tracer/lookup.h"
 #include "tracer/pool_tags.h"
@@ -112,8 +113,8 @@ static struct trace_header describe_run(void) {
         .start_unix_ns = clock_ns(CLOCK_REALTIME),
         .cores = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
         .pid = (uint32_t)getpid(),
-        .cycle_unit = found.meter.unit,
-        .cycle_source = found.meter.source,
+        .cycle_unit = tracer.options.without_cycles ? NULL : found.meter.unit,
+        .cycle_source = tracer.options.without_cycles ? NULL : found.meter.source,
         .clock_skew_ns = found.skew_ticks < 0 ? -1 : (int64_t)((double)found.skew_ticks * 1e9 / ticks_per_s),
         .origin = "recorded",
     };
@@ -238,6 +239,7 @@ bool run_ask(JavaVM *vm, struct error *error) {
         return error_set(error, STATUS_FAILED, "the JVM has no interface for tools (JVMTI 1.2)");
     }
     if (!ask_for_capabilities(error)) return false;
+    kept_init(vm); // without it nothing is told of such libraries' actors
     if (!pool_tags_init(vm))
         return error_set(error, STATUS_FAILED, "the JVM refuses to tell of pools that it collects");
     locks_ask(vm);

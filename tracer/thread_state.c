@@ -159,13 +159,6 @@ void thread_states_drop(void) {
     pthread_mutex_unlock(&lock);
 }
 
-// A carrier's ring serves all that it carries. Memory that is never reached costs nothing.
-static uint32_t records_of_ring(const struct thread_state *state) {
-    enum { CARRIERS_SHARE = 2 };
-    uint32_t records = tracer.options.buffer_records;
-    return state->is_carrier && records <= RING_MOST_RECORDS / CARRIERS_SHARE ? records * CARRIERS_SHARE : records;
-}
-
 struct thread_state *thread_state_new(JNIEnv *jni, jthread jvm_thread) {
     struct platform_thread *thread = calloc(1, sizeof *thread);
     if (!thread) return NULL;
@@ -173,7 +166,7 @@ struct thread_state *thread_state_new(JNIEnv *jni, jthread jvm_thread) {
     state->native = &thread->native;
     state->session = atomic_load_explicit(&tracer.session, memory_order_relaxed);
     state->thread = register_thread(jni, jvm_thread, &state->is_carrier);
-    state->channel = state->thread ? drainer_open(state->thread, records_of_ring(state)) : NULL;
+    state->channel = state->thread ? drainer_open(state->thread, tracer.options.buffer_records) : NULL;
     if (state->channel) return state;
     free(state);
     return NULL;
@@ -228,7 +221,8 @@ static void make_own(void) {
     if (!state) return;
     pthread_once(&once, make_exit_key);
     pthread_setspecific(exit_key, state);
-    cpu_meter_open(&state->native->meter);
+    state->native->meter.closed = tracer.options.without_cycles;
+    if (!tracer.options.without_cycles) cpu_meter_open(&state->native->meter);
     probe_timer_init(&state->native->timer, state->thread, &state->native->meter);
     if (tracer.attached) {
         cpu_meter_delays_from_here(&state->native->meter);

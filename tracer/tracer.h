@@ -49,6 +49,7 @@ struct time_limit {
 // A body under way, and what it interrupts: a thread that helps runs one inside a wait.
 struct task_frame {
     uint64_t task;           // 0: folded into the one below
+    uint64_t actor;          // whose message it is, or, as `task`, that is initialised; 0: it is a task
     uint64_t awaiting;       // the thread's, before it
     struct time_limit limit; // ...
     uint32_t wait_depth;     // ...
@@ -56,7 +57,7 @@ struct task_frame {
     uint32_t forked_from;    // site of the task's own fork; 0: unknown
     bool begun_before;       // under way when recording began: nobody tells when it ends (running.h)
     uint32_t nested;         // begins of the same task (wrappers, recursion) or of bodies folded into it, not yet ended
-    uint32_t outcome;        // enum task_outcome so far
+    uint32_t outcome;        // enum task_outcome so far; of a message enum message_outcome, else init_operand
 };
 
 // How many bodies were open when a method that runs tasks was entered: what it began is above.
@@ -87,6 +88,18 @@ struct future_in_making {
     uint32_t function; // class of the program's function
     uint32_t depth;    // of the library's methods
     bool promised;     // the task's promise was made
+};
+
+// What the thread is about to send (tracer/actors.h).
+struct sending {
+    uint64_t passed_on;   // message that a router got: the next that is sent is that; 0: none
+    uint64_t dropped;     // comes to a queue that may drop it; 0: none
+    uint8_t origin;       // enum message_origin of what is sent now
+    uint8_t copying;      // depth of what sends a message to several
+    bool first;           // ... the next one is the message itself, all others are copies
+    bool asks;            // the next one asks
+    uint64_t made;        // actor that was made last
+    uint64_t initialised; // ... whose instance was
 };
 
 // An executor that the thread met lately.
@@ -180,6 +193,7 @@ struct thread_state {
     bool sleeps_shared;             // of its sleep: there may be more who are released at once
     uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
     struct future_in_making future;
+    struct sending sending;
     uint32_t entered; // monitor that it has just waited for and got; 0: none
     struct hold hold[HOLDS];
     struct taken_lately taken_lately[TAKEN_LATELY];

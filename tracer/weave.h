@@ -124,7 +124,9 @@ enum insert_where {
 //   class                                   push the class itself (class files of version 49 and later)
 //   int K                                   push a constant (shortest form)
 //   call NAME DESCRIPTOR                    invokestatic HELPER.NAME, HELPER being weaver_helper's class
-//   static OWNER NAME DESCRIPTOR            invokestatic OWNER.NAME
+//   static OWNER NAME DESCRIPTOR            invokestatic OWNER.NAME; OWNER '.' is the class itself
+//   virtual OWNER NAME DESCRIPTOR | interface OWNER NAME DESCRIPTOR      invokevirtual, invokeinterface
+//   instanceof CLASS | checkcast CLASS
 //   getfield OWNER NAME DESCRIPTOR | putfield OWNER NAME DESCRIPTOR      OWNER '.' is the class itself
 // It must leave the stack as it found it; the weaver checks stack effects and grows max_stack. On the stack it finds:
 // on entry nothing, before a return the value to be returned, at a bci whatever the instruction there finds or leaves

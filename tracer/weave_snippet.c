@@ -36,7 +36,11 @@ enum opcode {
     OP_I2L = 133,
     OP_GETFIELD = 180,
     OP_PUTFIELD = 181,
+    OP_INVOKEVIRTUAL = 182,
     OP_INVOKESTATIC = 184,
+    OP_INVOKEINTERFACE = 185,
+    OP_CHECKCAST = 192,
+    OP_INSTANCEOF = 193,
     OP_WIDE = 196,
 };
 
@@ -220,38 +224,56 @@ static void assemble_class(struct assembly *assembly) {
     write_indexed(assembly, OP_LDC_W, index);
 }
 
-static void pop_parameters(struct assembly *assembly, struct word descriptor, size_t result) {
+// Returns how many slots they took.
+static unsigned pop_parameters(struct assembly *assembly, struct word descriptor, size_t result) {
     char kinds[UINT8_MAX];
-    unsigned count = 0;
+    unsigned count = 0, before = assembly->depth;
     for (size_t at = 1; at + 1 < result;) {
         if (count == sizeof kinds) {
             refuse(assembly, "it calls with too many arguments");
-            return;
+            return 0;
         }
         kinds[count++] = kind_of(descriptor.text + at);
         at += descriptor_field_length(descriptor.text + at, descriptor.length - at);
     }
     while (count > 0 && !assembly->why) pop_kind(assembly, kinds[--count]);
+    return before - assembly->depth;
 }
 
-static void assemble_call_of(struct assembly *assembly, struct word owner) {
-    struct word name = next_word(assembly);
+static struct word owner_of(const struct assembly *assembly, struct word owner) {
+    return word_is(owner, ".") ? (struct word){assembly->names->self.bytes, assembly->names->self.length} : owner;
+}
+
+static void assemble_call_of(struct assembly *assembly, uint8_t opcode, struct word named) {
+    const bool interface = opcode == OP_INVOKEINTERFACE;
+    struct word owner = owner_of(assembly, named), name = next_word(assembly);
     size_t result = 0;
     struct word descriptor = next_descriptor(assembly, &result);
     if (assembly->why) return;
-    pop_parameters(assembly, descriptor, result);
+    unsigned slots = pop_parameters(assembly, descriptor, result) + 1; // with the receiver
+    if (opcode != OP_INVOKESTATIC) pop_kind(assembly, 'A');
     if (descriptor.text[result] != 'V') push_kind(assembly, kind_of(descriptor.text + result));
     uint16_t class = tail_class(assembly->tail, owner.text, owner.length);
-    write_indexed(assembly, OP_INVOKESTATIC,
-                  tail_member(assembly->tail, CONSTANT_METHODREF, class, name.text, name.length, descriptor.text,
-                              descriptor.length));
+    write_indexed(assembly, opcode,
+                  tail_member(assembly->tail, interface ? CONSTANT_INTERFACE_METHODREF : CONSTANT_METHODREF, class,
+                              name.text, name.length, descriptor.text, descriptor.length));
+    if (interface) buffer_u2(&assembly->code, (uint16_t)(slots << 8));
+}
+
+// Of an object: whether it is of a class, or that it is.
+static void assemble_type(struct assembly *assembly, uint8_t opcode) {
+    struct word owner = next_word(assembly);
+    if (assembly->why) return;
+    pop_kind(assembly, 'A');
+    push_kind(assembly, opcode == OP_INSTANCEOF ? 'I' : 'A');
+    write_indexed(assembly, opcode, tail_class(assembly->tail, owner.text, owner.length));
 }
 
 static void assemble_field(struct assembly *assembly, uint8_t opcode) {
     struct word owner = next_word(assembly), name = next_word(assembly);
     struct word descriptor = next_descriptor(assembly, NULL);
     if (assembly->why) return;
-    if (word_is(owner, ".")) owner = (struct word){assembly->names->self.bytes, assembly->names->self.length};
+    owner = owner_of(assembly, owner);
     char kind = kind_of(descriptor.text);
     if (opcode == OP_PUTFIELD) pop_kind(assembly, kind);
     pop_kind(assembly, 'A');
@@ -312,9 +334,17 @@ static void assemble_instruction(struct assembly *assembly) {
     struct word name = next_word(assembly);
     if (word_is(name, "call")) {
         const char *helper = assembly->names->helper;
-        assemble_call_of(assembly, (struct word){helper, strlen(helper)});
+        assemble_call_of(assembly, OP_INVOKESTATIC, (struct word){helper, strlen(helper)});
     } else if (word_is(name, "static")) {
-        assemble_call_of(assembly, next_word(assembly));
+        assemble_call_of(assembly, OP_INVOKESTATIC, next_word(assembly));
+    } else if (word_is(name, "virtual")) {
+        assemble_call_of(assembly, OP_INVOKEVIRTUAL, next_word(assembly));
+    } else if (word_is(name, "interface")) {
+        assemble_call_of(assembly, OP_INVOKEINTERFACE, next_word(assembly));
+    } else if (word_is(name, "instanceof")) {
+        assemble_type(assembly, OP_INSTANCEOF);
+    } else if (word_is(name, "checkcast")) {
+        assemble_type(assembly, OP_CHECKCAST);
     } else if (word_is(name, "int")) {
         assemble_constant(assembly);
     } else if (word_is(name, "class")) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/weaving.h"
 
+#include "tracer/actor_hooks.h"
 #include "tracer/bytecodes.h"
 #include "tracer/executors.h"
 #include "tracer/generated.h"
@@ -562,8 +563,9 @@ static void weave(jvmtiEnv *jvmti, JNIEnv *jni, jobject loader, struct subject *
             if (subject->class->methods[m].code_length > 0) weave_function(subject, m);
         }
     }
+    if (loader) actor_hooks_weave(subject->weaver);
     if (loader) executors_weave(tracer.options.executors, subject->weaver);
-    if (!library && is_application(jni, loader)) {
+    if (!library && is_application(jni, loader) && !actor_hooks_schedules(subject->class->name)) {
         bool own = is_own(subject);
         if (own) subject->refers = weaver_refers_to(subject->weaver, what_refers);
         if (own) weave_call_sites(subject);
@@ -583,6 +585,7 @@ static bool is_worthwhile(void) {
 // Classes with hooks use fields that are woven into each other, so to the end all are woven or none.
 static bool concerns(JNIEnv *jni, jobject loader, const char *name, const char *dotted) {
     if ((!loader || is_library(name)) && hooks_concern(name)) return true;
+    if (loader && actor_hooks_concern(name)) return true;
     return is_worthwhile() &&
            (tracer.options.bytecodes || is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
 }
@@ -710,6 +713,8 @@ static jobject loader_of(jclass class) {
 static bool concerns_attached(JNIEnv *jni, jclass class, const char *name, size_t length) {
     char dotted[NAME_BYTES];
     jobject loader = loader_of(class);
+    if (loader && actor_hooks_come_too_late(name, length))
+        registry_skip("actors and their messages", "they are recorded only where the JVM started with the tracer");
     bool concerned = (!loader || is_library(name)) && hooks_concern(name);
     if (!concerned) {
         dotted_name(name, length, dotted, sizeof dotted);

@@ -109,7 +109,8 @@ static void test_what_is_recorded_can_be_chosen(void **state) {
     assert_false(parsed("clock=counter").monotonic);
     assert_refused("min-duration=2us", "option min-duration=2us: expected a number above 0");
     assert_refused("memory=0", "option memory=0: expected a number above 0");
-    assert_refused("without=tasks", "option without=tasks: expected locks, gc, samples or calling-contexts");
+    assert_refused("without=tasks",
+                   "option without=tasks: expected locks, gc, samples, calling-contexts, cycles or actors");
     assert_refused("clock=tsc", "option clock=tsc: expected counter or monotonic");
 }
 
@@ -167,14 +168,37 @@ static void test_executors_of_the_example_are_taken(void **state) {
     assert_true(taken >= 5);
 }
 
+static void test_actors_of_a_library_are_taken(void **state) {
+    struct error error = ERROR_INIT;
+    const struct executor_hook *hook = executor_parse("com.acme.Bus publish * message 2 1", &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->role, EXECUTOR_MESSAGE);
+    assert_int_equal(hook->argument, 2);
+    assert_int_equal(hook->receiver, 1);
+    hook = executor_parse("com.acme.Actor receive (Ljava/lang/Object;)V handle 1", &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->role, EXECUTOR_HANDLE);
+    assert_int_equal(hook->receiver, 0);
+    hook = executor_parse("com.acme.Actor <init> * init", &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->role, EXECUTOR_INIT);
+}
+
 static void test_wrong_executors_are_named(void **state) {
     static const struct {
         const char *line, *expected;
     } cases[] = {
-        {"com.acme.Pool hand *", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]"},
-        {"com.acme.Pool hand * spawn 1 2", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT]"},
+        {"com.acme.Pool hand *", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT [RECEIVER]]"},
+        {"com.acme.Pool hand * message 1 2 3", "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT [RECEIVER]]"},
+        {"com.acme.Pool hand * spawn 1 2", "another argument, see rehype-record(1)"},
+        {"com.acme.Actor tell * message", "another argument, see rehype-record(1)"},
+        {"com.acme.Actor tell * message 0", "another argument, see rehype-record(1)"},
+        {"com.acme.Actor tell * message 1 256", "another argument, see rehype-record(1)"},
+        {"com.acme.Actor tell * handle 1 this", "another argument, see rehype-record(1)"},
+        {"com.acme.Actor <init> * init 1", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * take",
-         "a role: spawn, run, worker, idle, core, maximum, or resource with acquire, release, capacity, name or limit"},
+         "a role: spawn, run, worker, idle, core, maximum, message, handle, init, or resource with acquire, release, "
+         "capacity, name or limit"},
         {"com.acme.Pool hand * spawn", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn 0", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn outer", "another argument, see rehype-record(1)"},
@@ -182,8 +206,8 @@ static void test_wrong_executors_are_named(void **state) {
         {"com.acme.Pool loop * worker outer", "another argument, see rehype-record(1)"}, // it is nested in nothing
         {"com.acme.Pool size ()I core 1", "another argument, see rehype-record(1)"},
         {"com.acme.Pool get * resource take",
-         "a role: spawn, run, worker, idle, core, maximum, or resource with acquire, "
-         "release, capacity, name or limit"},
+         "a role: spawn, run, worker, idle, core, maximum, message, handle, init, or resource with acquire, release, "
+         "capacity, name or limit"},
         {"com.acme.Pool get * resource acquire 0", "another argument, see rehype-record(1)"},
         {"com.acme.Pool put * resource release 1", "another argument, see rehype-record(1)"},
     };
@@ -267,6 +291,7 @@ int main(void) {
         cmocka_unit_test(test_executors_are_built_in),
         cmocka_unit_test(test_executors_are_told),
         cmocka_unit_test(test_executors_of_the_example_are_taken),
+        cmocka_unit_test(test_actors_of_a_library_are_taken),
         cmocka_unit_test(test_wrong_executors_are_named),
         cmocka_unit_test(test_what_is_wrong_is_named),
         cmocka_unit_test(test_globs),

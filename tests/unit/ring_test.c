@@ -392,7 +392,7 @@ static void test_trimmed_ring_is_small(void **state) {
 
 static size_t resident_bytes(const struct ring *of) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 2 * (of->capacity + 1) * sizeof(struct ring_record);
-    unsigned char pages[4096];
+    unsigned char pages[8192];
     size_t count = bytes / page, resident = 0;
     assert_true(count <= sizeof pages);
     assert_int_equal(mincore(of->half[0], count * page, pages), 0);

@@ -644,6 +644,9 @@ static void test_snippets_are_assembled(void **state) {
         {"aload 0; call id ()J; putfield p/O f J", PART(42, 184, 0, FIRST_REF, 181, 0, FIRST_REF + 6)},
         {"aload 0; aload 1; call both (Ljava/lang/Object;[[J)V", PART(42, 43, CALLED)},
         {"static p/O f ()J; lconst_0; ladd; pop2", PART(184, 0, FIRST_REF, 9, 97, 88)},
+        {"aload 0; virtual p/O f ()J; pop2", PART(42, 182, 0, FIRST_REF, 88)},
+        {"aload 0; lconst_0; interface p/I f (J)V", PART(42, 9, 185, 0, FIRST_REF, 3, 0)},
+        {"aload 0; checkcast p/O; instanceof p/I; pop", PART(42, 192, 0, POOL_COUNT + 1, 193, 0, POOL_COUNT + 3, 87)},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weaver *weaver = open_class(&(struct spec){.code = PART(RETURN), .max_locals = 400});
@@ -675,6 +678,10 @@ static void test_snippets_are_refused(void **state) {
         {"pop", "it takes more from the stack than there is"},
         {"dup_x1", "it takes more from the stack than there is"},
         {"swap", "an instruction is unknown"},
+        {"int 1; virtual p/O f ()V", "it takes a value of another type than is on the stack"},
+        {"interface p/I f ()V", "it takes more from the stack than there is"},
+        {"int 1; instanceof p/O; pop", "it takes a value of another type than is on the stack"},
+        {"aload 0; checkcast", "a word is missing"},
         {"int 1; lconst_0; ladd; pop2", "it takes a value of another type than is on the stack"},
         {"int 1 pop", "a ';' is missing"},
         {"int x; pop", "a number is wrong or out of range"},

@@ -6,8 +6,17 @@ package java.lang;
  * natives itself (probes.c says what each records; hooks.c, where each is called). It lives in java.lang because every
  * class loader delegates that package to the boot loader, whatever else it hides.
  */
-public final class Rehype {
+public final class Rehype extends ClassValue<Integer> {
+    private static final Rehype CLASSES = new Rehype(); // a message's class: its number in the trace
+
     private Rehype() {}
+
+    @Override
+    protected Integer computeValue(Class<?> type) {
+        return classNumber(type);
+    }
+
+    private static native int classNumber(Class<?> type);
 
     // Tells which copy of the agent the natives are bound to, and whether they can be yet.
     public static native long agent();
@@ -59,6 +68,49 @@ public final class Rehype {
             queueDrains(queue);
         }
     }
+
+    // Actors (actor_probes.c). What gives a number gives the one to be kept.
+    public static native long actorMade(Object ref, long actor, Object parent, Object path, Object name);
+    public static native void actorStopped(long actor);
+    public static native void actorRestarted(long actor);
+    public static native void initBegins(long actor);
+    public static native void setupBegins();
+    public static native void restarts(Object typedRef);
+    public static native void upkeepBegins(long actor);
+    public static native void upkeepEnds(long actor);
+    public static native void initEnds(Object instance);
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static long sends(long message, long actor, Object content) {
+        int type = content == null ? -1 : CLASSES.get(content.getClass());
+        if (type < 0) {
+            sendsNone();
+            return message;
+        }
+        return messageSent(message, actor, type);
+    }
+
+    private static native void sendsNone();
+
+    private static native long messageSent(long message, long actor, int type);
+    public static native void routes(long message);
+    public static native void sendsFor(int origin);
+    public static native void sendsToSeveral();
+    public static native void sentToSeveral();
+    public static native void asks();
+    public static native void answers(boolean completes, Object content, boolean automatic);
+    public static native void drops(long message);
+    public static native void tellsNobody(Object content, boolean automatic, boolean internal);
+    public static native void mailed(Object message, Object receiver);
+    public static native void opens(Object message, Object receiver);
+    public static native void closes();
+    public static native void closesThrowing();
+    public static native void makes(Object actor);
+    public static native void handles(long message, long actor);
+    public static native long handled(long message);
+    public static native long handlingThrew(long message);
+    public static native void becomes(int outcome);
+    public static native void schedules(Object mailbox);
 
     // Task objects.
     public static native long created(Object task, Object payload);
@@ -283,10 +335,37 @@ public final class Rehype {
     // Fork and join.
     public static native long fork(Object task, long carried);
     public static native long forkDelayed(Object task, long carried);
-    public static native long forkTo(Object task, long carried, int pool);
-    public static native void forkedTo(int pool);
-    public static native long forkBegin(long carried, int status);
-    public static native void forkEnd(int status);
+    private static final long SCHEDULING = 1L << 60; // of what a task carries: it is none (identity.h)
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static long forkTo(Object task, long carried, int pool) {
+        return (carried & SCHEDULING) != 0 ? carried : taskForks(task, carried, pool);
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void forkedTo(long carried, int pool) {
+        if ((carried & SCHEDULING) == 0) {
+            taskForked(pool);
+        }
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static long forkBegin(long carried, int status) {
+        return (carried & SCHEDULING) != 0 ? carried : taskBegins(carried, status);
+    }
+
+    @jdk.internal.vm.annotation.ForceInline
+    public static void forkEnd(long carried, int status) {
+        if ((carried & SCHEDULING) == 0) {
+            taskEnds(status);
+        }
+    }
+
+    private static native long taskForks(Object task, long carried, int pool);
+    private static native void taskForked(int pool);
+    private static native long taskBegins(long carried, int status);
+    private static native void taskEnds(int status);
+    public static native void forkThrew();
     public static native void forkResult(long carried, int status);
     public static native void joinTask(Object task, long carried, int status);
     public static native void joinElement(Object task);

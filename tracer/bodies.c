@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/bodies.h"
+
+#include "tracer/calling.h"
+#include "tracer/resources.h"
+
+void bodies_begin(struct thread_state *state, uint64_t task, unsigned kind) {
+    struct task_frame *frame = bodies_top(state);
+    if (task == 0 || (frame && frame->task == task)) {
+        if (frame) frame->nested++;
+        return;
+    }
+    if (!thread_state_enter(state, task)) return;
+    calling_executed(state, task);
+    record_boundary(state, kind, task, 0);
+}
+
+void bodies_begin_of_actor(struct thread_state *state, uint64_t message, uint64_t actor) {
+    struct task_frame *frame = thread_state_enter(state, message);
+    if (!frame) return;
+    frame->actor = actor;
+    if (message == actor)
+        record_boundary(state, EVENT_INIT_BEGIN, actor, 0);
+    else
+        record_boundary(state, EVENT_MESSAGE_BEGIN, message, actor);
+}
+
+void bodies_begin_nothing(struct thread_state *state) {
+    thread_state_enter(state, 0);
+}
+
+static unsigned end_of(const struct task_frame *frame) {
+    if (!frame->actor) return EVENT_TASK_END;
+    return frame->actor == frame->task ? EVENT_INIT_END : EVENT_MESSAGE_END;
+}
+
+static void close_top(struct thread_state *state, const struct task_frame *frame) {
+    if (state->wants || state->hold_count) resources_task_ends(state);
+    if (frame->task) record_boundary(state, end_of(frame), frame->task, frame->outcome);
+    thread_state_leave(state);
+}
+
+void bodies_end(struct thread_state *state) {
+    struct task_frame *frame = bodies_top(state);
+    if (!frame) {
+        if (state->tasks > 0) state->tasks--;
+    } else if (frame->nested) {
+        frame->nested--;
+    } else {
+        close_top(state, frame);
+    }
+}
+
+void bodies_end_by_exception(struct thread_state *state) {
+    struct task_frame *frame = bodies_top(state);
+    if (frame && frame->nested == 0) frame->outcome = TASK_THREW;
+    bodies_end(state);
+}

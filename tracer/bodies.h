@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies that are open on a thread: of tasks, of messages that an actor handles, of actors that are initialised.
+// Each is recorded as it begins and as it ends; wrappers, recursion and bodies that are folded only nest.
+#ifndef REHYPE_TRACER_BODIES_H
+#define REHYPE_TRACER_BODIES_H
+
+#include "tracer/tracer.h"
+
+// The innermost; NULL: none is open, or there was no memory for it.
+static inline struct task_frame *bodies_top(struct thread_state *state) {
+    return state->tasks > 0 && state->tasks <= state->task_capacity ? &state->task[state->tasks - 1] : NULL;
+}
+
+// A task's; `kind` is the event that tells it. 0, and the innermost body's own task, nest.
+void bodies_begin(struct thread_state *state, uint64_t task, unsigned kind);
+
+// Of an actor: it handles a message, or, where that is the actor itself, is initialised.
+void bodies_begin_of_actor(struct thread_state *state, uint64_t message, uint64_t actor);
+
+// What is asked to run, but is done already: nothing begins.
+void bodies_begin_nothing(struct thread_state *state);
+
+// The innermost ends, or what is nested in it.
+void bodies_end(struct thread_state *state);
+
+// The same by an exception: what was only nested in a task is no outcome of it.
+void bodies_end_by_exception(struct thread_state *state);
+
+#endif
