@@ -125,6 +125,9 @@ static cJSON *actors_of(const struct actor_log *log, const struct actor_figures 
     add(object, "utilisation", ratios(&figures->utilisation));
     add(object, "initialisation", quantiles(&figures->initialisation));
     add(object, "computation", quantiles(&figures->computation));
+    const bool counted = figures->unit == LOG_BYTECODES;
+    add(object, "little_used", counted ? count_of(figures->little_used) : cJSON_CreateNull());
+    add(object, "much_used", counted ? count_of(figures->much_used) : cJSON_CreateNull());
     add(object, "initialisation_total", whole(figures->initialisation_total));
     add(object, "creation_total", whole(figures->creation_total));
     add(object, "computation_total", whole(figures->computation_total));
