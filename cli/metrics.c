@@ -2,6 +2,7 @@
 // rehype metrics: the figures of one run, where its threads wait, and what its actors do.
 #include "cli/analysis.h"
 #include "cli/commands.h"
+#include "cli/metrics_several.h"
 #include "cli/terminal.h"
 #include "metrics/actor_findings.h"
 #include "optimize/warn_pools.h"
@@ -181,30 +182,23 @@ static bool write_findings(const struct analysis *analysis, const char *path, co
     return write_text(analysis, findings, error);
 }
 
-static bool find_actors(const struct analysis *analysis, struct arena *arena, struct actor_findings *actors,
-                        struct error *error) {
-    struct actor_questions questions = {.paths = options.paths.items,
-                                        .path_count = options.paths.count,
-                                        .trigger = options.trigger,
-                                        .update = options.update};
-    if (options.slice) {
-        char *end;
-        questions.slice_ms = strtod(options.slice, &end);
-        if (*end || end == options.slice || !(questions.slice_ms > 0) || !isfinite(questions.slice_ms))
-            return error_set(error, STATUS_USAGE, "--slice '%s' is no number of milliseconds", options.slice);
-    }
-    return actor_findings_make(analysis->dag, &analysis->window, &questions, arena, actors, error);
+static bool read_questions(struct actor_questions *questions, struct error *error) {
+    *questions = (struct actor_questions){.paths = options.paths.items,
+                                          .path_count = options.paths.count,
+                                          .trigger = options.trigger,
+                                          .update = options.update};
+    if (options.json && options.csv) return error_set(error, STATUS_USAGE, "--json and --csv exclude each other");
+    if (!options.slice) return true;
+    char *end;
+    questions->slice_ms = strtod(options.slice, &end);
+    if (*end == '\0' && end != options.slice && questions->slice_ms > 0 && isfinite(questions->slice_ms)) return true;
+    return error_set(error, STATUS_USAGE, "--slice '%s' is no number of milliseconds", options.slice);
 }
 
-static int run(const struct operands *operands, struct error *error) {
-    const char *path = operands->items[0];
+static int run_one(const char *path, const struct actor_questions *questions, struct error *error) {
     struct analysis analysis;
     struct findings findings = {0};
     struct arena arena = ARENA_INIT;
-    if (options.json && options.csv) {
-        error_set(error, STATUS_USAGE, "--json and --csv exclude each other");
-        return (int)error->status;
-    }
     if (!analysis_open(&analysis, path, options.window, options.keep_tracer_cost, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
         analysis_measure(&analysis, &findings.metrics, error) &&
@@ -214,7 +208,7 @@ static int run(const struct operands *operands, struct error *error) {
         grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
         bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
         calling_contexts_find(analysis.dag, &arena, &findings.callings, error) &&
-        find_actors(&analysis, &arena, &findings.actors, error) &&
+        actor_findings_make(analysis.dag, &analysis.window, questions, &arena, &findings.actors, error) &&
         warn_of_halted_pools(&analysis.warnings, analysis.dag, error) &&
         warn_of_resources(&analysis.warnings, analysis.dag, error)) {
         analysis_warn(&analysis);
@@ -226,20 +220,34 @@ static int run(const struct operands *operands, struct error *error) {
     return (int)error->status;
 }
 
+static int run(const struct operands *operands, struct error *error) {
+    struct actor_questions questions;
+    if (!read_questions(&questions, error)) return (int)error->status;
+    if (operands->count == 1) return run_one(operands->items[0], &questions, error);
+    const struct several_options several = {.window = options.window,
+                                            .request = options.request,
+                                            .keep_tracer_cost = options.keep_tracer_cost,
+                                            .json = options.json,
+                                            .csv = options.csv,
+                                            .questions = questions};
+    return metrics_several(operands, &several, error);
+}
+
 const struct command command_metrics = {
     .name = "metrics",
     .summary = "thread usage, tasks, and where threads wait",
-    .usage = "TRACE [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
+    .usage = "TRACE... [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
              "       [--actors] [--path PATH]... [--slice MS] [--trigger PATTERN [--update PATTERN]] [--json | --csv]",
     .about =
         "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
         "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"
         "Requests are the tasks of the site that spawns most tasks outside of pools, or of --request SITE.\n"
         "Of actors: what they cost to make and compute, by type; their messages, by type, in time slices and along\n"
-        "paths. PATTERNs are names with * and ?, of an actor's type, path or name, and of a message's class.",
+        "paths. PATTERNs are names with * and ?, of an actor's type, path or name, and of a message's class.\n"
+        "Of several traces figures stand side by side, with what separates two, or what all come to.",
     .example = "  rehype metrics trace.msgpack --window 20%..100%",
     .options = specs,
     .operands_least = 1,
-    .operands_most = 1,
+    .operands_most = SIZE_MAX,
     .run = run,
 };

@@ -266,7 +266,12 @@ static double share_of(const struct actor_log *log) {
 
 static void sum_up(struct gathering *gathering, const uint32_t *order, size_t count, struct actor_figures *figures) {
     struct actor_use sum = {0};
-    for (size_t i = 0; i < count; i++) add_totals(&sum, &gathering->actors[order[i]]);
+    for (size_t i = 0; i < count; i++) {
+        const struct actor_use *use = &gathering->actors[order[i]];
+        add_totals(&sum, use);
+        figures->little_used += use->utilisation < UTILISATION_LITTLE;
+        figures->much_used += use->utilisation >= UTILISATION_MUCH;
+    }
     figures->initialisation_total = sum.initialisation;
     figures->creation_total = sum.creation;
     figures->computation_total = sum.computation;

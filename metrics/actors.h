@@ -13,6 +13,11 @@
 
 #define ACTORS_TOLD_MOST 1000
 
+// In bytecodes an actor is used little below the one, and much from the other on (A 7.1). In other units it means
+// nothing.
+#define UTILISATION_LITTLE 10
+#define UTILISATION_MUCH   100000
+
 // What an actor, or those of a type, had to do with messages of one type.
 struct message_use {
     uint32_t class; // trace class id
@@ -43,6 +48,7 @@ struct actor_figures {
     double initialisation_share;
     double initialisation_total, creation_total, computation_total;
     struct spread utilisation, initialisation, computation;
+    uint64_t little_used, much_used;
     struct actor_type_use *types; // by computation, most first
     size_t type_count;
     struct actor_use *each; // the same, at most ACTORS_TOLD_MOST

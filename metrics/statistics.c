@@ -100,6 +100,10 @@ struct summary summary_of(const double *values, size_t count, double *spare) {
                             .variance = count < 2 ? NAN : gsl_stats_variance(spare, 1, count)};
 }
 
+double statistics_correlation(const double *x, const double *y, size_t count) {
+    return gsl_stats_correlation(x, 1, y, 1, count);
+}
+
 double statistics_deviation(const double *values, size_t count) {
     return count < 2 ? NAN : gsl_stats_sd(values, 1, count);
 }

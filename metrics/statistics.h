@@ -22,6 +22,9 @@ struct summary {
 };
 struct summary summary_of(const double *values, size_t count, double *spare); // spare: room for as many
 
+// Pearson's coefficient; NAN where either is always the same.
+double statistics_correlation(const double *x, const double *y, size_t count);
+
 // No value is NAN. Cost: 20 ns a value, with as much memory again while there is any.
 void statistics_sort(double *values, size_t count);
 double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value

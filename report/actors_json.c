@@ -124,6 +124,9 @@ static cJSON *actors_of(const struct actor_log *log, const struct actor_figures 
     add(object, "utilisation", ratios(&figures->utilisation));
     add(object, "initialisation", quantiles(&figures->initialisation));
     add(object, "computation", quantiles(&figures->computation));
+    const bool counted = figures->unit == LOG_BYTECODES;
+    add(object, "little_used", counted ? count_of(figures->little_used) : cJSON_CreateNull());
+    add(object, "much_used", counted ? count_of(figures->much_used) : cJSON_CreateNull());
     add(object, "initialisation_total", whole(figures->initialisation_total));
     add(object, "creation_total", whole(figures->creation_total));
     add(object, "computation_total", whole(figures->computation_total));
@@ -197,7 +200,7 @@ static cJSON *messages_of(const struct actor_log *log, const struct message_figu
     return object;
 }
 
-static cJSON *balances_of(const struct balances *of) {
+cJSON *json_balances(const struct balances *of) {
     const struct {
         const char *key;
         uint64_t count;
@@ -310,7 +313,7 @@ void json_add_actors(cJSON *document, const struct actor_findings *findings) {
     if (!findings->any) return;
     put(document, "actors", actors_of(&findings->log, &findings->actors));
     put(document, "messages", messages_of(&findings->log, &findings->messages));
-    put(document, "balances", balances_of(&findings->messages.balances));
+    put(document, "balances", json_balances(&findings->messages.balances));
     put(document, "latency", latencies_of(findings));
     put(document, "triggers", triggers_of(findings));
 }

@@ -12,4 +12,6 @@
 // that are there already. Nothing where the trace has no actors.
 void json_add_actors(cJSON *document, const struct actor_findings *findings);
 
+cJSON *json_balances(const struct balances *balances);
+
 #endif

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { LITTLE_USED = 10, MUCH_USED = 100000 }; // utilisation in bytecodes (A 7.1)
-
 static struct text cost_text(double value, enum log_unit unit) {
     if (unit == LOG_NS || isnan(value)) return text_duration(value);
     return text_count((uint64_t)llround(value));
@@ -63,14 +61,7 @@ static void say_busiest(const struct actor_findings *findings, FILE *file) {
             short_class(&findings->log, use->messages[0].class));
 }
 
-static size_t count_used(const struct actor_figures *figures, double from, double to) {
-    size_t count = 0;
-    for (size_t i = 0; i < figures->each_count; i++)
-        count += figures->each[i].utilisation >= from && figures->each[i].utilisation < to;
-    return count;
-}
-
-// What the paper's bounds say, which are in bytecodes; of the actors that are listed.
+// What the paper's bounds say, which are in bytecodes.
 static void say_utilisation(const struct actor_findings *findings, FILE *file) {
     const struct actor_figures *actors = &findings->actors;
     if (!isnan(actors->initialisation_share))
@@ -78,14 +69,13 @@ static void say_utilisation(const struct actor_findings *findings, FILE *file) {
     if (!isnan(actors->utilisation.p50))
         fprintf(file, "  in the median an actor computes %s times what it cost to initialise\n",
                 text_number(actors->utilisation.p50).s);
-    if (actors->unit != LOG_BYTECODES || actors->count > actors->each_count) return;
-    const size_t little = count_used(actors, -INFINITY, LITTLE_USED), much = count_used(actors, MUCH_USED, INFINITY);
-    if (little)
-        fprintf(file, "  %s of them are little used (below %d): fewer would do, or work is spread unevenly\n",
-                text_count(little).s, LITTLE_USED);
-    if (much)
-        fprintf(file, "  %s are much used (%d and more): where cores are idle, more of them could help\n",
-                text_count(much).s, MUCH_USED);
+    if (actors->unit != LOG_BYTECODES) return;
+    if (actors->little_used)
+        fprintf(file, "  %s of them are little used (less than %s times): fewer would do, or work is spread unevenly\n",
+                text_count(actors->little_used).s, text_count(UTILISATION_LITTLE).s);
+    if (actors->much_used)
+        fprintf(file, "  %s of them are much used (%s times and more): where cores are idle, more could help\n",
+                text_count(actors->much_used).s, text_count(UTILISATION_MUCH).s);
 }
 
 void actors_text_write_answer(const struct actor_findings *findings, FILE *file) {

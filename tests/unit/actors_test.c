@@ -2,10 +2,11 @@
 // Actors and messages, solved by hand: costs of what lies in each other, what becomes of messages, latency and its
 // segments. Times of the story (tests/tools/actor_story.c) are in microseconds in the comments.
 #include "actor_story.h"
-#include "metrics/actor_findings.h"
+#include "metrics/actor_runs.h"
 #include "metrics/actors.h"
 #include "metrics/latency.h"
 #include "metrics/messages.h"
+#include "metrics/metrics.h"
 #include "random_trace.h"
 
 #include <math.h>
@@ -597,6 +598,62 @@ static void test_a_trigger_between_updates(void **state) {
     forget(&told);
 }
 
+// ---- several traces
+
+static void test_sums_and_correlation(void **state) {
+    (void)state;
+    struct actor_run runs[3] = {0};
+    for (int r = 0; r < 3; r++) {
+        runs[r].findings.messages.balances.sent = (uint64_t)(10 * r);
+        runs[r].findings.messages.balances.copies = 1;
+        runs[r].metrics.wall_ns = 1000 - 100 * r;
+    }
+    const struct balances sum = actor_runs_sum(runs, 3);
+    assert_int_equal(sum.sent, 30);
+    assert_int_equal(balances_sent(&sum), 33);
+    assert_near(actor_runs_correlation(runs, 3), -1);
+    assert_true(isnan(actor_runs_correlation(runs, 2)));
+    runs[0].metrics.wall_ns = runs[1].metrics.wall_ns = runs[2].metrics.wall_ns;
+    assert_true(isnan(actor_runs_correlation(runs, 3)));
+}
+
+// ---- beside tasks
+
+// A dispatcher's worker runs a mailbox as a task, 100..500, in which the actor begins, 120..160, and handles a message,
+// 200..400. There is one task, of 400, and main; the worker is occupied and active throughout; another, which handles a
+// message outside of any task, 600..700, is so then.
+static void test_actors_are_no_tasks(void **state) {
+    (void)state;
+    struct trace_builder *tb = threads();
+    const uint32_t pool = tb_pool(tb, "dispatcher", 2), site = tb_site(tb, "p.Main", "main", 3);
+    tb_event(tb, THREAD, 5, EVENT_MAIN_BEGIN, 900, 1);
+    tb_event(tb, THREAD, 10, EVENT_ACTOR_CREATED, 1, 0);
+    tb_event(tb, THREAD, 20, EVENT_MESSAGE_SENT, 50, 1, plain);
+    tb_event(tb, THREAD, 30, EVENT_SPAWN_BEGIN, 7, site, pool);
+    tb_event(tb, THREAD, 40, EVENT_SPAWN_END, 7);
+    tb_event(tb, THREAD, 1000, EVENT_THREAD_END, 900, 2);
+    tb_event(tb, OTHER, 2, EVENT_WORKER_BEGIN, pool);
+    tb_event(tb, OTHER, 100, EVENT_TASK_START, 7, 1);
+    tb_event(tb, OTHER, 120, EVENT_INIT_BEGIN, 1, 21);
+    tb_event(tb, OTHER, 160, EVENT_INIT_END, 1, 61);
+    tb_event(tb, OTHER, 200, EVENT_MESSAGE_BEGIN, 50, 101, 1);
+    tb_event(tb, OTHER, 400, EVENT_MESSAGE_END, 50, 301);
+    tb_event(tb, OTHER, 500, EVENT_TASK_END, 7, 401);
+    tb_event(tb, OTHER, 600, EVENT_MESSAGE_BEGIN, 51, 401, 1);
+    tb_event(tb, OTHER, 700, EVENT_MESSAGE_END, 51, 501);
+    struct told told = tell_of(tb);
+    struct metrics_work work = {0};
+    struct metrics metrics;
+    assert_true(metrics_of_run(told.dag, true, NULL, NULL, &work, &metrics, &told.error));
+    assert_int_equal(metrics.tasks.count, 2);
+    assert_near(metrics.tasks.granularity.max, 400);
+    assert_near(metrics.tasks.granularity.mean, (400 + 1) / 2.0); // main computes 1
+    assert_near(metrics.tasks.queue_wait_ns.max, 70);
+    assert_near(metrics.threads[STATE_OCCUPIED].mean * (double)metrics.wall_ns, 995 + 400 + 100);
+    metrics_work_destroy(&work);
+    forget(&told);
+}
+
 // ---- any events
 
 static void check_latency(const struct latency_figures *of) {
@@ -669,6 +726,8 @@ int main(void) {
         cmocka_unit_test(test_triggers),
         cmocka_unit_test(test_triggers_of_several),
         cmocka_unit_test(test_a_trigger_between_updates),
+        cmocka_unit_test(test_sums_and_correlation),
+        cmocka_unit_test(test_actors_are_no_tasks),
         cmocka_unit_test(test_laws_of_any_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -157,6 +157,31 @@ static void test_uncounted_is_unknown(void **state) {
     end(&p);
 }
 
+// A task executes 100, of which an actor's message 60 and what that makes begin 20 in it; outside of tasks a message
+// executes 50, which is no task's.
+static void test_actors_execute_for_their_task(void **state) {
+    (void)state;
+    struct program p = begin();
+    spawn(&p, MAIN, 10, OUTER, p.site);
+    at(&p, WORKER, 100, 1000, EVENT_TASK_START, OUTER);
+    at(&p, WORKER, 110, 1010, EVENT_MESSAGE_BEGIN, 50);
+    at(&p, WORKER, 120, 1020, EVENT_INIT_BEGIN, 60);
+    at(&p, WORKER, 130, 1040, EVENT_INIT_END, 60);
+    at(&p, WORKER, 140, 1070, EVENT_MESSAGE_END, 50);
+    at(&p, WORKER, 150, 1100, EVENT_TASK_END, OUTER);
+    at(&p, WORKER, 160, 1100, EVENT_MESSAGE_BEGIN, 51);
+    at(&p, WORKER, 170, 1150, EVENT_MESSAGE_END, 51);
+    at(&p, MAIN, 200, 0, EVENT_THREAD_END, M);
+    find(&p, NULL);
+    assert_int_equal(p.found.site_count, 2); // main, too
+    for (size_t i = 0; i < p.found.site_count; i++) {
+        const struct bytecodes_site *of = &p.found.sites[i];
+        assert_true(of->total == (of->site == DAG_NONE ? 0 : 100));
+        assert_int_equal(of->tasks, 1);
+    }
+    end(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_helped_task_has_its_own),
@@ -164,6 +189,7 @@ int main(void) {
         cmocka_unit_test(test_after_a_loss_bodies_that_were_open_are_not_known),
         cmocka_unit_test(test_a_body_without_an_end_is_not_known),
         cmocka_unit_test(test_uncounted_is_unknown),
+        cmocka_unit_test(test_actors_execute_for_their_task),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

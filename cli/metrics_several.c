@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One trace is open at a time: what is shown of it is taken along.
+#include "cli/metrics_several.h"
+
+#include "cli/analysis.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "metrics/actor_runs.h"
+#include "report/actor_runs_text.h"
+#include "report/actors_json.h"
+#include "report/csv.h"
+#include "report/json.h"
+
+#include <stdlib.h>
+
+struct several {
+    const struct several_options *options;
+    struct actor_run *runs;
+    size_t count;
+    cJSON *documents; // with --json, one a trace
+    struct arena arena;
+};
+
+static cJSON *document_of(const char *path, const struct metrics *metrics, const struct actor_findings *findings) {
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToObject(object, "trace", json_text(path));
+    json_add_metrics(object, metrics);
+    json_add_actors(object, findings);
+    return object;
+}
+
+static void write_csv_row(const char *path, const struct metrics *metrics, bool first) {
+    cJSON *object = json_metrics(metrics);
+    if (first) {
+        fputs("trace", stdout);
+        csv_names(stdout, object, "", false);
+        putchar('\n');
+    }
+    csv_text(stdout, path);
+    csv_values(stdout, object, false);
+    putchar('\n');
+    cJSON_Delete(object);
+}
+
+static void take(struct several *several, const char *path, const struct metrics *metrics,
+                 const struct actor_findings *findings) {
+    if (several->documents) cJSON_AddItemToArray(several->documents, document_of(path, metrics, findings));
+    if (several->options->csv) write_csv_row(path, metrics, several->count == 0);
+    actor_run_take(&several->runs[several->count++], path, metrics, findings);
+}
+
+static bool measure(struct several *several, const char *path, struct error *error) {
+    const struct several_options *options = several->options;
+    struct analysis analysis;
+    struct metrics metrics;
+    struct actor_findings findings = {0};
+    if (!analysis_open(&analysis, path, options->window, options->keep_tracer_cost, error)) return false;
+    const bool ok =
+        analysis_choose_requests(&analysis, options->request, error) && analysis_measure(&analysis, &metrics, error) &&
+        (actor_findings_make(analysis.dag, &analysis.window, &options->questions, &several->arena, &findings, error) ||
+         error_wrap(error, "%s", path));
+    if (ok) take(several, path, &metrics, &findings);
+    actor_findings_destroy(&findings);
+    analysis_close(&analysis);
+    return ok;
+}
+
+static bool write_json(struct several *several, struct error *error) {
+    cJSON *document = cJSON_CreateObject();
+    cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
+    cJSON_AddItemToObject(document, "runs", several->documents);
+    const struct balances sum = actor_runs_sum(several->runs, several->count);
+    cJSON_AddItemToObject(document, "balances", json_balances(&sum));
+    cJSON_AddItemToObject(document, "correlation", json_number(actor_runs_correlation(several->runs, several->count)));
+    several->documents = NULL;
+    return json_write(document, stdout, error);
+}
+
+static void write_all(struct several *several, struct error *error) {
+    progress_end();
+    if (several->options->json)
+        write_json(several, error);
+    else if (!several->options->csv)
+        actor_runs_text_write(several->runs, several->count, stdout, terminal_utf8(), error);
+}
+
+int metrics_several(const struct operands *operands, const struct several_options *options, struct error *error) {
+    struct several several = {.options = options};
+    several.runs = calloc(operands->count, sizeof *several.runs);
+    if (options->json) several.documents = cJSON_CreateArray();
+    bool ok = several.runs || error_set(error, STATUS_FAILED, "no memory for %zu traces", operands->count);
+    for (size_t i = 0; ok && i < operands->count; i++) ok = measure(&several, operands->items[i], error);
+    if (ok) write_all(&several, error);
+    cJSON_Delete(several.documents);
+    free(several.runs);
+    arena_destroy(&several.arena);
+    return (int)error->status;
+}
