@@ -96,7 +96,8 @@ static const struct logged_message unknown_message = {.sender = LOG_NONE,
                                                       .queued_ns = LOG_NEVER,
                                                       .begin_ns = LOG_NEVER,
                                                       .end_ns = LOG_NEVER,
-                                                      .cost = NAN};
+                                                      .cost = NAN,
+                                                      .cost_once = NAN};
 
 static uint32_t message_at(struct reading *reading, uint64_t id) {
     struct actor_log *log = reading->log;
@@ -213,7 +214,7 @@ static void read_message_end(struct reading *reading, const struct event *event)
     message->end_ns = reading->time_ns;
     message->outcome = (uint8_t)event->operand[2];
     message->cost = cost;
-    if (frame->actor != LOG_NONE) add_cost(&reading->log->actors[frame->actor].computed_once, cost - frame->inits);
+    message->cost_once = cost - frame->inits;
     hand_up(reading, frame, cost + frame->messages);
 }
 
@@ -447,7 +448,8 @@ static bool is_router(const char *type) {
 
 static bool concerns_program(const struct actor_log *log, const struct logged_message *message) {
     uint32_t of = message->receiver != LOG_NONE ? message->receiver : message->sender;
-    return !message->withdrawn && (of == LOG_NONE || log->actors[of].of_program);
+    bool counts = !message->withdrawn && message->origin != MESSAGE_INTERNAL;
+    return counts && (of == LOG_NONE || log->actors[of].of_program);
 }
 
 // Cores' clocks differ a little, and a probe may come behind what it tells of: nothing is handled before it is sent.
@@ -464,8 +466,12 @@ static void finish(struct actor_log *log) {
     }
     link_stashed(log);
     for (uint32_t i = 0; i < log->message_count; i++) put_in_order(&log->messages[i]);
-    for (uint32_t i = 0; i < log->message_count; i++)
-        log->messages[i].of_program = concerns_program(log, &log->messages[i]);
+    for (uint32_t i = 0; i < log->message_count; i++) {
+        struct logged_message *message = &log->messages[i];
+        message->of_program = concerns_program(log, message);
+        if (message->of_program && message->receiver != LOG_NONE)
+            add_cost(&log->actors[message->receiver].computed_once, message->cost_once);
+    }
 }
 
 // "Shop.lambda$pricer$0" (Java), "Shop$.$anonfun$pricer$1" (Scala) -> "Shop.pricer"; NULL: it is no lambda.
@@ -478,8 +484,7 @@ static const char *maker_of(struct arena *arena, const char *name) {
         const char *class_end = mark > name && mark[-1] == '$' ? mark - 1 : mark;
         size_t class_length = (size_t)(class_end - name), method_length = strcspn(method, "$");
         char *made = arena_alloc(arena, class_length + 1 + method_length + 1, 1);
-        if (made)
-            sprintf(made, "%.*s.%.*s", (int)class_length, name, (int)method_length, method);
+        if (made) sprintf(made, "%.*s.%.*s", (int)class_length, name, (int)method_length, method);
         return made;
     }
     return NULL;

@@ -75,11 +75,11 @@ static void add_use(struct gathering *gathering, uint32_t actor, uint32_t class,
 }
 
 static void add_message(struct gathering *gathering, const struct logged_message *message) {
-    const bool sent = message->before == LOG_NONE && message->origin == MESSAGE_OF_PROGRAM &&
+    const bool sent = message->before == LOG_NONE && message->origin == MESSAGE_OF_PROGRAM && !message->withdrawn &&
                       message->sender != LOG_NONE && gathering->counted[message->sender];
     if (sent && is_in_window(gathering->window, message->sent_ns))
         add_use(gathering, message->sender, message->class, (struct message_use){.sent = 1});
-    const bool handled = message->receiver != LOG_NONE && gathering->counted[message->receiver];
+    const bool handled = message->of_program && message->receiver != LOG_NONE && gathering->counted[message->receiver];
     if (!handled || !is_in_window(gathering->window, message->begin_ns)) return;
     struct message_use use = {.received = message_is_received(message)};
     if (!isnan(message->cost)) use.computation = message->cost;

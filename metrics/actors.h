@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What actors cost and do: by actor, by actor type, and by what type of message (A 7.1, whose Table 4 has the columns).
-// Counted are the program's actors; routers of the library and starts that failed apart. Utilisation is computation / initialisation, of
-// actors whose initialisation is known to have cost something.
+// Counted are the program's actors; routers of the library and starts that failed apart. Utilisation is computation /
+// initialisation, of actors whose initialisation is known to have cost something.
 //
 // The initialisation share is what actors cost to make over all that they cost, each part counted once:
 //   (initialisation + creation) / (initialisation + creation + computation but for what of both lies in handlers).

@@ -73,8 +73,8 @@ static bool is_start(jclass class) {
 // Less than 0 of messages that the library handles by itself (a PoisonPill, a Terminated): these are none of the
 // program's.
 PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
-    bool automatic = identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;") ||
-                     is_start(class);
+    bool automatic =
+        identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;") || is_start(class);
     jint number = (jint)identity_class_number(class);
     return automatic ? -number : number;
 }
@@ -82,6 +82,22 @@ PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
 PROBE(jlong, messageSent)(JNIEnv *jni, jclass helper, jlong message, jlong actor, jint class) {
     PROBED struct thread_state *state = probe_begin();
     return state ? (jlong)actors_send(state, (uint64_t)message, (uint64_t)actor, (uint32_t) class) : message;
+}
+
+// A system message, of which an actor handles those first that came first.
+PROBE(void, sendsInternal)(JNIEnv *jni, jclass helper, jobject receiver, jobject message) {
+    PROBED struct thread_state *state = receiver && message ? probe_begin() : NULL;
+    if (state) actors_send_internal(jni, state, receiver, message);
+}
+
+PROBE(void, dropsInternal)(JNIEnv *jni, jclass helper, jobject receiver) {
+    PROBED struct thread_state *state = receiver ? probe_begin() : NULL;
+    if (state) actors_drop_internal(jni, receiver);
+}
+
+PROBE(void, handlesInternal)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = actor ? probe_begin() : NULL;
+    if (state) actors_handle_internal(state, (uint64_t)actor);
 }
 
 PROBE(void, routes)(JNIEnv *jni, jclass helper, jlong message) {
