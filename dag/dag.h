@@ -108,6 +108,7 @@ enum dispatch {
     DISPATCH_NEW,    // first of a worker that was made for it
     DISPATCH_WOKEN,  // by a worker that slept
     DISPATCH_QUEUED, // by a worker that was busy when it was spawned
+    DISPATCH_NEXT,   // of an actor's: by the worker that ran what the actor did before, right behind that
     DISPATCH_CALLER, // in its own spawn bracket (caller-runs)
     DISPATCH_HELPED, // in the body of another task that waited meanwhile
     DISPATCH_KINDS
@@ -267,6 +268,8 @@ struct dag {
     uint32_t thread_count;
     struct dag_task *tasks; // in order of first mention in time, TASK_NESTED among them
     uint32_t task_count;
+    uint32_t *actors; // a task each, of those of an actor: which it is, from 1 on; else 0. NULL: there are none
+    uint32_t actor_count;
     int64_t *bytecodes; // a task each, executed by its body but in other tasks' bodies inside it; -1 unknown. NULL
                         // where the trace does not count them, and of a simulated run
     // Delayed and periodic tasks; arrays of a task each, all NULL where the trace has none. A due time moves with the

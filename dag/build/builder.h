@@ -163,7 +163,7 @@ struct builder {
     struct idmap contexts, sites;               // by hash
     uint32_t context_capacity, *site_of;        // site_of: dag site of a trace site
     struct path_stack paths;
-    struct idmap path_of_numbers, resource_of_id;
+    struct idmap path_of_numbers, resource_of_id, actor_of_id;
     uint32_t path_capacity, resource_capacity, ask_capacity, await_capacity;
     uint32_t *holds; // asks by which the thread in hand has what it has, in order
     uint32_t hold_count, hold_capacity;

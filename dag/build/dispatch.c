@@ -64,9 +64,21 @@ static bool is_first_of_new(const struct dag *dag, const struct dag_task *task) 
     return is_first_of_thread(dag, task) && dag->vertices.time_ns[task->spawn_begin] <= dag->vertices.time_ns[first];
 }
 
+static bool is_next_of_mailbox(const struct dag *dag, const struct dag_task *task) {
+    if (!(task->flags & TASK_OF_ACTOR) || task->pickup != task->start) return false;
+    uint32_t before = task->start;
+    while (before > dag->threads[task->thread].first && dag->vertices.kind[before - 1] != VERTEX_END) before--;
+    if (before == dag->threads[task->thread].first) return false;
+    uint32_t last = dag->vertices.task[before - 1];
+    return last != DAG_NONE && dag->actors[last] == dag->actors[task - dag->tasks];
+}
+
 static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task *task) {
     bool dispatched = task->start != DAG_NONE && task->spawn_begin != DAG_NONE;
-    if (!dispatched || task->flags & (TASK_MAIN | TASK_NESTED | TASK_HANDED_OVER)) return DISPATCH_NONE;
+    bool in_pool = task->flags & TASK_OF_ACTOR && task->pool && task->enclosing == DAG_NONE;
+    if (!dispatched || task->flags & (TASK_MAIN | TASK_NESTED)) return DISPATCH_NONE;
+    if (task->flags & TASK_HANDED_OVER && !in_pool) return DISPATCH_NONE;
+    if (is_next_of_mailbox(dag, task)) return DISPATCH_NEXT;
     if (move_is_in_place(task)) return DISPATCH_CALLER;
     if (task->enclosing != DAG_NONE) return DISPATCH_HELPED;
     if (task->flags & TASK_THREAD_RUN) return DISPATCH_THREAD;

@@ -6,6 +6,8 @@
 #include "dag/build/vertices.h"
 #include "dag/ns.h"
 
+#include <string.h>
+
 // Where one stream's laying stands.
 struct lay {
     struct builder *builder;
@@ -283,13 +285,28 @@ static bool lay_spawn_end(struct lay *lay, const struct event *event) {
     return true;
 }
 
+// What an actor does is its thread's pool's to dispatch.
+static bool note_actor(struct lay *lay, uint32_t task, uint64_t actor) {
+    struct builder *builder = lay->builder;
+    struct dag *dag = builder->dag;
+    uint32_t index = idmap_get(&builder->actor_of_id, actor);
+    if (index == IDMAP_NONE) {
+        index = ++dag->actor_count;
+        if (!idmap_add(&builder->actor_of_id, actor, index)) return no_memory(builder);
+    }
+    dag->actors[task] = index;
+    dag->tasks[task].pool = current_thread(lay)->pool;
+    return true;
+}
+
 static bool lay_task_start(struct lay *lay, const struct event *event) {
     const struct sighting *sighting = named(lay);
     if (!sighting) return true;
     if (sighting->own_task && task_at(lay, sighting->task)->start == DAG_NONE) {
         if (!begin_body(lay, sighting)) return false;
         take_pickup(lay, sighting->task);
-        return true;
+        if (event->kind == EVENT_MESSAGE_BEGIN) return note_actor(lay, sighting->task, event->operand[2]);
+        return event->kind != EVENT_INIT_BEGIN || note_actor(lay, sighting->task, event->operand[0]);
     }
     return push(lay, (struct open_entry){.kind = OPEN_BODY, .id = sighting->id, .task = DAG_NONE});
 }
@@ -646,6 +663,15 @@ static bool prepare_bytecodes(struct builder *builder) {
     return dag->bytecodes || no_memory(builder);
 }
 
+static bool prepare_actors(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    const uint64_t *events = builder->trace->events_of_kind;
+    if (!events[EVENT_MESSAGE_BEGIN] && !events[EVENT_INIT_BEGIN]) return true;
+    dag->actors = ARENA_NEW(&dag->arena, uint32_t, (size_t)dag->task_count + 1);
+    if (dag->actors) memset(dag->actors, 0, ((size_t)dag->task_count + 1) * sizeof *dag->actors);
+    return dag->actors || no_memory(builder);
+}
+
 static bool lay_streams(struct builder *builder) {
     const struct trace *trace = builder->trace;
     for (uint32_t s = 0; s < trace->stream_count; s++) {
@@ -681,7 +707,7 @@ static bool lay_all(struct builder *builder) {
 
 bool lay_vertices(struct builder *builder) {
     const struct trace *trace = builder->trace;
-    if (!prepare_bytecodes(builder) || !prepare_due(builder)) return false;
+    if (!prepare_bytecodes(builder) || !prepare_actors(builder) || !prepare_due(builder)) return false;
     builder->has_costs = trace->tells_costs;
     builder->has_cpu = trace->header.cycle_unit != NULL;
     builder->has_delay =

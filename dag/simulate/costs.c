@@ -24,6 +24,8 @@ static const uint8_t nearest[DISPATCH_KINDS][DISPATCH_KINDS] = {
     [DISPATCH_NEW] = {DISPATCH_THREAD, DISPATCH_WOKEN, DISPATCH_QUEUED, DISPATCH_HELPED, DISPATCH_CALLER},
     [DISPATCH_WOKEN] = {DISPATCH_QUEUED, DISPATCH_NEW, DISPATCH_THREAD, DISPATCH_HELPED, DISPATCH_CALLER},
     [DISPATCH_QUEUED] = {DISPATCH_HELPED, DISPATCH_WOKEN, DISPATCH_CALLER, DISPATCH_NEW, DISPATCH_THREAD},
+    [DISPATCH_NEXT] = {DISPATCH_QUEUED, DISPATCH_HELPED, DISPATCH_CALLER, DISPATCH_WOKEN, DISPATCH_NEW,
+                       DISPATCH_THREAD},
     [DISPATCH_CALLER] = {DISPATCH_HELPED, DISPATCH_QUEUED, DISPATCH_WOKEN, DISPATCH_NEW, DISPATCH_THREAD},
     [DISPATCH_HELPED] = {DISPATCH_QUEUED, DISPATCH_CALLER, DISPATCH_WOKEN, DISPATCH_NEW, DISPATCH_THREAD},
 };
@@ -58,7 +60,8 @@ static int64_t ready_before(const struct dag *dag, uint32_t first, int64_t since
 
 // Of the JVM's pauses, which come by themselves. A worker that is woken or made sleeps through them.
 static int64_t paused_in_pickup(const struct dag *dag, const struct dag_task *task, int64_t since_ns) {
-    const bool computes = task->dispatch == DISPATCH_QUEUED && dag->vertices.compute_ns && since_ns != INT64_MIN;
+    const bool busy = task->dispatch == DISPATCH_QUEUED || task->dispatch == DISPATCH_NEXT;
+    const bool computes = busy && dag->vertices.compute_ns && since_ns != INT64_MIN;
     return computes ? edge_pauses_ns(dag, since_ns, dag->vertices.time_ns[task->start]) : 0;
 }
 

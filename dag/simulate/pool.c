@@ -4,6 +4,7 @@
 #include "dag/propagate/rules.h"
 #include "dag/simulate/delays.h"
 #include "dag/simulate/hand_over.h"
+#include "dag/simulate/mailbox.h"
 #include "dag/simulate/queue.h"
 #include "dag/simulate/recorded_workers.h"
 #include "dag/simulate/stealing.h"
@@ -183,6 +184,11 @@ static const struct rules *rules_of(const struct simulation *sim, uint32_t pool)
 }
 
 enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+    if (sim->mailboxes && mailbox_keeps(sim, job)) return sim->dag->tasks[job].dispatch;
+    return pool_dispatch(sim, process, job, now_ns);
+}
+
+enum dispatch pool_dispatch(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
     if (delays_job(sim, process, job, now_ns)) return delay_job(sim, pool, job, now_ns);
     return rules_of(sim, pool)->offer(sim, process, job, now_ns);
@@ -194,6 +200,11 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
 
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
+    uint32_t next = sim->mailboxes ? mailbox_next(sim, worker) : DAG_NONE;
+    if (next != DAG_NONE) {
+        worker_begin_at_once(sim, worker, next, DISPATCH_NEXT, process->now_ns);
+        return;
+    }
     uint32_t job = rules_of(sim, process->worker.pool)->take(sim, worker);
     bool initial = job != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, job)]);
     if (job != DAG_NONE)

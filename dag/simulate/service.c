@@ -345,7 +345,7 @@ struct pickup_service service_of_pickup(const struct simulation *sim, uint32_t i
         pickup.residual.more_ns += sim->recorded.residuals[v].more_ns;
         pickup.compute_ns += dag->vertices.compute_ns[v];
     }
-    if (task->dispatch == DISPATCH_QUEUED) return pickup;
+    if (task->dispatch == DISPATCH_QUEUED || task->dispatch == DISPATCH_NEXT) return pickup;
     // A worker that was kept from a core before the task was spawned was not kept from the task.
     int64_t kept_ns = time_ns[task->start] - since_ns - sim->costs->pickup_ns[index];
     pickup.residual.more_ns = min_ns(max_ns(pickup.residual.more_ns, 0), max_ns(kept_ns, 0));

@@ -16,6 +16,7 @@
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/initial_jobs.h"
 #include "dag/simulate/jobs.h"
+#include "dag/simulate/mailbox.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/recorded_workers.h"
@@ -51,7 +52,7 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
         !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !deferred_new(sim) ||
-        !initial_jobs_new(sim) || !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
+        !mailboxes_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -84,6 +85,7 @@ void simulation_free(struct simulation *sim) {
     awaits_free(sim);
     cancelled_free(sim);
     deferred_free(sim);
+    mailboxes_free(sim);
     initial_jobs_free(sim);
     regroup_free(sim);
     amortised_free(sim);
@@ -203,6 +205,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     awaits_begin_run(sim);
     carriers_begin_run(sim, model->cores);
     pools_begin_run(sim);
+    mailboxes_begin_run(sim);
     sim->moves = edit->staged_count > 0;
     for (uint32_t t = 0; t < dag->task_count; t++) {
         bring_back_tail(sim, &dag->tasks[t]);

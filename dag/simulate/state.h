@@ -57,6 +57,7 @@ struct pool_state {
     // How long the first recorded ones took to leave that were busy at the shutdown [0], and that slept [1]; -1: none.
     int64_t leaves_ns[2];
     bool all_retire; // every recorded worker did
+    uint32_t throughput; // jobs of one actor that a worker runs in a row
 
     bool governs;               // in this run: it dispatches
     enum discipline discipline; // in this run
@@ -111,6 +112,12 @@ struct carriers {         // of virtual threads
 
 struct hold { // what a process has
     uint32_t ask, next;
+};
+
+struct mailbox {          // an actor's
+    uint32_t first, last; // jobs that lie in it, DAG_NONE
+    uint32_t running;     // the job that its actor runs, or that its pool has; DAG_NONE
+    uint32_t in_a_row;    // up to that, by one worker
 };
 
 // Workers of a pool that all wait for what they hold themselves.
@@ -202,6 +209,8 @@ struct simulation {
     struct pool_state *pools; // by trace pool id
     uint32_t pool_count;
     struct task_queue queue;
+    struct mailbox *mailboxes;  // an actor of the DAG each; NULL: there are none
+    uint32_t *next_mail;        // a task each: what lies behind it in its mailbox, DAG_NONE
     int64_t slept_ns;           // of the worker that was woken last: how long it had
     struct resource *resources; // of the DAG
     struct carriers carriers;

@@ -95,6 +95,7 @@ bool stealing_dispatches(const struct simulation *sim, uint32_t index) {
     case DISPATCH_NEW:
     case DISPATCH_WOKEN:
     case DISPATCH_QUEUED:
+    case DISPATCH_NEXT:
         return true;
     default:
         return sim->recorded.helped[index] && !(task->flags & TASK_UNFINISHED);

@@ -86,7 +86,7 @@ static void pass_recorded_pickup(struct simulation *sim, uint32_t worker, uint32
 static void lead_through_pickup(struct simulation *sim, uint32_t worker, uint32_t job, enum dispatch dispatch,
                                 int64_t lead_ns) {
     struct process *process = &sim->processes[worker];
-    bool queued = dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NONE;
+    bool queued = dispatch == DISPATCH_QUEUED || dispatch == DISPATCH_NEXT || dispatch == DISPATCH_NONE;
     bool known = sim->shares && job < sim->dag->task_count && is_as_recorded(sim, job, dispatch);
     process_lead(sim, worker, lead_ns, queued && !known);
     if (!known) return;
