@@ -97,7 +97,8 @@ static const struct logged_message unknown_message = {.sender = LOG_NONE,
                                                       .queued_ns = LOG_NEVER,
                                                       .begin_ns = LOG_NEVER,
                                                       .end_ns = LOG_NEVER,
-                                                      .cost = NAN};
+                                                      .cost = NAN,
+                                                      .cost_once = NAN};
 
 static uint32_t message_at(struct reading *reading, uint64_t id) {
     struct actor_log *log = reading->log;
@@ -199,6 +200,7 @@ static void read_queued(struct reading *reading, const struct event *event) {
     note_receiver(reading, index, event->operand[1], KNOWN_QUEUED);
     uint32_t before = event->operand[2] == event->operand[0] ? LOG_NONE : message_at(reading, event->operand[2]);
     if (index == LOG_NONE) return;
+    reading->log->messages[index].withdrawn |= event->operand[1] == 0;
     reading->log->messages[index].queued_ns = reading->time_ns;
     if (before != LOG_NONE) reading->log->messages[index].before = before;
 }
@@ -219,7 +221,7 @@ static void read_message_end(struct reading *reading, const struct event *event)
     message->end_ns = reading->time_ns;
     message->outcome = (uint8_t)event->operand[2];
     message->cost = at_least_0(cost);
-    if (frame->actor != LOG_NONE) add_cost(&reading->log->actors[frame->actor].computed_once, cost - frame->inits);
+    message->cost_once = at_least_0(cost - frame->inits);
     hand_up(reading, frame, cost + frame->messages);
 }
 
@@ -437,9 +439,15 @@ static bool is_user_guardian(const struct actor_log *log, const struct logged_ac
     return strcmp(actor->name, "user") == 0 && root->parent == LOG_NONE && has_authority(root->name);
 }
 
-// Below the user's guardian, or below nothing that calls itself a system.
+static bool is_of_library(const char *type) {
+    return strncmp(type, "akka.", 5) == 0 || strncmp(type, "org.apache.pekko.", 17) == 0;
+}
+
+// Below the user's guardian, or below nothing that calls itself a system. The guardian of typed actors is itself the
+// program's.
 static bool is_of_program(const struct actor_log *log, uint32_t index) {
     const struct logged_actor *actor = &log->actors[index];
+    if (is_user_guardian(log, actor)) return actor->type && !is_of_library(actor_log_class(log, actor->type));
     for (uint32_t steps = 0; actor->parent != LOG_NONE && steps < PARENTS_MOST; steps++) {
         actor = &log->actors[actor->parent];
         if (is_user_guardian(log, actor)) return true;
@@ -449,14 +457,13 @@ static bool is_of_program(const struct actor_log *log, uint32_t index) {
 
 // akka.routing.RouterActor, org.apache.pekko.actor.typed.internal.routing.PoolRouterImpl.
 static bool is_router(const char *type) {
-    bool of_library = strncmp(type, "akka.", 5) == 0 || strncmp(type, "org.apache.pekko.", 17) == 0;
-    return of_library && strstr(type, ".routing.");
+    return is_of_library(type) && strstr(type, ".routing.");
 }
 
 static bool concerns_program(const struct actor_log *log, const struct logged_message *message) {
     uint32_t of = message->receiver != LOG_NONE ? message->receiver : message->sender;
-    if (of == LOG_NONE) return true;
-    return log->actors[of].of_program || is_user_guardian(log, &log->actors[of]);
+    bool counts = !message->withdrawn && message->origin != MESSAGE_INTERNAL;
+    return counts && (of == LOG_NONE || log->actors[of].of_program);
 }
 
 // Cores' clocks differ a little, and a probe may come behind what it tells of: nothing is handled before it is sent.
@@ -473,8 +480,35 @@ static void finish(struct actor_log *log) {
     }
     link_stashed(log);
     for (uint32_t i = 0; i < log->message_count; i++) put_in_order(&log->messages[i]);
-    for (uint32_t i = 0; i < log->message_count; i++)
-        log->messages[i].of_program = concerns_program(log, &log->messages[i]);
+    for (uint32_t i = 0; i < log->message_count; i++) {
+        struct logged_message *message = &log->messages[i];
+        message->of_program = concerns_program(log, message);
+        if (message->of_program && message->receiver != LOG_NONE)
+            add_cost(&log->actors[message->receiver].computed_once, message->cost_once);
+    }
+}
+
+// "Shop.lambda$pricer$0" (Java), "Shop$.$anonfun$pricer$1" (Scala) -> "Shop.pricer"; NULL: it is no lambda.
+static const char *maker_of(struct arena *arena, const char *name) {
+    static const char *const marks[] = {".lambda$", ".$anonfun$"};
+    for (size_t i = 0; name && i < sizeof marks / sizeof *marks; i++) {
+        const char *mark = strstr(name, marks[i]);
+        if (!mark) continue;
+        const char *method = mark + strlen(marks[i]);
+        const char *class_end = mark > name && mark[-1] == '$' ? mark - 1 : mark;
+        size_t class_length = (size_t)(class_end - name), method_length = strcspn(method, "$");
+        char *made = arena_alloc(arena, class_length + 1 + method_length + 1, 1);
+        if (made) sprintf(made, "%.*s.%.*s", (int)class_length, name, (int)method_length, method);
+        return made;
+    }
+    return NULL;
+}
+
+static void name_classes(struct actor_log *log) {
+    const struct trace *trace = log->dag->trace;
+    log->class_names = ARENA_NEW(&log->names, const char *, trace->class_count);
+    for (uint32_t c = 1; log->class_names && c < trace->class_count; c++)
+        log->class_names[c] = maker_of(&log->names, trace->classes[c].name);
 }
 
 bool actor_log_read(const struct dag *dag, struct actor_log *log, struct error *error) {
@@ -482,6 +516,7 @@ bool actor_log_read(const struct dag *dag, struct actor_log *log, struct error *
     struct reading *reading = calloc(1, sizeof *reading);
     if (!reading) return error_set(error, STATUS_FAILED, "no memory for actors");
     reading->log = log;
+    name_classes(log);
     bool ok = choose_unit(reading, error);
     for (uint32_t s = 0; ok && s < dag->trace->stream_count; s++) ok = read_stream(reading, s, error);
     if (ok && reading->no_memory) ok = error_set(error, STATUS_FAILED, "no memory for messages");
@@ -496,6 +531,7 @@ bool actor_log_read(const struct dag *dag, struct actor_log *log, struct error *
 void actor_log_destroy(struct actor_log *log) {
     free(log->actors);
     free(log->messages);
+    arena_destroy(&log->names);
     *log = (struct actor_log){0};
 }
 
@@ -503,6 +539,7 @@ void actor_log_destroy(struct actor_log *log) {
 
 const char *actor_log_class(const struct actor_log *log, uint32_t class) {
     const char *name = class ? log->dag->trace->classes[class].name : NULL;
+    if (class && log->class_names && log->class_names[class]) return log->class_names[class];
     return name ? name : "?";
 }
 

@@ -45,8 +45,10 @@ struct logged_message {
     uint32_t before, next;     // that it was; that it became
     int64_t sent_ns, queued_ns, begin_ns, end_ns;
     double cost;                  // of its handling; NAN unknown
+    double cost_once;             // ... without initialisations and upkeep
     uint8_t origin, way, outcome; // enum message_...
     bool asks, dead;
+    bool withdrawn;  // it turned out to be the library's own (a router was told to stop all)
     bool of_program; // its receiver is, or of what no actor gets, its sender
 };
 
@@ -59,6 +61,8 @@ struct actor_log {
     struct logged_message *messages;
     uint32_t message_count, message_capacity;
     enum log_unit unit;
+    struct arena names;
+    const char **class_names; // a class of the trace each; NULL: as there
 };
 
 // Whether the trace has anything to log.
@@ -74,7 +78,8 @@ extern const char *const log_unit_names[]; // by enum log_unit
 // "akka://shop/user/cart"; what is not known is left out or "?". Returns text.
 const char *actor_log_path(const struct actor_log *log, uint32_t actor, char *text, size_t size);
 
-// Name of a class of the trace, "?" unknown. Never NULL.
+// Name of a class of the trace, "?" unknown; of a lambda's, which a typed actor's behaviour may be, the method that
+// made it ("Shop.pricer"). Never NULL.
 const char *actor_log_class(const struct actor_log *log, uint32_t class);
 
 // Whether an actor began to handle it and did not put it aside again: so what came back counts once.

@@ -36,7 +36,7 @@ static bool is_there(const struct logged_actor *actor, const struct window *wind
 }
 
 static bool is_counted(const struct logged_actor *actor, const struct window *window) {
-    return actor->of_program && !actor->router && is_there(actor, window);
+    return actor->of_program && !actor->router && !actor_failed_to_start(actor) && is_there(actor, window);
 }
 
 // ---- messages by actor and type
@@ -75,11 +75,11 @@ static void add_use(struct gathering *gathering, uint32_t actor, uint32_t class,
 }
 
 static void add_message(struct gathering *gathering, const struct logged_message *message) {
-    const bool sent = message->before == LOG_NONE && message->origin == MESSAGE_OF_PROGRAM &&
+    const bool sent = message->before == LOG_NONE && message->origin == MESSAGE_OF_PROGRAM && !message->withdrawn &&
                       message->sender != LOG_NONE && gathering->counted[message->sender];
     if (sent && is_in_window(gathering->window, message->sent_ns))
         add_use(gathering, message->sender, message->class, (struct message_use){.sent = 1});
-    const bool handled = message->receiver != LOG_NONE && gathering->counted[message->receiver];
+    const bool handled = message->of_program && message->receiver != LOG_NONE && gathering->counted[message->receiver];
     if (!handled || !is_in_window(gathering->window, message->begin_ns)) return;
     struct message_use use = {.received = message_is_received(message)};
     if (!isnan(message->cost)) use.computation = message->cost;
@@ -176,7 +176,6 @@ static void describe_type(struct gathering *gathering, const uint32_t *actors, s
         const struct logged_actor *actor = &log->actors[actors[i]];
         type->stopped += stopped_in(gathering, actor);
         type->restarts += actor->restarts;
-        type->failed_starts += actor_failed_to_start(actor);
         add_totals(&type->all, &gathering->actors[actors[i]]);
     }
     type->all.utilisation = type->all.initialisation > 0 ? type->all.computation / type->all.initialisation : NAN;
@@ -240,23 +239,24 @@ static void count_actors(const struct gathering *gathering, struct actor_figures
     const struct actor_log *log = gathering->log;
     for (uint32_t a = 0; a < log->actor_count; a++) {
         const struct logged_actor *actor = &log->actors[a];
-        figures->routers += actor->router && actor->of_program && is_there(actor, gathering->window);
+        const bool there = actor->of_program && is_there(actor, gathering->window);
+        figures->routers += actor->router && there;
+        figures->failed_starts += actor_failed_to_start(actor) && there;
         if (!gathering->counted[a]) continue;
         figures->count++;
         figures->created += is_in_window(gathering->window, actor->created_ns);
         figures->stopped += stopped_in(gathering, actor);
         figures->restarts += actor->restarts;
-        figures->failed_starts += actor_failed_to_start(actor);
     }
 }
 
-// Of the whole recording, whatever the window: what is made is used later.
+// Of the whole recording, whatever the window: what is made is used later. A start that failed cost what it did.
 static double share_of(const struct actor_log *log) {
     double making = 0, computing = 0;
     bool any = false;
     for (uint32_t a = 0; a < log->actor_count; a++) {
         const struct logged_actor *actor = &log->actors[a];
-        if (!is_counted(actor, NULL)) continue;
+        if (!actor->of_program || actor->router) continue;
         any = true;
         making += actor->initialisation + actor->creation;
         computing += actor->computed_once;

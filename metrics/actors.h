@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What actors cost and do: by actor, by actor type, and by what type of message (A 7.1, whose Table 4 has the columns).
-// Counted are the program's actors, routers of the library apart. Utilisation is computation / initialisation, of
-// actors whose initialisation is known to have cost something.
+// Counted are the program's actors; routers of the library and starts that failed apart. Utilisation is computation /
+// initialisation, of actors whose initialisation is known to have cost something.
 //
 // The initialisation share is what actors cost to make over all that they cost, each part counted once:
 //   (initialisation + creation) / (initialisation + creation + computation but for what of both lies in handlers).
@@ -35,7 +35,7 @@ struct actor_use {
 
 struct actor_type_use {
     uint32_t type; // trace class id
-    uint64_t count, stopped, restarts, failed_starts;
+    uint64_t count, stopped, restarts;
     struct actor_use all; // together; its utilisation is that of the sums
     struct spread utilisation, initialisation, computation;
 };

@@ -54,7 +54,7 @@ static void count_life(struct balances *of, const struct logged_actor *actor) {
     if (!actor->of_program || actor->router) return;
     of->restarts += actor->restarts;
     of->failed_starts += actor_failed_to_start(actor);
-    if (actor->created_ns == LOG_NEVER) return;
+    if (actor->created_ns == LOG_NEVER || actor_failed_to_start(actor)) return;
     of->created++;
     of->stopped += actor->stopped_ns != LOG_NEVER;
 }

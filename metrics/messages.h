@@ -22,7 +22,7 @@ struct balances {
     uint64_t queued;                                            // at the end, in a mailbox or a stash
     uint64_t unhandled;                                         // of those received
     uint64_t asks;                                              // of those sent
-    uint64_t created, stopped, living, restarts, failed_starts; // actors of the program, routers of the library apart
+    uint64_t created, stopped, living, restarts, failed_starts; // those of actors.h
 };
 
 // A figure in slices, and over all of them what is least, most, and so on.

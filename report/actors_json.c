@@ -79,7 +79,6 @@ static cJSON *type_of(const struct actor_log *log, const struct actor_type_use *
     add(object, "count", count_of(type->count));
     add(object, "stopped", count_of(type->stopped));
     add(object, "restarts", count_of(type->restarts));
-    add(object, "failed_starts", count_of(type->failed_starts));
     add(object, "received", count_of(type->all.received));
     add(object, "sent", count_of(type->all.sent));
     add(object, "utilisation", ratios(&type->utilisation));

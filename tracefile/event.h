@@ -118,14 +118,22 @@ static inline uint32_t want_site(uint64_t want) {
 
 // Who had a message sent: the program; its timer, at a time that the program gave; the library, as one copy more of a
 // message for several, or for what the program had asked it to tell (a future's value piped, an event published).
-enum message_origin { MESSAGE_OF_PROGRAM = 0, MESSAGE_SCHEDULED = 1, MESSAGE_COPY = 2, MESSAGE_OF_LIBRARY = 3 };
+// INTERNAL ones are how the library makes, stops, watches and supervises actors: they count nowhere, but what an actor
+// does as it is started or stopped lies in them.
+enum message_origin {
+    MESSAGE_OF_PROGRAM = 0,
+    MESSAGE_SCHEDULED = 1,
+    MESSAGE_COPY = 2,
+    MESSAGE_OF_LIBRARY = 3,
+    MESSAGE_INTERNAL = 4
+};
 // Where it goes. A future's is the answer to an ask.
 enum message_way { MESSAGE_TO_ACTOR = 0, MESSAGE_TO_FUTURE = 1, MESSAGE_TO_NOBODY = 2 };
 // PUT_ASIDE: into a stash; it may come again.
 enum message_outcome { MESSAGE_HANDLED = 0, MESSAGE_THREW = 1, MESSAGE_UNHANDLED = 2, MESSAGE_PUT_ASIDE = 3 };
 enum init_outcome { INIT_DONE = 0, INIT_FAILED = 1 };
 
-#define MESSAGE_ORIGINS  4
+#define MESSAGE_ORIGINS  5
 #define MESSAGE_WAYS     3
 #define MESSAGE_OUTCOMES 4
 #define INIT_OUTCOMES    2

@@ -43,6 +43,17 @@ const char *const actor_hooks_packages[] = {"akka", "org/apache/pekko", NULL};
 #define ENVELOPE_BECOMES(probe)                                                                                        \
     "aload 1; " MESSAGE(1) "call " probe " (J)J; putfield @/dispatch/Envelope " TASK_FIELD " J"
 
+#define HANDLES(method)                                                                                                \
+    {"@/actor/ActorCell",                                                                                              \
+     "invoke",                                                                                                         \
+     "(L@/dispatch/Envelope;)V",                                                                                       \
+     BEFORE_CALL,                                                                                                      \
+     MESSAGE(1) "aload 0; " CELL_NUMBER "call handles (JJ)V",                                                          \
+     method},                                                                                                          \
+    {                                                                                                                  \
+        "@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", AFTER_CALL, ENVELOPE_BECOMES("handled"), method     \
+    }
+
 // What a method sends is enum message_origin's.
 #define SENDS_FOR(origin, class_name, method, descriptor)                                                              \
     BRACKET(class_name, method, descriptor, "int " origin "; call sendsFor (I)V", "int 0; call sendsFor (I)V")
@@ -148,12 +159,19 @@ static const struct hook hooks[] = {
     MAY_DROP("@/dispatch/BoundedDequeBasedMessageQueue"),
     MAY_DROP("@/dispatch/BoundedControlAwareMessageQueue"),
 
-    {"@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", BEFORE_CALL,
-     MESSAGE(1) "aload 0; " CELL_NUMBER "call handles (JJ)V", "receiveMessage"},
-    {"@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", AFTER_CALL, ENVELOPE_BECOMES("handled"),
-     "receiveMessage"},
+    HANDLES("receiveMessage"),
+    HANDLES("autoReceiveMessage"), // a PoisonPill, a Terminated
     {"@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", BEFORE_CALL, ENVELOPE_BECOMES("handlingThrew"),
      "handleNonFatalOrInterruptedException"},
+    // How actors are made, stopped, watched and supervised: what they do as they are started or stopped lies in it.
+    {"@/dispatch/DefaultSystemMessageQueue", "systemEnqueue", NULL, AT_ENTRY,
+     "aload 1; aload 2; call sendsInternal (Ljava/lang/Object;Ljava/lang/Object;)V", NULL},
+    {"@/dispatch/Mailboxes$$anon$1", "systemEnqueue", NULL, AT_ENTRY,
+     "aload 1; call dropsInternal (Ljava/lang/Object;)V", NULL},
+    {"@/actor/ActorCell", "systemInvoke", NULL, AT_ENTRY, "aload 0; " CELL_NUMBER "call handlesInternal (J)V", NULL},
+    {"@/actor/ActorCell", "systemInvoke", NULL, AT_RETURN, "call closes ()V", NULL},
+    {"@/actor/ActorCell", "systemInvoke", NULL, AT_THROW, "call closesThrowing ()V", NULL},
+
     {"@/actor/UnhandledMessage", "<init>", NULL, AT_RETURN, "int 2; call becomes (I)V", NULL},
     {"@/actor/StashSupport", "stash", "()V", AT_RETURN, "int 3; call becomes (I)V", NULL},
 

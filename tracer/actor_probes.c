@@ -6,6 +6,8 @@
 
 #include <java_lang_Rehype.h>
 
+#include <string.h>
+
 #define PROBE(result, name) JNIEXPORT result JNICALL Java_java_lang_Rehype_##name
 
 PROBE(jlong, actorMade)
@@ -59,10 +61,20 @@ PROBE(void, initEnds)(JNIEnv *jni, jclass helper, jobject instance) {
     if (state) actors_init_ends(jni, state, instance);
 }
 
+// Of what a typed system's guardian is sent first.
+static bool is_start(jclass class) {
+    static const char START[] = ".actor.typed.internal.adapter.GuardianStartupBehavior$Start$";
+    char name[1024];
+    identity_class_name(class, name, sizeof name);
+    size_t length = strlen(name);
+    return length >= sizeof START && strcmp(name + length - (sizeof START - 1), START) == 0;
+}
+
 // Less than 0 of messages that the library handles by itself (a PoisonPill, a Terminated): these are none of the
 // program's.
 PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
-    bool automatic = identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;");
+    bool automatic =
+        identity_implements(jni, class, actor_hooks_packages, "/actor/AutoReceivedMessage;") || is_start(class);
     jint number = (jint)identity_class_number(class);
     return automatic ? -number : number;
 }
@@ -70,6 +82,22 @@ PROBE(jint, classNumber)(JNIEnv *jni, jclass helper, jclass class) {
 PROBE(jlong, messageSent)(JNIEnv *jni, jclass helper, jlong message, jlong actor, jint class) {
     PROBED struct thread_state *state = probe_begin();
     return state ? (jlong)actors_send(state, (uint64_t)message, (uint64_t)actor, (uint32_t) class) : message;
+}
+
+// A system message, of which an actor handles those first that came first.
+PROBE(void, sendsInternal)(JNIEnv *jni, jclass helper, jobject receiver, jobject message) {
+    PROBED struct thread_state *state = receiver && message ? probe_begin() : NULL;
+    if (state) actors_send_internal(jni, state, receiver, message);
+}
+
+PROBE(void, dropsInternal)(JNIEnv *jni, jclass helper, jobject receiver) {
+    PROBED struct thread_state *state = receiver ? probe_begin() : NULL;
+    if (state) actors_drop_internal(jni, receiver);
+}
+
+PROBE(void, handlesInternal)(JNIEnv *jni, jclass helper, jlong actor) {
+    PROBED struct thread_state *state = actor ? probe_begin() : NULL;
+    if (state) actors_handle_internal(state, (uint64_t)actor);
 }
 
 PROBE(void, routes)(JNIEnv *jni, jclass helper, jlong message) {

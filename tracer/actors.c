@@ -105,8 +105,14 @@ void actors_send_elsewhere(struct thread_state *state, enum message_way way, uin
         record3(state, EVENT_MESSAGE_SENT, task_id_new(state), 0, sending_operand(state, way, class));
 }
 
+static uint64_t message_of_library(struct thread_state *state) {
+    uint64_t message = task_id_new(state);
+    record3(state, EVENT_MESSAGE_QUEUED, message, 0, message);
+    return message;
+}
+
 void actors_handle(struct thread_state *state, uint64_t message, uint64_t actor) {
-    bodies_begin_of_actor(state, message ? message : task_id_new(state), actor);
+    bodies_begin_of_actor(state, message ? message : message_of_library(state), actor);
 }
 
 static bool is_body(const struct task_frame *frame, bool init, uint64_t message) {
@@ -141,6 +147,24 @@ uint64_t actors_handled(struct thread_state *state, uint64_t message, bool threw
     return message;
 }
 
+// In mail.h such a message has no object, since their order is known.
+void actors_send_internal(JNIEnv *jni, struct thread_state *state, jobject receiver, jobject message) {
+    uint64_t actor = number_of(jni, receiver), sent = actor ? task_id_new(state) : 0;
+    if (!actor) return;
+    uint64_t operand = message_operand(identity_class(jni, state, message), MESSAGE_INTERNAL, MESSAGE_TO_ACTOR, false);
+    record3(state, EVENT_MESSAGE_SENT, sent, actor, operand);
+    mail_put(0, actor, sent);
+}
+
+void actors_drop_internal(JNIEnv *jni, jobject receiver) {
+    uint64_t actor = number_of(jni, receiver);
+    if (actor) mail_take(0, actor);
+}
+
+void actors_handle_internal(struct thread_state *state, uint64_t actor) {
+    actors_handle(state, mail_take(0, actor), actor);
+}
+
 void actors_note(struct thread_state *state, enum message_outcome outcome) {
     struct task_frame *frame = bodies_top(state);
     if (frame && frame->actor && frame->actor != frame->task) frame->outcome = outcome;
@@ -149,7 +173,6 @@ void actors_note(struct thread_state *state, enum message_outcome outcome) {
 // Initialisation -----------------------------------------------------------------------------------------------------
 
 void actors_init_begins(struct thread_state *state, uint64_t actor) {
-    state->sending.initialised = actor;
     if (actor) bodies_begin_of_actor(state, actor, actor);
 }
 
@@ -162,11 +185,10 @@ static uint64_t current(struct thread_state *state) {
 
 void actors_setup_begins(struct thread_state *state) {
     struct task_frame *frame = bodies_top(state);
-    uint64_t actor = current(state);
     if (frame && frame->actor && frame->actor == frame->task)
         frame->nested++;
     else
-        actors_init_begins(state, actor ? actor : state->sending.initialised);
+        actors_init_begins(state, current(state));
 }
 
 void actors_init_ends(JNIEnv *jni, struct thread_state *state, jobject instance) {

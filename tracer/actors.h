@@ -25,18 +25,24 @@ void actors_send_none(struct thread_state *state);
 // A message that goes to no actor: an answer that a future takes, or one for nobody.
 void actors_send_elsewhere(struct thread_state *state, enum message_way way, uint32_t class);
 
-// An actor handles a message; `message` 0: how it came was not seen.
+// An actor handles a message; `message` 0: it is none of the program's.
 void actors_handle(struct thread_state *state, uint64_t message, uint64_t actor);
 
 // ... and is done with it. Gives what the Envelope is to carry: another number where it was put aside, since it comes
 // again.
 uint64_t actors_handled(struct thread_state *state, uint64_t message, bool threw);
 
+// How the library makes, stops, watches and supervises actors: a message to the ActorRef `receiver`, which handles them
+// in the order in which they came, but for what came too late. A handling is closed by actors_handled.
+void actors_send_internal(JNIEnv *jni, struct thread_state *state, jobject receiver, jobject message);
+void actors_drop_internal(JNIEnv *jni, jobject receiver);
+void actors_handle_internal(struct thread_state *state, uint64_t actor);
+
 // What becomes of the message that the thread handles.
 void actors_note(struct thread_state *state, enum message_outcome outcome);
 
-// An actor's constructor; and what makes a behaviour of a typed one: of that which the thread runs, or, behind its
-// constructor, of that. Where one is within the other they are one. `instance` is what it made; NULL: it threw.
+// An actor's constructor; and what makes a behaviour of a typed one, whose message the thread handles. Where one is
+// within the other they are one. `instance` is what it made; NULL: it threw.
 void actors_init_begins(struct thread_state *state, uint64_t actor);
 void actors_setup_begins(struct thread_state *state);
 void actors_init_ends(JNIEnv *jni, struct thread_state *state, jobject instance);

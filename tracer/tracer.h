@@ -92,14 +92,13 @@ struct future_in_making {
 
 // What the thread is about to send (tracer/actors.h).
 struct sending {
-    uint64_t passed_on;   // message that a router got: the next that is sent is that; 0: none
-    uint64_t dropped;     // comes to a queue that may drop it; 0: none
-    uint8_t origin;       // enum message_origin of what is sent now
-    uint8_t copying;      // depth of what sends a message to several
-    bool first;           // ... the next one is the message itself, all others are copies
-    bool asks;            // the next one asks
-    uint64_t made;        // actor that was made last
-    uint64_t initialised; // ... whose instance was
+    uint64_t passed_on; // message that a router got: the next that is sent is that; 0: none
+    uint64_t dropped;   // comes to a queue that may drop it; 0: none
+    uint8_t origin;     // enum message_origin of what is sent now
+    uint8_t copying;    // depth of what sends a message to several
+    bool first;         // ... the next one is the message itself, all others are copies
+    bool asks;          // the next one asks
+    uint64_t made;      // actor that was made last
 };
 
 // An executor that the thread met lately.

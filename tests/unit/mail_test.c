@@ -56,7 +56,8 @@ static void *send_and_take(void *argument) {
 static void test_threads_do_not_see_each_other_s(void **state) {
     static const uint64_t actors[] = {1, 2, 3, 4};
     pthread_t threads[4];
-    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, send_and_take, (void *)&actors[i]), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, send_and_take, (void *)&actors[i]), 0);
     for (int i = 0; i < 4; i++) {
         void *wrong;
         pthread_join(threads[i], &wrong);

@@ -93,6 +93,9 @@ public final class Rehype extends ClassValue<Integer> {
     private static native void sendsNone();
 
     private static native long messageSent(long message, long actor, int type);
+    public static native void sendsInternal(Object receiver, Object message);
+    public static native void dropsInternal(Object receiver);
+    public static native void handlesInternal(long actor);
     public static native void routes(long message);
     public static native void sendsFor(int origin);
     public static native void sendsToSeveral();
