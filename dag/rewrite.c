@@ -36,7 +36,9 @@ static void emit(struct rewrite *rewrite, struct event event, int64_t time_ns) {
     if (!more(rewrite)) return;
     event.time = (uint64_t)time_ns;
     if (event_has_cpu(event.kind) && rewrite->run->redispatched) {
-        event.operand[1] = rewrite->computed_ns + rewrite->beyond_ns;
+        const uint64_t computed_ns = rewrite->between_ns ? rewrite->between_ns : rewrite->computed_ns;
+        if (computed_ns > rewrite->told_ns) rewrite->told_ns = computed_ns;
+        event.operand[1] = rewrite->told_ns;
     } else if (event_has_cpu(event.kind) && event.operand[1]) {
         event.operand[1] += (uint64_t)rewrite->cpu_shift;
         rewrite->last_cpu = event.operand[1];
@@ -150,14 +152,13 @@ static struct event due_in_run(const struct rewrite *rewrite, struct event event
     return event;
 }
 
-// What an actor's event that is no vertex tells beyond the vertex before, by what was recorded.
-static uint64_t computed_beyond(const struct rewrite *rewrite, const struct event *event) {
+// What an actor's event that is no vertex tells: what it did beyond the last vertex that told of computing.
+static uint64_t computed_between(const struct rewrite *rewrite, const struct event *event) {
     const struct anchor *anchor = &rewrite->anchor;
     const bool told = event->kind >= EVENT_MESSAGE_SENT && event_has_cpu(event->kind);
     if (!told || anchor->source != rewrite->source || event->operand[1] <= anchor->cpu) return 0;
-    const double since_ns = (double)(event->operand[1] - anchor->cpu) / rewrite->recorded->cycles_per_ns;
-    const double known_ns = (double)(rewrite->computed_ns - anchor->computed_ns);
-    return since_ns > known_ns && since_ns < (double)INT64_MAX ? (uint64_t)(since_ns - known_ns) : 0;
+    const double since_ns = (double)(event->operand[1] - anchor->cpu) * anchor->ns_per_cpu;
+    return since_ns < (double)INT64_MAX ? anchor->computed_ns + (uint64_t)since_ns : 0;
 }
 
 static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
@@ -166,9 +167,9 @@ static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
         if (!is_kept(rewrite, &events[i])) continue;
         int64_t time_ns = moved_time(rewrite, (int64_t)events[i].time);
         bool due = events[i].kind == EVENT_DUE;
-        rewrite->beyond_ns = computed_beyond(rewrite, &events[i]);
+        rewrite->between_ns = computed_between(rewrite, &events[i]);
         emit(rewrite, due ? due_in_run(rewrite, events[i], time_ns) : events[i], time_ns);
-        rewrite->beyond_ns = 0;
+        rewrite->between_ns = 0;
     }
 }
 
@@ -398,13 +399,30 @@ static void emit_source(struct rewrite *rewrite, const struct step *step, const 
         emit_recorded(rewrite, step, *event);
 }
 
+// By what the run computes, up to the next vertex that told of computing, what was told in between is measured, where
+// it passes the same ones; else what was told stands.
+static double ns_per_cpu(const struct rewrite *rewrite, const struct step *step, uint64_t cpu) {
+    const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    const bool known = run->redispatched && run->vertices.compute_ns && step->vertex != DAG_NONE;
+    if (!known || !recorded->trace->events_of_kind[EVENT_UPKEEP_END]) return 0;
+    int64_t computed_ns = 0;
+    for (uint32_t more = 1; is_on_source(rewrite, step->source + more); more++) {
+        const uint32_t vertex = step->vertex + more;
+        if (vertex >= run->vertex_count || run->source[vertex] != step->source + more) break;
+        computed_ns += run->vertices.compute_ns[vertex];
+        const uint64_t then = cpu_at(rewrite, step->source + more);
+        if (then) return then > cpu ? (double)computed_ns / (double)(then - cpu) : 0;
+    }
+    return recorded->cycles_per_ns > 0 ? 1 / recorded->cycles_per_ns : 0;
+}
+
 static void emit_step(struct rewrite *rewrite, const struct step *step, const struct step *before,
                       const struct step *next) {
     if (!is_gone(rewrite, step)) emit_source(rewrite, step, before, next);
     const uint64_t cpu = cpu_at(rewrite, step->source);
     if (!cpu) return;
     rewrite->readings[rewrite->source].cpu = cpu;
-    rewrite->anchor = (struct anchor){rewrite->source, cpu, rewrite->computed_ns};
+    rewrite->anchor = (struct anchor){rewrite->source, cpu, rewrite->computed_ns, ns_per_cpu(rewrite, step, cpu)};
 }
 
 // Whether what was recorded behind a step is left where that was: before a body that comes there now, behind one that
@@ -521,6 +539,7 @@ static void begin(struct rewrite *rewrite, uint32_t thread, const struct step *f
     rewrite->cpu_shift = rewrite->queued_ns = rewrite->span_ns = 0;
     rewrite->last_cpu = 0;
     rewrite->anchor.source = DAG_NONE;
+    rewrite->told_ns = 0;
     rewrite->computed_ns = recorded->vertices.compute_ns != NULL;                       // 0 would be: not measured
     rewrite->tells_queued = rewrite->run->redispatched && recorded->vertices.queued_ns; // even if none waited
     rewrite->to_ns = first->time_ns;

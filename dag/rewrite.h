@@ -47,9 +47,11 @@ struct rewrite {
         uint32_t source;      // recorded thread, DAG_NONE
         uint64_t cpu;         // that it told
         uint64_t computed_ns; // of this run's thread there
+        double ns_per_cpu;    // up to the next such vertex: what the run computes over what was told; 0 unknown
     } anchor;
-    uint64_t beyond_ns; // so much more it has computed where the event in hand is, which is no vertex
-    bool tells_limits;  // whether the wait that ends next gives up is told of this run
+    uint64_t between_ns; // by then it has computed so much, of the event in hand, which is no vertex; 0: of one
+    uint64_t told_ns;    // by the thread's last event that told of computing
+    bool tells_limits;   // whether the wait that ends next gives up is told of this run
     bool no_memory;
 };
 

@@ -36,6 +36,7 @@ struct reading {
     struct frame frames[FRAMES_MOST];
     uint32_t depth;
     double bytecodes; // of the thread so far
+    double tracer_ns; // that recording took of it so far, where that is taken out
     int64_t time_ns;  // of the event
     uint8_t *knows;   // a message each: by how much its receiver is known (enum knowledge)
     uint32_t knows_capacity;
@@ -125,7 +126,8 @@ static void note_receiver(struct reading *reading, uint32_t message, uint64_t ac
 static double cost_so_far(const struct reading *reading, const struct event *event) {
     if (reading->source == SOURCE_BYTECODES) return reading->bytecodes;
     if (reading->source == SOURCE_TIME) return (double)reading->time_ns;
-    return event->operand[1] ? (double)event->operand[1] : NAN; // 0: it was not measured
+    if (event->operand[1] == 0) return NAN; // it was not measured
+    return (double)event->operand[1] - reading->tracer_ns * reading->log->dag->cycles_per_ns;
 }
 
 static void open_frame(struct reading *reading, const struct event *event, enum frame_kind kind, uint32_t message,
@@ -158,8 +160,13 @@ static void hand_up(struct reading *reading, const struct frame *frame, double c
     outer->inits += message ? 0 : frame->part ? frame->inits : cost - frame->messages;
 }
 
+// Where as much as recording takes on average is taken out, less than nothing may be left.
+static double at_least_0(double cost) {
+    return cost < 0 ? 0 : cost; // NAN stays
+}
+
 static void add_cost(double *sum, double cost) {
-    if (!isnan(cost)) *sum += cost;
+    if (!isnan(cost)) *sum += at_least_0(cost);
 }
 
 static uint32_t innermost(const struct reading *reading, bool of_actor) {
@@ -213,8 +220,8 @@ static void read_message_end(struct reading *reading, const struct event *event)
     const double cost = cost_so_far(reading, event) - frame->begin - frame->messages;
     message->end_ns = reading->time_ns;
     message->outcome = (uint8_t)event->operand[2];
-    message->cost = cost;
-    message->cost_once = cost - frame->inits;
+    message->cost = at_least_0(cost);
+    message->cost_once = at_least_0(cost - frame->inits);
     hand_up(reading, frame, cost + frame->messages);
 }
 
@@ -324,6 +331,15 @@ static uint32_t thread_of_stream(const struct dag *dag, uint32_t stream) {
     return DAG_NONE;
 }
 
+static void read_any(struct reading *reading, const struct event *event) {
+    if (event->kind == EVENT_BYTECODES) reading->bytecodes = (double)event->operand[0];
+    if (event->kind == EVENT_LOST) read_lost(reading);
+    if (event->kind < EVENT_MESSAGE_SENT) return;
+    reading->time_ns = (int64_t)event->time;
+    if (reading->remaps) reading->time_ns = dag_remap(&reading->remap, reading->time_ns);
+    read_event(reading, event);
+}
+
 static bool read_stream(struct reading *reading, uint32_t stream, struct error *error) {
     const struct dag *dag = reading->log->dag;
     struct trace_cursor cursor;
@@ -332,15 +348,13 @@ static bool read_stream(struct reading *reading, uint32_t stream, struct error *
     reading->remaps = thread != DAG_NONE;
     if (reading->remaps) dag_remap_init(&reading->remap, dag, thread);
     reading->depth = 0;
-    reading->bytecodes = 0;
+    reading->bytecodes = reading->tracer_ns = 0;
     trace_cursor_init(&cursor, dag->trace, &dag->trace->streams[stream]);
     while (!reading->no_memory && trace_cursor_next(&cursor, &event, error)) {
-        if (event.kind == EVENT_BYTECODES) reading->bytecodes = (double)event.operand[0];
-        if (event.kind == EVENT_LOST) read_lost(reading);
-        if (event.kind < EVENT_MESSAGE_SENT) continue;
-        reading->time_ns = (int64_t)event.time;
-        if (reading->remaps) reading->time_ns = dag_remap(&reading->remap, reading->time_ns);
-        read_event(reading, &event);
+        const struct event_cost *cost = &dag->trace->costs[event.kind];
+        if (reading->remaps) reading->tracer_ns += (double)cost->before_ps / 1000;
+        read_any(reading, &event);
+        if (reading->remaps) reading->tracer_ns += (double)cost->after_ps / 1000;
     }
     return error->status == STATUS_OK;
 }

@@ -4,8 +4,9 @@
 // run, or of the written one of an estimate; times are the DAG's.
 //
 // Costs are in one unit: bytecodes where the trace counts them, else what threads computed (cycles, or ns of CPU time)
-// where that was measured at messages, else ns of time. Of a thread's costs each part belongs to what the thread is in
-// at that time, the innermost first:
+// where that was measured at messages, else ns of time; all but bytecodes without what recording took, where that was
+// taken out of the DAG's times. Of a thread's costs each part belongs to what the thread is in at that time, the
+// innermost first:
 //   an initialisation costs what lies in it but in other initialisations, in upkeep and in messages. So nested
 //     initialisations are subtracted once from the one around them, each from the innermost (A 5.1;
 //     its Figure 2 subtracts one again from the next sibling that comes after it);
