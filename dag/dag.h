@@ -98,7 +98,7 @@ enum {
 };
 
 // What an actor does is a task of the DAG, by whose cause and body times follow, and no task in the sense of figures
-// and edits (SPEC section 2): no pool, no site, not counted, and of no edit. Its thread's pool is that of its thread.
+// and edits (SPEC section 2): no site, not counted, and of no edit. Its pool is that of its thread, the dispatcher's.
 #define TASK_OF_ACTOR (TASK_MESSAGE | TASK_INIT)
 
 // How a task came to run. What it costs to hand over and pick up a task differs by that.

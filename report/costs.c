@@ -5,7 +5,8 @@
 #include "report/table.h"
 #include "report/text.h"
 
-const char *const dispatch_names[DISPATCH_KINDS] = {"none", "thread", "new", "woken", "queued", "next", "caller", "helped"};
+const char *const dispatch_names[DISPATCH_KINDS] = {"none",   "thread", "new",    "woken",
+                                                    "queued", "next",   "caller", "helped"};
 
 static bool was_recorded(const struct pool_costs *pool, int kind) {
     return pool->bracket[kind].count > 0 || pool->pickup[kind].count > 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/mailbox.h"
 
-#include "dag/simulate/pool.h"
-
 #include <stdlib.h>
 
 enum { LEAST_THROUGHPUT = 5 }; // what Akka and Pekko have where nobody says otherwise
@@ -69,18 +67,16 @@ static uint32_t take_first(struct simulation *sim, struct mailbox *box) {
     return box->running = job;
 }
 
-uint32_t mailbox_next(struct simulation *sim, uint32_t worker) {
+bool mailbox_next(struct simulation *sim, uint32_t worker, uint32_t *next) {
     const struct process *process = &sim->processes[worker];
     uint32_t actor = process->worker.task == DAG_NONE ? 0 : actor_of(sim, process->worker.task);
     struct mailbox *box = &sim->mailboxes[actor];
-    if (!actor || box->running != process->worker.task) return DAG_NONE;
-    if (box->first == DAG_NONE) {
-        box->running = DAG_NONE;
-        return DAG_NONE;
-    }
-    uint32_t job = take_first(sim, box);
-    if (++box->in_a_row <= sim->pools[process->worker.pool].throughput) return job;
+    *next = DAG_NONE;
+    if (!actor || box->running != process->worker.task) return false;
+    box->running = DAG_NONE;
+    if (box->first == DAG_NONE) return false;
+    *next = take_first(sim, box);
+    if (++box->in_a_row <= sim->pools[process->worker.pool].throughput) return true;
     box->in_a_row = 1;
-    sim->dispatch[job] = (uint8_t)pool_dispatch(sim, worker, job, process->now_ns);
-    return DAG_NONE;
+    return false;
 }

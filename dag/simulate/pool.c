@@ -183,15 +183,15 @@ static const struct rules *rules_of(const struct simulation *sim, uint32_t pool)
     return stealing_governs(sim, pool) ? &steals : &queue;
 }
 
-enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
-    if (sim->mailboxes && mailbox_keeps(sim, job)) return sim->dag->tasks[job].dispatch;
-    return pool_dispatch(sim, process, job, now_ns);
-}
-
-enum dispatch pool_dispatch(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+static enum dispatch dispatch_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
     if (delays_job(sim, process, job, now_ns)) return delay_job(sim, pool, job, now_ns);
     return rules_of(sim, pool)->offer(sim, process, job, now_ns);
+}
+
+enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+    if (sim->mailboxes && mailbox_keeps(sim, job)) return sim->dag->tasks[job].dispatch;
+    return dispatch_job(sim, process, job, now_ns);
 }
 
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
@@ -200,11 +200,12 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
 
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
-    uint32_t next = sim->mailboxes ? mailbox_next(sim, worker) : DAG_NONE;
-    if (next != DAG_NONE) {
+    uint32_t next = DAG_NONE;
+    if (sim->mailboxes && mailbox_next(sim, worker, &next)) {
         worker_begin_at_once(sim, worker, next, DISPATCH_NEXT, process->now_ns);
         return;
     }
+    if (next != DAG_NONE) sim->dispatch[next] = (uint8_t)dispatch_job(sim, worker, next, process->now_ns);
     uint32_t job = rules_of(sim, process->worker.pool)->take(sim, worker);
     bool initial = job != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, job)]);
     if (job != DAG_NONE)

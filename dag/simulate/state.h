@@ -56,7 +56,7 @@ struct pool_state {
     uint32_t retirement; // a RETIRE that shows how workers go, DAG_NONE
     // How long the first recorded ones took to leave that were busy at the shutdown [0], and that slept [1]; -1: none.
     int64_t leaves_ns[2];
-    bool all_retire; // every recorded worker did
+    bool all_retire;     // every recorded worker did
     uint32_t throughput; // jobs of one actor that a worker runs in a row
 
     bool governs;               // in this run: it dispatches

@@ -1097,8 +1097,8 @@ static void check_message(const struct by_hand *f, uint64_t id, uint32_t created
     assert_int_equal(of->start, start);
     assert_int_equal(of->end, end);
     assert_int_equal(of->result, end);
-    assert_int_equal(of->pool, 0);
-    assert_int_equal(of->dispatch, DISPATCH_NONE);
+    assert_int_equal(of->pool, f->pool);
+    assert_int_equal(of->dispatch, id == 44 ? DISPATCH_NEXT : id == 43 ? DISPATCH_NEW : DISPATCH_NONE);
     assert_int_equal(f->fixture.dag->vertices.cause[start], created);
     assert_int_equal(dag_left_out(f->fixture.dag, task_index(f->fixture.dag, id)), LEFT_OUT_NOT);
     assert_non_null(dag_inline_refusal(f->fixture.dag, task_index(f->fixture.dag, id)));
