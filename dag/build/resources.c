@@ -5,7 +5,8 @@
 //
 // A resource whose holds are told is replayed as a count of units. Of a lock whose releases are not told (a trace
 // before version 5, or a monitor of the JDK's own) only acquisitions that had to wait are known: there a holder is
-// taken to have kept it until the next one got it, where that can be.
+// taken to have kept it until the next one got it, where that can be. The same goes for a monitor of which two threads
+// are told to have it at once: some of its releases are not told.
 #include "dag/build/builder.h"
 #include "dag/ns.h"
 #include "dag/order.h"
@@ -126,6 +127,38 @@ static bool sort_turns(struct replay *replay) {
 
 static int64_t whole_of(const struct dag_resource *resource) {
     return resource->kind == RESOURCE_READ_WRITE_LOCK ? READ_WRITE_UNITS : 1;
+}
+
+// ---- monitors that two have at once, as told
+
+static bool is_still_had(const struct replay *replay, uint32_t holder) {
+    return holder != DAG_NONE && replay->dag->asks[holder].released == DAG_NONE;
+}
+
+// The JVM takes some monitors by itself, a class loader's while it loads a class. It tells so where it had to wait, and
+// of no release; the code that is woven tells its own holds of the same monitor.
+static void find_untold_releases(struct replay *replay) {
+    struct dag *dag = replay->dag;
+    for (uint32_t i = 0; i < replay->turn_count; i++) {
+        const uint32_t index = replay->turns[i].item / TURNS;
+        const struct dag_ask *ask = &dag->asks[index];
+        struct count *count = &replay->counts[ask->resource];
+        struct dag_resource *resource = &dag->resources[ask->resource];
+        const bool gets = replay->turns[i].item % TURNS == TURN_GETS && ask->got != DAG_NONE;
+        if (resource->kind != RESOURCE_MONITOR || !gets || ask->given_up || !ask->units) continue;
+        if (is_still_had(replay, count->before)) resource->tells_holds = false;
+        count->before = index;
+    }
+    for (uint32_t r = 0; r < dag->resource_count; r++) replay->counts[r].before = DAG_NONE;
+}
+
+// Of such a monitor only waits are known.
+static void forget_holds(struct dag *dag) {
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_resource *resource = &dag->resources[dag->asks[i].resource];
+        const bool waited = dag->asks[i].asked != DAG_NONE;
+        if (resource->kind == RESOURCE_MONITOR && !resource->tells_holds && !waited) dag->asks[i].units = 0;
+    }
 }
 
 // ---- how much there was
@@ -496,7 +529,7 @@ static void find_untold_holds(struct replay *replay) {
         const struct dag_ask *ask = &dag->asks[index];
         struct count *count = &replay->counts[ask->resource];
         enum turn turn = (enum turn)(replay->turns[i].item % TURNS);
-        if (dag->resources[ask->resource].tells_holds || ask->given_up) continue;
+        if (dag->resources[ask->resource].tells_holds || ask->given_up || ask->asked == DAG_NONE) continue;
         if (turn == TURN_ASKS) count->waiting++;
         if (turn != TURN_GETS) continue;
         count->waiting -= count->waiting > 0;
@@ -570,6 +603,8 @@ static bool find_limits(const struct dag *dag) {
 
 static bool find_all(struct replay *replay) {
     begin_counts(replay);
+    find_untold_releases(replay);
+    forget_holds(replay->dag);
     find_initial(replay);
     find_what_goes_round(replay);
     for (uint32_t r = 0; r < replay->dag->resource_count; r++)

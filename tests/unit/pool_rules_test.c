@@ -434,8 +434,30 @@ static void test_what_comes_late_may_have_been_kept_back(void **state) {
     simulate_fixture_close(&r.fixture);
 }
 
+// As the pool's last worker does in terminated(): main waits for that, and the worker that does it has had no task.
+static void test_who_has_left_may_bring_a_result(void **state) {
+    (void)state;
+    enum { GONE = 77 };
+    struct rules r = begin((struct trace_pool){
+        .queue = "java.util.concurrent.LinkedBlockingQueue", .core = 1, .maximum = 1, .capacity = -1});
+    tb_event(r.tb, MAIN, 300, EVENT_POOL_SHUTDOWN, r.pool);
+    tb_event(r.tb, MAIN, 350, EVENT_WAIT_BEGIN, GONE, 0, tb_wait(WAIT_FOR_TASK, r.site));
+    tb_event(r.tb, MAIN, 1700, EVENT_WAIT_END, GONE, 0);
+    tb_event(r.tb, MAIN, 2000, EVENT_THREAD_END, M);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    tb_event(r.tb, FIRST, 110, EVENT_IDLE, r.pool);
+    tb_event(r.tb, FIRST, 1500, EVENT_RETIRE, r.pool);
+    tb_event(r.tb, FIRST, 1550, EVENT_RESULT, GONE);
+    tb_event(r.tb, FIRST, 1600, EVENT_THREAD_END, 0);
+    simulate_fixture_open(&r.fixture, r.tb);
+    assert_int_equal(r.fixture.dag->pools[r.pool].discipline, DISCIPLINE_UNKNOWN);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_OK);
+    simulate_fixture_close(&r.fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_who_has_left_may_bring_a_result),
         cmocka_unit_test(test_what_is_handed_on_is_the_pools),
         cmocka_unit_test(test_what_comes_late_may_have_been_kept_back),
         cmocka_unit_test(test_of_overlapping_spawns_the_start_tells_the_order),
