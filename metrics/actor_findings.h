@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// All that is told of a trace's actors and messages, for whoever shows it.
+// All that is told of a trace's actors and messages, for text, JSON and exports.
 #ifndef REHYPE_METRICS_ACTOR_FINDINGS_H
 #define REHYPE_METRICS_ACTOR_FINDINGS_H
 

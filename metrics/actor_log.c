@@ -43,7 +43,7 @@ struct reading {
     bool no_memory;
 };
 
-// The better word on who gets a message: to whom it was sent, where it was queued, who handled it.
+// The better word on a message's receiver: to whom it was sent, where it was queued, who handled it.
 enum knowledge { KNOWN_SENT = 1, KNOWN_QUEUED, KNOWN_HANDLED };
 
 const char *const log_unit_names[] = {"bytecodes", "cycles", "ns"};

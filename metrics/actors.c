@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Uses by who, an actor or a type, and by message class.
+// Uses by an actor or a type, and by message class.
 struct use_table {
     struct idmap index;
     struct keyed_use {
@@ -27,7 +27,7 @@ struct gathering {
     bool no_memory;
 };
 
-// ---- who is counted
+// ---- which actors are counted
 
 static bool is_there(const struct logged_actor *actor, const struct window *window) {
     if (!window) return true;

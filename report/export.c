@@ -152,6 +152,28 @@ static void fill_actor(struct csv_row *row, const struct trace *trace, uint64_t 
     row->detail = row->numbers;
 }
 
+// What is told in numbers alone.
+static void fill_numbers(struct csv_row *row, const struct event *event, int index) {
+    const uint64_t value = event->operand[index], *operand = event->operand;
+    char *text = row->numbers;
+    const size_t size = sizeof row->numbers;
+    switch ((enum operand_type)operand_types[event->kind][index]) {
+    case OPERAND_LOCK:
+        snprintf(text, size, "lock %" PRIu64, value);
+        break;
+    case OPERAND_SAMPLE:
+        snprintf(text, size, "process %" PRIu64 ", machine %" PRIu64 ", switches %" PRIu64, value, operand[1],
+                 operand[2]);
+        break;
+    case OPERAND_DUE:
+        snprintf(text, size, "in %" PRId64 " ns, period %" PRId64 " ns", (int64_t)value, (int64_t)operand[2]);
+        break;
+    default:
+        snprintf(text, size, "%" PRIu64, value);
+    }
+    row->detail = text;
+}
+
 static void fill_operand(struct csv_row *row, const struct trace *trace, const struct event *event, int index) {
     uint64_t value = event->operand[index];
     switch ((enum operand_type)operand_types[event->kind][index]) {
@@ -201,13 +223,10 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
         fill_wait(row, trace, event, value);
         break;
     case OPERAND_LOCK:
-        snprintf(row->numbers, sizeof row->numbers, "lock %" PRIu64, value);
-        row->detail = row->numbers;
-        break;
     case OPERAND_SAMPLE:
-        snprintf(row->numbers, sizeof row->numbers, "process %" PRIu64 ", machine %" PRIu64 ", switches %" PRIu64,
-                 value, event->operand[1], event->operand[2]);
-        row->detail = row->numbers;
+    case OPERAND_DUE:
+    case OPERAND_COUNT:
+        fill_numbers(row, event, index);
         break;
     case OPERAND_RESOURCE:
         fill_resource(row, trace, value);
@@ -217,15 +236,6 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
         break;
     case OPERAND_GIVEN_UP:
         fill_given_up(row, value);
-        break;
-    case OPERAND_DUE:
-        snprintf(row->numbers, sizeof row->numbers, "in %" PRId64 " ns, period %" PRId64 " ns", (int64_t)value,
-                 (int64_t)event->operand[2]);
-        row->detail = row->numbers;
-        break;
-    case OPERAND_COUNT:
-        snprintf(row->numbers, sizeof row->numbers, "%" PRIu64, value);
-        row->detail = row->numbers;
         break;
     }
 }

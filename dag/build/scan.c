@@ -90,7 +90,8 @@ static bool sleeps_for_permit(const struct trace *trace, const struct event *eve
                     strcmp(name, "java.util.concurrent.locks.StampedLock") == 0);
 }
 
-// Who sent a message, or made an actor, is known by the thread; the class of what an actor is may be known only later.
+// The sender of a message, or the maker of an actor, is known by the thread; the class of what an actor is may be known
+// only later.
 static bool scan_of_actor(struct builder *builder, uint32_t stream, const struct event *event,
                           struct sighting *sighting) {
     switch (event->kind) {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { LEAST_THROUGHPUT = 5 }; // what Akka and Pekko have where nobody says otherwise
+enum { LEAST_THROUGHPUT = 5 }; // the default of Akka and Pekko
 
 static uint32_t actor_of(const struct simulation *sim, uint32_t job) {
     return sim->dag->actors && job < sim->dag->task_count ? sim->dag->actors[job] : 0;

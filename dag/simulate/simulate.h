@@ -21,11 +21,10 @@
 //     DISPATCH_NEW, WOKEN, QUEUED or CALLER; a stealing one not CALLER, but those that ran HELPED in a wait. All
 //     others, those that never started among them, are taken up where they were recorded, and all pools' are in DAG.
 //     The n-th worker that a pool makes is the n-th thread that was recorded of it, as long as there are any.
-//   Mailboxes. What an actor does is a job of its dispatcher's pool, one at a time (mailbox.h): what comes while
-//   another
-//     waits or runs lies in the actor's mailbox, and is NEXT if the worker goes on with it, by the mean pick-up of that
-//     kind where it was recorded otherwise. A worker goes on as often as was seen of the pool, or five times; then the
-//     next is offered like a spawn. The order within a mailbox is that of sending.
+//   Mailboxes. What an actor does is a job of its dispatcher's pool, one at a time (mailbox.h): what comes while the
+//     job before waits or runs lies in the actor's mailbox. It is NEXT if the worker goes on with it, by the mean
+//     pick-up of that kind where it was recorded otherwise. A worker goes on as often as was seen of the pool, or five
+//     times; then the next is offered like a spawn. The order within a mailbox is that of sending.
 //   Bodies. A process runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
 //     t(p). Bodies of other tasks that were recorded within (helping, caller-runs) are passed over, with the time that
 //     they took, and are dispatched like all others.
