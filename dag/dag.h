@@ -260,6 +260,13 @@ struct dag_pool { // by trace pool id; [0] is none
     bool drops_delayed;    // shutting it down cancels also what is to run once, later
 };
 
+// What takes messages one at a time. Only those that began, or handled a message, are known here.
+struct dag_actor {
+    uint64_t id;   // as in the trace; 0: new in a simulated run
+    uint32_t init; // task of its first initialisation, DAG_NONE
+    uint32_t pool; // trace pool id of the dispatcher that ran what it did first; 0 unknown
+};
+
 struct dag {
     const struct trace *trace;
     struct dag_vertices vertices;
@@ -268,7 +275,8 @@ struct dag {
     uint32_t thread_count;
     struct dag_task *tasks; // in order of first mention in time, TASK_NESTED among them
     uint32_t task_count;
-    uint32_t *actors; // a task each, of those of an actor: which it is, from 1 on; else 0. NULL: there are none
+    uint32_t *actor_of; // a task each: whose it is, index into actors, 0 of those of none. NULL: there are no actors
+    struct dag_actor *actors; // [1..actor_count], in the order in which threads mention them; NULL: there are none
     uint32_t actor_count;
     int64_t *bytecodes; // a task each, executed by its body but in other tasks' bodies inside it; -1 unknown. NULL
                         // where the trace does not count them, and of a simulated run

@@ -165,6 +165,8 @@ struct builder {
     struct path_stack paths;
     struct idmap path_of_numbers, resource_of_id, actor_of_id;
     uint32_t path_capacity, resource_capacity, ask_capacity, await_capacity;
+    struct dag_actor *actors; // as in the DAG
+    uint32_t actor_capacity;
     uint32_t *holds; // asks by which the thread in hand has what it has, in order
     uint32_t hold_count, hold_capacity;
     struct other_wait *other_waits;

@@ -70,7 +70,7 @@ static bool is_next_of_mailbox(const struct dag *dag, const struct dag_task *tas
     while (before > dag->threads[task->thread].first && dag->vertices.kind[before - 1] != VERTEX_END) before--;
     if (before == dag->threads[task->thread].first) return false;
     uint32_t last = dag->vertices.task[before - 1];
-    return last != DAG_NONE && dag->actors[last] == dag->actors[task - dag->tasks];
+    return last != DAG_NONE && dag->actor_of[last] == dag->actor_of[task - dag->tasks];
 }
 
 static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task *task) {

@@ -291,11 +291,15 @@ static bool note_actor(struct lay *lay, uint32_t task, uint64_t actor) {
     struct dag *dag = builder->dag;
     uint32_t index = idmap_get(&builder->actor_of_id, actor);
     if (index == IDMAP_NONE) {
-        index = ++dag->actor_count;
+        index = dag->actor_count + 1;
+        if (!GROW(builder->actors, index, builder->actor_capacity)) return no_memory(builder);
         if (!idmap_add(&builder->actor_of_id, actor, index)) return no_memory(builder);
+        builder->actors[index] = (struct dag_actor){actor, DAG_NONE, current_thread(lay)->pool};
+        dag->actor_count = index;
     }
-    dag->actors[task] = index;
+    dag->actor_of[task] = index;
     dag->tasks[task].pool = current_thread(lay)->pool;
+    if (dag->tasks[task].flags & TASK_INIT) builder->actors[index].init = task;
     return true;
 }
 
@@ -667,9 +671,19 @@ static bool prepare_actors(struct builder *builder) {
     struct dag *dag = builder->dag;
     const uint64_t *events = builder->trace->events_of_kind;
     if (!events[EVENT_MESSAGE_BEGIN] && !events[EVENT_INIT_BEGIN]) return true;
-    dag->actors = ARENA_NEW(&dag->arena, uint32_t, (size_t)dag->task_count + 1);
-    if (dag->actors) memset(dag->actors, 0, ((size_t)dag->task_count + 1) * sizeof *dag->actors);
-    return dag->actors || no_memory(builder);
+    dag->actor_of = ARENA_NEW(&dag->arena, uint32_t, (size_t)dag->task_count + 1);
+    if (dag->actor_of) memset(dag->actor_of, 0, ((size_t)dag->task_count + 1) * sizeof *dag->actor_of);
+    return dag->actor_of || no_memory(builder);
+}
+
+static bool keep_actors(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    if (dag->actor_count == 0) return true;
+    dag->actors = ARENA_NEW(&dag->arena, struct dag_actor, (size_t)dag->actor_count + 1);
+    if (!dag->actors) return no_memory(builder);
+    memcpy(dag->actors, builder->actors, ((size_t)dag->actor_count + 1) * sizeof *dag->actors);
+    dag->actors[0] = (struct dag_actor){0, DAG_NONE, 0};
+    return true;
 }
 
 static bool lay_streams(struct builder *builder) {
@@ -714,7 +728,7 @@ bool lay_vertices(struct builder *builder) {
         builder->has_cpu && (trace->events_of_kind[EVENT_RUN_DELAY] || trace->events_of_kind[EVENT_READY]);
     builder->dag->first_ns = INT64_MAX;
     builder->dag->last_ns = INT64_MIN;
-    if (!lay_all(builder)) return false;
+    if (!lay_all(builder) || !keep_actors(builder)) return false;
     if (builder->dag->first_ns > builder->dag->last_ns) builder->dag->first_ns = builder->dag->last_ns = 0;
     finish_tasks(builder->dag);
     mark_mailboxes(builder->dag);

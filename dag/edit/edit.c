@@ -28,6 +28,9 @@ static void forget_edits(struct dag_edit *edit, const struct dag *dag) {
     memset(edit->resource_units, 0, dag->resource_count * sizeof *edit->resource_units);
     memset(edit->unlocked, 0, dag->resource_count);
     for (uint32_t t = 0; t < dag->task_count; t++) edit->merged_next[t] = DAG_NONE;
+    if (edit->actors) memset(edit->actors, 0, ((size_t)dag->actor_count + 1) * sizeof *edit->actors);
+    if (edit->follows) memset(edit->follows, 0, (size_t)dag->task_count + 1);
+    edit->own_pool_count = edit->actors_count = 0;
     edit->inlined_count = edit->merged_count = edit->parts_count = edit->staged_count = edit->resized_count = 0;
 }
 
@@ -41,8 +44,11 @@ bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *e
     edit->resource_units = malloc(((size_t)dag->resource_count + 1) * sizeof *edit->resource_units);
     edit->unlocked = malloc((size_t)dag->resource_count + 1);
     edit->order = malloc(tasks * sizeof *edit->order);
+    edit->actors = dag->actors ? malloc(((size_t)dag->actor_count + 1) * sizeof *edit->actors) : NULL;
+    edit->follows = dag->actors ? malloc(tasks) : NULL;
+    bool has_actors = !dag->actors || (edit->actors && edit->follows);
     if (edit->inlined && edit->merged_next && edit->parts && edit->staged && edit->pool_threads &&
-        edit->resource_units && edit->unlocked && edit->order) {
+        edit->resource_units && edit->unlocked && edit->order && has_actors) {
         forget_edits(edit, dag);
         return true;
     }
@@ -68,9 +74,11 @@ void dag_edit_destroy(struct dag_edit *edit) {
     free(edit->resource_units);
     free(edit->unlocked);
     free(edit->order);
+    free(edit->actors);
+    free(edit->follows);
     *edit = (struct dag_edit){0};
 }
 
 bool dag_edit_only_inlines(const struct dag_edit *edit) {
-    return !(edit->merged_count | edit->parts_count | edit->staged_count | edit->resized_count);
+    return !(edit->merged_count | edit->parts_count | edit->staged_count | edit->resized_count | edit->actors_count);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An edit overlay: what a plan changes in a trace-DAG, without touching the DAG. Many overlays share one DAG. What each
 // edit does to vertices and edges, and when it is sound, stands at the top of its file: inline.c, merge.c, split.c,
-// combinator.c, resize.c.
+// combinator.c, resize.c, actors.c.
 //
 // Of inlining, which dag_propagate knows as well: a worker left without a task goes altogether; one whose creation was
 // part of a dropped bracket is created by the first spawn of a task that is still its own. Delays: what led up to the
@@ -16,6 +16,19 @@
 // Where the code of a coordinator that becomes stages runs, up to its first wait.
 enum dag_first_stage { FIRST_STAGE_NONE, FIRST_STAGE_ON_SPAWNER, FIRST_STAGE_ON_POOL };
 
+// What becomes of an actor.
+struct actor_edit {
+    uint32_t joins;    // the actor that gets its messages; 0: itself
+    uint32_t copies;   // so many get them by turns; 0: it alone
+    uint32_t own_pool; // index into own_pools, from 1 on; 0: its dispatcher is as recorded
+};
+
+struct own_pool {    // a dispatcher that the program does not have yet
+    uint32_t like;   // trace pool id: what handing over costs there it costs here
+    int32_t threads; // 1 or more
+};
+enum { OWN_POOLS_MOST = 16 };
+
 struct dag_edit {
     uint8_t *inlined; // a flag a task
     // What needs the simulation (dag/simulate/simulate.h):
@@ -29,6 +42,11 @@ struct dag_edit {
     uint32_t inlined_count, merged_count, parts_count, staged_count; // tasks; merged ones are members of all groups
     uint32_t resized_count;                                          // pools and resources
     uint32_t *order;                                                 // scratch of dag_edit_merge, a task each
+    struct actor_edit *actors; // an actor of the DAG each, from 1 on; NULL where it has none
+    uint8_t *follows;          // a flag a task: a message that is handled right behind the handler that sent it, by
+                               // the same worker; NULL where the DAG has no actors
+    struct own_pool own_pools[OWN_POOLS_MOST];
+    uint32_t own_pool_count, actors_count; // actors_count: edits of actors and messages
 };
 
 // NULL members when there is no memory. An edit is freed by dag_edit_destroy and cleared by dag_edit_clear.
@@ -120,5 +138,19 @@ void dag_edit_resize_resource(struct dag_edit *edit, uint32_t resource, int64_t 
 // No contention for a lock: each thread that asks has it at once. Refused of what is no lock.
 const char *dag_unlock_refusal(const struct dag *dag, uint32_t resource);
 void dag_edit_unlock(struct dag_edit *edit, uint32_t resource);
+
+// Edits of actors. What can't be done to one, or to a message: it is run by no dispatcher whose rules are known; of a
+// message also: no handler sent it, or its sender's dispatcher is none such.
+const char *dag_actor_refusal(const struct dag *dag, uint32_t actor);
+const char *dag_follow_refusal(const struct dag *dag, uint32_t message);
+void dag_edit_join_actor(struct dag_edit *edit, uint32_t actor, uint32_t into);
+void dag_edit_copy_actor(struct dag_edit *edit, uint32_t actor, uint32_t copies);
+void dag_edit_follow(struct dag_edit *edit, uint32_t message);
+// A dispatcher of so many threads and with a queue without bound: index into own_pools, from 1 on; 0: a plan has no
+// room for more (OWN_POOLS_MOST).
+uint32_t dag_edit_own_pool(struct dag_edit *edit, uint32_t like, int32_t threads);
+void dag_edit_move_actor(struct dag_edit *edit, uint32_t actor, uint32_t own_pool);
+// Whether an initialisation goes with its actor: that joins another, and did nothing in it that others could see.
+bool dag_edit_drops_init(const struct dag_edit *edit, const struct dag *dag, uint32_t task);
 
 #endif

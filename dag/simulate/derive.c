@@ -383,7 +383,7 @@ static struct dag_thread thread_of_process(const struct simulation *sim, uint32_
     const struct dag *dag = sim->dag;
     uint32_t model = sim->processes[index].worker.model;
     struct dag_thread thread = {.stream = model == DAG_NONE ? DAG_NONE : dag->threads[model].stream,
-                                .pool = sim->processes[index].worker.pool,
+                                .pool = pool_model(sim, sim->processes[index].worker.pool),
                                 .worker = true,
                                 .run_task = DAG_NONE};
     if (index < dag->thread_count) thread = dag->threads[index];

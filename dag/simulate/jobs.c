@@ -20,6 +20,8 @@ bool jobs_reserve(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
         !(sim->dag->due_ns == NULL || (resize(&sim->due_ns, larger, sizeof *sim->due_ns) &&
                                        events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger))) ||
+        !(sim->dag->actor_of == NULL || (resize(&sim->next_mail, larger, sizeof *sim->next_mail) &&
+                                         resize(&sim->mailbox_of, larger, sizeof *sim->mailbox_of))) ||
         !resize(&sim->regroup.part_of, parts, sizeof *sim->regroup.part_of) ||
         !resize(&sim->regroup.part_number, parts, sizeof *sim->regroup.part_number)) {
         return false;
@@ -45,6 +47,7 @@ uint32_t job_add(struct simulation *sim, uint32_t task, uint32_t part) {
         return DAG_NONE;
     }
     sim->queue.holder[sim->job_count] = QUEUE_NOWHERE;
+    if (sim->mailbox_of) sim->mailbox_of[sim->job_count] = 0;
     sim->regroup.part_of[sim->job_count - sim->dag->task_count] = task;
     sim->regroup.part_number[sim->job_count - sim->dag->task_count] = part;
     return sim->job_count++;

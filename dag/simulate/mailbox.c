@@ -2,19 +2,16 @@
 #include "dag/simulate/mailbox.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAST_THROUGHPUT = 5 }; // the default of Akka and Pekko
-
-static uint32_t actor_of(const struct simulation *sim, uint32_t job) {
-    return sim->dag->actors && job < sim->dag->task_count ? sim->dag->actors[job] : 0;
-}
 
 // The most jobs of one actor that a worker of the pool ran in a row.
 static void find_throughput(struct simulation *sim) {
     const struct dag *dag = sim->dag;
-    for (uint32_t p = 0; p < sim->pool_count; p++) sim->pools[p].throughput = LEAST_THROUGHPUT;
+    for (uint32_t p = 0; p < dag->pool_count; p++) sim->pools[p].throughput = LEAST_THROUGHPUT;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
-        struct pool_state *pool = &sim->pools[dag->threads[i].pool < sim->pool_count ? dag->threads[i].pool : 0];
+        struct pool_state *pool = &sim->pools[dag->threads[i].pool < dag->pool_count ? dag->threads[i].pool : 0];
         uint32_t in_a_row = 0;
         for (uint32_t v = dag->threads[i].first; v < dag->threads[i].first + dag->threads[i].count; v++) {
             if (dag->vertices.kind[v] != VERTEX_START) continue;
@@ -24,40 +21,80 @@ static void find_throughput(struct simulation *sim) {
     }
 }
 
+static bool reserve(struct simulation *sim, uint32_t count) {
+    if (count <= sim->mailbox_capacity) return true;
+    struct mailbox *moved = realloc(sim->mailboxes, count * sizeof *moved);
+    if (!moved) return false;
+    sim->mailboxes = moved;
+    sim->mailbox_capacity = count;
+    return true;
+}
+
 bool mailboxes_new(struct simulation *sim) {
-    if (!sim->dag->actors) return true;
-    sim->mailboxes = calloc((size_t)sim->dag->actor_count + 1, sizeof *sim->mailboxes);
-    sim->next_mail = malloc(((size_t)sim->dag->task_count + 1) * sizeof *sim->next_mail);
-    if (sim->mailboxes && sim->next_mail) find_throughput(sim);
-    return sim->mailboxes && sim->next_mail;
+    if (!sim->dag->actor_of) return true;
+    find_throughput(sim);
+    return reserve(sim, sim->dag->actor_count + 1);
 }
 
 void mailboxes_free(struct simulation *sim) {
     free(sim->mailboxes);
     free(sim->next_mail);
+    free(sim->mailbox_of);
 }
 
 void mailboxes_begin_run(struct simulation *sim) {
-    for (uint32_t a = 0; sim->mailboxes && a <= sim->dag->actor_count; a++)
-        sim->mailboxes[a] = (struct mailbox){.first = DAG_NONE, .last = DAG_NONE, .running = DAG_NONE};
+    if (!sim->mailboxes) return;
+    const uint32_t actors = sim->dag->actor_count + 1;
+    uint32_t count = actors;
+    for (uint32_t a = 1; sim->edit->actors_count && a < actors; a++) {
+        const uint32_t copies = sim->edit->actors[a].copies;
+        count += copies ? copies - 1 : 0;
+    }
+    if (!reserve(sim, count)) {
+        sim->no_memory = true;
+        return;
+    }
+    sim->mailbox_count = count;
+    for (uint32_t m = 0; m < count; m++)
+        sim->mailboxes[m] = (struct mailbox){
+            .first = DAG_NONE, .last = DAG_NONE, .running = DAG_NONE, .next_held = DAG_NONE, .copies_at = actors};
+    for (uint32_t a = 1; a < actors; a++) {
+        const uint32_t copies = sim->edit->actors[a].copies, at = sim->mailboxes[a].copies_at;
+        if (a + 1 < actors) sim->mailboxes[a + 1].copies_at = at + (copies ? copies - 1 : 0);
+    }
+    memset(sim->mailbox_of, 0, sim->job_capacity * sizeof *sim->mailbox_of);
 }
 
-bool mailbox_keeps(struct simulation *sim, uint32_t job) {
-    uint32_t actor = actor_of(sim, job);
-    struct mailbox *box = &sim->mailboxes[actor];
-    if (!actor) return false;
-    if (box->running == DAG_NONE) {
-        box->running = job;
-        box->in_a_row = 1;
-        return false;
-    }
+// Of the copies of an actor: initialised is each, and messages come to one after the other.
+static uint32_t copy_for(struct simulation *sim, uint32_t job, struct mailbox *box, uint32_t copies) {
+    if (job_is_part(sim, job)) return sim->regroup.part_number[job - sim->dag->task_count];
+    return sim->dag->tasks[job].flags & TASK_INIT ? 0 : box->turn++ % copies;
+}
+
+// The mailbox that a job comes to; 0: it is of no actor.
+static uint32_t mailbox_for(struct simulation *sim, uint32_t job) {
+    const uint32_t actor = sim->dag->actor_of[job_task(sim, job)];
+    const struct actor_edit *edit = &sim->edit->actors[actor];
+    if (!actor) return 0;
+    if (edit->joins) return edit->joins;
+    if (!edit->copies) return actor;
+    const uint32_t copy = copy_for(sim, job, &sim->mailboxes[actor], edit->copies);
+    return copy ? sim->mailboxes[actor].copies_at + copy - 1 : actor;
+}
+
+static void put_last(struct simulation *sim, struct mailbox *box, uint32_t job) {
     sim->next_mail[job] = DAG_NONE;
     if (box->last == DAG_NONE)
         box->first = job;
     else
         sim->next_mail[box->last] = job;
     box->last = job;
-    return true;
+}
+
+static void put_first(struct simulation *sim, struct mailbox *box, uint32_t job) {
+    sim->next_mail[job] = box->first;
+    if (box->last == DAG_NONE) box->last = job;
+    box->first = job;
 }
 
 static uint32_t take_first(struct simulation *sim, struct mailbox *box) {
@@ -67,16 +104,91 @@ static uint32_t take_first(struct simulation *sim, struct mailbox *box) {
     return box->running = job;
 }
 
-bool mailbox_next(struct simulation *sim, uint32_t worker, uint32_t *next) {
-    const struct process *process = &sim->processes[worker];
-    uint32_t actor = process->worker.task == DAG_NONE ? 0 : actor_of(sim, process->worker.task);
-    struct mailbox *box = &sim->mailboxes[actor];
-    *next = DAG_NONE;
-    if (!actor || box->running != process->worker.task) return false;
-    box->running = DAG_NONE;
-    if (box->first == DAG_NONE) return false;
-    *next = take_first(sim, box);
-    if (++box->in_a_row <= sim->pools[process->worker.pool].throughput) return true;
-    box->in_a_row = 1;
-    return false;
+bool mailbox_keeps(struct simulation *sim, uint32_t job) {
+    const uint32_t index = mailbox_for(sim, job);
+    struct mailbox *box = &sim->mailboxes[index];
+    if (!index) return false;
+    sim->mailbox_of[job] = index;
+    if (box->running == DAG_NONE) {
+        box->running = job;
+        box->in_a_row = 1;
+        return false;
+    }
+    put_last(sim, box, job);
+    return true;
+}
+
+bool mailbox_follows(struct simulation *sim, uint32_t index, uint32_t message) {
+    struct process_worker *worker = &sim->processes[index].worker;
+    if (!sim->edit->follows[message] || !worker->pool || sim->mailbox_of[worker->task] == 0) return false;
+    sim->next_mail[message] = DAG_NONE;
+    if (worker->sent == DAG_NONE)
+        worker->sent = message;
+    else
+        sim->next_mail[worker->sent_last] = message;
+    worker->sent_last = message;
+    return true;
+}
+
+// What the job behind which the worker is free had sent comes before what was to follow already.
+static void take_over_sent(struct simulation *sim, struct process_worker *worker) {
+    if (worker->sent == DAG_NONE) return;
+    sim->next_mail[worker->sent_last] = worker->follows;
+    worker->follows = worker->sent;
+    worker->sent = worker->sent_last = DAG_NONE;
+}
+
+// Behind a job that no other was before.
+static void begin_chain(struct simulation *sim, struct process_worker *worker) {
+    const uint32_t box = worker->task == DAG_NONE ? 0 : sim->mailbox_of[worker->task];
+    if (worker->chain != DAG_NONE || !box || sim->mailboxes[box].running != worker->task) return;
+    worker->chain = worker->task;
+    worker->held = box;
+    sim->mailboxes[box].next_held = DAG_NONE;
+}
+
+// The next to follow whose mailbox the worker has, or can have; DAG_NONE.
+static uint32_t next_follower(struct simulation *sim, struct process_worker *worker) {
+    while (worker->follows != DAG_NONE) {
+        const uint32_t job = worker->follows, index = mailbox_for(sim, job);
+        struct mailbox *box = &sim->mailboxes[index];
+        worker->follows = sim->next_mail[job];
+        sim->mailbox_of[job] = index;
+        if (box->running == worker->chain) return job;
+        if (box->running != DAG_NONE) {
+            put_first(sim, box, job);
+            continue;
+        }
+        box->running = worker->chain;
+        box->in_a_row = 1;
+        box->next_held = worker->held;
+        worker->held = index;
+        return job;
+    }
+    return DAG_NONE;
+}
+
+enum mailbox_turn mailbox_next(struct simulation *sim, uint32_t index, uint32_t *next) {
+    struct process_worker *worker = &sim->processes[index].worker;
+    take_over_sent(sim, worker);
+    begin_chain(sim, worker);
+    *next = next_follower(sim, worker);
+    if (*next != DAG_NONE) return MAILBOX_FOLLOWS;
+    while (worker->held != DAG_NONE) {
+        struct mailbox *box = &sim->mailboxes[worker->held];
+        const bool is_first = box->next_held == DAG_NONE; // by which the chain began
+        worker->held = box->next_held;
+        box->running = DAG_NONE;
+        if (box->first == DAG_NONE) continue;
+        *next = take_first(sim, box);
+        box->in_a_row = is_first ? box->in_a_row + 1 : 1;
+        if (is_first && box->in_a_row <= sim->pools[worker->pool].throughput) {
+            worker->chain = DAG_NONE;
+            return MAILBOX_NEXT;
+        }
+        box->in_a_row = 1;
+        return MAILBOX_OFFERS;
+    }
+    worker->chain = DAG_NONE;
+    return MAILBOX_DONE;
 }

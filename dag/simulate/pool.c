@@ -12,10 +12,11 @@
 #include "dag/simulate/worker.h"
 
 // A resized pool that had no queue gets one: it would reject what it was made to take.
-static void begin_pool(struct simulation *sim, uint32_t index) {
+static void begin_recorded_pool(struct simulation *sim, uint32_t index) {
     const struct dag_pool *rules = &sim->dag->pools[index];
     struct pool_state *pool = &sim->pools[index];
     int32_t threads = sim->edit->pool_threads[index];
+    pool->rules = rules;
     pool->governs = pool->governed && sim->model != MODEL_DAG;
     pool->discipline = rules->discipline;
     pool->core = threads ? threads : rules->core;
@@ -25,6 +26,29 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
         pool->discipline = DISCIPLINE_FIFO;
         pool->capacity = INT64_MAX;
     }
+}
+
+// As Executors.newFixedThreadPool has it. Its workers come, sleep and go as those of the pool that it is like.
+static void begin_own_pool(struct simulation *sim, uint32_t index) {
+    static const struct dag_pool fixed = {.discipline = DISCIPLINE_FIFO, .capacity = INT64_MAX, .keep_alive_ns = -1};
+    const struct own_pool *own = &sim->edit->own_pools[index - sim->dag->pool_count];
+    struct pool_state *pool = &sim->pools[index];
+    *pool = sim->pools[own->like];
+    pool->rules = &fixed;
+    pool->recorded = NULL;
+    pool->recorded_count = 0;
+    pool->barriers = DAG_NONE;
+    pool->discipline = fixed.discipline;
+    pool->core = pool->maximum = own->threads;
+    pool->capacity = fixed.capacity;
+}
+
+static void begin_pool(struct simulation *sim, uint32_t index) {
+    struct pool_state *pool = &sim->pools[index];
+    if (index < sim->dag->pool_count)
+        begin_recorded_pool(sim, index);
+    else
+        begin_own_pool(sim, index);
     pool->made = pool->alive = pool->queue_length = 0;
     pool->coming = pool->idle = pool->delayed = 0;
     pool->coming_first = DAG_NONE;
@@ -38,6 +62,7 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
 void pools_begin_run(struct simulation *sim) {
     sim->steals = false;
     sim->slept_ns = 0;
+    sim->pool_count = sim->dag->pool_count + sim->edit->own_pool_count;
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         begin_pool(sim, p);
         sim->steals |= stealing_governs(sim, p);
@@ -69,10 +94,17 @@ static enum dispatch dispatch_to_woken(const struct simulation *sim, uint32_t jo
     return sim->slept_ns >= waking_ns ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 
+// How long a worker needs to come that is called for a job, and in `reserved` what it then takes if that is there.
+static int64_t time_to_come(const struct simulation *sim, uint32_t index, uint32_t job, uint32_t *reserved) {
+    *reserved = DAG_NONE;
+    if (index >= sim->dag->pool_count) return mean_pickup(sim, job, DISPATCH_WOKEN);
+    return transitions_coming_ns(sim, job, sim->pools[index].coming, reserved);
+}
+
 // Who is woken to take from a queue, takes what he finds there once he is awake.
 static void call_idle(struct simulation *sim, uint32_t index, uint32_t worker, uint32_t job, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    int64_t takes_ns = transitions_coming_ns(sim, job, pool->coming, &sim->processes[worker].worker.reserved);
+    int64_t takes_ns = time_to_come(sim, index, job, &sim->processes[worker].worker.reserved);
     pool->coming++;
     sim->processes[worker].worker.next = pool->coming_first;
     pool->coming_first = worker;
@@ -91,7 +123,8 @@ static enum dispatch give_to_idle(struct simulation *sim, uint32_t index, uint32
     uint32_t worker = worker_wake(sim, index, now_ns);
     if (worker == DAG_NONE) return DISPATCH_NONE;
     enum dispatch dispatch = dispatch_to_woken(sim, job);
-    bool calls = dispatch == DISPATCH_WOKEN || transitions_slept(sim, job, sim->pools[index].coming);
+    bool slept = index < sim->dag->pool_count && transitions_slept(sim, job, sim->pools[index].coming);
+    bool calls = dispatch == DISPATCH_WOKEN || slept;
     if (calls && sim->pools[index].discipline != DISCIPLINE_HAND_OFF) {
         call_idle(sim, index, worker, job, now_ns);
         return bracket_while_coming(sim, job);
@@ -140,9 +173,9 @@ static bool has_room(const struct simulation *sim, const struct pool_state *pool
 }
 
 static enum dispatch offer_to_queue(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
-    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
-    const struct dag_pool *rules = &sim->dag->pools[index];
+    uint32_t index = job_pool(sim, job);
     struct pool_state *pool = &sim->pools[index];
+    const struct dag_pool *rules = pool->rules;
     bool must_make = (int64_t)pool->alive < pool->core;
     if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
     bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF, room = has_room(sim, pool, job);
@@ -184,13 +217,13 @@ static const struct rules *rules_of(const struct simulation *sim, uint32_t pool)
 }
 
 static enum dispatch dispatch_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
-    uint32_t pool = sim->dag->tasks[job_task(sim, job)].pool;
+    uint32_t pool = job_pool(sim, job);
     if (delays_job(sim, process, job, now_ns)) return delay_job(sim, pool, job, now_ns);
     return rules_of(sim, pool)->offer(sim, process, job, now_ns);
 }
 
 enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
-    if (sim->mailboxes && mailbox_keeps(sim, job)) return sim->dag->tasks[job].dispatch;
+    if (sim->mailboxes && mailbox_keeps(sim, job)) return sim->dag->tasks[job_task(sim, job)].dispatch;
     return dispatch_job(sim, process, job, now_ns);
 }
 
@@ -198,14 +231,29 @@ void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     rules_of(sim, sim->processes[worker].worker.pool)->arrive(sim, worker, now_ns);
 }
 
-void pool_take_back(struct simulation *sim, uint32_t worker) {
-    const struct process *process = &sim->processes[worker];
-    uint32_t next = DAG_NONE;
-    if (sim->mailboxes && mailbox_next(sim, worker, &next)) {
-        worker_begin_at_once(sim, worker, next, DISPATCH_NEXT, process->now_ns);
-        return;
+// Whether the worker has something of the mailboxes that it holds to go on with. What has not is offered.
+static bool goes_on_with_mail(struct simulation *sim, uint32_t worker) {
+    int64_t now_ns = sim->processes[worker].now_ns;
+    for (uint32_t next;;) {
+        switch (mailbox_next(sim, worker, &next)) {
+        case MAILBOX_FOLLOWS:
+            worker_begin_task(sim, worker, next, DISPATCH_NONE, now_ns, now_ns);
+            return true;
+        case MAILBOX_NEXT:
+            worker_begin_at_once(sim, worker, next, DISPATCH_NEXT, now_ns);
+            return true;
+        case MAILBOX_OFFERS:
+            sim->dispatch[next] = (uint8_t)dispatch_job(sim, worker, next, now_ns);
+            break;
+        default: // MAILBOX_DONE
+            return false;
+        }
     }
-    if (next != DAG_NONE) sim->dispatch[next] = (uint8_t)dispatch_job(sim, worker, next, process->now_ns);
+}
+
+void pool_take_back(struct simulation *sim, uint32_t worker) {
+    if (sim->mailboxes && goes_on_with_mail(sim, worker)) return;
+    const struct process *process = &sim->processes[worker];
     uint32_t job = rules_of(sim, process->worker.pool)->take(sim, worker);
     bool initial = job != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, job)]);
     if (job != DAG_NONE)
@@ -220,6 +268,9 @@ void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
     pool->shutdown = vertex;
     if (pool->delayed == 0) pool_retire_idle(sim, index);
     if (pool->alive == 0) pool_end(sim, index);
+    for (uint32_t own = sim->dag->pool_count; own < sim->pool_count; own++) {
+        if (pool_model(sim, own) == index && own != index) pool_shut_down(sim, own, vertex);
+    }
 }
 
 void pools_end_run(struct simulation *sim) {

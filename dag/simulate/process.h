@@ -125,18 +125,22 @@ struct process_limit {
 
 // Of a worker of a pool.
 struct process_worker {
-    uint32_t pool;           // 0: it is none
-    uint32_t model;          // recorded thread that it stands for, or that it is like; DAG_NONE
-    uint32_t maker;          // vertex that it was made at
-    uint32_t next_of_pool;   // the one made before it
-    uint32_t next, before;   // others that idle, from the one that has for longest; or are on their way
-    uint32_t task;           // its latest
-    uint32_t reserved;       // on its way to a queue: the job that it takes if that is still there, DAG_NONE
-    int64_t woken_ns;        // when it was made or woken, of one that is on its way
-    int64_t takes_before_ns; // of a stealing pool: so long before the start of what it then finds
-    int64_t awake_ns;        // how long before the start BUSY is
-    uint32_t busy_item;      // of its log: 1 + the BUSY of a job that it was woken for, until it has a core to start it
-    uint8_t comes_as;        // enum dispatch of what it will find
+    uint32_t pool;            // 0: it is none
+    uint32_t model;           // recorded thread that it stands for, or that it is like; DAG_NONE
+    uint32_t maker;           // vertex that it was made at
+    uint32_t next_of_pool;    // the one made before it
+    uint32_t next, before;    // others that idle, from the one that has for longest; or are on their way
+    uint32_t task;            // its latest
+    uint32_t chain;           // of an actor's jobs that follow one another: the first; DAG_NONE
+    uint32_t held;            // mailbox that it holds, the latest first; DAG_NONE
+    uint32_t sent, sent_last; // what follows the job in hand, in the order of sending; DAG_NONE
+    uint32_t follows;         // what comes behind that, DAG_NONE
+    uint32_t reserved;        // on its way to a queue: the job that it takes if that is still there, DAG_NONE
+    int64_t woken_ns;         // when it was made or woken, of one that is on its way
+    int64_t takes_before_ns;  // of a stealing pool: so long before the start of what it then finds
+    int64_t awake_ns;         // how long before the start BUSY is
+    uint32_t busy_item; // of its log: 1 + the BUSY of a job that it was woken for, until it has a core to start it
+    uint8_t comes_as;   // enum dispatch of what it will find
 };
 
 // What it has of stealing pools. Others than their workers may wait for such a pool's tasks, too.
@@ -169,6 +173,11 @@ struct process {
     struct process_steal steal;
 };
 
+static inline struct process_worker worker_of_none(void) {
+    return (struct process_worker){
+        .chain = DAG_NONE, .held = DAG_NONE, .sent = DAG_NONE, .sent_last = DAG_NONE, .follows = DAG_NONE};
+}
+
 // One that has done nothing: no frame, no vertex, nothing that it waits for or has.
 static inline struct process process_at(int64_t now_ns) {
     return (struct process){.now_ns = now_ns,
@@ -177,6 +186,7 @@ static inline struct process process_at(int64_t now_ns) {
                             .awaits = DAG_NONE,
                             .stages = DAG_NONE,
                             .holds = DAG_NONE,
+                            .worker = worker_of_none(),
                             .steal = {.own = {DAG_NONE, DAG_NONE, 0}, .stolen_from = DAG_NONE, .looked = DAG_NONE}};
 }
 

@@ -8,7 +8,7 @@ void queues_begin_run(struct simulation *sim) {
 }
 
 static struct pool_state *pool_of(struct simulation *sim, uint32_t job) {
-    return &sim->pools[sim->dag->tasks[job_task(sim, job)].pool];
+    return &sim->pools[job_pool(sim, job)];
 }
 
 static bool has_heap(const struct pool_state *pool) {

@@ -122,7 +122,7 @@ static void find_barrier(struct simulation *sim, uint32_t thread) {
 bool recorded_workers_new(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     sim->pool_count = dag->pool_count;
-    sim->pools = calloc((size_t)dag->pool_count + 1, sizeof *sim->pools);
+    sim->pools = calloc((size_t)dag->pool_count + OWN_POOLS_MOST + 1, sizeof *sim->pools);
     sim->recorded.workers = malloc(((size_t)dag->thread_count + 1) * sizeof *sim->recorded.workers);
     sim->recorded.pool_of_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->recorded.pool_of_barrier);
     sim->recorded.next_barrier = calloc((size_t)dag->thread_count + 1, sizeof *sim->recorded.next_barrier);

@@ -119,7 +119,8 @@ static void sum_edges(const struct simulation *sim, uint32_t from, uint32_t to, 
 // A part takes an equal share of what its task's body computed, and waited for cores, and sleeps as long as that did.
 static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t job) {
     uint32_t of = job_task(sim, job), parts = sim->edit->parts[of];
-    uint32_t part = sim->regroup.part_number[job - sim->dag->task_count];
+    uint32_t part = parts ? sim->regroup.part_number[job - sim->dag->task_count] : 0;
+    if (!parts) parts = 1; // an actor's copy is initialised as the original was
     const struct dag_task *task = &sim->dag->tasks[of];
     int64_t compute_ns, queued_ns;
     sum_edges(sim, task->start, task->end, &compute_ns, &queued_ns);
@@ -135,6 +136,7 @@ static void lead_through_part(struct simulation *sim, uint32_t index, uint32_t j
 // When the last part has ended, so has the task; and whatever else was brought about in it is.
 static void end_part(struct simulation *sim, uint32_t process, uint32_t task) {
     const struct dag_task *whole = &sim->dag->tasks[task];
+    if (!sim->edit->parts[task]) return;
     if (--sim->regroup.parts_left[task] > 0) return;
     for (uint32_t v = whole->start + 1; v <= whole->tail; v++) {
         bool others = sim->dag->vertices.kind[v] == VERTEX_RESULT && sim->dag->vertices.task[v] != task;
@@ -185,6 +187,17 @@ void parts_begin(struct simulation *sim, uint32_t process, uint32_t task, int64_
     const struct frame parts = {
         .task = task, .next = 0, .end = sim->edit->parts[task], .link = DAG_NONE, .kind = FRAME_PARTS};
     if (frame_push(sim, process, parts)) spawn_part(sim, process, time_ns);
+}
+
+// Each copy of an actor is made where the actor was, and initialised as that.
+void copies_begin(struct simulation *sim, uint32_t process, uint32_t init, int64_t time_ns) {
+    const uint32_t copies = sim->edit->actors[sim->dag->actor_of[init]].copies;
+    for (uint32_t copy = 1; copy < copies; copy++) {
+        uint32_t job = job_add(sim, init, copy);
+        if (job == DAG_NONE) return;
+        process_pass_new(sim, process, VERTEX_SPAWN_BEGIN, job, time_ns);
+        sim->dispatch[job] = (uint8_t)pool_offer(sim, process, job, time_ns);
+    }
 }
 
 // The last bracket's end is that of the task's.

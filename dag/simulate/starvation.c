@@ -27,5 +27,6 @@ void starvation_look(struct simulation *sim, uint32_t index) {
     }
     if (held == 0 || sim->resources[resource].available > 0) return;
     struct starvation *starvation = &sim->starvation;
-    if (starvation->times++ == 0) *starvation = (struct starvation){asking->worker.pool, resource, 1, asking->wait.ask};
+    if (starvation->times++ == 0)
+        *starvation = (struct starvation){pool_model(sim, asking->worker.pool), resource, 1, asking->wait.ask};
 }

@@ -59,8 +59,9 @@ struct pool_state {
     bool all_retire;     // every recorded worker did
     uint32_t throughput; // jobs of one actor that a worker runs in a row
 
-    bool governs;               // in this run: it dispatches
-    enum discipline discipline; // in this run
+    const struct dag_pool *rules; // in this run, but for what is told below
+    bool governs;                 // in this run: it dispatches
+    enum discipline discipline;   // in this run
     int32_t core, maximum;
     int64_t capacity;
     uint32_t made, alive;
@@ -114,10 +115,14 @@ struct hold { // what a process has
     uint32_t ask, next;
 };
 
-struct mailbox {          // an actor's
+struct mailbox {          // of an actor, or of one of its copies
     uint32_t first, last; // jobs that lie in it, DAG_NONE
-    uint32_t running;     // the job that its actor runs, or that its pool has; DAG_NONE
-    uint32_t in_a_row;    // up to that, by one worker
+    uint32_t running;   // the job that its actor runs, or that its pool has; where others follow a job behind it, that
+                        // one for all mailboxes that its worker holds; DAG_NONE
+    uint32_t in_a_row;  // up to that, by one worker
+    uint32_t next_held; // by the same worker, DAG_NONE
+    uint32_t copies_at; // of an actor with copies: mailbox of the first behind itself,
+    uint32_t turn;      // ... and how many messages have come
 };
 
 // Workers of a pool that all wait for what they hold themselves.
@@ -206,11 +211,13 @@ struct simulation {
     struct regroup regroup;
 
     // Pools and resources.
-    struct pool_state *pools; // by trace pool id
-    uint32_t pool_count;
+    struct pool_state *pools; // by trace pool id; then the edit's own
+    uint32_t pool_count;      // of both
     struct task_queue queue;
-    struct mailbox *mailboxes;  // an actor of the DAG each; NULL: there are none
-    uint32_t *next_mail;        // a task each: what lies behind it in its mailbox, DAG_NONE
+    struct mailbox *mailboxes; // an actor of the DAG each, then its copies; NULL: there are none
+    uint32_t mailbox_count, mailbox_capacity;
+    uint32_t *next_mail;        // a job each: what lies behind it in its mailbox, DAG_NONE
+    uint32_t *mailbox_of;       // a job each: mailbox that it came to, 0: it did not yet, or is of no actor
     int64_t slept_ns;           // of the worker that was woken last: how long it had
     struct resource *resources; // of the DAG
     struct carriers carriers;
@@ -262,6 +269,19 @@ static inline bool stealing_governs(const struct simulation *sim, uint32_t pool)
 
 static inline uint32_t job_task(const struct simulation *sim, uint32_t job) {
     return job < sim->dag->task_count ? job : sim->regroup.part_of[job - sim->dag->task_count];
+}
+
+// The pool that dispatches a job in this run.
+static inline uint32_t job_pool(const struct simulation *sim, uint32_t job) {
+    const uint32_t task = job_task(sim, job);
+    uint32_t own = 0;
+    if (sim->edit->own_pool_count && sim->dag->actor_of) own = sim->edit->actors[sim->dag->actor_of[task]].own_pool;
+    return own ? sim->dag->pool_count + own - 1 : sim->dag->tasks[task].pool;
+}
+
+// Of a pool that the edit makes the recorded one that it is like; else itself.
+static inline uint32_t pool_model(const struct simulation *sim, uint32_t pool) {
+    return pool < sim->dag->pool_count ? pool : sim->edit->own_pools[pool - sim->dag->pool_count].like;
 }
 
 // When a task was spawned in this run, DAG_ABSENT where it was there from the beginning.

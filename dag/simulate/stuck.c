@@ -182,7 +182,7 @@ static uint32_t pool_with_a_queue(const struct simulation *sim) {
     uint32_t pool = sim->pool_count;
     while (--pool > 0 && sim->pools[pool].queue_length == 0) {
     }
-    return pool;
+    return pool_model(sim, pool);
 }
 
 void stuck_find(struct simulation *sim) {

@@ -8,6 +8,7 @@
 #include "dag/simulate/donors.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/hand_over.h"
+#include "dag/simulate/mailbox.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/regroup.h"
@@ -73,8 +74,25 @@ static bool queues_cancelled(const struct simulation *sim, uint32_t task, enum d
     return dispatch == DISPATCH_QUEUED && sim->dag->tasks[task].start == DAG_NONE;
 }
 
+// An actor that joins another is not made; what it would have begun with is gone.
+static void drop_init(struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    sim->dispatch[index] = DISPATCH_NONE;
+    for (uint32_t v = task->start; v <= task->end; v++) vertex_vanish(sim, v);
+}
+
+// What is sent, or made, of actors is no job of its pool as it was. false: it is.
+static bool spawn_of_actor(struct simulation *sim, uint32_t process, uint32_t task) {
+    if (sim->edit->actors_count == 0 || sim->dag->actor_of[task] == 0) return false;
+    if (mailbox_follows(sim, process, task)) return true;
+    if (!dag_edit_drops_init(sim->edit, sim->dag, task)) return false;
+    drop_init(sim, task);
+    return true;
+}
+
 static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64_t now_ns) {
     fetch(sim, task);
+    if (spawn_of_actor(sim, process, task)) return;
     enum dispatch dispatch = pool_offer(sim, process, task, now_ns);
     sim->dispatch[task] = (uint8_t)dispatch;                      // who awaits one that is rejected waits for ever
     if (dispatch == DISPATCH_CALLER && sim->edit->staged[task]) { // its first stage is the spawner's after all
@@ -84,6 +102,7 @@ static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64
         replace_bracket(sim, process, task, dispatch);
     else if (dispatch == DISPATCH_CALLER)
         sim->placement[task] = PLACEMENT_RECORDED;
+    if (sim->edit->actors_count && sim->dag->tasks[task].flags & TASK_INIT) copies_begin(sim, process, task, now_ns);
 }
 
 static bool is_moved(const struct simulation *sim, uint32_t task) {

@@ -103,7 +103,7 @@ static void note_busy(struct simulation *sim, uint32_t worker, uint32_t job, boo
     const int64_t *time_ns = sim->dag->vertices.time_ns;
     if (!busy || busy->kind != VERTEX_BUSY) return;
     process->worker.busy_item = log->count;
-    process->worker.awake_ns = (int64_t)(sim->costs->pools[process->worker.pool].awake_ns + 0.5);
+    process->worker.awake_ns = (int64_t)(sim->costs->pools[pool_model(sim, process->worker.pool)].awake_ns + 0.5);
     if (as_recorded) process->worker.awake_ns = time_ns[sim->dag->tasks[job].start] - time_ns[busy->source];
 }
 
@@ -143,10 +143,14 @@ uint32_t worker_make(struct simulation *sim, uint32_t index, uint32_t maker, int
     bool recorded = pool->made < pool->recorded_count;
     uint32_t worker = recorded ? pool->recorded[pool->made] : process_add(sim);
     if (worker == DAG_NONE) return DAG_NONE;
-    uint32_t like = pool->recorded_count ? pool->recorded[0] : DAG_NONE;
+    const struct pool_state *model = &sim->pools[pool_model(sim, index)];
+    uint32_t like = model->recorded_count ? model->recorded[0] : DAG_NONE;
     sim->processes[worker] = process_at(now_ns);
-    sim->processes[worker].worker = (struct process_worker){
-        .pool = index, .model = recorded ? worker : like, .maker = maker, .next_of_pool = pool->workers};
+    struct process_worker *of = &sim->processes[worker].worker;
+    of->pool = index;
+    of->model = recorded ? worker : like;
+    of->maker = maker;
+    of->next_of_pool = pool->workers;
     pool->workers = worker;
     pool->made++;
     pool->alive++;
@@ -167,7 +171,7 @@ int64_t worker_time_to_begin(const struct simulation *sim, uint32_t worker, uint
 
 uint32_t worker_wake(struct simulation *sim, uint32_t index, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
-    uint32_t worker = sim->dag->pools[index].lifo_wakeups ? pool->idle_last : pool->idle_first;
+    uint32_t worker = pool->rules->lifo_wakeups ? pool->idle_last : pool->idle_first;
     if (worker == DAG_NONE) return DAG_NONE;
     idle_remove(sim, pool, worker);
     sim->running++;
@@ -280,7 +284,7 @@ static bool may_idle_out(const struct dag_pool *rules, const struct pool_state *
 void worker_go_idle(struct simulation *sim, uint32_t worker) {
     struct process *process = &sim->processes[worker];
     struct pool_state *pool = &sim->pools[process->worker.pool];
-    const struct dag_pool *rules = &sim->dag->pools[process->worker.pool];
+    const struct dag_pool *rules = pool->rules;
     sim->running--;
     if (pool->shutdown != DAG_NONE && pool->delayed == 0) {
         retire(sim, worker, sim->time_ns[pool->shutdown]);
@@ -295,8 +299,8 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
 // When nothing else goes on, a program whose pools were not seen to die out has ended.
 void worker_idled_out(struct simulation *sim, uint32_t worker) {
     const struct process *process = &sim->processes[worker];
-    const struct dag_pool *rules = &sim->dag->pools[process->worker.pool];
     struct pool_state *pool = &sim->pools[process->worker.pool];
+    const struct dag_pool *rules = pool->rules;
     bool over = sim->running == 0 && !pool->all_retire;
     if (over || (int64_t)pool->alive <= staying(rules, pool)) return;
     idle_remove(sim, pool, worker);
