@@ -17,6 +17,8 @@ void dag_free(struct dag *dag) {
     free(dag->tracer.event_kind);
     free(dag->tracer.recorded_ns);
     free(dag->threads);
+    free(dag->upkeep_of);
+    free(dag->upkeeps);
     free(dag->contexts);
     free(dag->paths);
     free(dag->resources);

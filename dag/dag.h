@@ -94,6 +94,7 @@ enum {
     TASK_MESSAGE = 1024, // an actor handles a message; TASK_HANDED_OVER as well, from its being sent, or put back from
                          // a stash. A message that no actor began to handle is none
     TASK_HANDLES = 4096, // an actor handles messages, or begins, in its body: a dispatcher runs a mailbox as a task
+    TASK_UPKEEP = 8192,  // and a message by which the library makes, stops, watches or supervises an actor
     TASK_INIT = 2048,    // an actor's first initialisation; TASK_HANDED_OVER as well, from the actor's creation
 };
 
@@ -260,9 +261,15 @@ struct dag_pool { // by trace pool id; [0] is none
     bool drops_delayed;    // shutting it down cancels also what is to run once, later
 };
 
+// Of the edge to a vertex: so long the library made or stopped an actor.
+struct dag_upkeep {
+    uint32_t vertex, actor;
+    int64_t ns;
+};
+
 // What takes messages one at a time. Only those that began, or handled a message, are known here.
 struct dag_actor {
-    uint64_t id;   // as in the trace; 0: new in a simulated run
+    uint64_t id;   // as in the trace; 0: a copy, in a simulated run
     uint32_t init; // task of its first initialisation, DAG_NONE
     uint32_t pool; // trace pool id of the dispatcher that ran what it did first; 0 unknown
 };
@@ -278,6 +285,9 @@ struct dag {
     uint32_t *actor_of; // a task each: whose it is, index into actors, 0 of those of none. NULL: there are no actors
     struct dag_actor *actors; // [1..actor_count], in the order in which threads mention them; NULL: there are none
     uint32_t actor_count;
+    uint32_t *upkeep_of; // a task each, of TASK_UPKEEP: for which actor it is, 0 unknown; NULL: there are no actors
+    struct dag_upkeep *upkeeps;
+    uint32_t upkeep_count;
     int64_t *bytecodes; // a task each, executed by its body but in other tasks' bodies inside it; -1 unknown. NULL
                         // where the trace does not count them, and of a simulated run
     // Delayed and periodic tasks; arrays of a task each, all NULL where the trace has none. A due time moves with the
@@ -326,9 +336,22 @@ struct dag {
     struct arena arena;
 };
 
-// Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated.
+// Whether the program ran when recording began: it was attached to, or this is a later file of a recording.
+static inline bool dag_ran_before(const struct trace *trace) {
+    return trace->running_count > 0 || trace->part.number > 1;
+}
+
+// Whether an actor handles a message of which nothing tells how it came, as libraries have some for themselves, though
+// recording went on since the beginning: it belongs to whatever its worker did before.
+static inline bool dag_comes_unsent(const struct dag_task *task) {
+    return task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE && task->pool == 0;
+}
+
+// Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated. What an
+// actor does in the body of another job came with that.
 static inline bool dag_task_stands(const struct dag_task *task) {
-    return task->pool != 0 && task->spawn_begin == DAG_NONE && !(task->flags & TASK_NESTED);
+    const bool comes_along = task->flags & TASK_OF_ACTOR && task->enclosing != DAG_NONE;
+    return task->pool != 0 && task->spawn_begin == DAG_NONE && !(task->flags & TASK_NESTED) && !comes_along;
 }
 
 #define PINNED_LEAST_NS 1000000 // what of an edge is unaccounted for and no longer may be no sleep, but a page fault

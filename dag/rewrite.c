@@ -122,7 +122,7 @@ static uint64_t cpu_at(const struct rewrite *rewrite, uint32_t vertex) {
 // Whether a task runs inside another in this run only.
 static bool is_folded(const struct rewrite *rewrite, uint32_t task) {
     return task != DAG_NONE && rewrite->run != rewrite->recorded && rewrite->run->tasks[task].flags & TASK_NESTED &&
-           !(rewrite->recorded->tasks[task].flags & TASK_NESTED);
+           !(rewrite->recorded->tasks[task].flags & (TASK_NESTED | TASK_OF_ACTOR));
 }
 
 static int64_t moved_time(const struct rewrite *rewrite, int64_t recorded_ns) {
@@ -164,11 +164,11 @@ static uint64_t computed_between(const struct rewrite *rewrite, const struct eve
 static void emit_others(struct rewrite *rewrite, uint64_t from, uint64_t to) {
     const struct event *events = source_events(rewrite)->events;
     for (uint64_t i = from; i < to; i++) {
-        if (!is_kept(rewrite, &events[i])) continue;
-        int64_t time_ns = moved_time(rewrite, (int64_t)events[i].time);
-        bool due = events[i].kind == EVENT_DUE;
-        rewrite->between_ns = computed_between(rewrite, &events[i]);
-        emit(rewrite, due ? due_in_run(rewrite, events[i], time_ns) : events[i], time_ns);
+        struct event event = events[i];
+        if (!is_kept(rewrite, &event) || !rewritten_actors_event(&rewrite->actors, &event, DAG_NONE)) continue;
+        int64_t time_ns = moved_time(rewrite, (int64_t)event.time);
+        rewrite->between_ns = computed_between(rewrite, &event);
+        emit(rewrite, event.kind == EVENT_DUE ? due_in_run(rewrite, event, time_ns) : event, time_ns);
         rewrite->between_ns = 0;
     }
 }
@@ -379,6 +379,7 @@ static void emit_recorded(struct rewrite *rewrite, const struct step *step, stru
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
     uint32_t now = step->vertex == DAG_NONE ? DAG_NONE : dag_task_of(&rewrite->run->vertices, step->vertex);
     if (ended_earlier(rewrite, step)) event = (struct event){.kind = EVENT_RESULT, .operand = {event.operand[0]}};
+    if (!rewritten_actors_event(&rewrite->actors, &event, now)) return;
     if (now != DAG_NONE && now >= rewrite->recorded->task_count) event.operand[0] = id_of(rewrite, now);
     if (event.kind == EVENT_SPAWN_END && task != DAG_NONE && rewrite->run->tasks[task].flags & TASK_REJECTED) {
         event.operand[1] = SPAWN_REJECTED;
@@ -458,23 +459,34 @@ static struct event event_of_worker(const struct rewrite *rewrite, enum event_ki
     return (struct event){.kind = (uint8_t)kind, .operand = {rewrite->run->threads[rewrite->thread].pool}};
 }
 
-// A part is spawned where its task was.
-static struct event spawn_event(const struct rewrite *rewrite, uint32_t task) {
+static const struct dag_task *task_of_part(const struct rewrite *rewrite, uint32_t task) {
     const struct dag *recorded = rewrite->recorded;
-    uint32_t of = task < recorded->task_count ? task : rewrite->run->part_of[task - recorded->task_count];
-    uint32_t vertex = recorded->tasks[of].spawn_begin;
+    return &recorded->tasks[task < recorded->task_count ? task : rewrite->run->part_of[task - recorded->task_count]];
+}
+
+// What was recorded at a vertex, of this task.
+static struct event event_like(const struct rewrite *rewrite, uint32_t vertex, uint32_t task) {
+    const struct dag *recorded = rewrite->recorded;
     uint32_t stream = recorded->threads[dag_thread_of(recorded, vertex)].stream;
     struct event event = rewrite->streams[stream].events[recorded->vertices.event[vertex]];
     event.operand[0] = id_of(rewrite, task);
     return event;
 }
 
+// A copy of an actor is made and initialised like that.
+static struct event event_of_copy(const struct rewrite *rewrite, unsigned kind, uint32_t task) {
+    const struct dag_task *of = task_of_part(rewrite, task);
+    return event_like(rewrite, kind == VERTEX_SPAWN_BEGIN ? of->spawn_begin : kind == VERTEX_START ? of->start : of->end,
+                      task);
+}
+
 static struct event event_of_task(const struct rewrite *rewrite, unsigned kind, uint32_t task) {
     uint64_t id = id_of(rewrite, task);
     bool rejected = rewrite->run->tasks[task].flags & TASK_REJECTED;
+    if (rewrite->run->tasks[task].flags & TASK_INIT) return event_of_copy(rewrite, kind, task);
     switch (kind) {
-    case VERTEX_SPAWN_BEGIN:
-        return spawn_event(rewrite, task);
+    case VERTEX_SPAWN_BEGIN: // a part is spawned where its task was
+        return event_like(rewrite, task_of_part(rewrite, task)->spawn_begin, task);
     case VERTEX_SPAWN_END:
         return (struct event){.kind = EVENT_SPAWN_END, .operand = {id, rejected ? SPAWN_REJECTED : SPAWN_ACCEPTED}};
     case VERTEX_START:
@@ -655,7 +667,9 @@ bool rewrite_init(struct rewrite *rewrite, const struct dag *run, const struct s
     rewrite->streams = streams;
     rewrite->run_ids = calloc((size_t)run->thread_count + 1, sizeof *rewrite->run_ids);
     rewrite->readings = calloc((size_t)rewrite->recorded->thread_count + 1, sizeof *rewrite->readings);
-    if (rewrite->run_ids && rewrite->readings && fill(rewrite, next_id)) return true;
+    if (rewrite->run_ids && rewrite->readings && fill(rewrite, next_id) &&
+        rewritten_actors_init(&rewrite->actors, run, rewrite->part_ids))
+        return true;
     return error_set(error, STATUS_FAILED, "no memory for the tasks of the run");
 }
 
@@ -666,5 +680,6 @@ void rewrite_destroy(struct rewrite *rewrite) {
     free(rewrite->unmade);
     free(rewrite->part_ids);
     idmap_destroy(&rewrite->folded);
+    rewritten_actors_destroy(&rewrite->actors);
     idmap_destroy(&rewrite->delayed);
 }

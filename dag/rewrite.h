@@ -4,7 +4,7 @@
 #define REHYPE_DAG_REWRITE_H
 
 #include "dag/dag.h"
-#include "dag/idmap.h"
+#include "dag/rewrite_actors.h"
 
 struct stream_events {
     struct event *events;
@@ -24,6 +24,7 @@ struct rewrite {
     struct idmap delayed;                // ids of tasks that are due at some time
     uint64_t *run_ids;                   // a thread of the run each: task id of its run(), for new ones
 
+    struct rewritten_actors actors;
     uint64_t *part_ids; // of parts of tasks, in the order of the run's tasks
     bool *unmade; // of redispatched runs, a recorded vertex each: of the making of a worker that was made otherwise
 

@@ -191,13 +191,32 @@ static struct trace_writer *open_writer(const struct dag *run, uint64_t besides_
     return trace_writer_open(path, &header, false, NULL, error);
 }
 
+// Copies of "worker", which stand side by side, are "worker-2", "worker-3", ...
+static bool write_copies(const struct rewrite *rewrite, struct trace_writer *writer) {
+    const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    uint32_t number = 1, before = 0;
+    bool ok = true;
+    for (uint32_t a = recorded->actor_count + 1; ok && run->actors && a <= run->actor_count; a++) {
+        const uint64_t id = rewritten_actor_id(&rewrite->actors, a);
+        if (!id) continue;
+        const uint32_t of = recorded->actor_of[run->part_of[run->actors[a].init - recorded->task_count]];
+        const char *original = trace_actor_name(run->trace, recorded->actors[of].id);
+        number = of == before ? number + 1 : 2;
+        before = of;
+        char name[NAME_SIZE];
+        snprintf(name, sizeof name, "%.200s-%u", original ? original : "actor", number);
+        ok = trace_write_actors(writer, &(struct trace_actor){id, name}, 1);
+    }
+    return ok;
+}
+
 static bool write_run(struct rewrite *rewrite, uint64_t besides_ns, const char *path, struct error *error) {
     const struct trace *trace = rewrite->run->trace;
     bool *in_graph = calloc((size_t)trace->stream_count + 1, sizeof *in_graph);
     if (!in_graph) return error_set(error, STATUS_FAILED, "no memory for %u threads", trace->stream_count);
     struct trace_writer *writer = open_writer(rewrite->run, besides_ns, path, error);
     bool ok = writer != NULL;
-    if (ok && write_tables(rewrite->run, writer)) ok = write_threads(rewrite, in_graph, writer, error);
+    if (ok && write_tables(rewrite->run, writer) && write_copies(rewrite, writer)) ok = write_threads(rewrite, in_graph, writer, error);
     struct error closing = ERROR_INIT;
     if (writer && !trace_writer_close(writer, &trace->end, &closing) && ok) {
         *error = closing;

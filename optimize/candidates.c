@@ -3,6 +3,7 @@
 
 #include "metrics/grain.h"
 #include "metrics/resources.h"
+#include "optimize/actor_change.h"
 #include "optimize/plan_names.h"
 
 #include <math.h>
@@ -88,13 +89,13 @@ static bool is_concerned(const struct improvement *improvement, const struct dag
 }
 
 static enum dag_left_out left_out(const struct improvement *improvement, uint32_t index) {
-    bool of_site = improvement->kind < KIND_RESIZE_POOL && is_concerned(improvement, &improvement->dag->tasks[index]);
+    bool of_site = improvement_is_of_site(improvement) && is_concerned(improvement, &improvement->dag->tasks[index]);
     return of_site ? dag_left_out(improvement->dag, index) : LEFT_OUT_NOT;
 }
 
 static bool is_changed(const struct improvement *improvement, uint32_t index) {
     const struct dag_task *task = &improvement->dag->tasks[index];
-    if (improvement->kind > KIND_RESIZE_POOL) return !(task->flags & TASK_NESTED);
+    if (improvement_is_of_resource(improvement)) return !(task->flags & TASK_NESTED);
     if (improvement->kind == KIND_RESIZE_POOL) return task->pool == improvement->pool && !(task->flags & TASK_NESTED);
     if (!is_concerned(improvement, task) || dag_left_out(improvement->dag, index)) return false;
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
@@ -140,9 +141,18 @@ static void find_askers(const struct dag *dag, uint32_t resource, uint8_t *asks)
     }
 }
 
+static bool fill_of_actors(struct improvement *improvement, struct arena *arena) {
+    struct actor_log log = {0};
+    struct error error = ERROR_INIT;
+    bool done = actor_log_read(improvement->dag, &log, &error) && actor_change_fill(improvement, &log, arena);
+    actor_log_destroy(&log);
+    return done;
+}
+
 bool candidates_fill(struct improvement *improvement, struct arena *arena) {
     const struct dag *dag = improvement->dag;
-    const bool of_resource = improvement->kind > KIND_RESIZE_POOL, of_pool = improvement->kind == KIND_RESIZE_POOL;
+    if (improvement_is_of_actors(improvement)) return fill_of_actors(improvement, arena);
+    const bool of_resource = improvement_is_of_resource(improvement), of_pool = improvement->kind == KIND_RESIZE_POOL;
     uint32_t *all = malloc(((size_t)dag->task_count + 1) * sizeof *all), count = 0;
     uint8_t *asks = calloc((size_t)dag->task_count + 1, 1);
     bool done = all && asks;
@@ -539,6 +549,7 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
 }
 
 bool candidates_same_family(const struct improvement *a, const struct improvement *b) {
+    if (improvement_is_of_actors(a)) return actor_changes_are_alike(a, b);
     return a->kind == b->kind && a->site == b->site && a->context == b->context && a->path == b->path &&
            a->pool == b->pool && a->resource == b->resource;
 }
@@ -567,6 +578,8 @@ bool candidates_variants(const struct improvement *open, struct arena *arena, st
         done = list_paths(&listing, open->tasks, open->task_count, &improvement, UINT32_MAX, true);
     else if (open->kind == KIND_COMBINATOR)
         done = list_first_stages(&listing, &improvement, open->tasks, open->task_count);
+    else if (open->kind == KIND_MERGE_ACTORS && !open->refusal)
+        done = list_factors(&listing, &improvement, open->change.actor_count);
     else if (!open->refusal)
         done = list_factors(&listing, &improvement, open->kind == KIND_MERGE ? batch : most_parts(open->dag));
     return (hand_over(&listing, variants, count) && done) ||
@@ -644,7 +657,7 @@ static uint32_t find_resource(const struct dag *dag, const struct dag *other, ui
 // Site, context, path and pool in another DAG. false: it lacks one of them.
 static bool find_place(const struct improvement *offered, const struct dag *dag, struct improvement *improvement) {
     if (offered->kind == KIND_RESIZE_POOL) return (improvement->pool = find_pool(dag, offered->dag, offered->pool));
-    if (offered->kind > KIND_RESIZE_POOL)
+    if (improvement_is_of_resource(offered))
         return (improvement->resource = find_resource(dag, offered->dag, offered->resource)) != DAG_NONE;
     if (offered->context != DAG_NONE) {
         improvement->context = find_context(dag, offered->dag, offered->context);
@@ -667,7 +680,8 @@ static bool translate(const struct improvement *offered, const struct dag *dag, 
     improvement->threads = offered->threads;
     improvement->capacity = offered->capacity;
     improvement->follows_cores = offered->follows_cores;
-    if (!find_place(offered, dag, improvement)) return true;
+    improvement->change = offered->change;
+    if (!improvement_is_of_actors(offered) && !find_place(offered, dag, improvement)) return true;
     if (!candidates_fill(improvement, arena)) return false;
     if (improvement->task_count) return true;
     improvement->site = DAG_NONE; // it has none of the tasks: nothing to change, and nothing to refuse

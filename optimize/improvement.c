@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/improvement.h"
 
+#include "optimize/actor_change.h"
 #include "optimize/plan_names.h"
 #include "optimize/sentence.h"
 
@@ -8,8 +9,10 @@
 
 enum { NAME_BYTES = 512 };
 
-const char *const improvement_kind_names[KIND_COUNT] = {"inline", "hoist-branch", "combinator",      "merge",
-                                                        "split",  "resize-pool",  "resize-resource", "unlock"};
+const char *const improvement_kind_names[KIND_COUNT] = {
+    "inline", "hoist-branch", "combinator",   "merge",       "split",          "resize-pool", "resize-resource",
+    "unlock", "own-pool",     "merge-actors", "split-actor", "inline-message",
+};
 
 // Name
 
@@ -39,7 +42,10 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
     struct sentence sentence = {0};
     char name[NAME_BYTES];
     say(&sentence, "%s", improvement_kind_names[improvement->kind]);
-    if (improvement->kind == KIND_RESIZE_POOL)
+    if (improvement_is_of_actors(improvement)) {
+        actor_change_text(improvement, name, sizeof name);
+        say(&sentence, " %s", name);
+    } else if (improvement->kind == KIND_RESIZE_POOL)
         say(&sentence, " %s to %d thread%s", pool_plan_text(dag, improvement->pool, name, sizeof name),
             improvement->threads, improvement->threads == 1 ? "" : "s");
     else if (improvement_is_of_resource(improvement))
@@ -73,6 +79,8 @@ bool improvement_is_open(const struct improvement *improvement) {
         return improvement->first == FIRST_STAGE_NONE;
     case KIND_MERGE:
     case KIND_SPLIT:
+    case KIND_MERGE_ACTORS:
+    case KIND_SPLIT_ACTOR:
         return improvement->factor == 0;
     default:
         return false;
@@ -81,6 +89,9 @@ bool improvement_is_open(const struct improvement *improvement) {
 
 const char *improvement_apply(const struct improvement *improvement, struct dag_edit *edit) {
     if (improvement->refusal) return improvement->refusal;
+    if (improvement_is_of_actors(improvement)) {
+        return improvement->task_count ? actor_change_apply(improvement, edit) : NULL;
+    }
     if (improvement->kind == KIND_RESIZE_POOL) {
         dag_edit_resize(edit, improvement->pool, improvement->threads);
         return NULL;
@@ -127,6 +138,8 @@ static bool is_same_twice(const struct improvement *a, const struct improvement 
 }
 
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {
+    if (improvement_is_of_actors(a) || improvement_is_of_actors(b))
+        return improvement_is_of_actors(a) && improvement_is_of_actors(b) && actor_changes_conflict(a, b);
     if (improvement_is_of_resource(a) || improvement_is_of_resource(b))
         return improvement_is_of_resource(a) && improvement_is_of_resource(b) && a->resource != DAG_NONE &&
                a->resource == b->resource;
@@ -145,6 +158,7 @@ static uint64_t mix(uint64_t x) { // splitmix64, of Steele, Lea and Flood
 uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
     enum improvement_kind effect = improvement->kind == KIND_HOIST_BRANCH ? KIND_INLINE : improvement->kind;
     uint64_t change = mix(salt << 32 | (uint64_t)effect << 28) ^ improvement->factor ^ improvement->first, key = 0;
+    if (effect == KIND_OWN_POOL) change ^= (uint64_t)improvement->threads << 32;
     if (effect == KIND_RESIZE_POOL) {
         if (!improvement->pool) return 0;
         return mix(mix(change) ^ (uint64_t)improvement->pool << 32 ^ (uint32_t)improvement->threads);
@@ -161,7 +175,7 @@ uint64_t improvement_key(const struct improvement *improvement, uint64_t salt) {
 
 unsigned model_kinds(enum model_kind model) {
     const unsigned dispatched = KIND_BIT(KIND_SPLIT) | KIND_BIT(KIND_RESIZE_POOL) | KIND_BIT(KIND_RESIZE_RESOURCE) |
-                                KIND_BIT(KIND_UNLOCK) | KINDS_ON_POOL;
+                                KIND_BIT(KIND_UNLOCK) | KINDS_OF_ACTORS | KINDS_ON_POOL;
     return model == MODEL_DAG ? KINDS_ALL & ~dispatched : KINDS_ALL;
 }
 

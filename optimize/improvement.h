@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Improvements (SPEC sections 2 and 4): one optimisation at one site (and context), or of one pool.
+// Improvements (SPEC sections 2 and 4): one optimisation at one site (and context), of one pool or resource, or of
+// actors (actor_change.h).
 #ifndef REHYPE_OPTIMIZE_IMPROVEMENT_H
 #define REHYPE_OPTIMIZE_IMPROVEMENT_H
 
@@ -15,6 +16,10 @@ enum improvement_kind {
     KIND_RESIZE_POOL,
     KIND_RESIZE_RESOURCE,
     KIND_UNLOCK,
+    KIND_OWN_POOL,
+    KIND_MERGE_ACTORS,
+    KIND_SPLIT_ACTOR,
+    KIND_INLINE_MESSAGE,
     KIND_COUNT
 };
 extern const char *const improvement_kind_names[KIND_COUNT];
@@ -22,7 +27,19 @@ extern const char *const improvement_kind_names[KIND_COUNT];
 // Sets of kinds, a bit each. KINDS_ON_POOL: with combinator, those too whose first stage stays on its pool.
 #define KIND_BIT(kind) (1u << (kind))
 #define KINDS_ON_POOL  KIND_BIT(KIND_COUNT)
+#define KINDS_OF_ACTORS                                                                                                \
+    (KIND_BIT(KIND_OWN_POOL) | KIND_BIT(KIND_MERGE_ACTORS) | KIND_BIT(KIND_SPLIT_ACTOR) | KIND_BIT(KIND_INLINE_MESSAGE))
 #define KINDS_ALL      (KIND_BIT(KIND_COUNT + 1) - 1)
+
+// What an improvement of actors is of. Actors are named by their type, of KIND_SPLIT_ACTOR by the actor's path, messages
+// by theirs.
+struct actor_change {
+    const char *of;           // NULL of KIND_INLINE_MESSAGE, and of improvements of no actors
+    const char *const *types; // of KIND_INLINE_MESSAGE
+    uint32_t type_count;
+    const uint32_t *actors; // that it changes, index into dag->actors, as they were created
+    uint32_t actor_count;
+};
 
 struct improvement {
     enum improvement_kind kind;
@@ -31,9 +48,9 @@ struct improvement {
     uint32_t context;      // index into dag->contexts, or DAG_NONE: all contexts
     bool shares_line;      // with another site: its name says the bytecode index
     uint32_t path;         // of hoist-branch: index into dag->paths; DAG_NONE: still to be chosen
-    uint32_t factor;       // of merge and split: 2 or more; 0: still to be chosen
+    uint32_t factor;       // of merge and split, also of actors: 2 or more; 0: still to be chosen
     uint32_t pool;         // of resize-pool: trace pool id
-    int32_t threads;       // of resize-pool: 1 or more
+    int32_t threads;       // of resize-pool and own-pool: 1 or more
     uint32_t resource;     // of resize-resource and unlock: index into dag->resources; DAG_NONE: the DAG has none such
     int32_t capacity;      // of resize-resource: 1 or more
     const uint32_t *tasks; // that it changes, rising; of combinator the coordinators, of resize-pool the pool's
@@ -41,6 +58,7 @@ struct improvement {
     uint32_t left_out[LEFT_OUT_KINDS]; // by enum dag_left_out: further tasks of its site and context, which stay as
                                        // they are
     struct stages stages;              // of combinator
+    struct actor_change change;
     enum dag_first_stage first;        // of combinator; FIRST_STAGE_NONE: still to be chosen
     bool follows_cores;  // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
     const char *refusal; // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
@@ -48,6 +66,15 @@ struct improvement {
 
 static inline bool improvement_is_of_resource(const struct improvement *improvement) {
     return improvement->kind == KIND_RESIZE_RESOURCE || improvement->kind == KIND_UNLOCK;
+}
+
+static inline bool improvement_is_of_actors(const struct improvement *improvement) {
+    return improvement->kind >= KIND_OWN_POOL;
+}
+
+// Whether it is of tasks of a site, and not of what runs or holds them.
+static inline bool improvement_is_of_site(const struct improvement *improvement) {
+    return improvement->kind < KIND_RESIZE_POOL;
 }
 
 // The most threads that a pool has as it is: its maximum, or its core where a queue without bound keeps it from making

@@ -8,7 +8,7 @@
 
 static bool refuse(const struct improvement *improvement, const char *why, struct error *error) {
     char text[240];
-    bool of_task = why == improvement->refusal && improvement->task_count && improvement->kind < KIND_RESIZE_POOL;
+    bool of_task = why == improvement->refusal && improvement->task_count && improvement_is_of_site(improvement);
     improvement_text(improvement, text, sizeof text);
     return error_set(error, STATUS_FAILED, "%s: %s%s", text, of_task ? "one of its tasks can't be changed: " : "", why);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/plan.h"
 
+#include "optimize/actor_change.h"
 #include "optimize/candidates.h"
 #include "optimize/plan_json.h"
 #include "optimize/plan_names.h"
@@ -25,6 +26,7 @@ struct reading {
     struct arena *arena;
     struct error *error;
     int number; // of the improvement, from 1
+    struct actor_log *log; // of the DAG; read when an improvement of actors comes
 };
 
 static char *read_whole(FILE *file, const char *path, struct arena *arena, size_t *length, struct error *error) {
@@ -345,6 +347,47 @@ static bool read_resource(const struct reading *reading, const cJSON *params, st
     return improvement->capacity || error_set(reading->error, STATUS_BAD_INPUT, "\"capacity\" is missing in params");
 }
 
+// ---- actors
+
+static bool know_actors(const struct reading *reading) {
+    if (reading->log->dag) return true;
+    return actor_log_read(reading->dag, reading->log, reading->error);
+}
+
+static bool read_text(const struct reading *reading, const cJSON *params, const char *key, const char **text) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(params, key);
+    if (!cJSON_IsString(item)) return error_set(reading->error, STATUS_BAD_INPUT, "\"%s\" is missing in params", key);
+    *text = arena_string(reading->arena, item->valuestring, strlen(item->valuestring));
+    return *text || error_set(reading->error, STATUS_FAILED, "no memory for a name");
+}
+
+static bool read_types(const struct reading *reading, const cJSON *params, struct actor_change *change) {
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(params, "types"), *item;
+    const char **types = ARENA_NEW(reading->arena, const char *, (size_t)cJSON_GetArraySize(list) + 1);
+    change->types = types;
+    if (!types) return error_set(reading->error, STATUS_FAILED, "no memory for names");
+    cJSON_ArrayForEach(item, list) {
+        if (!cJSON_IsString(item)) return error_set(reading->error, STATUS_BAD_INPUT, "\"types\" has what is no name");
+        types[change->type_count] = arena_string(reading->arena, item->valuestring, strlen(item->valuestring));
+        if (!types[change->type_count++]) return error_set(reading->error, STATUS_FAILED, "no memory for a name");
+    }
+    return change->type_count || error_set(reading->error, STATUS_BAD_INPUT, "\"types\" is missing in params, or empty");
+}
+
+static bool read_change(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
+    struct actor_change *change = &improvement->change;
+    const enum improvement_kind kind = improvement->kind;
+    bool read = kind == KIND_INLINE_MESSAGE
+                    ? read_types(reading, params, change)
+                    : read_text(reading, params, kind == KIND_SPLIT_ACTOR ? "actor" : "type", &change->of);
+    if (read && kind == KIND_OWN_POOL)
+        read = read_count(reading, params, "threads", 1, &improvement->threads) &&
+               (improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params"));
+    else if (read && kind != KIND_INLINE_MESSAGE)
+        read = read_factor(reading, params, improvement);
+    return read && know_actors(reading) && actor_change_find(improvement, reading->log, reading->arena, reading->error);
+}
+
 // What the kinds take. `read` fills in what the params say, into an improvement that has its site and context.
 static const struct {
     const char *params[3]; // keys, NULL at the end
@@ -357,6 +400,10 @@ static const struct {
     [KIND_RESIZE_POOL] = {{"pool", "threads"}, read_pool},
     [KIND_RESIZE_RESOURCE] = {{"resource", "capacity"}, read_resource},
     [KIND_UNLOCK] = {{"resource"}, read_resource},
+    [KIND_OWN_POOL] = {{"type", "threads"}, read_change},
+    [KIND_MERGE_ACTORS] = {{"type", "factor"}, read_change},
+    [KIND_SPLIT_ACTOR] = {{"actor", "factor"}, read_change},
+    [KIND_INLINE_MESSAGE] = {{"types"}, read_change},
 };
 
 static bool read_params(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
@@ -374,10 +421,10 @@ static bool read_place(const struct reading *reading, const cJSON *json, struct 
     static const char *const staged[] = {"kind", "site", "context", "params", "stages", NULL};
     static const char *const placeless[] = {"kind", "params", NULL};
     improvement->site = improvement->context = improvement->path = DAG_NONE;
-    if (improvement->kind >= KIND_RESIZE_POOL) {
+    if (!improvement_is_of_site(improvement)) {
         char what[64];
-        snprintf(what, sizeof what, "a%s %s improvement", improvement->kind == KIND_UNLOCK ? "n" : "",
-                 improvement_kind_names[improvement->kind]);
+        const char *name = improvement_kind_names[improvement->kind];
+        snprintf(what, sizeof what, "a%s %s improvement", strchr("aeiou", name[0]) ? "n" : "", name);
         return check_keys(reading, json, placeless, what);
     }
     return check_keys(reading, json, improvement->kind == KIND_COMBINATOR ? staged : keys, "an improvement") &&
@@ -385,13 +432,17 @@ static bool read_place(const struct reading *reading, const cJSON *json, struct 
            read_context(reading, json, improvement->site, &improvement->context);
 }
 
+static bool fill(const struct reading *reading, struct improvement *improvement) {
+    return improvement_is_of_actors(improvement) ? actor_change_fill(improvement, reading->log, reading->arena)
+                                                 : candidates_fill(improvement, reading->arena);
+}
+
 static bool read_improvement(const struct reading *reading, const cJSON *json, struct improvement *improvement) {
     *improvement = (struct improvement){.dag = reading->dag};
     if (!cJSON_IsObject(json)) return error_set(reading->error, STATUS_BAD_INPUT, "it is not an object");
     return read_kind(reading, json, &improvement->kind) && read_place(reading, json, improvement) &&
            read_params(reading, json, improvement) &&
-           (candidates_fill(improvement, reading->arena) ||
-            error_set(reading->error, STATUS_FAILED, "no memory for its tasks"));
+           (fill(reading, improvement) || error_set(reading->error, STATUS_FAILED, "no memory for its tasks"));
 }
 
 static bool check_conflicts(const struct reading *reading, const struct plan *plan) {
@@ -453,9 +504,11 @@ bool plan_read(const char *path, const struct dag *dag, struct arena *arena, str
     *plan = (struct plan){0};
     cJSON *json = parse_file(path, arena, error);
     if (!json) return false;
-    struct reading reading = {.dag = dag, .arena = arena, .error = error};
+    struct actor_log log = {0};
+    struct reading reading = {.dag = dag, .arena = arena, .error = error, .log = &log};
     bool done = check_schema(json, path, error) && read_trace_path(path, json, arena, &plan->trace_path, error) &&
                 (read_improvements(&reading, json, plan) || error_wrap(error, "%s", path));
+    actor_log_destroy(&log);
     cJSON_Delete(json);
     return done;
 }

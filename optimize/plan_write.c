@@ -38,8 +38,25 @@ static bool add_text(cJSON *array, const char *text) {
     return cJSON_AddItemToArray(array, cJSON_CreateString(text));
 }
 
+static bool fill_types(cJSON *params, const struct actor_change *change) {
+    cJSON *types = cJSON_AddArrayToObject(params, "types");
+    for (uint32_t i = 0; types && i < change->type_count; i++) {
+        if (!add_text(types, change->types[i])) return false;
+    }
+    return types;
+}
+
+static bool fill_actor_params(cJSON *params, const struct improvement *improvement) {
+    if (improvement->kind == KIND_INLINE_MESSAGE) return fill_types(params, &improvement->change);
+    const char *key = improvement->kind == KIND_SPLIT_ACTOR ? "actor" : "type";
+    return cJSON_AddStringToObject(params, key, improvement->change.of) &&
+           (!improvement->factor || cJSON_AddNumberToObject(params, "factor", improvement->factor)) &&
+           (!improvement->threads || cJSON_AddNumberToObject(params, "threads", improvement->threads));
+}
+
 static bool fill_params(cJSON *params, const struct improvement *improvement) {
     char name[NAME_BYTES];
+    if (improvement_is_of_actors(improvement)) return fill_actor_params(params, improvement);
     if (improvement->factor) return cJSON_AddNumberToObject(params, "factor", improvement->factor);
     if (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE) {
         path_plan_text(improvement->dag, improvement->path, name, sizeof name);
@@ -109,7 +126,7 @@ static bool add_place(cJSON *object, const struct improvement *improvement) {
 }
 
 static bool has_params(const struct improvement *improvement) {
-    return improvement->factor || improvement->first || improvement->kind >= KIND_RESIZE_POOL ||
+    return improvement->factor || improvement->first || !improvement_is_of_site(improvement) ||
            (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE);
 }
 

@@ -262,7 +262,7 @@ static void screening_free(struct screening *screening) {
 static uint32_t number_of(const struct screened *screened) {
     const struct improvement *named = screened->candidate.named;
     if (named->kind == KIND_RESIZE_RESOURCE) return (uint32_t)named->capacity;
-    return named->kind == KIND_RESIZE_POOL ? (uint32_t)named->threads : named->factor;
+    return named->kind == KIND_RESIZE_POOL || named->kind == KIND_OWN_POOL ? (uint32_t)named->threads : named->factor;
 }
 
 static int compare_members(const void *a, const void *b, void *context) {
@@ -376,7 +376,7 @@ static const struct screened *member_of(const struct family *family, uint32_t nu
 
 // What a family's doublings begin with: one part, or the size that pool or resource has; 0: there is none.
 static uint32_t number_now(const struct improvement *named) {
-    if (named->kind == KIND_SPLIT) return 1;
+    if (named->kind == KIND_SPLIT || named->kind == KIND_SPLIT_ACTOR) return 1;
     if (named->kind == KIND_RESIZE_RESOURCE && named->resource < named->dag->resource_count) {
         const int64_t capacity = named->dag->resources[named->resource].capacity;
         return capacity > 0 && capacity <= INT32_MAX ? (uint32_t)capacity : 0;
@@ -387,7 +387,8 @@ static uint32_t number_now(const struct improvement *named) {
 // The next doubling of what there is, as long as the one before it gained; 0: it didn't, or no larger one can differ.
 static uint32_t next_doubling(const struct search *search, const struct family *family, enum criterion criterion) {
     const struct improvement *named = member(family, 0)->candidate.named;
-    const uint64_t most = named->kind == KIND_SPLIT ? MOST_PARTS : named->task_count, now = number_now(named);
+    const bool parts = named->kind == KIND_SPLIT || named->kind == KIND_SPLIT_ACTOR;
+    const uint64_t most = parts ? MOST_PARTS : named->task_count, now = number_now(named);
     const double base = figure_of_replay(search, criterion);
     double before = base;
     for (uint64_t last = now; now && last < most; last *= 2) {
@@ -406,7 +407,7 @@ static uint32_t number_between(const struct search *search, const struct family 
     const size_t place = smallest_worth(search, family, criterion, false);
     if (place == family->count) return 0;
     const uint32_t high = number_of(member(family, place));
-    uint32_t low = place ? number_of(member(family, place - 1)) : named->kind >= KIND_RESIZE_POOL ? 0 : 1;
+    uint32_t low = place ? number_of(member(family, place - 1)) : named->factor ? 1 : 0;
     const uint32_t now = number_now(named);
     if (low < now && now < high) low = now;
     return high - low > 1 + high / FINENESS ? low + (high - low) / 2 : 0;
@@ -425,7 +426,7 @@ static const struct improvement *with_number(const struct search *search, const 
     struct improvement *row = ARENA_NEW(arena, struct improvement, search->trace_count);
     for (size_t t = 0; row && t < search->trace_count; t++) {
         row[t] = like->candidate.improvements[t];
-        if (row[t].kind == KIND_RESIZE_POOL)
+        if (row[t].kind == KIND_RESIZE_POOL || row[t].kind == KIND_OWN_POOL)
             row[t].threads = (int32_t)number;
         else if (row[t].kind == KIND_RESIZE_RESOURCE)
             row[t].capacity = (int32_t)number;

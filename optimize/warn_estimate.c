@@ -340,8 +340,26 @@ static bool warn_of_left_out(struct warnings *warnings, const struct improvement
     return warnings_add(warnings, sentence.text, error);
 }
 
+// What a change of actors assumes of the code; and of their beginnings, which of them it leaves.
+static bool warn_of_actors(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
+    switch (improvement->kind) {
+    case KIND_MERGE_ACTORS:
+        return warnings_add(warnings, "that actors of this type can share one state is assumed", error);
+    case KIND_SPLIT_ACTOR:
+        return warnings_add(warnings,
+                            "that its state can be divided is assumed; messages to different copies come in no order",
+                            error);
+    case KIND_INLINE_MESSAGE:
+        return warnings_add(warnings, "that the receiver is known to the sender, and may be called by it, is assumed",
+                            error);
+    default:
+        return true;
+    }
+}
+
 bool warn_of_change(struct warnings *warnings, const struct improvement *improvement, struct error *error) {
-    if (improvement->kind >= KIND_RESIZE_POOL) return true; // tasks stay on threads of their pool
+    if (improvement_is_of_actors(improvement)) return warn_of_actors(warnings, improvement, error);
+    if (!improvement_is_of_site(improvement)) return true; // tasks stay on threads of their pool
     const struct findings findings = look_at(improvement);
     return warn_of_kind(warnings, improvement, error) && warn_of_left_out(warnings, improvement, error) &&
            warn_of_locks(warnings, improvement->dag, &findings, error) && warn_of_time(warnings, &findings, error) &&

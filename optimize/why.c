@@ -198,8 +198,63 @@ static void say_resource(struct sentence *sentence, const struct improvement *im
         say(sentence, "; with %d instead of %" PRId64, improvement->capacity, resource->capacity);
 }
 
+// What actors do: jobs of theirs, and time in them.
+struct work {
+    uint32_t messages, inits;
+    double messages_ns, inits_ns, asleep_ns; // asleep: what of the messages was not computed, nor waited for a core
+};
+
+static struct work work_of(const struct improvement *improvement) {
+    const struct dag *dag = improvement->dag;
+    const struct dag_vertices *vertices = &dag->vertices;
+    struct work work = {0};
+    for (uint32_t i = 0; i < improvement->task_count; i++) {
+        const struct dag_task *task = &dag->tasks[improvement->tasks[i]];
+        if (task->start == DAG_NONE || task->end == DAG_NONE) continue;
+        const double ns = (double)(vertices->time_ns[task->end] - vertices->time_ns[task->start]);
+        const bool begins = task->flags & TASK_INIT;
+        *(begins ? &work.inits : &work.messages) += 1;
+        *(begins ? &work.inits_ns : &work.messages_ns) += ns;
+        if (begins || !vertices->compute_ns) continue;
+        work.asleep_ns += ns;
+        for (uint32_t v = task->start + 1; v <= task->end; v++)
+            work.asleep_ns -= (double)(vertices->compute_ns[v] + (vertices->queued_ns ? vertices->queued_ns[v] : 0));
+    }
+    return work;
+}
+
+static double mean(double total, uint32_t count) {
+    return count ? total / count : 0;
+}
+
+// "2,000 actors begin in 12.1 us each and handle 2,000 messages of 1.3 us"
+static void say_actors(struct sentence *sentence, const struct improvement *improvement) {
+    const struct work work = work_of(improvement);
+    const uint32_t actors = improvement->change.actor_count;
+    if (improvement->kind == KIND_INLINE_MESSAGE) {
+        say(sentence, "%s of %s that handlers send", phrase_counted(work.messages, "message").text,
+            phrase_duration(mean(work.messages_ns, work.messages)).text);
+        return;
+    }
+    say(sentence, "%s", phrase_counted(actors, "actor").text);
+    if (work.inits)
+        say(sentence, actors == 1 ? " begins in %s and handles" : " begin in %s each and handle",
+            phrase_duration(mean(work.inits_ns, work.inits)).text);
+    else
+        say(sentence, actors == 1 ? " handles" : " handle");
+    say(sentence, " %s of %s", phrase_counted(work.messages, "message").text,
+        phrase_duration(mean(work.messages_ns, work.messages)).text);
+    if (improvement->kind != KIND_OWN_POOL || work.messages_ns <= 0) return;
+    say(sentence, ", asleep for %.0f %% of that; with %s of their own", 100 * work.asleep_ns / work.messages_ns,
+        phrase_counted((uint64_t)improvement->threads, "thread").text);
+}
+
 static void say_tasks(struct sentence *sentence, const struct why *why) {
     const struct improvement *improvement = why->improvement;
+    if (improvement_is_of_actors(improvement)) {
+        say_actors(sentence, improvement);
+        return;
+    }
     if (improvement_is_of_resource(improvement)) {
         const bool of_carriers = improvement->dag->carriers == improvement->resource + 1;
         (of_carriers ? say_carriers : say_resource)(sentence, improvement);
@@ -248,9 +303,20 @@ static void begin(struct sentence *sentence, const struct why *why) {
     if (why->trace) say(sentence, "in %s: ", why->trace);
 }
 
-static const char *const participles[KIND_COUNT] = {"inlined", "inlined", "turned into a combinator",
-                                                    "merged",  "split",   "run by a pool of that size",
-                                                    "resized", "unlocked"};
+static const char *const participles[KIND_COUNT] = {
+    [KIND_INLINE] = "inlined",
+    [KIND_HOIST_BRANCH] = "inlined",
+    [KIND_COMBINATOR] = "turned into a combinator",
+    [KIND_MERGE] = "merged",
+    [KIND_SPLIT] = "split",
+    [KIND_RESIZE_POOL] = "run by a pool of that size",
+    [KIND_RESIZE_RESOURCE] = "resized",
+    [KIND_UNLOCK] = "unlocked",
+    [KIND_OWN_POOL] = "run by a dispatcher of their own",
+    [KIND_MERGE_ACTORS] = "merged",
+    [KIND_SPLIT_ACTOR] = "split",
+    [KIND_INLINE_MESSAGE] = "inlined",
+};
 
 // What changes the grain of tasks is about time; the rest is about threads.
 static void say_wall(struct sentence *sentence, const struct why *why) {
@@ -258,7 +324,8 @@ static void say_wall(struct sentence *sentence, const struct why *why) {
     const enum improvement_kind kind = why->improvement->kind;
     double change = before_ns ? 100.0 * (double)(after_ns - before_ns) / (double)before_ns : 0;
     say(sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
-    if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && kind < KIND_RESIZE_POOL)) return;
+    if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && improvement_is_of_site(why->improvement)))
+        return;
     say(sentence, " (%s %s)", phrase_duration(fabs((double)(after_ns - before_ns))).text,
         after_ns < before_ns ? "less" : "more");
 }
@@ -269,7 +336,7 @@ const char *why_text(const struct why *why, struct arena *arena) {
     begin(&sentence, why);
     say_tasks(&sentence, why);
     if (why->refusal) {
-        const bool of_one = improvement->kind < KIND_RESIZE_POOL && strncmp(why->refusal, "it", 2) == 0;
+        const bool of_one = improvement_is_of_site(improvement) && strncmp(why->refusal, "it", 2) == 0;
         say(&sentence, ", and can't be %s: %s%s", participles[improvement->kind], of_one ? "of one, " : "",
             why->refusal);
         return arena_string(arena, sentence.text, sentence.used);
@@ -291,6 +358,8 @@ const char *why_stuck_text(const struct why *why, const struct estimator *estima
     estimator_stuck_text(estimator, cycle, sizeof cycle);
     if (improvement_is_of_resource(why->improvement))
         say(&sentence, "the resource");
+    else if (improvement_is_of_actors(why->improvement))
+        say_actors(&sentence, why->improvement);
     else
         say(&sentence, "%s", phrase_counted(why->improvement->task_count, "task").text);
     say(&sentence, " %s would %s: %s", participles[why->improvement->kind],

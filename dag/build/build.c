@@ -34,6 +34,7 @@ static void builder_destroy(struct builder *builder) {
     idmap_destroy(&builder->resource_of_id);
     idmap_destroy(&builder->actor_of_id);
     free(builder->actors);
+    free(builder->upkeeps);
     free(builder->holds);
     free(builder->other_waits);
     free(builder->shutdowns);

@@ -35,6 +35,7 @@ enum {
     SEEN_PERMIT = 64,
     SEEN_MESSAGE = 128, // an actor began to handle it
     SEEN_INIT = 256,    // of an actor: its initialisation began
+    SEEN_UPKEEP = 512,  // a message by which the library makes, stops, watches or supervises actors
 };
 
 // All that the scan learns of one task id, whatever it turns out to be.
@@ -138,6 +139,24 @@ struct mounted_edge {
         ns; // so much of the edge to the vertex it was mounted and did not wait for a core; PINNED_WHOLE: for all of it
 };
 
+// What a library did to make or stop an actor, on one thread: from the edge to one vertex up to that to another.
+struct upkeep_span {
+    int64_t begin_ns, end_ns;
+    uint32_t from, to;
+    uint64_t actor; // as in the trace
+};
+
+// Of the stream in hand. Those beyond UPKEEPS_MOST are only counted.
+enum { UPKEEPS_MOST = 16 };
+struct upkeep_frame {
+    int64_t begin_ns;
+    uint32_t vertex; // that comes next
+};
+struct open_upkeeps {
+    struct upkeep_frame frames[UPKEEPS_MOST];
+    uint32_t depth;
+};
+
 struct builder {
     struct dag *dag;
     const struct trace *trace;
@@ -167,6 +186,8 @@ struct builder {
     uint32_t path_capacity, resource_capacity, ask_capacity, await_capacity;
     struct dag_actor *actors; // as in the DAG
     uint32_t actor_capacity;
+    struct upkeep_span *upkeeps;
+    uint32_t upkeep_count, upkeep_capacity;
     uint32_t *holds; // asks by which the thread in hand has what it has, in order
     uint32_t hold_count, hold_capacity;
     struct other_wait *other_waits;
@@ -199,6 +220,10 @@ bool scan_trace(struct builder *builder);
 bool prepare_due(struct builder *builder);
 void note_due(struct dag *dag, uint32_t task, const struct event *event, uint32_t vertex); // set behind that vertex
 void settle_due(struct dag *dag);                                                          // once times stand
+
+void upkeep_begin(const struct builder *builder, struct open_upkeeps *open, int64_t time_ns);
+bool upkeep_end(struct builder *builder, struct open_upkeeps *open, int64_t time_ns, uint64_t actor);
+bool find_upkeeps(struct builder *builder); // once all vertices are laid, at the times that they were recorded at
 
 bool lay_vertices(struct builder *builder);
 

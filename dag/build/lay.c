@@ -19,6 +19,7 @@ struct lay {
     struct mounting mounting;  // of a virtual thread
     int64_t limit_ns;          // of the wait that begins next
     bool time_is_up;           // of the one that ends next
+    struct open_upkeeps upkeeps;
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
     bool bytecodes_lost;       // what was told of them last is not the last that there was to tell
@@ -518,6 +519,16 @@ static bool lay_of_worker(struct lay *lay, const struct event *event) {
     return put(lay, kind == EVENT_IDLE ? VERTEX_IDLE : kind == EVENT_BUSY ? VERTEX_BUSY : VERTEX_RETIRE, DAG_NONE);
 }
 
+static bool lay_upkeep_begin(struct lay *lay, const struct event *event) {
+    (void)event;
+    upkeep_begin(lay->builder, &lay->upkeeps, lay->time_ns);
+    return true;
+}
+
+static bool lay_upkeep_end(struct lay *lay, const struct event *event) {
+    return upkeep_end(lay->builder, &lay->upkeeps, lay->time_ns, event->operand[0]);
+}
+
 static bool (*const lay_kind[EVENT_KINDS])(struct lay *lay, const struct event *event) = {
     [EVENT_ENTER] = lay_enter,
     [EVENT_EXIT] = lay_exit,
@@ -557,6 +568,8 @@ static bool (*const lay_kind[EVENT_KINDS])(struct lay *lay, const struct event *
     [EVENT_ACTOR_CREATED] = lay_created,
     [EVENT_INIT_BEGIN] = lay_task_start,
     [EVENT_INIT_END] = lay_task_end,
+    [EVENT_UPKEEP_BEGIN] = lay_upkeep_begin,
+    [EVENT_UPKEEP_END] = lay_upkeep_end,
 };
 
 static bool lay_event(struct lay *lay, const struct event *event) {
@@ -649,6 +662,8 @@ static void finish_tasks(struct dag *dag) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         struct dag_task *task = &dag->tasks[t];
         if (task->flags & TASK_NESTED) continue;
+        const bool unsent = task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE;
+        if (unsent && !dag_ran_before(dag->trace)) task->pool = 0;
         if (task->start != DAG_NONE) {
             task->flags &= (uint16_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
         } else if (!(task->flags & TASK_REJECTED)) {
@@ -728,7 +743,7 @@ bool lay_vertices(struct builder *builder) {
         builder->has_cpu && (trace->events_of_kind[EVENT_RUN_DELAY] || trace->events_of_kind[EVENT_READY]);
     builder->dag->first_ns = INT64_MAX;
     builder->dag->last_ns = INT64_MIN;
-    if (!lay_all(builder) || !keep_actors(builder)) return false;
+    if (!lay_all(builder) || !keep_actors(builder) || !find_upkeeps(builder)) return false;
     if (builder->dag->first_ns > builder->dag->last_ns) builder->dag->first_ns = builder->dag->last_ns = 0;
     finish_tasks(builder->dag);
     mark_mailboxes(builder->dag);

@@ -71,34 +71,16 @@ static bool spawns_outside_tasks(const struct dag *dag, const struct dag_thread 
     return false;
 }
 
-// Whether the worker brought a result once it had left its pool, as the last one may in ThreadPoolExecutor.terminated.
-// A simulation would not know which worker does, nor when where none is made.
-static bool completes_when_gone(const struct dag *dag, const struct dag_thread *thread) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    bool completes = false;
-    for (uint32_t v = thread->first + thread->count; v-- > thread->first;) {
-        if (vertices->kind[v] == VERTEX_RETIRE) return completes;
-        if (vertices->kind[v] == VERTEX_END) return false;
-        completes |= vertices->kind[v] == VERTEX_RESULT;
-    }
-    return false;
-}
-
-// Whether the program ran when recording began: it was attached to, or this is a later file of a recording.
-static bool ran_before(const struct trace *trace) {
-    return trace->running_count > 0 || trace->part.number > 1;
-}
-
 // Whether the pool can have had the task then. Where events were lost, its spawn may be among them.
 static bool may_stand(const struct dag *dag, const struct dag_task *task) {
-    if (task->spawn_begin != DAG_NONE || !ran_before(dag->trace)) return false;
+    if (task->spawn_begin != DAG_NONE || !dag_ran_before(dag->trace)) return false;
     return task->flags & TASK_BEGUN_BEFORE || dag->trace->lost_events == 0;
 }
 
 // A worker that also served another pool, or an unknown one, is not its pool's to dispatch. What runs in other tasks'
 // bodies is theirs.
 static void look_at_task(struct dag *dag, struct dag_task *task) {
-    if (task->start == DAG_NONE || task->enclosing != DAG_NONE) return;
+    if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag_comes_unsent(task)) return;
     const struct dag_thread *thread = &dag->threads[task->thread];
     if (!thread->worker) return;
     if (may_stand(dag, task)) task->pool = thread->pool;
@@ -295,8 +277,7 @@ bool describe_pools(struct builder *builder) {
     mark_delayed(dag);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         if (!dag->threads[i].worker) continue;
-        const bool spawns = dag->threads[i].pinned && spawns_outside_tasks(dag, &dag->threads[i]);
-        if (spawns || completes_when_gone(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
+        if (dag->threads[i].pinned && spawns_outside_tasks(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
         look_at_retirement(dag, &dag->threads[i]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {

@@ -97,6 +97,7 @@ static bool scan_of_actor(struct builder *builder, uint32_t stream, const struct
     switch (event->kind) {
     case EVENT_MESSAGE_SENT:
         sighting->task_class = message_class(event->operand[2]);
+        if (message_origin(event->operand[2]) == MESSAGE_INTERNAL) sighting->seen |= SEEN_UPKEEP;
         break;
     case EVENT_ACTOR_CREATED:
         sighting->task_class = (uint32_t)event->operand[2];
@@ -295,7 +296,7 @@ static uint16_t first_flags(const struct trace *trace, const struct sighting *si
                                                       sizeof *trace->running, compare_ids) != NULL;
     uint16_t flags = before ? TASK_BEGUN_BEFORE : 0;
     if (sighting->seen & SEEN_MAIN) return flags | TASK_MAIN;
-    if (sighting->seen & SEEN_MESSAGE) flags |= TASK_MESSAGE;
+    if (sighting->seen & SEEN_MESSAGE) flags |= TASK_MESSAGE | (sighting->seen & SEEN_UPKEEP ? TASK_UPKEEP : 0);
     if (sighting->seen & SEEN_INIT) flags |= TASK_INIT;
     return flags | (sighting->seen & SEEN_RUN ? TASK_THREAD_RUN : 0) | (sighting->handed_over ? TASK_HANDED_OVER : 0);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Actors (A 7.1). No vertex of a handler changes, and no edge from a message's sending to its handling. What changes is
 // which mailbox a message lies in, and who empties that (dag/simulate/mailbox.h):
-//   join    messages of the one go to the other's mailbox; its initialisation goes with its creation, unless it sent or
-//           made something, which others may need: then it stays, as something that the other does
+//   join    messages of the one go to the other's mailbox. Its initialisation goes, and with it what the library did and
+//           sent to make and to stop it (dag/build/upkeep.c); unless it sent or made something as it began, which others
+//           may need: then all that stays, as something that the other does
 //   copy    messages go to so many mailboxes by turns, in the order in which they are sent; each copy is initialised as
 //           the original was, when that is made
 //   follow  a message is handled by the worker of the handler that sent it, right behind that, without a hand-over
@@ -27,10 +28,22 @@ const char *dag_follow_refusal(const struct dag *dag, uint32_t message) {
     return refusal ? refusal : dispatcher_refusal(dag, dag->tasks[task->spawner].pool);
 }
 
-void dag_edit_join_actor(struct dag_edit *edit, uint32_t actor, uint32_t into) {
+// Whether a body hands over, makes or brings about something.
+static bool shows(const struct dag *dag, const struct dag_task *task) {
+    const unsigned seen =
+        1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_RESULT | 1u << VERTEX_SHUTDOWN;
+    for (uint32_t v = task->start + 1; v < task->end; v++) {
+        if (1u << dag->vertices.kind[v] & seen) return true;
+    }
+    return false;
+}
+
+void dag_edit_join_actor(struct dag_edit *edit, const struct dag *dag, uint32_t actor, uint32_t into) {
+    const uint32_t init = dag->actors[actor].init;
     if (actor == into) return;
     edit->actors_count += !edit->actors[actor].joins;
     edit->actors[actor].joins = into;
+    edit->actors[actor].gone = init != DAG_NONE && dag->tasks[init].end != DAG_NONE && !shows(dag, &dag->tasks[init]);
 }
 
 void dag_edit_copy_actor(struct dag_edit *edit, uint32_t actor, uint32_t copies) {
@@ -52,20 +65,4 @@ uint32_t dag_edit_own_pool(struct dag_edit *edit, uint32_t like, int32_t threads
 void dag_edit_move_actor(struct dag_edit *edit, uint32_t actor, uint32_t own_pool) {
     edit->actors_count += !edit->actors[actor].own_pool;
     edit->actors[actor].own_pool = own_pool;
-}
-
-// Whether a body hands over, makes or brings about something.
-static bool shows(const struct dag *dag, const struct dag_task *task) {
-    const unsigned seen =
-        1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_RESULT | 1u << VERTEX_SHUTDOWN;
-    for (uint32_t v = task->start + 1; v < task->end; v++) {
-        if (1u << dag->vertices.kind[v] & seen) return true;
-    }
-    return false;
-}
-
-bool dag_edit_drops_init(const struct dag_edit *edit, const struct dag *dag, uint32_t index) {
-    const struct dag_task *task = &dag->tasks[index];
-    if (!edit->actors || !(task->flags & TASK_INIT) || !edit->actors[dag->actor_of[index]].joins) return false;
-    return task->start != DAG_NONE && task->end != DAG_NONE && !shows(dag, task);
 }

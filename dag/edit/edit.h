@@ -21,6 +21,7 @@ struct actor_edit {
     uint32_t joins;    // the actor that gets its messages; 0: itself
     uint32_t copies;   // so many get them by turns; 0: it alone
     uint32_t own_pool; // index into own_pools, from 1 on; 0: its dispatcher is as recorded
+    bool gone;         // it joins another, and is not made: what it would have begun with is not needed
 };
 
 struct own_pool {    // a dispatcher that the program does not have yet
@@ -143,14 +144,18 @@ void dag_edit_unlock(struct dag_edit *edit, uint32_t resource);
 // message also: no handler sent it, or its sender's dispatcher is none such.
 const char *dag_actor_refusal(const struct dag *dag, uint32_t actor);
 const char *dag_follow_refusal(const struct dag *dag, uint32_t message);
-void dag_edit_join_actor(struct dag_edit *edit, uint32_t actor, uint32_t into);
+void dag_edit_join_actor(struct dag_edit *edit, const struct dag *dag, uint32_t actor, uint32_t into);
 void dag_edit_copy_actor(struct dag_edit *edit, uint32_t actor, uint32_t copies);
 void dag_edit_follow(struct dag_edit *edit, uint32_t message);
 // A dispatcher of so many threads and with a queue without bound: index into own_pools, from 1 on; 0: a plan has no
 // room for more (OWN_POOLS_MOST).
 uint32_t dag_edit_own_pool(struct dag_edit *edit, uint32_t like, int32_t threads);
 void dag_edit_move_actor(struct dag_edit *edit, uint32_t actor, uint32_t own_pool);
-// Whether an initialisation goes with its actor: that joins another, and did nothing in it that others could see.
-bool dag_edit_drops_init(const struct dag_edit *edit, const struct dag *dag, uint32_t task);
+// Whether a task goes with an actor that is not made: its initialisation, or a message by which it is made or stopped.
+static inline bool dag_edit_drops(const struct dag_edit *edit, const struct dag *dag, uint32_t task) {
+    const unsigned flags = dag->tasks[task].flags;
+    if (!(flags & (TASK_INIT | TASK_UPKEEP)) || edit->actors_count == 0) return false;
+    return edit->actors[flags & TASK_INIT ? dag->actor_of[task] : dag->upkeep_of[task]].gone;
+}
 
 #endif

@@ -106,7 +106,9 @@ static bool needs_turn(const struct simulation *sim, const struct process *proce
     if (sim->races && settles_result(sim, process)) return true;
     switch (vertices->kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        return vertices->task[v] != DAG_NONE && sim->placement[vertices->task[v]] >= PLACEMENT_SPLIT;
+        if (vertices->task[v] == DAG_NONE) return false;
+        if (sim->edit->actors_count && sim->dag->tasks[vertices->task[v]].flags & TASK_INIT) return true; // of copies
+        return sim->placement[vertices->task[v]] >= PLACEMENT_SPLIT;
     case VERTEX_SHUTDOWN:
         return pool_governs(sim, sim->recorded.pool_of_shutdown[v]);
     case VERTEX_RESULT:

@@ -55,6 +55,9 @@ struct derive_work {
     struct dag_task *tasks;
     int64_t *due_ns, *period_ns; // a task each, as in struct dag
     uint32_t *due_set;
+    uint32_t *actor_of;   // a task each, as in struct dag
+    struct dag_actor *actors;
+    uint32_t actor_capacity;
     struct place *places; // a task each
     uint32_t task_capacity;
     uint32_t *now;    // a vertex of the recording each: where it is in this run, DAG_NONE
@@ -96,6 +99,8 @@ void derive_free(struct simulation *sim) {
     free(work->due_ns);
     free(work->period_ns);
     free(work->due_set);
+    free(work->actor_of);
+    free(work->actors);
     free(work->places);
     free(work->now);
     free(work->caused);
@@ -138,10 +143,15 @@ static bool reserve(struct simulation *sim) {
         if (!pages_resize(&work->tasks, tasks, sizeof *work->tasks) ||
             !pages_resize(&work->open, HANDS * tasks, sizeof *work->open) ||
             !pages_resize(&work->places, tasks, sizeof *work->places) ||
-            (sim->dag->due_ns && !reserve_due(work, tasks))) {
+            (sim->dag->due_ns && !reserve_due(work, tasks)) ||
+            (sim->dag->actor_of && !pages_resize(&work->actor_of, tasks, sizeof *work->actor_of))) {
             return false;
         }
         work->task_capacity = (uint32_t)tasks;
+    }
+    if (sim->mailbox_count > work->actor_capacity) {
+        if (!pages_resize(&work->actors, sim->mailbox_count, sizeof *work->actors)) return false;
+        work->actor_capacity = sim->mailbox_count;
     }
     if (sim->passed < work->vertex_capacity) return true;
     uint32_t vertices = sim->passed + sim->passed / 8 + 1;
@@ -592,6 +602,8 @@ static void lay_task(struct simulation *sim, uint32_t job) {
         task->flags = TASK_NESTED;
     else if (was_cancelled_queued(sim, recorded) && place->start == DAG_NONE)
         task->flags |= TASK_UNFINISHED;
+    else if (recorded->flags & TASK_OF_ACTOR && recorded->start != DAG_NONE && place->start == DAG_NONE)
+        task->flags = TASK_NESTED; // of an actor that was not made
     else if (recorded->start != DAG_NONE && place->start == DAG_NONE && !(task->flags & TASK_NESTED))
         task->flags |= TASK_REJECTED; // no worker was there to take it up
 }
@@ -612,6 +624,31 @@ static void lay_due(struct simulation *sim, uint32_t job) {
     if (sim->due_ns[job] != INT64_MIN) return;
     int64_t moved_ns = work->vertices.time_ns[now] - recorded->vertices.time_ns[set];
     if (__builtin_add_overflow(work->due_ns[job], moved_ns, &work->due_ns[job])) work->due_ns[job] = INT64_MAX;
+}
+
+// What came to no mailbox is its actor's as recorded.
+static void lay_actor(struct simulation *sim, uint32_t job) {
+    const uint32_t mailbox = sim->mailbox_of[job];
+    sim->derive->actor_of[job] = mailbox ? mailbox : sim->dag->actor_of[job_task(sim, job)];
+}
+
+// Copies of actors come behind those that were recorded.
+static void lay_actors(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    const uint32_t recorded = sim->dag->actor_count + 1;
+    if (!sim->dag->actors) return;
+    memcpy(work->actors, sim->dag->actors, recorded * sizeof *work->actors);
+    for (uint32_t a = 1; a < recorded; a++) {
+        const uint32_t copies = sim->edit->actors[a].copies;
+        for (uint32_t copy = 1; copy < copies; copy++)
+            work->actors[sim->mailboxes[a].copies_at + copy - 1] = (struct dag_actor){0, DAG_NONE, work->actors[a].pool};
+    }
+    for (uint32_t job = sim->dag->task_count; job < sim->job_count; job++) {
+        if (sim->mailbox_of[job] >= recorded) work->actors[sim->mailbox_of[job]].init = job;
+    }
+    sim->derived.actors = work->actors;
+    sim->derived.actor_of = work->actor_of;
+    sim->derived.actor_count = sim->mailbox_count - 1;
 }
 
 static void find_window(struct dag *dag) {
@@ -683,6 +720,7 @@ static void lay_tasks(struct simulation *sim, uint32_t first) {
     for (uint32_t job = first; job < sim->job_count && job - first < PIECE; job++) {
         lay_task(sim, job);
         if (sim->dag->due_ns) lay_due(sim, job);
+        if (sim->dag->actor_of) lay_actor(sim, job);
     }
 }
 
@@ -709,6 +747,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     if (!arrange_threads(sim)) return false;
     run_all(sim, lay_process, sim->process_count);
     lay_pools_and_resources(sim);
+    lay_actors(sim);
     sim->derived.vertices = work->vertices;
     sim->derived.threads = work->threads;
     sim->derived.tasks = work->tasks;

@@ -37,13 +37,34 @@ bool mailboxes_new(struct simulation *sim) {
 }
 
 void mailboxes_free(struct simulation *sim) {
+    free(sim->upkeep_ns);
     free(sim->mailboxes);
     free(sim->next_mail);
     free(sim->mailbox_of);
 }
 
+// What of the edges was done to make and stop actors that are none in this run.
+static void find_upkeep(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    const size_t vertices = (size_t)dag->vertex_count + 1;
+    if (sim->upkeep_gone) memset(sim->upkeep_ns, 0, vertices * sizeof *sim->upkeep_ns);
+    sim->upkeep_gone = false;
+    if (sim->edit->actors_count == 0 || dag->upkeep_count == 0) return;
+    if (!sim->upkeep_ns) sim->upkeep_ns = calloc(vertices, sizeof *sim->upkeep_ns);
+    if (!sim->upkeep_ns) {
+        sim->no_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < dag->upkeep_count; i++) {
+        if (!sim->edit->actors[dag->upkeeps[i].actor].gone) continue;
+        sim->upkeep_ns[dag->upkeeps[i].vertex] += dag->upkeeps[i].ns;
+        sim->upkeep_gone = true;
+    }
+}
+
 void mailboxes_begin_run(struct simulation *sim) {
     if (!sim->mailboxes) return;
+    find_upkeep(sim);
     const uint32_t actors = sim->dag->actor_count + 1;
     uint32_t count = actors;
     for (uint32_t a = 1; sim->edit->actors_count && a < actors; a++) {
@@ -65,10 +86,10 @@ void mailboxes_begin_run(struct simulation *sim) {
     memset(sim->mailbox_of, 0, sim->job_capacity * sizeof *sim->mailbox_of);
 }
 
-// Of the copies of an actor: initialised is each, and messages come to one after the other.
+// Of the copies of an actor: initialised is each, and the program's messages come to one after the other.
 static uint32_t copy_for(struct simulation *sim, uint32_t job, struct mailbox *box, uint32_t copies) {
     if (job_is_part(sim, job)) return sim->regroup.part_number[job - sim->dag->task_count];
-    return sim->dag->tasks[job].flags & TASK_INIT ? 0 : box->turn++ % copies;
+    return sim->dag->tasks[job].flags & (TASK_INIT | TASK_UPKEEP) ? 0 : box->turn++ % copies;
 }
 
 // The mailbox that a job comes to; 0: it is of no actor.

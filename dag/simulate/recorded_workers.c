@@ -40,8 +40,7 @@ uint32_t first_initial_job(const struct dag *dag, const struct dag_thread *threa
 // One that idled is known by what came before, its birth at least: who has nothing before that was not seen to be
 // there.
 bool is_initial_worker(const struct dag *dag, const struct dag_thread *thread) {
-    bool ran = dag->trace->running_count > 0 || dag->trace->part.number > 1;
-    if (!ran || dag->vertices.cause[thread->first] != DAG_NONE) return false;
+    if (!dag_ran_before(dag->trace) || dag->vertices.cause[thread->first] != DAG_NONE) return false;
     uint32_t v = first_work(dag, thread);
     bool idles = v != DAG_NONE && v > thread->first && dag->vertices.kind[v] == VERTEX_IDLE;
     return idles || first_initial_job(dag, thread) != DAG_NONE;

@@ -209,6 +209,8 @@ struct simulation {
     int64_t *due_ns;   // a job each, where the trace tells of some
     uint32_t job_count, job_capacity;
     struct regroup regroup;
+    bool upkeep_gone;   // some actors are not made
+    int64_t *upkeep_ns; // a vertex each, of the edge to it: what went for these; NULL before there are any
 
     // Pools and resources.
     struct pool_state *pools; // by trace pool id; then the edit's own

@@ -74,19 +74,19 @@ static bool queues_cancelled(const struct simulation *sim, uint32_t task, enum d
     return dispatch == DISPATCH_QUEUED && sim->dag->tasks[task].start == DAG_NONE;
 }
 
-// An actor that joins another is not made; what it would have begun with is gone.
-static void drop_init(struct simulation *sim, uint32_t index) {
+// An actor that joins another is not made; what was done and sent for that is gone.
+static void drop(struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     sim->dispatch[index] = DISPATCH_NONE;
-    for (uint32_t v = task->start; v <= task->end; v++) vertex_vanish(sim, v);
+    for (uint32_t v = task->start; task->start != DAG_NONE && v <= task->end; v++) vertex_vanish(sim, v);
 }
 
 // What is sent, or made, of actors is no job of its pool as it was. false: it is.
 static bool spawn_of_actor(struct simulation *sim, uint32_t process, uint32_t task) {
     if (sim->edit->actors_count == 0 || sim->dag->actor_of[task] == 0) return false;
     if (mailbox_follows(sim, process, task)) return true;
-    if (!dag_edit_drops_init(sim->edit, sim->dag, task)) return false;
-    drop_init(sim, task);
+    if (!dag_edit_drops(sim->edit, sim->dag, task)) return false;
+    drop(sim, task);
     return true;
 }
 
@@ -102,7 +102,6 @@ static void spawn(struct simulation *sim, uint32_t process, uint32_t task, int64
         replace_bracket(sim, process, task, dispatch);
     else if (dispatch == DISPATCH_CALLER)
         sim->placement[task] = PLACEMENT_RECORDED;
-    if (sim->edit->actors_count && sim->dag->tasks[task].flags & TASK_INIT) copies_begin(sim, process, task, now_ns);
 }
 
 static bool is_moved(const struct simulation *sim, uint32_t task) {
@@ -149,6 +148,7 @@ static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint
 
 static bool is_plain(const struct simulation *sim, uint32_t v) {
     unsigned traits = sim->recorded.traits[v];
+    if (sim->upkeep_gone && sim->upkeep_ns[v]) return false;
     if (!sim->moves || !(traits & TRAIT_PLAIN)) return traits & TRAIT_PLAIN;
     if (!(traits & TRAIT_OF_TASK)) return amortised_part(sim, v) == 0;
     uint32_t task = sim->dag->vertices.task[v];
@@ -256,7 +256,10 @@ static bool visit_moved_spawn(struct simulation *sim, uint32_t index, uint32_t v
 static void act_at(struct simulation *sim, uint32_t index, uint32_t v, uint32_t task, int64_t time_ns) {
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        if (task != DAG_NONE && sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
+        if (task == DAG_NONE) break;
+        if (sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
+        if (sim->edit->actors_count && sim->dag->tasks[task].flags & TASK_INIT)
+            copies_begin(sim, index, task, time_ns);
         break;
     case VERTEX_START:
         if (ends_group(sim, task)) group_begin(sim, index, task);

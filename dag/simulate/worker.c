@@ -189,18 +189,36 @@ void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch
 
 // ---- how workers go
 
+// What the last worker brought about once it had left (ThreadPoolExecutor.terminated), comes as long after the pool's
+// end, whichever worker is the last now. Where none is left at the shutdown, as long after that.
+static void pass_last_results(struct simulation *sim, const struct pool_state *pool, int64_t end_ns) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    for (uint32_t i = 0; i < pool->recorded_count; i++) {
+        const uint32_t thread = pool->recorded[i], left = find_retirement(sim->dag, thread);
+        const uint32_t since = pool->gone_ns == DAG_ABSENT ? pool->shutdown : left;
+        for (uint32_t v = left; left != DAG_NONE && v <= last_vertex(sim->dag, thread); v++) {
+            if (vertices->kind[v] != VERTEX_RESULT || sim->time_ns[v] != DAG_PENDING) continue;
+            const struct passages *log = &sim->log[thread];
+            const int64_t least_ns = log->count ? log->items[log->count - 1].time_ns : INT64_MIN;
+            process_pass(sim, thread, v, max_ns(end_ns + vertices->time_ns[v] - vertices->time_ns[since], least_ns));
+        }
+    }
+}
+
 void pool_end(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
     int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
+    pass_last_results(sim, pool, end_ns);
     for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->recorded.next_barrier[i]) {
         uint32_t barrier = last_vertex(sim->dag, i);
         if (sim->time_ns[barrier] == DAG_PENDING) process_pass(sim, i, barrier, end_ns);
     }
 }
 
-// Whether it comes of the worker's end, as who leaves may have to wait for the pool's lock.
+// Whether it comes of the worker's end, as who leaves may have to wait for the pool's lock; or, where it is the last of
+// its pool, brings about what the pool's end does.
 static bool is_death(enum vertex_kind kind) {
-    return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END;
+    return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END || kind == VERTEX_RESULT;
 }
 
 // What a thread still does once it is no worker any more.
@@ -211,6 +229,8 @@ static void pass_death(struct simulation *sim, uint32_t worker, uint32_t retirem
     bool own = model == worker && find_retirement(sim->dag, worker) == retirement;
     for (uint32_t v = retirement; v <= last && (v == retirement || is_death(vertices->kind[v])); v++) {
         int64_t then_ns = retired_ns + vertices->time_ns[v] - vertices->time_ns[retirement];
+        bool not_yet = vertices->kind[v] == VERTEX_RESULT && sim->pools[sim->processes[worker].worker.pool].alive > 1;
+        if (not_yet) continue;
         if (own)
             process_pass(sim, worker, v, then_ns);
         else if (vertices->kind[v] == VERTEX_RETIRE || vertices->kind[v] == VERTEX_THREAD_END)

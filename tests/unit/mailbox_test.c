@@ -190,7 +190,7 @@ static void test_actors_join(void **state) {
     handles(&a, SECOND, 65, (const uint64_t[][2]){{B, B}, {41, B}, {0, 0}});
     open(&a);
     assert_null(dag_actor_refusal(a.fixture.dag, actor(&a, B)));
-    dag_edit_join_actor(&a.fixture.edit, actor(&a, B), actor(&a, A));
+    dag_edit_join_actor(&a.fixture.edit, a.fixture.dag, actor(&a, B), actor(&a, A));
     simulate(&a, 0);
     assert_order(&a, (const uint64_t[]){A, 40, 41, 42}, 4);
     assert_int_equal(simulated(&a, B)->start, DAG_NONE);
@@ -214,7 +214,7 @@ static void test_what_an_initialisation_sent_stays(void **state) {
     tb_event(a.tb, FIRST, 285, EVENT_MESSAGE_BEGIN, 40, 0, A);
     tb_event(a.tb, FIRST, 385, EVENT_MESSAGE_END, 40, 0, MESSAGE_HANDLED);
     open(&a);
-    dag_edit_join_actor(&a.fixture.edit, actor(&a, B), actor(&a, A));
+    dag_edit_join_actor(&a.fixture.edit, a.fixture.dag, actor(&a, B), actor(&a, A));
     simulate(&a, 0);
     assert_order(&a, (const uint64_t[]){A, B, 40}, 3);
     assert_int_equal(time_ns(&a, simulated(&a, B)->end) - time_ns(&a, simulated(&a, B)->start), 100);
