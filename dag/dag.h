@@ -259,6 +259,7 @@ struct dag_pool { // by trace pool id; [0] is none
     int64_t keep_alive_ns; // workers beyond `core` that idle so long retire; -1: they stay, too
     bool core_times_out;   // and so do those of `core`
     bool drops_delayed;    // shutting it down cancels also what is to run once, later
+    bool wakes_first;      // one that sleeps is woken before another is made, though there are fewer than core
 };
 
 // Of the edge to a vertex: so long the library made or stopped an actor.

@@ -41,6 +41,7 @@ static void describe(const struct trace_pool *known, bool tells_due, struct dag_
     pool->capacity = known->capacity >= 0 && !steals ? known->capacity : INT64_MAX;
     if (pool->discipline == DISCIPLINE_HAND_OFF) pool->capacity = 0;
     pool->lifo_wakeups = steals || pool->discipline == DISCIPLINE_HAND_OFF; // idle workers are a stack
+    pool->wakes_first = steals;
     pool->caller_runs = has(known->rejection, "ThreadPoolExecutor$CallerRunsPolicy");
     pool->discards_oldest = has(known->rejection, "ThreadPoolExecutor$DiscardOldestPolicy");
     pool->keep_alive_ns = known->keep_alive_ns;

@@ -176,7 +176,7 @@ static enum dispatch offer_to_queue(struct simulation *sim, uint32_t process, ui
     uint32_t index = job_pool(sim, job);
     struct pool_state *pool = &sim->pools[index];
     const struct dag_pool *rules = pool->rules;
-    bool must_make = (int64_t)pool->alive < pool->core;
+    bool must_make = (int64_t)pool->alive < pool->core && !(rules->wakes_first && pool->idle > 0);
     if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
     bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF, room = has_room(sim, pool, job);
     if (hands_off || room) {
