@@ -342,10 +342,11 @@ static inline bool dag_ran_before(const struct trace *trace) {
     return trace->running_count > 0 || trace->part.number > 1;
 }
 
-// Whether an actor handles a message of which nothing tells how it came, as libraries have some for themselves, though
-// recording went on since the beginning: it belongs to whatever its worker did before.
-static inline bool dag_comes_unsent(const struct dag_task *task) {
-    return task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE && task->pool == 0;
+// Whether a dispatcher runs what an actor does of which nothing tells how it came, as libraries have some for
+// themselves, though recording went on since the beginning: it comes when it did.
+static inline bool dag_comes_unsent(const struct trace *trace, const struct dag_task *task) {
+    return task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE && task->enclosing == DAG_NONE && task->pool &&
+           !dag_ran_before(trace);
 }
 
 // Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated. What an

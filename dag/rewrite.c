@@ -476,7 +476,10 @@ static struct event event_like(const struct rewrite *rewrite, uint32_t vertex, u
 // A copy of an actor is made and initialised like that.
 static struct event event_of_copy(const struct rewrite *rewrite, unsigned kind, uint32_t task) {
     const struct dag_task *of = task_of_part(rewrite, task);
-    return event_like(rewrite, kind == VERTEX_SPAWN_BEGIN ? of->spawn_begin : kind == VERTEX_START ? of->start : of->end,
+    return event_like(rewrite,
+                      kind == VERTEX_SPAWN_BEGIN ? of->spawn_begin
+                      : kind == VERTEX_START     ? of->start
+                                                 : of->end,
                       task);
 }
 

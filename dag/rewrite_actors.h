@@ -8,8 +8,8 @@
 
 struct rewritten_actors { // zero-initialised: all are as recorded
     const struct dag *run, *recorded;
-    const uint64_t *part_ids;   // of the run's tasks beyond the recorded ones: a copy is known by its initialisation's
-    struct idmap gone, joined;  // by id in the trace: actors that were not made; whose messages go to which actor
+    const uint64_t *part_ids;  // of the run's tasks beyond the recorded ones: a copy is known by its initialisation's
+    struct idmap gone, joined; // by id in the trace: actors that were not made; whose messages go to which actor
 };
 
 // Ids and DAGs must outlive it. false: no memory.

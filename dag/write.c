@@ -216,7 +216,8 @@ static bool write_run(struct rewrite *rewrite, uint64_t besides_ns, const char *
     if (!in_graph) return error_set(error, STATUS_FAILED, "no memory for %u threads", trace->stream_count);
     struct trace_writer *writer = open_writer(rewrite->run, besides_ns, path, error);
     bool ok = writer != NULL;
-    if (ok && write_tables(rewrite->run, writer) && write_copies(rewrite, writer)) ok = write_threads(rewrite, in_graph, writer, error);
+    if (ok && write_tables(rewrite->run, writer) && write_copies(rewrite, writer))
+        ok = write_threads(rewrite, in_graph, writer, error);
     struct error closing = ERROR_INIT;
     if (writer && !trace_writer_close(writer, &trace->end, &closing) && ok) {
         *error = closing;

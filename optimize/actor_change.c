@@ -255,8 +255,8 @@ bool actor_change_fill(struct improvement *improvement, const struct actor_log *
     bool *marks = calloc((size_t)improvement->dag->task_count + 1, sizeof *marks);
     improvement->tasks = NULL;
     improvement->task_count = 0;
-    bool done = marks && (by_message || find_actors(improvement, log, arena)) &&
-                mark_tasks(improvement, log, marks) && keep_tasks(improvement, marks, arena);
+    bool done = marks && (by_message || find_actors(improvement, log, arena)) && mark_tasks(improvement, log, marks) &&
+                keep_tasks(improvement, marks, arena);
     if (done) improvement->refusal = refusal_of(improvement);
     free(marks);
     return done;

@@ -10,8 +10,8 @@
 enum { NAME_BYTES = 512 };
 
 const char *const improvement_kind_names[KIND_COUNT] = {
-    "inline", "hoist-branch", "combinator",   "merge",       "split",          "resize-pool", "resize-resource",
-    "unlock", "own-pool",     "merge-actors", "split-actor", "inline-message",
+    "inline",          "hoist-branch", "combinator", "merge",        "split",       "resize-pool",
+    "resize-resource", "unlock",       "own-pool",   "merge-actors", "split-actor", "inline-message",
 };
 
 // Name

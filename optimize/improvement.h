@@ -29,10 +29,10 @@ extern const char *const improvement_kind_names[KIND_COUNT];
 #define KINDS_ON_POOL  KIND_BIT(KIND_COUNT)
 #define KINDS_OF_ACTORS                                                                                                \
     (KIND_BIT(KIND_OWN_POOL) | KIND_BIT(KIND_MERGE_ACTORS) | KIND_BIT(KIND_SPLIT_ACTOR) | KIND_BIT(KIND_INLINE_MESSAGE))
-#define KINDS_ALL      (KIND_BIT(KIND_COUNT + 1) - 1)
+#define KINDS_ALL (KIND_BIT(KIND_COUNT + 1) - 1)
 
-// What an improvement of actors is of. Actors are named by their type, of KIND_SPLIT_ACTOR by the actor's path, messages
-// by theirs.
+// What an improvement of actors is of. Actors are named by their type, of KIND_SPLIT_ACTOR by the actor's path,
+// messages by theirs.
 struct actor_change {
     const char *of;           // NULL of KIND_INLINE_MESSAGE, and of improvements of no actors
     const char *const *types; // of KIND_INLINE_MESSAGE
@@ -59,7 +59,7 @@ struct improvement {
                                        // they are
     struct stages stages;              // of combinator
     struct actor_change change;
-    enum dag_first_stage first;        // of combinator; FIRST_STAGE_NONE: still to be chosen
+    enum dag_first_stage first; // of combinator; FIRST_STAGE_NONE: still to be chosen
     bool follows_cores;  // of merge and split: the number of tasks follows the cores or the pool's size (T 5.3.1)
     const char *refusal; // why it can't be estimated (one of its tasks, or the pool, can't be changed), or NULL
 };

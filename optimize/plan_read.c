@@ -25,7 +25,7 @@ struct reading {
     const struct dag *dag;
     struct arena *arena;
     struct error *error;
-    int number; // of the improvement, from 1
+    int number;            // of the improvement, from 1
     struct actor_log *log; // of the DAG; read when an improvement of actors comes
 };
 
@@ -371,7 +371,8 @@ static bool read_types(const struct reading *reading, const cJSON *params, struc
         types[change->type_count] = arena_string(reading->arena, item->valuestring, strlen(item->valuestring));
         if (!types[change->type_count++]) return error_set(reading->error, STATUS_FAILED, "no memory for a name");
     }
-    return change->type_count || error_set(reading->error, STATUS_BAD_INPUT, "\"types\" is missing in params, or empty");
+    return change->type_count ||
+           error_set(reading->error, STATUS_BAD_INPUT, "\"types\" is missing in params, or empty");
 }
 
 static bool read_change(const struct reading *reading, const cJSON *params, struct improvement *improvement) {
@@ -381,8 +382,9 @@ static bool read_change(const struct reading *reading, const cJSON *params, stru
                     ? read_types(reading, params, change)
                     : read_text(reading, params, kind == KIND_SPLIT_ACTOR ? "actor" : "type", &change->of);
     if (read && kind == KIND_OWN_POOL)
-        read = read_count(reading, params, "threads", 1, &improvement->threads) &&
-               (improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params"));
+        read =
+            read_count(reading, params, "threads", 1, &improvement->threads) &&
+            (improvement->threads || error_set(reading->error, STATUS_BAD_INPUT, "\"threads\" is missing in params"));
     else if (read && kind != KIND_INLINE_MESSAGE)
         read = read_factor(reading, params, improvement);
     return read && know_actors(reading) && actor_change_find(improvement, reading->log, reading->arena, reading->error);

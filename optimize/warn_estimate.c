@@ -346,9 +346,8 @@ static bool warn_of_actors(struct warnings *warnings, const struct improvement *
     case KIND_MERGE_ACTORS:
         return warnings_add(warnings, "that actors of this type can share one state is assumed", error);
     case KIND_SPLIT_ACTOR:
-        return warnings_add(warnings,
-                            "that its state can be divided is assumed; messages to different copies come in no order",
-                            error);
+        return warnings_add(
+            warnings, "that its state can be divided is assumed; messages to different copies come in no order", error);
     case KIND_INLINE_MESSAGE:
         return warnings_add(warnings, "that the receiver is known to the sender, and may be called by it, is assumed",
                             error);

@@ -163,6 +163,8 @@ static const struct hook hooks[] = {
     HANDLES("autoReceiveMessage"), // a PoisonPill, a Terminated
     {"@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", BEFORE_CALL, ENVELOPE_BECOMES("handlingThrew"),
      "handleNonFatalOrInterruptedException"},
+    {"@/actor/ActorCell", "invoke", "(L@/dispatch/Envelope;)V", BEFORE_CALL, ENVELOPE_BECOMES("handlingThrew"),
+     "isDefinedAt"}, // where Scala's compiler has put that one's body in its place
     // How actors are made, stopped, watched and supervised: what they do as they are started or stopped lies in it.
     {"@/dispatch/DefaultSystemMessageQueue", "systemEnqueue", NULL, AT_ENTRY,
      "aload 1; aload 2; call sendsInternal (Ljava/lang/Object;Ljava/lang/Object;)V", NULL},

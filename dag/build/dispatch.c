@@ -32,10 +32,8 @@ int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task) {
 
 // What a worker goes through between the end of one task and the next one's pick-up that is not for the former.
 static bool ends_tail(const struct dag *dag, uint32_t vertex) {
-    const uint32_t task = dag->vertices.task[vertex];
     switch (dag->vertices.kind[vertex]) {
     case VERTEX_START:
-        return task == DAG_NONE || !dag_comes_unsent(&dag->tasks[task]);
     case VERTEX_IDLE:
     case VERTEX_BUSY:
     case VERTEX_RETIRE:

@@ -662,8 +662,6 @@ static void finish_tasks(struct dag *dag) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         struct dag_task *task = &dag->tasks[t];
         if (task->flags & TASK_NESTED) continue;
-        const bool unsent = task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE;
-        if (unsent && !dag_ran_before(dag->trace)) task->pool = 0;
         if (task->start != DAG_NONE) {
             task->flags &= (uint16_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
         } else if (!(task->flags & TASK_REJECTED)) {

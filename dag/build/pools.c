@@ -81,7 +81,7 @@ static bool may_stand(const struct dag *dag, const struct dag_task *task) {
 // A worker that also served another pool, or an unknown one, is not its pool's to dispatch. What runs in other tasks'
 // bodies is theirs.
 static void look_at_task(struct dag *dag, struct dag_task *task) {
-    if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag_comes_unsent(task)) return;
+    if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag_comes_unsent(dag->trace, task)) return;
     const struct dag_thread *thread = &dag->threads[task->thread];
     if (!thread->worker) return;
     if (may_stand(dag, task)) task->pool = thread->pool;
@@ -116,6 +116,7 @@ static bool look_at_standing(struct builder *builder) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (!dag_task_stands(task) || task->flags & TASK_BEGUN_BEFORE || !pool_at(dag, task->pool)) continue;
+        if (dag_comes_unsent(dag->trace, task)) continue;
         enum discipline discipline = dag->pools[task->pool].discipline;
         bool in_turn = discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_HAND_OFF;
         bool late = in_turn && time_ns[task->pickup] > first_end_ns[task->pool];

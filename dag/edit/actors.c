@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Actors (A 7.1). No vertex of a handler changes, and no edge from a message's sending to its handling. What changes is
 // which mailbox a message lies in, and who empties that (dag/simulate/mailbox.h):
-//   join    messages of the one go to the other's mailbox. Its initialisation goes, and with it what the library did and
-//           sent to make and to stop it (dag/build/upkeep.c); unless it sent or made something as it began, which others
-//           may need: then all that stays, as something that the other does
+//   join    messages of the one go to the other's mailbox. Its initialisation goes, and with it what the library did
+//   and
+//           sent to make and to stop it (dag/build/upkeep.c); unless it sent or made something as it began, which
+//           others may need: then all that stays, as something that the other does
 //   copy    messages go to so many mailboxes by turns, in the order in which they are sent; each copy is initialised as
 //           the original was, when that is made
 //   follow  a message is handled by the worker of the handler that sent it, right behind that, without a hand-over
 //   move    what an actor does is a job of another dispatcher
-// Sound where the actor's state can be shared, or divided, or the order between messages does not matter, which no trace
-// can tell: a proposal has to say so.
+// Sound where the actor's state can be shared, or divided, or the order between messages does not matter, which no
+// trace can tell: a proposal has to say so.
 #include "dag/edit/edit.h"
 
 static const char *dispatcher_refusal(const struct dag *dag, uint32_t pool) {
@@ -30,8 +31,7 @@ const char *dag_follow_refusal(const struct dag *dag, uint32_t message) {
 
 // Whether a body hands over, makes or brings about something.
 static bool shows(const struct dag *dag, const struct dag_task *task) {
-    const unsigned seen =
-        1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_RESULT | 1u << VERTEX_SHUTDOWN;
+    const unsigned seen = 1u << VERTEX_SPAWN_BEGIN | 1u << VERTEX_START | 1u << VERTEX_RESULT | 1u << VERTEX_SHUTDOWN;
     for (uint32_t v = task->start + 1; v < task->end; v++) {
         if (1u << dag->vertices.kind[v] & seen) return true;
     }

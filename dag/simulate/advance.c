@@ -250,7 +250,10 @@ static void fire(struct simulation *sim, struct notice notice) {
     sim->clock_ns = notice.time_ns;
     switch (notice.type) {
     case NOTICE_DUE:
-        delays_end(sim, notice.subject, notice.time_ns);
+        if (sim->dag->tasks[job_task(sim, notice.subject)].flags & TASK_OF_ACTOR)
+            sim->dispatch[notice.subject] = (uint8_t)pool_offer(sim, DAG_NONE, notice.subject, notice.time_ns);
+        else
+            delays_end(sim, notice.subject, notice.time_ns);
         break;
     case NOTICE_RELEASE:
         resource_times_out(sim, notice.subject, notice.time_ns);

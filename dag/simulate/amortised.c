@@ -124,7 +124,8 @@ double amortised_part(const struct simulation *sim, uint32_t v) {
 // Upkeep computes, as far as the edge does.
 static struct amortised upkeep_saved(const struct simulation *sim, uint32_t v) {
     const int64_t *queued_ns = sim->dag->vertices.queued_ns;
-    const int64_t upkeep_ns = v < STEP_LEAST ? sim->upkeep_ns[v] : 0, computed = min_ns(upkeep_ns, computed_ns(sim->dag, v));
+    const int64_t upkeep_ns = v < STEP_LEAST ? sim->upkeep_ns[v] : 0,
+                  computed = min_ns(upkeep_ns, computed_ns(sim->dag, v));
     return (struct amortised){computed, queued_ns ? min_ns(upkeep_ns - computed, queued_ns[v]) : 0};
 }
 

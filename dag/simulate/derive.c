@@ -55,7 +55,7 @@ struct derive_work {
     struct dag_task *tasks;
     int64_t *due_ns, *period_ns; // a task each, as in struct dag
     uint32_t *due_set;
-    uint32_t *actor_of;   // a task each, as in struct dag
+    uint32_t *actor_of; // a task each, as in struct dag
     struct dag_actor *actors;
     uint32_t actor_capacity;
     struct place *places; // a task each
@@ -641,7 +641,8 @@ static void lay_actors(struct simulation *sim) {
     for (uint32_t a = 1; a < recorded; a++) {
         const uint32_t copies = sim->edit->actors[a].copies;
         for (uint32_t copy = 1; copy < copies; copy++)
-            work->actors[sim->mailboxes[a].copies_at + copy - 1] = (struct dag_actor){0, DAG_NONE, work->actors[a].pool};
+            work->actors[sim->mailboxes[a].copies_at + copy - 1] =
+                (struct dag_actor){0, DAG_NONE, work->actors[a].pool};
     }
     for (uint32_t job = sim->dag->task_count; job < sim->job_count; job++) {
         if (sim->mailbox_of[job] >= recorded) work->actors[sim->mailbox_of[job]].init = job;

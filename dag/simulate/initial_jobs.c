@@ -90,13 +90,24 @@ static void serve_queue(struct simulation *sim, uint32_t index) {
     }
 }
 
+// What nobody was seen to send comes where its worker woke up for it, or came to it.
+static void put_off(struct simulation *sim, uint32_t index) {
+    const struct dag_task *task = &sim->dag->tasks[index];
+    const uint32_t before = task->start > sim->dag->threads[task->thread].first ? task->start - 1 : task->start;
+    event_put(&sim->events, NOTICE_DUE, index, sim->dag->vertices.time_ns[before]);
+}
+
 void initial_jobs_begin_run(struct simulation *sim) {
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (pool_governs(sim, p)) begin_workers(sim, p);
     }
     for (uint32_t i = 0; i < sim->recorded.initial_job_count; i++) {
         uint32_t task = sim->recorded.initial_jobs[i];
-        if (sim->placement[task] == PLACEMENT_DISPATCHED && !is_begun(sim, task)) queue_put(sim, task, QUEUE_SHARED);
+        if (sim->placement[task] != PLACEMENT_DISPATCHED || is_begun(sim, task)) continue;
+        if (dag_comes_unsent(sim->dag->trace, &sim->dag->tasks[task]))
+            put_off(sim, task);
+        else
+            queue_put(sim, task, QUEUE_SHARED);
     }
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (pool_governs(sim, p)) serve_queue(sim, p);

@@ -18,8 +18,9 @@ bool jobs_reserve(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.left, larger, sizeof *sim->queue.left) ||
         !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
-        !(sim->dag->due_ns == NULL || (resize(&sim->due_ns, larger, sizeof *sim->due_ns) &&
-                                       events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger))) ||
+        !(sim->dag->due_ns == NULL || resize(&sim->due_ns, larger, sizeof *sim->due_ns)) ||
+        !((sim->dag->due_ns == NULL && sim->dag->actor_of == NULL) ||
+          events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger)) ||
         !(sim->dag->actor_of == NULL || (resize(&sim->next_mail, larger, sizeof *sim->next_mail) &&
                                          resize(&sim->mailbox_of, larger, sizeof *sim->mailbox_of))) ||
         !resize(&sim->regroup.part_of, parts, sizeof *sim->regroup.part_of) ||

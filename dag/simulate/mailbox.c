@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/mailbox.h"
 
+#include "dag/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +32,51 @@ static bool reserve(struct simulation *sim, uint32_t count) {
     return true;
 }
 
+// Whether pools dispatch it, and not the body that it lies in.
+static bool is_job(const struct dag_task *task) {
+    return task->start != DAG_NONE && task->spawn_begin != DAG_NONE && task->enclosing == DAG_NONE;
+}
+
+static uint32_t collect_jobs(const struct dag *dag, struct order_key *jobs) {
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (!dag->actor_of[t] || !is_job(&dag->tasks[t])) continue;
+        jobs[count++] = (struct order_key){dag->vertices.time_ns[dag->tasks[t].start], dag->tasks[t].start, t};
+    }
+    return count;
+}
+
+// Whether one of the program's messages had been there when that of the library was sent which was handled before it.
+static bool waited(const struct dag *dag, uint32_t before, uint32_t index) {
+    const struct dag_task *upkeep = &dag->tasks[before], *task = &dag->tasks[index];
+    if (!(upkeep->flags & TASK_UPKEEP) || task->flags & (TASK_UPKEEP | TASK_INIT)) return false;
+    return dag->vertices.time_ns[upkeep->spawn_begin] > dag->vertices.time_ns[task->spawn_begin];
+}
+
+// In the order in which each actor's jobs were recorded to start.
+static bool find_waits(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    struct order_key *jobs = malloc(((size_t)dag->task_count + 1) * sizeof *jobs);
+    uint32_t *before = malloc(((size_t)dag->actor_count + 1) * sizeof *before);
+    sim->waits_for = malloc(((size_t)dag->task_count + 1) * sizeof *sim->waits_for);
+    uint32_t count = jobs && before && sim->waits_for ? collect_jobs(dag, jobs) : 0;
+    bool ok = jobs && before && sim->waits_for && order_sort(jobs, count);
+    for (uint32_t t = 0; ok && t < dag->task_count; t++) sim->waits_for[t] = DAG_NONE;
+    for (uint32_t a = 0; ok && a <= dag->actor_count; a++) before[a] = DAG_NONE;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const uint32_t job = jobs[i].item, actor = dag->actor_of[job];
+        if (before[actor] != DAG_NONE && waited(dag, before[actor], job)) sim->waits_for[job] = before[actor];
+        before[actor] = job;
+    }
+    free(jobs);
+    free(before);
+    return ok;
+}
+
 bool mailboxes_new(struct simulation *sim) {
     if (!sim->dag->actor_of) return true;
     find_throughput(sim);
-    return reserve(sim, sim->dag->actor_count + 1);
+    return reserve(sim, sim->dag->actor_count + 1) && find_waits(sim);
 }
 
 void mailboxes_free(struct simulation *sim) {
@@ -41,6 +84,7 @@ void mailboxes_free(struct simulation *sim) {
     free(sim->mailboxes);
     free(sim->next_mail);
     free(sim->mailbox_of);
+    free(sim->waits_for);
 }
 
 // What of the edges was done to make and stop actors that are none in this run.
@@ -77,8 +121,12 @@ void mailboxes_begin_run(struct simulation *sim) {
     }
     sim->mailbox_count = count;
     for (uint32_t m = 0; m < count; m++)
-        sim->mailboxes[m] = (struct mailbox){
-            .first = DAG_NONE, .last = DAG_NONE, .running = DAG_NONE, .next_held = DAG_NONE, .copies_at = actors};
+        sim->mailboxes[m] = (struct mailbox){.first = DAG_NONE,
+                                             .last = DAG_NONE,
+                                             .last_upkeep = DAG_NONE,
+                                             .running = DAG_NONE,
+                                             .next_held = DAG_NONE,
+                                             .copies_at = actors};
     for (uint32_t a = 1; a < actors; a++) {
         const uint32_t copies = sim->edit->actors[a].copies, at = sim->mailboxes[a].copies_at;
         if (a + 1 < actors) sim->mailboxes[a + 1].copies_at = at + (copies ? copies - 1 : 0);
@@ -118,24 +166,55 @@ static void put_first(struct simulation *sim, struct mailbox *box, uint32_t job)
     box->first = job;
 }
 
+// Behind the library's others, and before all of the program's.
+static void put_upkeep(struct simulation *sim, struct mailbox *box, uint32_t job) {
+    if (box->last_upkeep == DAG_NONE) {
+        put_first(sim, box, job);
+    } else {
+        sim->next_mail[job] = sim->next_mail[box->last_upkeep];
+        sim->next_mail[box->last_upkeep] = job;
+        if (box->last == box->last_upkeep) box->last = job;
+    }
+    box->last_upkeep = job;
+}
+
+static bool is_upkeep(const struct simulation *sim, uint32_t job) {
+    return sim->dag->tasks[job_task(sim, job)].flags & (TASK_UPKEEP | TASK_INIT);
+}
+
+// Whether it is to wait for one of the library's messages, which has not been handled. Copies do not wait.
+static bool has_to_wait(const struct simulation *sim, uint32_t job) {
+    const uint32_t upkeep = job_is_part(sim, job) ? DAG_NONE : sim->waits_for[job];
+    if (upkeep == DAG_NONE || dag_edit_drops(sim->edit, sim->dag, upkeep)) return false;
+    if (sim->edit->actors[sim->dag->actor_of[job]].copies) return false;
+    return sim->time_ns[sim->dag->tasks[upkeep].end] == DAG_PENDING;
+}
+
+// The first that need not wait, which runs then; DAG_NONE.
 static uint32_t take_first(struct simulation *sim, struct mailbox *box) {
     uint32_t job = box->first;
+    if (job == DAG_NONE || has_to_wait(sim, job)) return DAG_NONE;
     box->first = sim->next_mail[job];
     if (box->first == DAG_NONE) box->last = DAG_NONE;
+    if (box->last_upkeep == job) box->last_upkeep = DAG_NONE;
     return box->running = job;
 }
 
 bool mailbox_keeps(struct simulation *sim, uint32_t job) {
     const uint32_t index = mailbox_for(sim, job);
     struct mailbox *box = &sim->mailboxes[index];
+    const bool upkeep = is_upkeep(sim, job);
     if (!index) return false;
     sim->mailbox_of[job] = index;
-    if (box->running == DAG_NONE) {
+    if (box->running == DAG_NONE && (upkeep || (box->first == DAG_NONE && !has_to_wait(sim, job)))) {
         box->running = job;
         box->in_a_row = 1;
         return false;
     }
-    put_last(sim, box, job);
+    if (upkeep)
+        put_upkeep(sim, box, job);
+    else
+        put_last(sim, box, job);
     return true;
 }
 
@@ -176,7 +255,7 @@ static uint32_t next_follower(struct simulation *sim, struct process_worker *wor
         worker->follows = sim->next_mail[job];
         sim->mailbox_of[job] = index;
         if (box->running == worker->chain) return job;
-        if (box->running != DAG_NONE) {
+        if (box->running != DAG_NONE || box->first != DAG_NONE || has_to_wait(sim, job)) {
             put_first(sim, box, job);
             continue;
         }
@@ -200,8 +279,8 @@ enum mailbox_turn mailbox_next(struct simulation *sim, uint32_t index, uint32_t 
         const bool is_first = box->next_held == DAG_NONE; // by which the chain began
         worker->held = box->next_held;
         box->running = DAG_NONE;
-        if (box->first == DAG_NONE) continue;
         *next = take_first(sim, box);
+        if (*next == DAG_NONE) continue;
         box->in_a_row = is_first ? box->in_a_row + 1 : 1;
         if (is_first && box->in_a_row <= sim->pools[worker->pool].throughput) {
             worker->chain = DAG_NONE;
@@ -212,4 +291,11 @@ enum mailbox_turn mailbox_next(struct simulation *sim, uint32_t index, uint32_t 
     }
     worker->chain = DAG_NONE;
     return MAILBOX_DONE;
+}
+
+bool mailboxes_have_mail(const struct simulation *sim) {
+    bool any = false;
+    for (uint32_t m = 1; sim->mailboxes && m < sim->mailbox_count && !any; m++)
+        any = sim->mailboxes[m].first != DAG_NONE;
+    return any;
 }

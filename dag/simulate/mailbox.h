@@ -4,6 +4,10 @@
 // actor's job goes on with the next in the mailbox, up to as many in a row as were seen (the dispatcher's throughput);
 // then the next is offered to the pool like any other.
 //
+// What the library sends to make, stop or supervise an actor comes before the program's messages. One of these that was
+// there, but was handled only behind one of the library's that came later, waits for that again: its actor was not
+// made yet, or had failed.
+//
 // An edit of actors (dag/edit/actors.c) changes which mailbox a job comes to, or lets a message follow: it is handled
 // by the worker of the handler that sent it, right behind that, and before what that worker would do next. The worker
 // holds the mailboxes of all actors whose jobs follow one another so, up to the last of these. If another worker holds
@@ -31,5 +35,8 @@ enum mailbox_turn {
     MAILBOX_OFFERS,  // `next` is to be offered to its pool; ask again
 };
 enum mailbox_turn mailbox_next(struct simulation *sim, uint32_t worker, uint32_t *next);
+
+// Whether something lies in a mailbox that is not going to be taken.
+bool mailboxes_have_mail(const struct simulation *sim);
 
 #endif

@@ -221,7 +221,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
 }
 
 static bool is_stuck(const struct simulation *sim) {
-    if (sim->running > 0 || sim->regroup.stages_left > 0) return true;
+    if (sim->running > 0 || sim->regroup.stages_left > 0 || mailboxes_have_mail(sim)) return true;
     for (uint32_t p = 1; p < sim->pool_count; p++) {
         if (sim->pools[p].queue_length > 0) return true;
     }

@@ -117,6 +117,7 @@ struct hold { // what a process has
 
 struct mailbox {          // of an actor, or of one of its copies
     uint32_t first, last; // jobs that lie in it, DAG_NONE
+    uint32_t last_upkeep; // of these the last of the library's, which come first; DAG_NONE
     uint32_t running;   // the job that its actor runs, or that its pool has; where others follow a job behind it, that
                         // one for all mailboxes that its worker holds; DAG_NONE
     uint32_t in_a_row;  // up to that, by one worker
@@ -219,6 +220,7 @@ struct simulation {
     struct mailbox *mailboxes; // an actor of the DAG each, then its copies; NULL: there are none
     uint32_t mailbox_count, mailbox_capacity;
     uint32_t *next_mail;        // a job each: what lies behind it in its mailbox, DAG_NONE
+    uint32_t *waits_for;        // a task each: message of the library behind which it is handled, DAG_NONE
     uint32_t *mailbox_of;       // a job each: mailbox that it came to, 0: it did not yet, or is of no actor
     int64_t slept_ns;           // of the worker that was woken last: how long it had
     struct resource *resources; // of the DAG

@@ -258,8 +258,7 @@ static void act_at(struct simulation *sim, uint32_t index, uint32_t v, uint32_t 
     case VERTEX_SPAWN_BEGIN:
         if (task == DAG_NONE) break;
         if (sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
-        if (sim->edit->actors_count && sim->dag->tasks[task].flags & TASK_INIT)
-            copies_begin(sim, index, task, time_ns);
+        if (sim->edit->actors_count && sim->dag->tasks[task].flags & TASK_INIT) copies_begin(sim, index, task, time_ns);
         break;
     case VERTEX_START:
         if (ends_group(sim, task)) group_begin(sim, index, task);
