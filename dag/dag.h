@@ -342,8 +342,12 @@ static inline bool dag_ran_before(const struct trace *trace) {
     return trace->running_count > 0 || trace->part.number > 1;
 }
 
-// Whether a dispatcher runs what an actor does of which nothing tells how it came, as libraries have some for
-// themselves, though recording went on since the beginning: it comes when it did.
+// What an actor does of which nothing tells how it came, as libraries have some for themselves, though recording went
+// on since the beginning: right behind another job of its worker it belongs to that, and has no pool; else it comes
+// when it did.
+static inline bool dag_comes_behind(const struct dag_task *task) {
+    return task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE && task->enclosing == DAG_NONE && !task->pool;
+}
 static inline bool dag_comes_unsent(const struct trace *trace, const struct dag_task *task) {
     return task->flags & TASK_OF_ACTOR && task->spawn_begin == DAG_NONE && task->enclosing == DAG_NONE && task->pool &&
            !dag_ran_before(trace);

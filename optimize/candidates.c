@@ -3,6 +3,7 @@
 
 #include "metrics/grain.h"
 #include "metrics/resources.h"
+#include "optimize/actor_candidates.h"
 #include "optimize/actor_change.h"
 #include "optimize/plan_names.h"
 
@@ -535,6 +536,10 @@ static bool list_resources(struct listing *listing) {
     return done;
 }
 
+static bool list_of_actors(void *listing, const struct improvement *improvement) {
+    return list(listing, improvement);
+}
+
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
                      size_t *count, struct error *error) {
     struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena};
@@ -544,8 +549,10 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
         listing.groups = groups;
     }
     bool done = list_sites(&listing) && list_pools(&listing) && list_resources(&listing);
-    return (hand_over(&listing, improvements, count) && done) ||
-           error_set(error, STATUS_FAILED, "no memory for candidates");
+    if (!done) error_set(error, STATUS_FAILED, "no memory for candidates");
+    done = done && actor_candidates(dag, kinds, arena, list_of_actors, &listing, error);
+    if (hand_over(&listing, improvements, count)) return done;
+    return error_set(error, STATUS_FAILED, "no memory for candidates");
 }
 
 bool candidates_same_family(const struct improvement *a, const struct improvement *b) {

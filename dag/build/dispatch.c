@@ -34,6 +34,7 @@ int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task) {
 static bool ends_tail(const struct dag *dag, uint32_t vertex) {
     switch (dag->vertices.kind[vertex]) {
     case VERTEX_START:
+        return dag->vertices.task[vertex] == DAG_NONE || !dag_comes_behind(&dag->tasks[dag->vertices.task[vertex]]);
     case VERTEX_IDLE:
     case VERTEX_BUSY:
     case VERTEX_RETIRE:

@@ -657,11 +657,19 @@ static void mark_mailboxes(struct dag *dag) {
     }
 }
 
+// Whether its worker came to it from another job, and not from sleep.
+static bool is_behind_another(const struct dag *dag, const struct dag_task *task) {
+    if (task->start == dag->threads[task->thread].first) return false;
+    const unsigned before = dag->vertices.kind[task->start - 1];
+    return before != VERTEX_BUSY && before != VERTEX_IDLE && before != VERTEX_THREAD_START;
+}
+
 // Tasks that never came to an end, or never began.
 static void finish_tasks(struct dag *dag) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         struct dag_task *task = &dag->tasks[t];
         if (task->flags & TASK_NESTED) continue;
+        if (dag_comes_unsent(dag->trace, task) && is_behind_another(dag, task)) task->pool = 0;
         if (task->start != DAG_NONE) {
             task->flags &= (uint16_t)~TASK_REJECTED; // caller-runs, or a handler that ran it
         } else if (!(task->flags & TASK_REJECTED)) {

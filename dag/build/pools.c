@@ -81,7 +81,9 @@ static bool may_stand(const struct dag *dag, const struct dag_task *task) {
 // A worker that also served another pool, or an unknown one, is not its pool's to dispatch. What runs in other tasks'
 // bodies is theirs.
 static void look_at_task(struct dag *dag, struct dag_task *task) {
-    if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag_comes_unsent(dag->trace, task)) return;
+    if (task->start == DAG_NONE || task->enclosing != DAG_NONE || dag_comes_unsent(dag->trace, task) ||
+        dag_comes_behind(task))
+        return;
     const struct dag_thread *thread = &dag->threads[task->thread];
     if (!thread->worker) return;
     if (may_stand(dag, task)) task->pool = thread->pool;
