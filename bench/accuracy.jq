@@ -40,7 +40,7 @@ def direction: if length == 0 then "no effect above 2 %" elif wrong == [] then "
    "All figures in %: the error of the estimate against the changed program, medians of 15 comparisons; noise: one run of the",
    "changed program against another, medians of 20; effect: medians of the runs after the change against those before.",
    "–: undefined, since the changed program has none. No estimate: the model dag refuses what needs dispatch (split,",
-   "resize-pool).",
+   "resize-pool, changes of actors).",
    "",
    ("| model | pairs | median composite error | beyond noise | worst pair | direction wrong | bar |", "|---|---:|---:|---:|---:|---:|---|"),
    (models[] as $model

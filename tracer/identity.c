@@ -264,8 +264,11 @@ static jfieldID payload_of(JNIEnv *jni, jclass wrapper, jfieldID other) {
                   {"onMessage$1", "Lorg/apache/pekko/japi/function/Function2;"},
                   {"arg$1", "Lakka/japi/function/Function2;"},
                   {"arg$1", "Lakka/japi/function/Function;"},
+                  {"arg$1", "Lakka/japi/Function;"}, // of Behaviors.receiveMessage
                   {"arg$1", "Lorg/apache/pekko/japi/function/Function2;"},
-                  {"arg$1", "Lorg/apache/pekko/japi/function/Function;"}};
+                  {"arg$1", "Lorg/apache/pekko/japi/function/Function;"},
+                  {"arg$1", "Lorg/apache/pekko/japi/Function;"},
+                  {"arg$1", "Lorg/apache/pekko/japi/Procedure;"}}; // of Behaviors.receiveMessageWithSame
     jfieldID field = NULL;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !field; i++) {
         field = identity_field(jni, wrapper, fields[i].name, fields[i].descriptor);
