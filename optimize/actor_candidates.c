@@ -9,8 +9,8 @@
 
 enum { FAMILIES_MOST = 8, PATH_BYTES = 1024 };
 
-static const double busy_least = 0.05;   // of the run
-static const double asleep_least = 0.5;  // of the time in handlers
+static const double busy_least = 0.05;    // of the run
+static const double asleep_least = 0.5;   // of the time in handlers
 static const double matters_least = 0.01; // of the run, slept
 
 // What actors do, each, or all of a type.
@@ -153,7 +153,8 @@ static bool shares_dispatcher(const struct offering *offering, uint32_t type) {
 
 static double worth_moving(const struct offering *offering, uint32_t type) {
     const struct use *use = &offering->by_type[type];
-    bool sleeps = use->asleep_ns > asleep_least * use->handling_ns && use->asleep_ns > matters_least * wall_ns(offering);
+    bool sleeps =
+        use->asleep_ns > asleep_least * use->handling_ns && use->asleep_ns > matters_least * wall_ns(offering);
     return sleeps && shares_dispatcher(offering, type) ? use->asleep_ns : 0;
 }
 

@@ -13,7 +13,8 @@ typedef bool actor_candidate_list(void *context, const struct improvement *impro
 //                  up to all in one
 //   split-actor    actors that are busy for longest, from a twentieth of the run on; into 2, 4, 8, ... up to four times
 //                  the cores
-//   own-pool       types whose handlers sleep for most of their time and share a dispatcher with others; of 1, 2, 4, ...
+//   own-pool       types whose handlers sleep for most of their time and share a dispatcher with others; of 1, 2, 4,
+//   ...
 //                  threads up to as many as there are actors
 //   inline-message types of one community (communities.h) that talk to each other, or actors of one type among
 //                  themselves, those with most messages first: all types of messages between the two

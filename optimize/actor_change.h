@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Improvements of actors (A 7.1): merge-actors, split-actor, inline-message, own-pool. Which actors and messages they
-// are of, and what they make of them.
+// are of.
 #ifndef REHYPE_OPTIMIZE_ACTOR_CHANGE_H
 #define REHYPE_OPTIMIZE_ACTOR_CHANGE_H
 
@@ -16,13 +16,5 @@ bool actor_change_fill(struct improvement *improvement, const struct actor_log *
 // short is made whole, in the arena.
 bool actor_change_find(struct improvement *improvement, const struct actor_log *log, struct arena *arena,
                        struct error *error);
-
-// As improvement_apply, improvement_text (behind the kind), improvements_conflict (both are of actors).
-const char *actor_change_apply(const struct improvement *improvement, struct dag_edit *edit);
-void actor_change_text(const struct improvement *improvement, char *text, size_t size);
-bool actor_changes_conflict(const struct improvement *a, const struct improvement *b);
-
-// Whether two differ in a number at most.
-bool actor_changes_are_alike(const struct improvement *a, const struct improvement *b);
 
 #endif

@@ -556,7 +556,7 @@ bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena,
 }
 
 bool candidates_same_family(const struct improvement *a, const struct improvement *b) {
-    if (improvement_is_of_actors(a)) return actor_changes_are_alike(a, b);
+    if (improvement_is_of_actors(a)) return improvements_of_like_actors(a, b);
     return a->kind == b->kind && a->site == b->site && a->context == b->context && a->path == b->path &&
            a->pool == b->pool && a->resource == b->resource;
 }

@@ -24,8 +24,8 @@ static size_t collect(const struct message_graph *graph, struct talk *talks) {
         const bool of_types = graph->nodes[edge->from].kind == NODE_TYPE && graph->nodes[edge->to].kind == NODE_TYPE;
         if (!of_types || edge->from == edge->to) continue;
         const bool rising = edge->from < edge->to;
-        talks[count++] = (struct talk){rising ? edge->from : edge->to, rising ? edge->to : edge->from,
-                                       (double)edge->count};
+        talks[count++] =
+            (struct talk){rising ? edge->from : edge->to, rising ? edge->to : edge->from, (double)edge->count};
     }
     if (count) qsort(talks, count, sizeof *talks, by_types);
     for (size_t i = 0; i < count; i++) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/improvement.h"
 
-#include "optimize/actor_change.h"
 #include "optimize/plan_names.h"
 #include "optimize/sentence.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { NAME_BYTES = 512 };
 
@@ -35,6 +35,20 @@ static void say_change(struct sentence *sentence, const struct improvement *impr
     say_context(sentence, improvement);
     if (improvement->first)
         say(sentence, ", first stage on %s", improvement->first == FIRST_STAGE_ON_POOL ? "its pool" : "the spawner");
+}
+
+static void actor_change_text(const struct improvement *improvement, char *text, size_t size) {
+    const struct actor_change *change = &improvement->change;
+    size_t used = (size_t)snprintf(text, size, "%s", change->of ? change->of : "");
+    for (uint32_t i = 0; i < change->type_count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", change->types[i]);
+    if (used >= size) return;
+    if (improvement->kind == KIND_OWN_POOL)
+        snprintf(text + used, size - used, " of %d thread%s", improvement->threads,
+                 improvement->threads == 1 ? "" : "s");
+    else if (improvement->factor)
+        snprintf(text + used, size - used, improvement->kind == KIND_MERGE_ACTORS ? " by %u" : " into %u",
+                 improvement->factor);
 }
 
 char *improvement_text(const struct improvement *improvement, char *text, size_t size) {
@@ -87,10 +101,44 @@ bool improvement_is_open(const struct improvement *improvement) {
     }
 }
 
+// Of n actors every factor-th remains, rounded up; the i-th created joins number i mod that.
+static void join(const struct improvement *improvement, struct dag_edit *edit) {
+    const struct actor_change *change = &improvement->change;
+    const uint32_t remain = change->actor_count / improvement->factor + (change->actor_count % improvement->factor > 0);
+    for (uint32_t i = remain; i < change->actor_count; i++)
+        dag_edit_join_actor(edit, improvement->dag, change->actors[i], change->actors[i % remain]);
+}
+
+static const char *move(const struct improvement *improvement, struct dag_edit *edit) {
+    const struct actor_change *change = &improvement->change;
+    const uint32_t like = improvement->dag->actors[change->actors[0]].pool;
+    const uint32_t own = dag_edit_own_pool(edit, like, improvement->threads);
+    if (!own) return "a plan can have 16 dispatchers of their own at most";
+    for (uint32_t i = 0; i < change->actor_count; i++) dag_edit_move_actor(edit, change->actors[i], own);
+    return NULL;
+}
+
+static const char *apply_to_actors(const struct improvement *improvement, struct dag_edit *edit) {
+    switch (improvement->kind) {
+    case KIND_MERGE_ACTORS:
+        join(improvement, edit);
+        return NULL;
+    case KIND_SPLIT_ACTOR:
+        for (uint32_t i = 0; i < improvement->change.actor_count; i++)
+            dag_edit_copy_actor(edit, improvement->change.actors[i], improvement->factor);
+        return NULL;
+    case KIND_OWN_POOL:
+        return move(improvement, edit);
+    default: // KIND_INLINE_MESSAGE
+        for (uint32_t i = 0; i < improvement->task_count; i++) dag_edit_follow(edit, improvement->tasks[i]);
+        return NULL;
+    }
+}
+
 const char *improvement_apply(const struct improvement *improvement, struct dag_edit *edit) {
     if (improvement->refusal) return improvement->refusal;
     if (improvement_is_of_actors(improvement)) {
-        return improvement->task_count ? actor_change_apply(improvement, edit) : NULL;
+        return improvement->task_count ? apply_to_actors(improvement, edit) : NULL;
     }
     if (improvement->kind == KIND_RESIZE_POOL) {
         dag_edit_resize(edit, improvement->pool, improvement->threads);
@@ -135,6 +183,48 @@ static bool shares_task(const struct improvement *a, const struct improvement *b
 static bool is_same_twice(const struct improvement *a, const struct improvement *b) {
     return a->kind == b->kind && a->site != DAG_NONE && a->site == b->site && a->context == b->context &&
            a->path == b->path;
+}
+
+static bool share_actor(const struct actor_change *a, const struct actor_change *b) {
+    for (uint32_t i = 0; i < a->actor_count; i++) {
+        for (uint32_t j = 0; j < b->actor_count; j++) {
+            if (a->actors[i] == b->actors[j]) return true;
+        }
+    }
+    return false;
+}
+
+static bool share_type(const struct actor_change *a, const struct actor_change *b) {
+    for (uint32_t i = 0; i < a->type_count; i++) {
+        for (uint32_t j = 0; j < b->type_count; j++) {
+            if (strcmp(a->types[i], b->types[j]) == 0) return true;
+        }
+    }
+    return false;
+}
+
+static bool is_of_mailboxes(const struct improvement *improvement) {
+    return improvement->kind == KIND_MERGE_ACTORS || improvement->kind == KIND_SPLIT_ACTOR;
+}
+
+// A mailbox is joined or copied once, an actor moved once, a message follows once; the three go together.
+static bool actor_changes_conflict(const struct improvement *a, const struct improvement *b) {
+    if (a->kind == KIND_INLINE_MESSAGE || b->kind == KIND_INLINE_MESSAGE)
+        return a->kind == b->kind && share_type(&a->change, &b->change);
+    if (is_of_mailboxes(a) != is_of_mailboxes(b)) return false;
+    if (a->kind == b->kind && a->change.of && b->change.of && strcmp(a->change.of, b->change.of) == 0) return true;
+    // Actors of two types are different ones; an actor may be of the other's type.
+    return (a->kind != b->kind || a->kind == KIND_SPLIT_ACTOR) && share_actor(&a->change, &b->change);
+}
+
+bool improvements_of_like_actors(const struct improvement *a, const struct improvement *b) {
+    const struct actor_change *x = &a->change, *y = &b->change;
+    if (a->kind != b->kind || x->type_count != y->type_count || !x->of != !y->of) return false;
+    if (x->of && strcmp(x->of, y->of) != 0) return false;
+    for (uint32_t i = 0; i < x->type_count; i++) {
+        if (strcmp(x->types[i], y->types[i]) != 0) return false;
+    }
+    return true;
 }
 
 bool improvements_conflict(const struct improvement *a, const struct improvement *b) {

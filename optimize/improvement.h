@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Improvements (SPEC sections 2 and 4): one optimisation at one site (and context), of one pool or resource, or of
-// actors (actor_change.h).
+// actors.
 #ifndef REHYPE_OPTIMIZE_IMPROVEMENT_H
 #define REHYPE_OPTIMIZE_IMPROVEMENT_H
 
@@ -94,6 +94,9 @@ const char *improvement_apply(const struct improvement *improvement, struct dag_
 // Two improvements conflict when they ask something of one task (R Sec. 4.3), or of one pool: different things exclude
 // each other, and the same twice is an oversight. A pool's size asks nothing of its tasks.
 bool improvements_conflict(const struct improvement *a, const struct improvement *b);
+
+// Whether two of actors differ in a number at most.
+bool improvements_of_like_actors(const struct improvement *a, const struct improvement *b);
 
 // XOR of a key for everything that it changes: sets of improvements with equal XORs of keys have an equal effect. The
 // salt tells traces apart.

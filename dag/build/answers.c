@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What threads outside pools bring about when they are asked: a timer's thread that looks for work every few
-// milliseconds, or one that waits for a socket. Such a thread does nothing that a trace could name its cause for. But if
-// it slept, and while it did another thread came to wait for what it then brings, and what no task computes, it answers
-// that one: the answer comes as long after the question as it did, whenever that is asked. Else it would come at its
-// recorded time, though all that leads to the question comes earlier or later.
+// milliseconds, or one that waits for a socket. Such a thread does nothing that a trace could name its cause for. But
+// if it slept, and while it did another thread came to wait for what it then brings, and what no task computes, it
+// answers that one: the answer comes as long after the question as it did, whenever that is asked. Else it would come
+// at its recorded time, though all that leads to the question comes earlier or later.
 #include "dag/build/builder.h"
 
 // Whether a thread outside pools slept for most of the edge to a vertex, which begins there, or in a body of its own.
@@ -22,7 +22,8 @@ static void look_at_wait(struct dag *dag, uint32_t end) {
     const uint32_t result = vertices->cause[end], task = vertices->task[end], begin = end - 1;
     if (result == DAG_NONE || task == DAG_NONE || vertices->kind[begin] != VERTEX_WAIT_BEGIN) return;
     if (vertices->kind[result] != VERTEX_RESULT || vertices->cause[result] != DAG_NONE) return;
-    const bool promised = dag->tasks[task].flags & TASK_NESTED && !(dag->tasks[task].flags & (TASK_PERMIT | TASK_SIGNAL));
+    const bool promised =
+        dag->tasks[task].flags & TASK_NESTED && !(dag->tasks[task].flags & (TASK_PERMIT | TASK_SIGNAL));
     if (!promised || vertices->task[begin] != task || !slept_outside(dag, result)) return;
     const int64_t *time_ns = vertices->time_ns;
     if (time_ns[begin] <= time_ns[result - 1] || time_ns[begin] >= time_ns[result]) return;

@@ -66,17 +66,3 @@ void dag_edit_move_actor(struct dag_edit *edit, uint32_t actor, uint32_t own_poo
     edit->actors_count += !edit->actors[actor].own_pool;
     edit->actors[actor].own_pool = own_pool;
 }
-
-static bool brings_result(const struct dag *dag, const struct dag_task *task) {
-    bool brings = false;
-    for (uint32_t v = task->start + 1; task->start != DAG_NONE && v < task->end && !brings; v++)
-        brings = dag->vertices.kind[v] == VERTEX_RESULT;
-    return brings;
-}
-
-bool dag_edit_drops(const struct dag_edit *edit, const struct dag *dag, uint32_t index) {
-    const struct dag_task *task = &dag->tasks[index];
-    if (!(task->flags & (TASK_INIT | TASK_UPKEEP)) || edit->actors_count == 0) return false;
-    const uint32_t actor = task->flags & TASK_INIT ? dag->actor_of[index] : dag->upkeep_of[index];
-    return edit->actors[actor].gone && !brings_result(dag, task);
-}

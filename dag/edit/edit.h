@@ -151,8 +151,5 @@ void dag_edit_follow(struct dag_edit *edit, uint32_t message);
 // room for more (OWN_POOLS_MOST).
 uint32_t dag_edit_own_pool(struct dag_edit *edit, uint32_t like, int32_t threads);
 void dag_edit_move_actor(struct dag_edit *edit, uint32_t actor, uint32_t own_pool);
-// Whether a task goes with an actor that is not made: its initialisation, or a message by which it is made or stopped
-// and that brings about nothing. Cost: the vertices of its body.
-bool dag_edit_drops(const struct dag_edit *edit, const struct dag *dag, uint32_t task);
 
 #endif

@@ -81,10 +81,42 @@ bool mailboxes_new(struct simulation *sim) {
 
 void mailboxes_free(struct simulation *sim) {
     free(sim->upkeep_ns);
+    free(sim->drops);
     free(sim->mailboxes);
     free(sim->next_mail);
     free(sim->mailbox_of);
     free(sim->waits_for);
+}
+
+// Whether all that a body hands over, makes or brings about goes as well.
+static bool leads_to_nothing(const struct simulation *sim, const struct dag_task *task) {
+    const struct dag_vertices *vertices = &sim->dag->vertices;
+    if (task->start == DAG_NONE || task->end == DAG_NONE) return false;
+    for (uint32_t v = task->start + 1; v < task->end; v++) {
+        const unsigned kind = vertices->kind[v];
+        if (kind == VERTEX_RESULT || kind == VERTEX_SHUTDOWN) return false;
+        if (kind != VERTEX_SPAWN_BEGIN && kind != VERTEX_START) continue;
+        if (vertices->task[v] == DAG_NONE || !sim->drops[vertices->task[v]]) return false;
+    }
+    return true;
+}
+
+// What a body hands over comes behind it in the order of tasks, and is looked at first.
+static void find_drops(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    if (sim->edit->actors_count == 0) return;
+    if (!sim->drops) sim->drops = malloc((size_t)dag->task_count + 1);
+    if (!sim->drops) {
+        sim->no_memory = true;
+        return;
+    }
+    for (uint32_t t = dag->task_count; t-- > 0;) {
+        const struct dag_task *task = &dag->tasks[t];
+        const uint32_t actor = task->flags & TASK_INIT     ? dag->actor_of[t]
+                               : task->flags & TASK_UPKEEP ? dag->upkeep_of[t]
+                                                           : 0;
+        sim->drops[t] = actor && sim->edit->actors[actor].gone && leads_to_nothing(sim, task);
+    }
 }
 
 // What of the edges was done to make and stop actors that are none in this run.
@@ -108,6 +140,7 @@ static void find_upkeep(struct simulation *sim) {
 
 void mailboxes_begin_run(struct simulation *sim) {
     if (!sim->mailboxes) return;
+    find_drops(sim);
     find_upkeep(sim);
     const uint32_t actors = sim->dag->actor_count + 1;
     uint32_t count = actors;
@@ -185,7 +218,7 @@ static bool is_upkeep(const struct simulation *sim, uint32_t job) {
 // Whether it is to wait for one of the library's messages, which has not been handled. Copies do not wait.
 static bool has_to_wait(const struct simulation *sim, uint32_t job) {
     const uint32_t upkeep = job_is_part(sim, job) ? DAG_NONE : sim->waits_for[job];
-    if (upkeep == DAG_NONE || dag_edit_drops(sim->edit, sim->dag, upkeep)) return false;
+    if (upkeep == DAG_NONE || task_is_dropped(sim, upkeep)) return false;
     if (sim->edit->actors[sim->dag->actor_of[job]].copies) return false;
     return sim->time_ns[sim->dag->tasks[upkeep].end] == DAG_PENDING;
 }

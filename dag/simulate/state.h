@@ -210,6 +210,7 @@ struct simulation {
     int64_t *due_ns;   // a job each, where the trace tells of some
     uint32_t job_count, job_capacity;
     struct regroup regroup;
+    uint8_t *drops;     // a flag a task: it goes with an actor that is not made; of runs with edits of actors
     bool upkeep_gone;   // some actors are not made
     int64_t *upkeep_ns; // a vertex each, of the edge to it: what went for these; NULL before there are any
 
@@ -286,6 +287,12 @@ static inline uint32_t job_pool(const struct simulation *sim, uint32_t job) {
 // Of a pool that the edit makes the recorded one that it is like; else itself.
 static inline uint32_t pool_model(const struct simulation *sim, uint32_t pool) {
     return pool < sim->dag->pool_count ? pool : sim->edit->own_pools[pool - sim->dag->pool_count].like;
+}
+
+// Whether a task goes with an actor that is not made: its initialisation, or a message by which it is made or stopped
+// and that leads to nothing else.
+static inline bool task_is_dropped(const struct simulation *sim, uint32_t task) {
+    return sim->edit->actors_count > 0 && sim->drops[task];
 }
 
 // When a task was spawned in this run, DAG_ABSENT where it was there from the beginning.

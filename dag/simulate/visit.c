@@ -85,7 +85,7 @@ static void drop(struct simulation *sim, uint32_t index) {
 static bool spawn_of_actor(struct simulation *sim, uint32_t process, uint32_t task) {
     if (sim->edit->actors_count == 0 || sim->dag->actor_of[task] == 0) return false;
     if (mailbox_follows(sim, process, task)) return true;
-    if (!dag_edit_drops(sim->edit, sim->dag, task)) return false;
+    if (!task_is_dropped(sim, task)) return false;
     drop(sim, task);
     return true;
 }
