@@ -117,7 +117,7 @@ void timeline_visit_pauses(const struct timeline *timeline, pause_visitor *visit
 
 const char *timeline_thread_name(const struct timeline *timeline, uint32_t thread, char *text, size_t size) {
     const struct trace_stream *stream = &timeline->dag->trace->streams[timeline->dag->threads[thread].stream];
-    if (stream->thread.name)
+    if (stream->thread.name && *stream->thread.name)
         snprintf(text, size, "%s", stream->thread.name);
     else
         snprintf(text, size, "thread %u", stream->id);

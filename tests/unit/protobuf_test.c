@@ -118,7 +118,7 @@ static void expect_escaped(void (*escape)(FILE *file, const char *text), const c
 // Names are untrusted: quotes, what markup reserves, control characters, halves of characters.
 static void test_escapes(void **state) {
     (void)state;
-    expect_escaped(escape_json, "a\"b\\c\nd\x7f", "\"a\\\"b\\\\c\\u000ad\\u007f\"");
+    expect_escaped(escape_json, "a\"b\\c\nd\x7f", "\"a\\\"b\\u005cc\\u000ad\\u007f\"");
     expect_escaped(escape_json, "\xe2\x82\xac\xe2\x82", "\"\xe2\x82\xac\xef\xbf\xbd\xef\xbf\xbd\"");
     expect_escaped(escape_json, NULL, "\"\"");
     expect_escaped(escape_xml, "<a b=\"c\">&\x01\xef\xbf\xbe</a>", "&lt;a b=&quot;c&quot;&gt;&amp;??&lt;/a&gt;");
