@@ -10,6 +10,7 @@
 #include "report/message_graph.h"
 #include "report/perfetto.h"
 #include "report/sarif.h"
+#include "report/site_graph.h"
 #include "report/speedscope.h"
 #include "report/trace_graph.h"
 
@@ -33,7 +34,9 @@ static const struct option_spec specs[] = {
     {"--keep-tracer-cost", 0, OPTION_FLAG, &options.keep_tracer_cost, NULL,
      "of perfetto, chrome, speedscope and collapsed: times as recorded, with\n"
      "what the tracer itself cost left in; the other formats always have it"},
-    {"--messages", 0, OPTION_FLAG, &options.messages, NULL, "of graphml: who sends whom what, as dot has it"},
+    {"--messages", 0, OPTION_FLAG, &options.messages, NULL,
+     "of graphml and dot: who sends whom what, which dot has anyway where\n"
+     "the trace has messages"},
     {"--sources", 0, OPTION_TEXT, &options.sources, "DIR",
      "of sarif: folder of the sources, from the root of the repository on\n"
      "(src/main/java)"},
@@ -63,10 +66,6 @@ static bool write_messages(const struct analysis *analysis,
     return ok;
 }
 
-static bool write_dot(const struct analysis *analysis, struct error *error) {
-    return write_messages(analysis, message_graph_write_dot, error);
-}
-
 static bool write_graphml(const struct analysis *analysis, struct error *error) {
     if (options.messages) return write_messages(analysis, message_graph_write_graphml, error);
     trace_graph_write(analysis->dag, &analysis->window, stdout);
@@ -86,6 +85,13 @@ static bool write_timeline(const struct analysis *analysis,
 
 static bool write_speedscope(const struct analysis *analysis, struct error *error) {
     return write_timeline(analysis, speedscope_write, error);
+}
+
+// Of actors their messages; where there are none, the sites of tasks.
+static bool write_dot(const struct analysis *analysis, struct error *error) {
+    if (options.messages || !actor_log_is_empty(analysis->trace))
+        return write_messages(analysis, message_graph_write_dot, error);
+    return write_timeline(analysis, site_graph_write_dot, error);
 }
 
 static bool write_collapsed(const struct analysis *analysis, struct error *error) {
@@ -245,13 +251,12 @@ const struct command command_export = {
              "  speedscope  what each thread was in, in order of time, for speedscope\n"
              "  collapsed   the same added up by stack, in ns, for flamegraph.pl and others\n"
              "  graphml     the trace-DAG with its thread edges and time edges\n"
-             "  dot         (and graphml with --messages) who sends whom what: actor types, and the messages between\n"
-             "              them, by type and how many, for Graphviz\n"
+             "  dot         which spawn sites spawn and await which, for Graphviz; of actors (and graphml with\n"
+             "              --messages) who sends whom what: types, and the messages between them, by type\n"
              "  csv         a line an event, names resolved\n"
              "  json        every table, task and event\n"
-             "SUGGESTIONS is what `rehype suggest --json` writes, or - for standard input; --to sarif makes it SARIF "
-             "2.1.0,\n"
-             "by which tools for code review show each suggestion at its source line.",
+             "SUGGESTIONS is what `rehype suggest --json` writes, or - for standard input; --to sarif makes it\n"
+             "SARIF 2.1.0, by which tools for code review show each suggestion at its source line.",
     .example = "  rehype export trace.msgpack --to perfetto > trace.pftrace\n"
                "  rehype export trace.msgpack --beside estimated.msgpack --to perfetto > both.pftrace\n"
                "  rehype suggest trace.msgpack --json | rehype export - --to sarif > rehype.sarif",

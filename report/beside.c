@@ -2,6 +2,7 @@
 #include "report/beside.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { PID_MOST = 1 << 22 }; // of Linux: what a trace says beyond that is none
 
@@ -20,9 +21,20 @@ void beside_number(struct beside *runs, size_t count) {
     }
 }
 
+const char *beside_command(const struct trace *trace, char *text, size_t size) {
+    const char *command = trace->header.command ? trace->header.command : "a JVM";
+    const char *agent = strstr(command, "-agentpath:"), *behind = agent ? strchr(agent, ' ') : NULL;
+    if (behind)
+        snprintf(text, size, "%.*s%s", (int)(agent - command), command, behind + 1);
+    else
+        snprintf(text, size, "%s", command);
+    return text;
+}
+
 const char *beside_name(const struct beside *run, char *text, size_t size) {
-    const struct trace_header *header = &run->timeline->dag->trace->header;
-    snprintf(text, size, "%s: %s", header->origin ? header->origin : "run",
-             header->command ? header->command : "a JVM");
+    char command[SPAN_NAME_BYTES];
+    const struct trace *trace = run->timeline->dag->trace;
+    snprintf(text, size, "%s: %s", trace->header.origin ? trace->header.origin : "run",
+             beside_command(trace, command, sizeof command));
     return text;
 }

@@ -26,6 +26,9 @@ static inline uint64_t beside_track(const struct beside *run, uint32_t thread) {
     return run->first_track + BESIDE_TRACKS + thread;
 }
 
+// "java -jar app.jar": what was recorded, without the option that names the tracer. Returns text.
+const char *beside_command(const struct trace *trace, char *text, size_t size);
+
 // "recorded: java -jar app.jar". Returns text.
 const char *beside_name(const struct beside *run, char *text, size_t size);
 

@@ -28,8 +28,8 @@ static const char *task_name(const struct dag *dag, uint32_t index, char *text, 
     return text;
 }
 
-// The task that is awaited; of a release that in which it was made.
-static uint32_t awaited_task(const struct dag *dag, const struct span *span) {
+// Of a release it is the task in which that was made.
+uint32_t span_awaited(const struct dag *dag, const struct span *span) {
     const uint32_t task = span->of;
     const bool released =
         task != DAG_NONE && dag->tasks[task].flags & TASK_NESTED && dag->tasks[task].enclosing != DAG_NONE;
@@ -38,7 +38,7 @@ static uint32_t awaited_task(const struct dag *dag, const struct span *span) {
 
 static const char *wait_name(const struct dag *dag, const struct span *span, char *text, size_t size) {
     char what[SPAN_NAME_BYTES];
-    const uint32_t task = awaited_task(dag, span);
+    const uint32_t task = span_awaited(dag, span);
     if (task != DAG_NONE)
         snprintf(text, size, "wait for %s", task_name(dag, task, what, sizeof what));
     else if (span->pool)
@@ -170,7 +170,7 @@ static void tell_sleep(const struct dag *dag, const struct span *span, const str
     const bool awaits = span->kind == SPAN_WAIT && span->of != DAG_NONE;
     const uint32_t resource =
         span->kind == SPAN_BLOCKED && span->of != DAG_NONE ? dag->asks[span->of].resource : DAG_NONE;
-    if (awaits) taker->number(taker->context, "awaited_task", dag->tasks[awaited_task(dag, span)].id);
+    if (awaits) taker->number(taker->context, "awaited_task", dag->tasks[span_awaited(dag, span)].id);
     if (resource != DAG_NONE) taker->number(taker->context, "resource", dag->resources[resource].id);
     tell_text(taker, "class",
               class_name(dag, resource != DAG_NONE ? dag->resources[resource].resource_class : span->class));

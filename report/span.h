@@ -31,6 +31,9 @@ struct span {
 // that they add up in flame graphs; what tells one from another is in the details. Returns text.
 const char *span_name(const struct dag *dag, const struct span *span, char *text, size_t size);
 
+// The task that a wait is for, an index; DAG_NONE unknown.
+uint32_t span_awaited(const struct dag *dag, const struct span *span);
+
 extern const char *const span_kind_names[]; // by enum span_kind
 
 // Takes details, one by one: by a key such as "task", "place" or "queue_wait_ns" either a text or a number. Texts are

@@ -2,6 +2,7 @@
 // Frames are numbered as they come, and listed behind the profiles.
 #include "report/speedscope.h"
 
+#include "report/beside.h"
 #include "report/escape.h"
 #include "report/interned.h"
 
@@ -91,10 +92,10 @@ static void write_frames(struct speedscope *scope) {
 }
 
 static void write_head(struct speedscope *scope) {
-    const struct trace_header *header = &scope->timeline->dag->trace->header;
+    char command[SPAN_NAME_BYTES];
     fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"rehype\",\"name\":",
           scope->file);
-    escape_json(scope->file, header->command ? header->command : "a JVM");
+    escape_json(scope->file, beside_command(scope->timeline->dag->trace, command, sizeof command));
     fputs(",\n\"profiles\":[", scope->file);
 }
 

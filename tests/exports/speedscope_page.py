@@ -23,7 +23,7 @@ def title_of(chromium, data, name):
 
 with browser() as chrome:
     for trace in traces:
-        command = tables(trace)["header"]["command"]
+        command = tables(trace)["header"]["command"].split()[-1]
         with check(f"speedscope: {trace} by its importer"):
             title = title_of(chrome, export(trace, "speedscope"), "run.speedscope.json")
             assert command in title, title
