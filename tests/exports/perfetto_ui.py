@@ -118,9 +118,14 @@ def check_beside(chromium, form):
 
 
 def picture(chromium, path):
-    """For docs/export.md: a wait that is selected, with the arrows that lead to it."""
-    opened = Opened(chromium, export("before", "perfetto", "--beside", traces["estimated"]))
-    opened.page.wait_for_timeout(3000)
+    """Of docs/export.md: a task that is selected, with the arrow from its spawn, and what is told of it."""
+    opened = Opened(chromium, export("before", "perfetto", "--window", "0.04..0.16"))
+    (near_its_spawner,) = opened.ask(
+        "select i.id from flow join slice o on slice_out = o.id join slice i on slice_in = i.id "
+        "where i.category = 'task' and o.category = 'spawn' order by abs(i.track_id - o.track_id), i.ts limit 1")
+    opened.page.evaluate("id => window.app.trace.selection.selectSqlEvent('slice', id, "
+                         "{scrollToSelection: true, switchToCurrentSelectionTab: true})", near_its_spawner[0])
+    opened.page.wait_for_timeout(2000)
     opened.page.screenshot(path=path)
     opened.close()
 
