@@ -123,6 +123,7 @@ def picture(chromium, path):
     (near_its_spawner,) = opened.ask(
         "select i.id from flow join slice o on slice_out = o.id join slice i on slice_in = i.id "
         "where i.category = 'task' and o.category = 'spawn' order by abs(i.track_id - o.track_id), i.ts limit 1")
+    opened.page.wait_for_timeout(3000)  # until its tracks are there
     opened.page.evaluate("id => window.app.trace.selection.selectSqlEvent('slice', id, "
                          "{scrollToSelection: true, switchToCurrentSelectionTab: true})", near_its_spawner[0])
     opened.page.wait_for_timeout(2000)

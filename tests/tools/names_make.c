@@ -12,10 +12,13 @@
 enum { JVM = 0, MAIN = 1, WORKER = 2, OTHER = 3 };
 enum { MAIN_TASK = 1, RUN = 2, SPAWNED = 10, LATER = 11, LOCK = 20, ACTOR = 30, MESSAGE = 31 };
 
-static uint32_t long_class(struct trace_builder *tb) {
-    char name[1201] = "x"; // so that every cut at an even place is within a character
-    for (size_t i = 1; i + 2 < sizeof name; i += 2) memcpy(name + i, "\xc3\xa9", 3);
-    return tb_class(tb, name);
+enum { LONG = 1201 };
+
+// So that every cut at an even place is within a character.
+static const char *long_name(char name[LONG]) {
+    name[0] = 'x';
+    for (size_t i = 1; i + 2 < LONG; i += 2) memcpy(name + i, "\xc3\xa9", 3);
+    return name;
 }
 
 static void machine(struct trace_builder *tb) {
@@ -28,15 +31,16 @@ static void machine(struct trace_builder *tb) {
 }
 
 static void main_thread(struct trace_builder *tb, uint32_t pool, uint32_t message) {
+    char name[LONG];
     const uint32_t site = tb_site(tb, "a.\"Quoted\"<&>", "run\\now", 12);
-    const uint32_t method = tb_method(tb, "a.B;C", "step one\n");
+    const uint32_t method = tb_method(tb, "a.B;C", "step one\n"), inner = tb_method(tb, "\xc3\xa9", long_name(name));
     tb_thread(tb, MAIN, "main \"1\"; <b>\x01\x7f", 0);
     tb_event(tb, MAIN, 0, EVENT_MAIN_BEGIN, MAIN_TASK, 100);
     tb_event(tb, MAIN, 10000, EVENT_ENTER, method);
     tb_event(tb, MAIN, 20000, EVENT_SPAWN_BEGIN, SPAWNED, site, pool);
     tb_event(tb, MAIN, 25000, EVENT_SPAWN_END, SPAWNED);
-    tb_event(tb, MAIN, 30000, EVENT_ENTER, method);
-    tb_event(tb, MAIN, 40000, EVENT_EXIT_THROW, method);
+    tb_event(tb, MAIN, 30000, EVENT_ENTER, inner);
+    tb_event(tb, MAIN, 40000, EVENT_EXIT_THROW, inner);
     tb_event(tb, MAIN, 45000, EVENT_MESSAGE_SENT, MESSAGE, ACTOR, message);
     tb_event(tb, MAIN, 50000, EVENT_WAIT_BEGIN, SPAWNED, 40000, tb_wait(WAIT_FOR_TASK, site));
     tb_event(tb, MAIN, 510000, EVENT_WAIT_END, SPAWNED, 42000);
@@ -69,6 +73,7 @@ static void other(struct trace_builder *tb, uint32_t pool) {
 }
 
 int main(int argc, char **argv) {
+    char name[LONG];
     if (argc != 2) return 2;
     struct trace_builder *tb = tb_new();
     const uint32_t pool = tb_pool(tb, "p\xc3\xb6ol, \"one\"", 2), tick = tb_class(tb, "a.Tick --> \"x\"\t]]>");
@@ -77,7 +82,7 @@ int main(int argc, char **argv) {
     tb_actor(tb, ACTOR, "user/\"cart\"\\");
     machine(tb);
     main_thread(tb, pool, (uint32_t)message_operand(tick, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false));
-    worker(tb, pool, long_class(tb));
+    worker(tb, pool, tb_class(tb, long_name(name)));
     other(tb, pool);
     tb_write(tb, argv[1]);
     tb_free(tb);
