@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Perfetto's own protobuf classes, speedscope's and SARIF's schemas, Microsoft's SARIF validator, networkx, Graphviz."""
+"""Perfetto's own protobuf classes, speedscope's and SARIF's schemas, Microsoft's validator, networkx, Graphviz."""
 import collections
 import csv
 import io

@@ -106,8 +106,9 @@ def check_beside(chromium, form):
     """Each run as a process: as many slices as the two have, and no flow from one to the other."""
     opened = Opened(chromium, export("before", form, "--beside", traces["estimated"]))
     no_complaints(opened)
-    by_process = ("select substr(process.name, 1, 9), count(*) from slice join thread_track on track_id = thread_track.id "
-                  "join thread using (utid) join process using (upid) where category = 'task' group by upid order by 1")
+    by_process = ("select substr(process.name, 1, 9), count(*) from slice "
+                  "join thread_track on track_id = thread_track.id join thread using (utid) "
+                  "join process using (upid) where category = 'task' group by upid order by 1")
     counts = {name: sum(1 for task in tables(name)["tasks"] if task[6] is not None) for name in ("before", "estimated")}
     same(opened.ask(by_process), [["estimated", counts["estimated"]], ["recorded:", counts["before"]]])
     across = ("select count(*) from flow join slice a on slice_out = a.id join slice b on slice_in = b.id "
