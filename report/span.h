@@ -12,7 +12,7 @@ enum span_kind {
     SPAN_SPAWN,    // handing a task over
     SPAN_WAIT,     // asleep for a result, or a pool's end, that is known
     SPAN_BLOCKED,  // asleep for anything else
-    SPAN_SLEEP,    // likewise, though no event says so: at the end of the time in which it was
+    SPAN_SLEEP,    // likewise, though no event says so: in the longest of what lies between events there
     SPAN_PAUSE,    // of the whole JVM
 };
 

@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A function is entered or left.
+struct call {
+    int64_t time_ns;
+    uint32_t method;
+    bool enters;
+};
+
 struct visiting {
     const struct timeline *timeline;
     moment_visitor *visit;
@@ -17,6 +24,8 @@ struct visiting {
     bool begun, over; // the window, on this thread
     struct span *open;
     uint32_t depth, capacity;
+    struct call *calls; // of the edge at hand, if the thread slept on it: where is known once all have come
+    uint32_t call_count, call_capacity;
     uint64_t *flows; // that leave a moment
     size_t flow_count, flow_capacity;
     bool no_memory;
@@ -172,16 +181,84 @@ static void pass_sleep(struct visiting *visiting, uint32_t vertex, enum action a
     begin(visiting, &span, 0);
 }
 
-// Asleep up to the vertex, but not before what the thread did last.
-static void pass_unseen(struct visiting *visiting, uint32_t vertex) {
-    const struct timeline *timeline = visiting->timeline;
-    const int64_t until_ns = timeline_ns(timeline, timeline->dag->vertices.time_ns[vertex]);
+// ---- functions, and sleeps that no event tells of
+
+static void pass_call(struct visiting *visiting, const struct call *call) {
+    const struct span span = {.kind = SPAN_FUNCTION, .of = call->method};
+    go_to(visiting, call->time_ns);
+    if (call->enters)
+        begin(visiting, &span, 0);
+    else
+        end_span(visiting, 1u << SPAN_FUNCTION, span.of, true);
+}
+
+static void hold_call(struct visiting *visiting, const struct call *call) {
+    if (visiting->call_count == visiting->call_capacity) {
+        const uint32_t larger = 2 * visiting->call_capacity + 64;
+        struct call *moved = realloc(visiting->calls, larger * sizeof *moved);
+        visiting->no_memory |= !moved;
+        if (!moved) return;
+        visiting->calls = moved;
+        visiting->call_capacity = larger;
+    }
+    visiting->calls[visiting->call_count++] = *call;
+}
+
+// What lies between two of the events of an edge: calls, and the edge's ends.
+static int64_t gap_before(const struct visiting *visiting, uint32_t index, const int64_t edge_ns[2]) {
+    const int64_t from_ns = index == 0 ? edge_ns[0] : visiting->calls[index - 1].time_ns;
+    const int64_t to_ns = index == visiting->call_count ? edge_ns[1] : visiting->calls[index].time_ns;
+    return to_ns - from_ns;
+}
+
+// So long of each gap the thread is awake, if that is as long as the gap: what it slept lies in the longest, as it does
+// among edges (dag.h).
+static int64_t awake_ns(const struct visiting *visiting, const int64_t edge_ns[2], int64_t slept_ns) {
+    int64_t least = 0, most = edge_ns[1] - edge_ns[0];
+    while (least < most) {
+        const int64_t middle = least + (most - least) / 2;
+        int64_t asleep_ns = 0;
+        for (uint32_t i = 0; i <= visiting->call_count; i++) {
+            const int64_t gap_ns = gap_before(visiting, i, edge_ns);
+            asleep_ns += gap_ns > middle ? gap_ns - middle : 0;
+        }
+        if (asleep_ns > slept_ns)
+            least = middle + 1;
+        else
+            most = middle;
+    }
+    return least;
+}
+
+static void sleep_until(struct visiting *visiting, int64_t time_ns, int64_t asleep_ns) {
     const struct span span = {.kind = SPAN_SLEEP, .of = DAG_NONE};
-    go_to(visiting, until_ns - work_slept_ns(timeline->dag, vertex));
+    if (asleep_ns <= 0) return;
+    go_to(visiting, time_ns - asleep_ns);
     begin(visiting, &span, 0);
-    go_to(visiting, until_ns);
+    go_to(visiting, time_ns);
     end_span(visiting, 1u << SPAN_SLEEP, DAG_NONE, true);
 }
+
+// The edge to a vertex, in which the thread slept: the calls that were held back, and each sleep at its gap's end.
+static void pass_asleep(struct visiting *visiting, uint32_t vertex) {
+    const struct timeline *timeline = visiting->timeline;
+    const int64_t *time_ns = timeline->dag->vertices.time_ns;
+    const int64_t edge_ns[2] = {timeline_ns(timeline, time_ns[vertex - 1]), timeline_ns(timeline, time_ns[vertex])};
+    for (uint32_t i = 0; i < visiting->call_count; i++) { // which by rounding may lie a ns beside the edge
+        const int64_t least_ns = i == 0 ? edge_ns[0] : visiting->calls[i - 1].time_ns;
+        if (visiting->calls[i].time_ns < least_ns) visiting->calls[i].time_ns = least_ns;
+        if (visiting->calls[i].time_ns > edge_ns[1]) visiting->calls[i].time_ns = edge_ns[1];
+    }
+    const int64_t awake = awake_ns(visiting, edge_ns, work_slept_ns(timeline->dag, vertex));
+    for (uint32_t i = 0; i <= visiting->call_count; i++) {
+        const bool last = i == visiting->call_count;
+        sleep_until(visiting, last ? edge_ns[1] : visiting->calls[i].time_ns, gap_before(visiting, i, edge_ns) - awake);
+        if (!last) pass_call(visiting, &visiting->calls[i]);
+    }
+    visiting->call_count = 0;
+}
+
+// ---- what wakes others, and is woken
 
 // What others waited for: said before the body that it may be the end of.
 static void pass_effects(struct visiting *visiting, uint32_t vertex) {
@@ -205,7 +282,7 @@ static void pass_vertex(struct visiting *visiting, uint32_t vertex, const struct
     const struct timeline *timeline = visiting->timeline;
     const struct dag_vertices *vertices = &timeline->dag->vertices;
     const enum action action = timeline->work.scratch->action[vertex];
-    if (timeline->work.scratch->slept[vertex]) pass_unseen(visiting, vertex);
+    if (timeline->work.scratch->slept[vertex]) pass_asleep(visiting, vertex);
     go_to(visiting, timeline_ns(timeline, vertices->time_ns[vertex]));
     if (vertices->kind[vertex] == VERTEX_SPAWN_BEGIN) pass_spawn(visiting, vertex);
     pass_effects(visiting, vertex);
@@ -218,13 +295,19 @@ static void pass_vertex(struct visiting *visiting, uint32_t vertex, const struct
 
 // ---- threads
 
-static void pass_function(struct visiting *visiting, struct dag_remap *remap, const struct event *event) {
-    const struct span span = {.kind = SPAN_FUNCTION, .of = (uint32_t)event->operand[0]};
-    go_to(visiting, timeline_ns(visiting->timeline, dag_remap(remap, (int64_t)event->time)));
-    if (event->kind == EVENT_ENTER)
-        begin(visiting, &span, 0);
+// Behind the vertex before `vertex`. Where the thread slept on the way there it is held back.
+static void pass_function(struct visiting *visiting, uint32_t vertex, struct dag_remap *remap,
+                          const struct event *event) {
+    const struct timeline *timeline = visiting->timeline;
+    const struct dag_thread *thread = &timeline->dag->threads[visiting->thread];
+    const bool slept = vertex < thread->first + thread->count && timeline->work.scratch->slept[vertex];
+    const struct call call = {.time_ns = timeline_ns(timeline, dag_remap(remap, (int64_t)event->time)),
+                              .method = (uint32_t)event->operand[0],
+                              .enters = event->kind == EVENT_ENTER};
+    if (slept)
+        hold_call(visiting, &call);
     else
-        end_span(visiting, 1u << SPAN_FUNCTION, span.of, true);
+        pass_call(visiting, &call);
 }
 
 static bool is_function(unsigned kind) {
@@ -242,7 +325,7 @@ static bool visit_events(struct visiting *visiting, struct error *error) {
     trace_cursor_init(&cursor, dag->trace, &dag->trace->streams[thread->stream]);
     error->status = STATUS_OK;
     for (uint64_t ordinal = 0; !visiting->over && trace_cursor_next(&cursor, &event, error); ordinal++) {
-        if (is_function(event.kind)) pass_function(visiting, &remap, &event);
+        if (is_function(event.kind)) pass_function(visiting, vertex, &remap, &event);
         while (vertex < end && dag->vertices.event[vertex] == ordinal) pass_vertex(visiting, vertex++, &event);
     }
     return error->status == STATUS_OK;
@@ -252,7 +335,7 @@ static bool visit_events(struct visiting *visiting, struct error *error) {
 static bool visit_thread(struct visiting *visiting, struct error *error) {
     const struct timeline *timeline = visiting->timeline;
     visiting->now_ns = INT64_MIN;
-    visiting->depth = 0;
+    visiting->depth = visiting->call_count = 0;
     visiting->begun = visiting->over = false;
     if (!visit_events(visiting, error)) return false;
     if (work_outlasts_run(timeline->dag, &timeline->dag->threads[visiting->thread])) go_to(visiting, timeline->to_ns);
@@ -268,6 +351,7 @@ bool timeline_visit(const struct timeline *timeline, moment_visitor *visit, void
         if (timeline_has_thread(timeline, t)) ok = visit_thread(&visiting, error);
     }
     free(visiting.open);
+    free(visiting.calls);
     free(visiting.flows);
     return ok;
 }

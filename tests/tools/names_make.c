@@ -52,11 +52,15 @@ static void main_thread(struct trace_builder *tb, uint32_t pool, uint32_t messag
 }
 
 static void worker(struct trace_builder *tb, uint32_t pool, uint32_t class) {
+    const uint32_t method = tb_method(tb, "a.B", "sleep");
     tb_thread(tb, WORKER, "p\xc3\xb6ol-\xf0\x9f\x90\xa2-\xe2\x80\xa8-1", 0);
     tb_event(tb, WORKER, 60000, EVENT_THREAD_START, RUN, 0);
     tb_event(tb, WORKER, 61000, EVENT_WORKER_BEGIN, pool);
     tb_event(tb, WORKER, 70000, EVENT_TASK_CREATED, LATER, class);
+    tb_event(tb, WORKER, 79000, EVENT_RUN_DELAY, 1000);
     tb_event(tb, WORKER, 80000, EVENT_TASK_START, SPAWNED, 10000);
+    tb_event(tb, WORKER, 90000, EVENT_ENTER, method); // sleeps in it, though no event says so
+    tb_event(tb, WORKER, 490000, EVENT_EXIT, method);
     tb_event(tb, WORKER, 500000, EVENT_RESULT, SPAWNED);
     tb_event(tb, WORKER, 505000, EVENT_TASK_END, SPAWNED, 300000);
     tb_event(tb, WORKER, 506000, EVENT_IDLE, pool);
