@@ -83,6 +83,15 @@ def check_names(opened):
     same(details["args.queue_wait_ns" if "args.queue_wait_ns" in details else "debug.queue_wait_ns"], "60000")
 
 
+def check_machine(opened):
+    """Between three samples: cores kept busy, switches a second."""
+    values = ("select value from counter join process_counter_track t on t.id = track_id "
+              "where t.name like '{}%' order by ts")
+    same(opened.ask(values.format("CPU of the process")), [[1.5], [1.0]])
+    same(opened.ask(values.format("CPU of the machine")), [[2.0], [1.5]])
+    same(opened.ask(values.format("context switches")), [[100000.0], [25000.0]])
+
+
 def check_file(chromium, name, form):
     opened = Opened(chromium, export(name, form))
     no_complaints(opened)
@@ -90,6 +99,7 @@ def check_file(chromium, name, form):
     check_counters(opened, name)
     if name == "names":
         check_names(opened)
+        check_machine(opened)
     opened.close()
 
 
