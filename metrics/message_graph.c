@@ -89,7 +89,13 @@ static int by_count(const void *a, const void *b) {
     return (x->class > y->class) - (x->class < y->class);
 }
 
-static void make(struct making *making) {
+// Where its sending was not recorded, its beginning counts.
+static bool is_of_window(const struct logged_message *message, const struct window *window) {
+    const int64_t time_ns = message->sent_ns == LOG_NEVER ? message->begin_ns : message->sent_ns;
+    return !window || is_in_window(window, time_ns);
+}
+
+static void make(struct making *making, const struct window *window) {
     const struct actor_log *log = making->log;
     for (uint32_t a = 0; a < log->actor_count; a++) {
         if (!log->actors[a].of_program) continue;
@@ -98,7 +104,8 @@ static void make(struct making *making) {
     }
     for (uint32_t m = 0; m < log->message_count && !making->no_memory; m++) {
         const struct logged_message *message = &log->messages[m];
-        if (message->of_program && message->next == LOG_NONE) add_message(making, message);
+        if (message->of_program && message->next == LOG_NONE && is_of_window(message, window))
+            add_message(making, message);
     }
     if (making->edge_count) qsort(making->edges, making->edge_count, sizeof *making->edges, by_count);
 }
@@ -109,10 +116,10 @@ static void *keep(struct arena *arena, const void *items, size_t count, size_t s
     return kept;
 }
 
-bool message_graph_make(const struct actor_log *log, struct arena *arena, struct message_graph *graph,
-                        struct error *error) {
+bool message_graph_make(const struct actor_log *log, const struct window *window, struct arena *arena,
+                        struct message_graph *graph, struct error *error) {
     struct making making = {.log = log};
-    make(&making);
+    make(&making, window);
     *graph = (struct message_graph){.log = log, .node_count = making.node_count, .edge_count = making.edge_count};
     graph->nodes = keep(arena, making.nodes, making.node_count, sizeof *making.nodes);
     graph->edges = keep(arena, making.edges, making.edge_count, sizeof *making.edges);

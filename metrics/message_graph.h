@@ -30,9 +30,10 @@ struct message_graph {
     size_t edge_count;
 };
 
-// Of the messages that concern the program, each once. In the arena. Errors: no memory. Cost: 100 ns a message.
-bool message_graph_make(const struct actor_log *log, struct arena *arena, struct message_graph *graph,
-                        struct error *error);
+// Of the messages that concern the program, each once; of a window (NULL: all) those that were sent in it, and all
+// actors. In the arena. Errors: no memory. Cost: 100 ns a message.
+bool message_graph_make(const struct actor_log *log, const struct window *window, struct arena *arena,
+                        struct message_graph *graph, struct error *error);
 
 // "p.Renderer", "outside"; never NULL.
 const char *graph_node_name(const struct message_graph *graph, uint32_t node);

@@ -167,8 +167,7 @@ static bool is_silent(const struct dag *dag, const struct dag_thread *thread) {
     return (dag->tasks[thread->run_task].flags & (TASK_BEGUN_BEFORE | TASK_MAIN)) == TASK_BEGUN_BEFORE;
 }
 
-// Whether a thread was still there when recording ended: it waits, computes, or is idle as long as the run lasts.
-static bool outlasts_run(const struct dag *dag, const struct dag_thread *thread) {
+bool work_outlasts_run(const struct dag *dag, const struct dag_thread *thread) {
     const uint32_t last = thread->first + thread->count - 1, task = dag->vertices.task[last];
     if (is_silent(dag, thread)) return false;
     switch (dag->vertices.kind[last]) {
@@ -200,7 +199,7 @@ static void gather_thread(struct gathering *gathering, uint32_t index) {
     for (uint32_t i = scratch->first_acting[index]; i < scratch->first_acting[index + 1]; i++) {
         gather_vertex(gathering, scratch->acting[i]);
     }
-    if (lives && outlasts_run(gathering->dag, thread))
+    if (lives && work_outlasts_run(gathering->dag, thread))
         stretch_last(gathering->series, gathering->top);
     else if (lives)
         stretch_end(gathering, gathering->top, MODE_NONE, gathering->run->time_ns[last]);

@@ -124,6 +124,9 @@ static inline double work_cores(const struct dag *dag) {
 // Whether the trace tells what a JVM did, not what it might have done.
 bool work_is_recorded(const struct trace *trace);
 
+// Whether a thread was still there when recording ended: it waits, computes, or is idle as long as the run lasts.
+bool work_outlasts_run(const struct dag *dag, const struct dag_thread *thread);
+
 // Whether the JVM paused (GC) for some of that time.
 bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/csv.h"
 
+#include "report/escape.h"
+
 #include <string.h>
 
 void csv_text(FILE *file, const char *text) {
+    struct utf8 character;
     if (!text) return;
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, file);
-        return;
+    const bool quoted = strpbrk(text, ",\"\r\n");
+    if (quoted) putc('"', file);
+    while ((text = utf8_next(text, &character))) {
+        if (character.bytes[0] == '"') putc('"', file);
+        fputs(character.bytes, file);
     }
-    putc('"', file);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', file);
-        putc(*text, file);
-    }
-    putc('"', file);
+    if (quoted) putc('"', file);
 }
 
 void csv_names(FILE *file, const cJSON *object, const char *prefix, bool first) {

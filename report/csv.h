@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-void csv_text(FILE *file, const char *text); // one field, quoted where needed; NULL is empty
+void csv_text(FILE *file, const char *text); // one field, quoted where needed, as UTF-8; NULL is empty
 
 // The leaves of a JSON object as columns: names joined by dots ("threads.occupied.peak"), each after a comma unless it
 // is the first of its line. null is empty; arrays are left out.

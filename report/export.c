@@ -271,23 +271,30 @@ static void write_csv_event(FILE *file, const struct trace_cursor *cursor, const
 
 typedef void write_event(FILE *file, const struct trace_cursor *cursor, const struct event *event, bool first);
 
-static bool write_events(const struct trace *trace, FILE *file, write_event *write, struct error *error) {
+static bool is_within(const struct window *window, const struct event *event) {
+    return (int64_t)event->time >= window->from_ns && (int64_t)event->time <= window->to_ns;
+}
+
+static bool write_events(const struct trace *trace, const struct window *window, FILE *file, write_event *write,
+                         struct error *error) {
     bool first = true;
     for (uint32_t i = 0; i < trace->stream_count; i++) {
         struct trace_cursor cursor;
         struct event event;
         trace_cursor_init(&cursor, trace, &trace->streams[i]);
-        for (; !ferror(file) && trace_cursor_next(&cursor, &event, error); first = false) {
+        while (!ferror(file) && trace_cursor_next(&cursor, &event, error)) {
+            if (!is_within(window, &event)) continue;
             write(file, &cursor, &event, first);
+            first = false;
         }
         if (error->status != STATUS_OK) return false;
     }
     return true;
 }
 
-bool export_csv(const struct trace *trace, FILE *file, struct error *error) {
+bool export_csv(const struct trace *trace, const struct window *window, FILE *file, struct error *error) {
     fputs("thread,thread_name,time_ns,kind,task,pool,method,site,class,cpu,detail\n", file);
-    return write_events(trace, file, write_csv_event, error);
+    return write_events(trace, window, file, write_csv_event, error);
 }
 
 // ---- JSON: tables by cJSON, tasks and events, of which there may be millions, one at a time
@@ -428,10 +435,27 @@ static void write_task(FILE *file, const struct dag *dag, const struct dag_task 
         fputs(", null]", file);
 }
 
-static void write_tasks(FILE *file, const struct dag *dag) {
+// From its spawn or its start to its end or its result, whichever are known.
+static bool meets_window(const struct dag *dag, const struct dag_task *task, const struct window *window) {
+    const uint32_t vertices[] = {task->spawn_begin, task->start, task->result, task->end};
+    const bool ended = !(task->flags & TASK_UNFINISHED);
+    int64_t first_ns = INT64_MAX, last_ns = ended ? INT64_MIN : INT64_MAX;
+    for (size_t i = 0; i < sizeof vertices / sizeof *vertices; i++) {
+        if (vertices[i] == DAG_NONE) continue;
+        const int64_t time_ns = dag->vertices.time_ns[vertices[i]];
+        if (time_ns < first_ns) first_ns = time_ns;
+        if (time_ns > last_ns) last_ns = time_ns;
+    }
+    return first_ns > last_ns || (first_ns <= window->to_ns && last_ns >= window->from_ns);
+}
+
+static void write_tasks(FILE *file, const struct dag *dag, const struct window *window) {
+    const char *between = "\n";
     fputs("\"tasks\": [", file);
     for (uint32_t i = 0; i < dag->task_count && !ferror(file); i++) {
-        fputs(i > 0 ? ",\n" : "\n", file);
+        if (!meets_window(dag, &dag->tasks[i], window)) continue;
+        fputs(between, file);
+        between = ",\n";
         write_task(file, dag, &dag->tasks[i]);
     }
     fputs("\n],\n", file);
@@ -446,7 +470,7 @@ static void write_json_event(FILE *file, const struct trace_cursor *cursor, cons
     putc(']', file);
 }
 
-bool export_json(const struct dag *dag, FILE *file, struct error *error) {
+bool export_json(const struct dag *dag, const struct window *window, FILE *file, struct error *error) {
     const struct trace *trace = dag->trace;
     fputs("{\"schema\": \"rehype.export/1\",\n", file);
     if (!write_member(file, "header", header_of(trace), error) ||
@@ -458,9 +482,9 @@ bool export_json(const struct dag *dag, FILE *file, struct error *error) {
         (trace->actor_count > 0 && !write_member(file, "actors", actors_of(trace), error))) {
         return false;
     }
-    write_tasks(file, dag);
+    write_tasks(file, dag, window);
     fputs("\"events\": [", file);
-    if (!write_events(trace, file, write_json_event, error)) return false;
+    if (!write_events(trace, window, file, write_json_event, error)) return false;
     fputs("\n]}\n", file);
     return true;
 }

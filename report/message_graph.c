@@ -2,25 +2,17 @@
 #include "report/message_graph.h"
 
 #include "metrics/message_pattern.h"
+#include "report/escape.h"
 #include "report/text.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-static void write_dot_text(FILE *file, const char *text) {
-    putc('"', file);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') putc('\\', file);
-        putc((unsigned char)*text < ' ' ? '?' : *text, file);
-    }
-    putc('"', file);
-}
-
 // Kinds of nodes that are no actors are no boxes.
 static void write_dot_node(const struct message_graph *graph, uint32_t index, FILE *file) {
     const struct graph_node *node = &graph->nodes[index];
     fprintf(file, "  n%u [label=", index);
-    write_dot_text(file, class_short(graph_node_name(graph, index)));
+    escape_dot(file, class_short(graph_node_name(graph, index)));
     if (node->kind == NODE_TYPE)
         fprintf(file, ", xlabel=\"%s\"", text_count(node->actors).s);
     else
@@ -37,24 +29,10 @@ void message_graph_write_dot(const struct message_graph *graph, FILE *file) {
         snprintf(label, sizeof label, "%s %s", class_short(actor_log_class(graph->log, edge->class)),
                  text_count(edge->count).s);
         fprintf(file, "  n%u -> n%u [label=", edge->from, edge->to);
-        write_dot_text(file, label);
+        escape_dot(file, label);
         fprintf(file, ", penwidth=%.1f];\n", 1 + log10((double)edge->count));
     }
     fputs("}\n", file);
-}
-
-static void write_xml_text(FILE *file, const char *text) {
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (c == '&')
-            fputs("&amp;", file);
-        else if (c == '<')
-            fputs("&lt;", file);
-        else if (c == '>')
-            fputs("&gt;", file);
-        else
-            putc(c < ' ' ? '?' : c, file);
-    }
 }
 
 static void write_keys(FILE *file) {
@@ -72,7 +50,7 @@ static void write_keys(FILE *file) {
 static void write_xml_node(const struct message_graph *graph, uint32_t index, FILE *file) {
     const struct graph_node *node = &graph->nodes[index];
     fprintf(file, "<node id=\"n%u\"><data key=\"label\">", index);
-    write_xml_text(file, graph_node_name(graph, index));
+    escape_xml(file, graph_node_name(graph, index));
     fprintf(file, "</data><data key=\"kind\">%s</data>", node->kind == NODE_TYPE ? "type" : "other");
     fprintf(file, "<data key=\"actors\">%" PRIu64 "</data></node>\n", node->actors);
 }
@@ -83,7 +61,7 @@ void message_graph_write_graphml(const struct message_graph *graph, FILE *file) 
     for (size_t e = 0; e < graph->edge_count; e++) {
         const struct graph_edge *edge = &graph->edges[e];
         fprintf(file, "<edge source=\"n%u\" target=\"n%u\"><data key=\"message\">", edge->from, edge->to);
-        write_xml_text(file, actor_log_class(graph->log, edge->class));
+        escape_xml(file, actor_log_class(graph->log, edge->class));
         fprintf(file, "</data><data key=\"count\">%" PRIu64 "</data><data key=\"processing_ns\">%.0f</data></edge>\n",
                 edge->count, edge->processing_ns);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // libFuzzer: bytes as events of a few threads, tasks, pools and resources, four bytes an event, so that what is tried
 // is what stands behind the reader. The first bytes choose the pools' and resources' rules, the cores and the edit.
+#include "tests/fuzz/export_all.h"
 #include "tests/fuzz/replay.h"
 #include "trace_builder.h"
 
@@ -158,6 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     must(file >= 0);
     struct trace *trace = open_story(&story, file);
     replay_all(trace, data[3], data[5]);
+    export_all(trace);
     trace_close(trace);
     close(file);
     tb_free(story.tb);
