@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ROUNDS = 61, WARM_UP = 5, BATCH = 16384, METHODS = 300, SITES = 20, DEPTH = 12 };
+enum { ROUNDS = 61, WARM_UP = 5, BATCH = 16384, METHODS = 300, SITES = 20, CLASSES = 50, DEPTH = 12 };
 
 static struct event batch[BATCH];
 static struct trace_writer *writer;
@@ -60,6 +60,18 @@ static void record_tasks(struct ring *ring, uint64_t events) {
     }
 }
 
+// A thread that handles messages of three actors in turn, each of which sends one.
+static void record_messages(struct ring *ring, uint64_t events) {
+    static uint64_t message = 1;
+    enum { ACTORS = 3, FIRST_ACTOR = 10 };
+    for (uint64_t i = 0; i + 3 <= events; i += 3) {
+        uint64_t actor = FIRST_ACTOR + i / 3 % ACTORS, class = 30 + 7 * (i / 3 % ACTORS);
+        ring_put3(ring, pass_time(), EVENT_MESSAGE_BEGIN, message, 0, actor);
+        ring_put3(ring, pass_time(), EVENT_MESSAGE_SENT, ++message, FIRST_ACTOR + (i / 3 + 1) % ACTORS, class << 6);
+        ring_put3(ring, pass_time(), EVENT_MESSAGE_END, message - 1, 0, MESSAGE_HANDLED);
+    }
+}
+
 // ---- measuring
 
 struct cost { // ns an event
@@ -73,9 +85,13 @@ static void open_writer(const char *to) {
     must(writer != NULL, "cannot open a trace to write");
     static struct trace_method methods[METHODS];
     static struct trace_site sites[SITES];
+    static struct trace_class classes[CLASSES];
     for (unsigned i = 0; i < METHODS; i++) methods[i] = (struct trace_method){"com.acme.Main", "run", "()V", NULL, i};
     for (unsigned i = 0; i < SITES; i++) sites[i] = (struct trace_site){"com.acme.Main", "run", "()V", NULL, i, -1};
-    must(trace_write_methods(writer, 1, methods, METHODS) && trace_write_sites(writer, 1, sites, SITES), "tables");
+    for (unsigned i = 0; i < CLASSES; i++) classes[i] = (struct trace_class){"com.acme.Message"};
+    must(trace_write_methods(writer, 1, methods, METHODS) && trace_write_sites(writer, 1, sites, SITES) &&
+             trace_write_classes(writer, 1, classes, CLASSES),
+         "tables");
 }
 
 static void close_writer(void) {
@@ -162,6 +178,7 @@ int main(void) {
            "read, ns");
     print_row("functions", measure(record_functions, RING_DEFAULT_RECORDS));
     print_row("tasks", measure(record_tasks, RING_DEFAULT_RECORDS / 2));
+    print_row("messages", measure(record_messages, RING_DEFAULT_RECORDS / 2));
     unlink(path);
     return 0;
 }

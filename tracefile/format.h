@@ -37,6 +37,16 @@ static inline uint8_t *varint_put(uint8_t *at, uint64_t value) {
     return at;
 }
 
+// The same, where it is now one byte and now two without any order, as between times: a branch on which of them would
+// often be foretold wrongly.
+static inline uint8_t *varint_put_either(uint8_t *at, uint64_t value) {
+    if (value >= 0x4000) return varint_put(at, value);
+    unsigned two = value >= 0x80;
+    at[0] = (uint8_t)(value | two << 7);
+    at[1] = (uint8_t)(value >> 7);
+    return at + 1 + two;
+}
+
 // Of any length, byte by byte.
 static inline bool varint_get_long(const uint8_t **at, const uint8_t *end, uint64_t *value) {
     uint64_t sum = 0;

@@ -601,26 +601,27 @@ static bool fill_columns(struct columns *columns, const struct event *events, si
                          struct column_facts *facts) {
     uint64_t last_operand[EVENT_KINDS][EVENT_OPERANDS] = {0};
     uint8_t *times = columns->times, *operands = columns->operands;
-    *facts = (struct column_facts){.first_ticks = events[0].time < *next ? *next : events[0].time};
-    uint64_t last = facts->first_ticks;
+    uint64_t least = *next, first = events[0].time < least ? least : events[0].time, last = first, lost = 0;
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &events[i];
-        const struct event_kind_info *info = event_kind_info(event->kind);
-        uint64_t time = event->time < *next ? *next : event->time;
+        const unsigned kind = event->kind;
+        const struct event_kind_info *info = event_kind_info(kind);
+        const uint64_t time = event->time < least ? least : event->time;
         if (info == NULL || time == UINT64_MAX) return false;
-        columns->kinds[i] = event->kind;
-        times = varint_put(times, time - last);
-        for (unsigned o = 0; o < info->operands; o++) {
-            operands = varint_put(operands, zigzag(event->operand[o] - last_operand[event->kind][o]));
-            last_operand[event->kind][o] = event->operand[o];
+        if (kind == EVENT_LOST) lost += event->operand[0];
+        columns->kinds[i] = (uint8_t)kind;
+        times = varint_put_either(times, time - last);
+        for (unsigned o = 0, all = info->operands; o < all; o++) {
+            uint64_t operand = event->operand[o];
+            operands = varint_put(operands, zigzag(operand - last_operand[kind][o]));
+            last_operand[kind][o] = operand;
         }
-        if (event->kind == EVENT_LOST) facts->lost += event->operand[0];
         last = time;
-        *next = time + 1;
+        least = time + 1;
     }
-    facts->last_ticks = last;
-    facts->times_size = (size_t)(times - columns->times);
-    facts->operands_size = (size_t)(operands - columns->operands);
+    *next = least;
+    *facts = (struct column_facts){first, last, lost, (size_t)(times - columns->times),
+                                   (size_t)(operands - columns->operands)};
     return true;
 }
 

@@ -137,8 +137,19 @@ uint64_t bytecodes_here(void) {
     return count;
 }
 
+static bool remember_thread(struct native_thread *native) {
+    jthread thread;
+    if (!find_here(&native->jni, &thread)) return false;
+    native->thread = (*native->jni)->NewWeakGlobalRef(native->jni, thread);
+    (*native->jni)->DeleteLocalRef(native->jni, thread);
+    return native->thread;
+}
+
+// Who carries no virtual threads is always the same Thread: to ask the JVM for it each time costs more than to read.
 void record_bytecodes_here(struct thread_state *state, uint64_t ticks) {
-    record_bytecodes(state, ticks, bytecodes_here());
+    struct native_thread *native = state->native;
+    bool same = !state->is_virtual && !state->is_carrier && (native->thread || remember_thread(native));
+    record_bytecodes(state, ticks, same ? bytecodes_of(native->jni, native->thread) : bytecodes_here());
 }
 
 struct bytecodes_pause bytecodes_pause(void) {

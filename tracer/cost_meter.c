@@ -156,15 +156,20 @@ static void take(const struct event *measured) {
     add(&gaps[kind][bucket_of(gap)], 1, gap, 0, 0);
 }
 
+static size_t before_measured(const struct event *events, size_t from, size_t count) {
+    while (from < count && events[from].kind != RING_TIMED) from++;
+    return from;
+}
+
+// What lies between two of them moves as one.
 size_t cost_meter_take(struct event *events, size_t count) {
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (events[i].kind == RING_TIMED) {
-            take(&events[i]);
-        } else {
-            if (kept != i) events[kept] = events[i];
-            kept++;
-        }
+    size_t at = before_measured(events, 0, count), kept = at;
+    while (at < count) {
+        take(&events[at]);
+        size_t from = at + 1;
+        at = before_measured(events, from, count);
+        memmove(events + kept, events + from, (at - from) * sizeof *events);
+        kept += at - from;
     }
     return kept;
 }

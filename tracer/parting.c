@@ -32,9 +32,16 @@ static bool keep(struct parting *parting, uint64_t owner, const struct event *ev
     return true;
 }
 
+// How many events come before the first switch: all, but of carriers.
+static size_t before_switches(const struct event *events, size_t count) {
+    size_t i = 0;
+    while (i < count && events[i].kind != RING_SWITCH) i++;
+    return i;
+}
+
 bool parting_take(struct parting *parting, uint64_t *owner, struct event *events, size_t *count) {
-    size_t own = 0;
-    for (size_t i = 0; i < *count; i++) {
+    size_t own = *owner ? 0 : before_switches(events, *count);
+    for (size_t i = own; i < *count; i++) {
         if (events[i].kind == RING_SWITCH) {
             *owner = events[i].operand[0];
         } else if (*owner == 0) {

@@ -187,6 +187,7 @@ static void forget_what_is_at_hand(struct thread_state *state) {
         if (class) (*jni)->DeleteWeakGlobalRef(jni, class);
     }
     if (state->native->executor.executor) (*jni)->DeleteWeakGlobalRef(jni, state->native->executor.executor);
+    if (state->native->thread) (*jni)->DeleteWeakGlobalRef(jni, state->native->thread);
 }
 
 static void give_up_own(void) {

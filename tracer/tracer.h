@@ -120,6 +120,8 @@ struct native_thread {
     struct executor_at_hand executor;
     struct places_at_hand sleeps, spawns; // where it lately slept, or handed over to an executor not the JDK's
     struct places_at_hand acquisitions;   // where it lately asked for a resource
+    JNIEnv *jni;                          // its own
+    jweak thread;                         // its Thread, where bytecodes are counted; NULL: not asked yet
     struct thread_state **pointer;        // its `thread_state` and `thread_ring`
     struct ring **ring_pointer;
     struct native_thread *next, **link; // of all
