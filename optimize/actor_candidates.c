@@ -264,7 +264,7 @@ static bool list_pair(const struct offering *offering, const struct message_grap
 
 static bool list_pairs(const struct offering *offering, struct error *error) {
     struct message_graph graph;
-    if (!message_graph_make(offering->log, offering->arena, &graph, error)) return false;
+    if (!message_graph_make(offering->log, NULL, offering->arena, &graph, error)) return false;
     uint32_t *community = malloc((graph.node_count + 1) * sizeof *community);
     struct pair *pairs = malloc((graph.edge_count + 1) * sizeof *pairs);
     bool done = community && pairs && communities_find(&graph, community, error);
