@@ -505,6 +505,15 @@ static bool may_have_kept(const struct replay *replay, uint32_t holder, int64_t 
     return !same || time_ns[dag->asks[again].asked] >= until_ns;
 }
 
+// Of a lock that is kept for long hardly anyone comes to wait in its last moments: where the wait is less than a thousandth
+// of what the lock would have been kept, something else had it, whose acquisition the trace does not tell.
+#define LAST_MOMENTS 1000
+
+static bool comes_in_last_moments(const struct dag *dag, const struct dag_ask *holder, const struct dag_ask *ask) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    return (time_ns[ask->got] - time_ns[ask->asked]) < (time_ns[ask->got] - time_ns[holder->got]) / LAST_MOMENTS;
+}
+
 // The lock goes over from one that waited for it to the next. As long as others waited as well it was not free, be it
 // that something unknown had it in between.
 static void hand_on(struct replay *replay, uint32_t before, uint32_t index) {
@@ -513,7 +522,8 @@ static void hand_on(struct replay *replay, uint32_t before, uint32_t index) {
     struct dag_ask *holder = &dag->asks[before], *ask = &dag->asks[index];
     bool meanwhile = time_ns[holder->got] >= time_ns[ask->asked];
     bool same = dag_thread_of(dag, holder->got) == dag_thread_of(dag, ask->got);
-    bool goes_over = !same && (meanwhile || may_have_kept(replay, before, time_ns[ask->got]));
+    bool kept = !comes_in_last_moments(dag, holder, ask) && may_have_kept(replay, before, time_ns[ask->got]);
+    bool goes_over = !same && (meanwhile || kept);
     bool busy = goes_over || (replay->counts[ask->resource].waited > 0 && !same);
     if (busy) holder->held_ns = time_ns[ask->got] - time_ns[holder->got];
     if (!goes_over) return;
