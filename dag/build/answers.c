@@ -3,7 +3,8 @@
 // milliseconds, or one that waits for a socket. Such a thread does nothing that a trace could name its cause for. But
 // if it slept, and while it did another thread came to wait for what it then brings, and what no task computes, it
 // answers that one: the answer comes as long after the question as it did, whenever that is asked. Else it would come
-// at its recorded time, though all that leads to the question comes earlier or later.
+// at its recorded time, though all that leads to the question comes earlier or later. Where the answer was there before
+// the wait began, the question is the last that the waiter did before the answer.
 #include "dag/build/builder.h"
 
 // Whether a thread outside pools slept for most of the edge to a vertex, which begins there, or in a body of its own.
@@ -17,6 +18,15 @@ static bool slept_outside(const struct dag *dag, uint32_t vertex) {
     return 2 * awake_ns < edge_ns;
 }
 
+// The last vertex on the waiter's thread before the answer; DAG_NONE: there is none.
+static uint32_t question_before(const struct dag *dag, uint32_t begin, uint32_t result) {
+    const int64_t *time_ns = dag->vertices.time_ns;
+    const uint32_t first = dag->threads[dag_thread_of(dag, begin)].first;
+    uint32_t v = begin;
+    while (v > first && time_ns[v] >= time_ns[result]) v--;
+    return time_ns[v] < time_ns[result] && time_ns[v] > time_ns[result - 1] ? v : DAG_NONE;
+}
+
 static void look_at_wait(struct dag *dag, uint32_t end) {
     struct dag_vertices *vertices = &dag->vertices;
     const uint32_t result = vertices->cause[end], task = vertices->task[end], begin = end - 1;
@@ -25,9 +35,9 @@ static void look_at_wait(struct dag *dag, uint32_t end) {
     const bool promised =
         dag->tasks[task].flags & TASK_NESTED && !(dag->tasks[task].flags & (TASK_PERMIT | TASK_SIGNAL));
     if (!promised || vertices->task[begin] != task || !slept_outside(dag, result)) return;
-    const int64_t *time_ns = vertices->time_ns;
-    if (time_ns[begin] <= time_ns[result - 1] || time_ns[begin] >= time_ns[result]) return;
-    vertices->cause[result] = begin;
+    const uint32_t question = question_before(dag, begin, result);
+    if (question == DAG_NONE) return;
+    vertices->cause[result] = question;
     vertices->rule[result] = RULE_WAKE;
 }
 

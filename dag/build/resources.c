@@ -505,8 +505,8 @@ static bool may_have_kept(const struct replay *replay, uint32_t holder, int64_t 
     return !same || time_ns[dag->asks[again].asked] >= until_ns;
 }
 
-// Of a lock that is kept for long hardly anyone comes to wait in its last moments: where the wait is less than a thousandth
-// of what the lock would have been kept, something else had it, whose acquisition the trace does not tell.
+// Of a lock that is kept for long hardly anyone comes to wait in its last moments: where the wait is less than a
+// thousandth of what the lock would have been kept, something else had it, whose acquisition the trace does not tell.
 #define LAST_MOMENTS 1000
 
 static bool comes_in_last_moments(const struct dag *dag, const struct dag_ask *holder, const struct dag_ask *ask) {

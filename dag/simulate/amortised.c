@@ -121,17 +121,17 @@ double amortised_part(const struct simulation *sim, uint32_t v) {
     }
 }
 
-// Upkeep computes, as far as the edge does.
-static struct amortised upkeep_saved(const struct simulation *sim, uint32_t v) {
+// What is saved computes, as far as the edge does.
+static struct amortised saving_of(const struct simulation *sim, uint32_t v) {
     const int64_t *queued_ns = sim->dag->vertices.queued_ns;
-    const int64_t upkeep_ns = v < STEP_LEAST ? sim->upkeep_ns[v] : 0,
-                  computed = min_ns(upkeep_ns, computed_ns(sim->dag, v));
-    return (struct amortised){computed, queued_ns ? min_ns(upkeep_ns - computed, queued_ns[v]) : 0};
+    const int64_t saved_ns = v < STEP_LEAST ? sim->saved_ns[v] : 0,
+                  computed = min_ns(saved_ns, computed_ns(sim->dag, v));
+    return (struct amortised){computed, queued_ns ? min_ns(saved_ns - computed, queued_ns[v]) : 0};
 }
 
 struct amortised amortised_saving(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
-    if (sim->upkeep_gone && v < STEP_LEAST && sim->upkeep_ns[v]) return upkeep_saved(sim, v);
+    if (sim->saves && v < STEP_LEAST && sim->saved_ns[v]) return saving_of(sim, v);
     double part = amortised_part(sim, v);
     if (part == 0) return (struct amortised){0, 0};
     int64_t queued_ns = vertices->queued_ns ? vertices->queued_ns[v] : 0;

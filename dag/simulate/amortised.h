@@ -14,7 +14,7 @@ void amortised_begin_run(struct simulation *sim);                // groups and p
 double amortised_part(const struct simulation *sim, uint32_t v); // of what the edge to a vertex computed and queued
 struct amortised amortised_saving(const struct simulation *sim, uint32_t v);
 static inline struct amortised amortised_of_edge(const struct simulation *sim, uint32_t v) {
-    bool saves = sim->upkeep_gone || (sim->edit->merged_count && corrects(sim, CORRECTION_AMORTISED));
+    bool saves = sim->saves || (sim->edit->merged_count && corrects(sim, CORRECTION_AMORTISED));
     return saves ? amortised_saving(sim, v) : (struct amortised){0, 0};
 }
 

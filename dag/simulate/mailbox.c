@@ -80,7 +80,7 @@ bool mailboxes_new(struct simulation *sim) {
 }
 
 void mailboxes_free(struct simulation *sim) {
-    free(sim->upkeep_ns);
+    free(sim->saved_ns);
     free(sim->drops);
     free(sim->mailboxes);
     free(sim->next_mail);
@@ -119,29 +119,29 @@ static void find_drops(struct simulation *sim) {
     }
 }
 
-// What of the edges was done to make and stop actors that are none in this run.
-static void find_upkeep(struct simulation *sim) {
+// What the edges need not do: make and stop actors that are none in this run.
+static void find_savings(struct simulation *sim) {
     const struct dag *dag = sim->dag;
     const size_t vertices = (size_t)dag->vertex_count + 1;
-    if (sim->upkeep_gone) memset(sim->upkeep_ns, 0, vertices * sizeof *sim->upkeep_ns);
-    sim->upkeep_gone = false;
-    if (sim->edit->actors_count == 0 || dag->upkeep_count == 0) return;
-    if (!sim->upkeep_ns) sim->upkeep_ns = calloc(vertices, sizeof *sim->upkeep_ns);
-    if (!sim->upkeep_ns) {
+    if (sim->saves) memset(sim->saved_ns, 0, vertices * sizeof *sim->saved_ns);
+    sim->saves = false;
+    if (sim->edit->actors_count == 0) return;
+    if (!sim->saved_ns) sim->saved_ns = calloc(vertices, sizeof *sim->saved_ns);
+    if (!sim->saved_ns) {
         sim->no_memory = true;
         return;
     }
     for (uint32_t i = 0; i < dag->upkeep_count; i++) {
         if (!sim->edit->actors[dag->upkeeps[i].actor].gone) continue;
-        sim->upkeep_ns[dag->upkeeps[i].vertex] += dag->upkeeps[i].ns;
-        sim->upkeep_gone = true;
+        sim->saved_ns[dag->upkeeps[i].vertex] += dag->upkeeps[i].ns;
+        sim->saves = true;
     }
 }
 
 void mailboxes_begin_run(struct simulation *sim) {
     if (!sim->mailboxes) return;
     find_drops(sim);
-    find_upkeep(sim);
+    find_savings(sim);
     const uint32_t actors = sim->dag->actor_count + 1;
     uint32_t count = actors;
     for (uint32_t a = 1; sim->edit->actors_count && a < actors; a++) {

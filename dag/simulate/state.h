@@ -210,9 +210,10 @@ struct simulation {
     int64_t *due_ns;   // a job each, where the trace tells of some
     uint32_t job_count, job_capacity;
     struct regroup regroup;
-    uint8_t *drops;     // a flag a task: it goes with an actor that is not made; of runs with edits of actors
-    bool upkeep_gone;   // some actors are not made
-    int64_t *upkeep_ns; // a vertex each, of the edge to it: what went for these; NULL before there are any
+    uint8_t *drops;    // a flag a task: it goes with an actor that is not made; of runs with edits of actors
+    bool saves;        // some edges take less
+    int64_t *saved_ns; // a vertex each, of the edge to it: so much less, as actors are not made; NULL before
+                       // there was any
 
     // Pools and resources.
     struct pool_state *pools; // by trace pool id; then the edit's own

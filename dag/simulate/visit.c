@@ -148,7 +148,7 @@ static void pass_vertex(struct simulation *sim, uint32_t index, uint32_t v, uint
 
 static bool is_plain(const struct simulation *sim, uint32_t v) {
     unsigned traits = sim->recorded.traits[v];
-    if (sim->upkeep_gone && sim->upkeep_ns[v]) return false;
+    if (sim->saves && sim->saved_ns[v]) return false;
     if (!sim->moves || !(traits & TRAIT_PLAIN)) return traits & TRAIT_PLAIN;
     if (!(traits & TRAIT_OF_TASK)) return amortised_part(sim, v) == 0;
     uint32_t task = sim->dag->vertices.task[v];
