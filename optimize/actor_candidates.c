@@ -215,7 +215,7 @@ static bool list_kind(const struct offering *offering, enum improvement_kind kin
     return done;
 }
 
-// ---- who talks to whom
+// ---- talk between types
 
 struct pair {
     uint32_t one, other; // nodes

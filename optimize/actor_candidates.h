@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Every improvement of actors that a trace offers. What the actors cost, and who talks to whom, only orders what is
+// Every improvement of actors that a trace offers. What the actors cost, and which talk to which, only orders what is
 // tried: whether it pays, the model says.
 #ifndef REHYPE_OPTIMIZE_ACTOR_CANDIDATES_H
 #define REHYPE_OPTIMIZE_ACTOR_CANDIDATES_H

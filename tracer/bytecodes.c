@@ -145,7 +145,7 @@ static bool remember_thread(struct native_thread *native) {
     return native->thread;
 }
 
-// Who carries no virtual threads is always the same Thread: to ask the JVM for it each time costs more than to read.
+// What carries no virtual threads is always the same Thread: to ask the JVM for it each time costs more than to read.
 void record_bytecodes_here(struct thread_state *state, uint64_t ticks) {
     struct native_thread *native = state->native;
     bool same = !state->is_virtual && !state->is_carrier && (native->thread || remember_thread(native));
