@@ -35,7 +35,7 @@ static const struct option_spec specs[] = {
      "of perfetto, chrome, speedscope and collapsed: times as recorded, with\n"
      "what the tracer itself cost left in; the other formats always have it"},
     {"--messages", 0, OPTION_FLAG, &options.messages, NULL,
-     "of graphml and dot: who sends whom what, which dot has anyway where\n"
+     "of graphml and dot: the messages between actor types, which dot has anyway where\n"
      "the trace has messages"},
     {"--sources", 0, OPTION_TEXT, &options.sources, "DIR",
      "of sarif: folder of the sources, from the root of the repository on\n"

@@ -5,42 +5,16 @@
 #include "dag/propagate/propagate.h"
 
 #include <igraph.h>
-#include <inttypes.h>
 #include <stdlib.h>
-
-static const char *const vertex_kind_names[] = {
-    [VERTEX_SPAWN_BEGIN] = "spawn_begin",
-    [VERTEX_SPAWN_END] = "spawn_end",
-    [VERTEX_START] = "start",
-    [VERTEX_END] = "end",
-    [VERTEX_RESULT] = "result",
-    [VERTEX_WAIT_BEGIN] = "wait_begin",
-    [VERTEX_WAIT_END] = "wait_end",
-    [VERTEX_IDLE] = "idle",
-    [VERTEX_BUSY] = "busy",
-    [VERTEX_RETIRE] = "retire",
-    [VERTEX_SHUTDOWN] = "shutdown",
-    [VERTEX_THREAD_START] = "thread_start",
-    [VERTEX_THREAD_END] = "thread_end",
-    [VERTEX_BARRIER] = "barrier",
-    [VERTEX_ACQUIRE] = "acquire",
-    [VERTEX_ACQUIRED] = "acquired",
-    [VERTEX_GIVEN_UP] = "given_up",
-    [VERTEX_HELD] = "held",
-    [VERTEX_RELEASED] = "released",
-};
 
 struct edge {
     uint32_t from, to;
-    bool of_thread;   // else it is a cause's
-    int64_t delay_ns; // recorded; of a cause 0, or what a thread's start took
 };
 
 // The edited graph, edge by edge.
 struct edges {
     struct edge *edges;
     size_t count, capacity;
-    uint32_t *thread_of; // a vertex each: thread that it happens on, DAG_NONE if the edit removed it
 };
 
 static bool igraph_failed(igraph_error_t code, struct error *error) {
@@ -69,21 +43,18 @@ static bool add_cause(const struct dag *dag, const struct dag_edit *edit, uint32
         constraint = dag_constraint_of_start(dag, edit, vertex, thread, removed);
         removed = constraint.cause == DAG_NONE;
     }
-    return removed || add_edge(edges, (struct edge){constraint.cause, vertex, false, constraint.delay_ns});
+    return removed || add_edge(edges, (struct edge){constraint.cause, vertex});
 }
 
 static bool collect_edges(const struct dag *dag, const struct dag_edit *edit, const int64_t *marks,
                           struct edges *edges) {
     struct dag_chain chain;
     dag_chain_init(&chain, dag, edit);
-    for (uint32_t v = 0; v < dag->vertex_count; v++) edges->thread_of[v] = DAG_NONE;
     for (uint32_t i = 0; i < dag->thread_count; i++) {
         uint32_t before = DAG_NONE;
         dag_chain_start(&chain, i);
         for (uint32_t v; (v = dag_chain_next(&chain)) != DAG_NONE; before = v) {
-            edges->thread_of[v] = i;
-            int64_t delay_ns = chain.lead_ns + dag->vertices.time_ns[v] - chain.since_ns;
-            if (before != DAG_NONE && !add_edge(edges, (struct edge){before, v, true, delay_ns})) return false;
+            if (before != DAG_NONE && !add_edge(edges, (struct edge){before, v})) return false;
             if (!chain.entered && !add_cause(dag, edit, i, v, marks, edges)) return false;
         }
     }
@@ -91,9 +62,9 @@ static bool collect_edges(const struct dag *dag, const struct dag_edit *edit, co
 }
 
 static bool edges_init(struct edges *edges, const struct dag *dag, const struct dag_edit *edit, struct error *error) {
-    *edges = (struct edges){.thread_of = malloc(((size_t)dag->vertex_count + 1) * sizeof *edges->thread_of)};
+    *edges = (struct edges){0};
     int64_t *marks = malloc(((size_t)dag->vertex_count + 1) * sizeof *marks);
-    bool ok = edges->thread_of && marks;
+    bool ok = marks;
     if (ok) {
         dag_mark_absent(dag, edit, marks);
         ok = collect_edges(dag, edit, marks, edges);
@@ -104,7 +75,6 @@ static bool edges_init(struct edges *edges, const struct dag *dag, const struct 
 
 static void edges_destroy(struct edges *edges) {
     free(edges->edges);
-    free(edges->thread_of);
 }
 
 static bool make_graph(igraph_t *graph, const struct edge *edges, size_t count, uint32_t vertices, bool directed,
@@ -178,45 +148,4 @@ bool graph_group_pairs(uint32_t vertices, const uint32_t (*pairs)[2], size_t pai
     ok = find_components(&graph, component, component_count, error);
     igraph_destroy(&graph);
     return ok;
-}
-
-static void write_keys(FILE *file) {
-    static const char *const keys[][3] = {{"kind", "node", "string"},      {"time_ns", "node", "long"},
-                                          {"thread", "node", "int"},       {"task", "node", "long"},
-                                          {"edge_kind", "edge", "string"}, {"delay_ns", "edge", "long"}};
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",
-          file);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        fprintf(file, "<key id=\"%s\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>\n", keys[i][0], keys[i][1],
-                keys[i][0], keys[i][2]);
-    }
-    fputs("<graph id=\"trace-dag\" edgedefault=\"directed\">\n", file);
-}
-
-static void write_node(const struct dag *dag, uint32_t vertex, uint32_t thread, FILE *file) {
-    uint32_t stream = dag->threads[thread].stream, task = dag_task_of(&dag->vertices, vertex);
-    fprintf(file, "<node id=\"v%u\"><data key=\"kind\">%s</data><data key=\"time_ns\">%" PRId64 "</data>", vertex,
-            vertex_kind_names[dag->vertices.kind[vertex]], dag->vertices.time_ns[vertex]);
-    if (stream != DAG_NONE) fprintf(file, "<data key=\"thread\">%u</data>", dag->trace->streams[stream].id);
-    if (task != DAG_NONE) fprintf(file, "<data key=\"task\">%" PRIu64 "</data>", dag->tasks[task].id);
-    fputs("</node>\n", file);
-}
-
-bool graph_write_graphml(const struct dag *dag, const struct dag_edit *edit, FILE *file, struct error *error) {
-    struct edges edges;
-    bool ok = edges_init(&edges, dag, edit, error);
-    if (ok) write_keys(file);
-    for (uint32_t v = 0; ok && v < dag->vertex_count; v++) {
-        if (edges.thread_of[v] != DAG_NONE) write_node(dag, v, edges.thread_of[v], file);
-    }
-    for (size_t i = 0; ok && i < edges.count; i++) {
-        const struct edge *edge = &edges.edges[i];
-        fprintf(file,
-                "<edge source=\"v%u\" target=\"v%u\"><data key=\"edge_kind\">%s</data>"
-                "<data key=\"delay_ns\">%" PRId64 "</data></edge>\n",
-                edge->from, edge->to, edge->of_thread ? "thread" : "cause", edge->delay_ns);
-    }
-    if (ok) fputs("</graph>\n</graphml>\n", file);
-    edges_destroy(&edges);
-    return ok && (!ferror(file) || error_set(error, STATUS_FAILED, "cannot write the graph"));
 }

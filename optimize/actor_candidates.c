@@ -173,13 +173,13 @@ static struct improvement of_actors(const struct offering *offering, enum improv
 static bool list_numbers(const struct offering *offering, struct improvement *improvement, uint64_t first,
                          uint64_t most) {
     bool done = true;
-    for (uint64_t number = first; done && number <= most; number *= 2) {
+    for (uint64_t number = first, next; done && number <= most; number = next) {
         if (improvement->kind == KIND_OWN_POOL)
             improvement->threads = (int32_t)number;
         else
             improvement->factor = (uint32_t)number;
         done = offering->list(offering->context, improvement);
-        if (number < most && number * 2 > most) number = (most + 1) / 2;
+        next = number < most && number * 2 > most ? most : number * 2;
     }
     return done;
 }

@@ -19,6 +19,7 @@
 //                and a half and twice of it, to the most workers that were busy at once, and to the number of cores;
 //                not to the size that it has (improvement_pool_size). What gains there is searched on
 //                (optimize/screen.c)
+//   of actors    as in actor_candidates.h
 // Tasks that dag_left_out names are left out; nothing where that leaves none. Nothing but the size of their pool where
 // tasks are periodic or delayed.
 // Of tasks that the JDK makes behind what a program calls there are none, of a stream's only their inlining.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Who spawns and awaits whom, for Graphviz: a node a spawn site (and main, and threads), with how many tasks it has and
-// how long they ran; an edge for what one's tasks spawned of the other, and one for what they waited for, with how
-// often and how long.
+// Which sites spawn and await which, for Graphviz: a node a spawn site (and main, and threads), with how many tasks it
+// has and how long they ran; an edge for what one's tasks spawned of the other, and one for what they waited for, with
+// how often and how long.
 #ifndef REHYPE_REPORT_SITE_GRAPH_H
 #define REHYPE_REPORT_SITE_GRAPH_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What of threads' time is upkeep: how long a library made or stopped an actor, and which messages it sent for that.
-// What is nested in another upkeep is that one's as well.
+// A nested upkeep is the outer one's as well.
 #include "dag/build/builder.h"
 #include "dag/ns.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Actors (A 7.1). No vertex of a handler changes, and no edge from a message's sending to its handling. What changes is
-// which mailbox a message lies in, and who empties that (dag/simulate/mailbox.h):
-//   join    messages of the one go to the other's mailbox. Its initialisation goes, and with it what the library did
-//   and
-//           sent to make and to stop it (dag/build/upkeep.c); unless it sent or made something as it began, which
-//           others may need: then all that stays, as something that the other does
+// which mailbox a message lies in, and which pool's workers empty that (dag/simulate/mailbox.h):
+//   join    messages of the one go to the other's mailbox. Its initialisation goes, and what the library did and sent
+//           to make and to stop it (dag/build/upkeep.c); unless it sent or made something as it began, which others
+//           may need: then all that stays, as something that the other does
 //   copy    messages go to so many mailboxes by turns, in the order in which they are sent; each copy is initialised as
 //           the original was, when that is made
 //   follow  a message is handled by the worker of the handler that sent it, right behind that, without a hand-over

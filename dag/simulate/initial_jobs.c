@@ -90,7 +90,7 @@ static void serve_queue(struct simulation *sim, uint32_t index) {
     }
 }
 
-// What nobody was seen to send comes where its worker woke up for it, or came to it.
+// A message whose sending was not seen comes where its worker woke up for it, or came to it.
 static void put_off(struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const uint32_t before = task->start > sim->dag->threads[task->thread].first ? task->start - 1 : task->start;

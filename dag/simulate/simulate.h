@@ -24,7 +24,8 @@
 //   Mailboxes. What an actor does is a job of its dispatcher's pool, one at a time (mailbox.h): what comes while the
 //     job before waits or runs lies in the actor's mailbox. It is NEXT if the worker goes on with it, by the mean
 //     pick-up of that kind where it was recorded otherwise. A worker goes on as often as was seen of the pool, or five
-//     times; then the next is offered like a spawn. The order within a mailbox is that of sending.
+//     times; then the next is offered like a spawn. The order within a mailbox is that of
+//     sending, the library's own messages first.
 //   Bodies. A process runs a task's vertices from `start` to `tail`, each after its predecessor p: T(v) = T(p) + t(v) -
 //     t(p). Bodies of other tasks that were recorded within (helping, caller-runs) are passed over, with the time that
 //     they took, and are dispatched like all others.

@@ -215,8 +215,8 @@ void pool_end(struct simulation *sim, uint32_t index) {
     }
 }
 
-// Whether it comes of the worker's end, as who leaves may have to wait for the pool's lock; or, where it is the last of
-// its pool, brings about what the pool's end does.
+// Whether it comes of the worker's end: a worker that leaves may have to wait for the pool's lock; the last of its pool
+// may bring about what the pool's end does.
 static bool is_death(enum vertex_kind kind) {
     return vertex_is_of_resource(kind) || kind == VERTEX_THREAD_END || kind == VERTEX_RESULT;
 }

@@ -995,16 +995,6 @@ static void test_graph(void **state) {
     build(&f);
     must(graph_components(f.fixture.dag, &count, &error), &error);
     assert_int_equal(count, 2);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    assert_non_null(file);
-    must(graph_write_graphml(f.fixture.dag, &f.fixture.edit, file, &error), &error);
-    fclose(file);
-    assert_non_null(strstr(text, "<data key=\"kind\">spawn_begin</data><data key=\"time_ns\">100</data>"));
-    assert_non_null(
-        strstr(text, "<data key=\"edge_kind\">cause</data><data key=\"delay_ns\">140</data>")); // 110 -> 250
-    free(text);
     const uint32_t pairs[][2] = {{0, 1}, {1, 3}, {4, 5}};
     uint32_t component[6];
     must(graph_group_pairs(6, pairs, 3, component, &count, &error), &error);
