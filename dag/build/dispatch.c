@@ -30,6 +30,15 @@ int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task) {
     return free_ns > there_ns ? free_ns : there_ns;
 }
 
+// The body that starts at a vertex if it lies in its own spawn's bracket and that begins behind `since`: it goes with
+// what spawned it. Else DAG_NONE.
+static uint32_t spawned_in_place(const struct dag *dag, uint32_t vertex, uint32_t since) {
+    const uint32_t index = dag->vertices.task[vertex];
+    if (dag->vertices.kind[vertex] != VERTEX_START || index == DAG_NONE) return DAG_NONE;
+    const struct dag_task *task = &dag->tasks[index];
+    return move_is_in_place(task) && task->spawn_begin > since ? index : DAG_NONE;
+}
+
 // What a worker goes through between the end of one task and the next one's pick-up that is not for the former.
 static bool ends_tail(const struct dag *dag, uint32_t vertex) {
     switch (dag->vertices.kind[vertex]) {
@@ -55,7 +64,11 @@ static uint32_t find_tail(const struct dag *dag, uint32_t index) {
             tail < last && dag->vertices.kind[tail + 1] == VERTEX_RESULT && dag->vertices.task[tail + 1] == index;
         return tail + result;
     }
-    while (tail < last && !ends_tail(dag, tail + 1)) tail++;
+    while (tail < last) {
+        const uint32_t in_place = spawned_in_place(dag, tail + 1, task->end);
+        if (in_place == DAG_NONE && ends_tail(dag, tail + 1)) break;
+        tail = in_place == DAG_NONE ? tail + 1 : dag->tasks[in_place].end;
+    }
     return tail;
 }
 

@@ -176,8 +176,8 @@ static uint32_t copy_for(struct simulation *sim, uint32_t job, struct mailbox *b
 // The mailbox that a job comes to; 0: it is of no actor.
 static uint32_t mailbox_for(struct simulation *sim, uint32_t job) {
     const uint32_t actor = sim->dag->actor_of[job_task(sim, job)];
-    const struct actor_edit *edit = &sim->edit->actors[actor];
     if (!actor) return 0;
+    const struct actor_edit *edit = &sim->edit->actors[actor];
     if (edit->joins) return edit->joins;
     if (!edit->copies) return actor;
     const uint32_t copy = copy_for(sim, job, &sim->mailboxes[actor], edit->copies);
