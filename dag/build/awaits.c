@@ -106,8 +106,10 @@ bool find_taken_awaits(struct builder *builder) {
     struct pairs pairs = {0};
     if (dag->await_count == 0) return true;
     bool ok = each_wait(builder, &pairs, false, list_pair);
-    if (ok && pairs.count) keep_longest(&pairs);
-    ok = ok && each_wait(builder, &pairs, true, add_taken);
+    if (ok && pairs.count) {
+        keep_longest(&pairs);
+        ok = each_wait(builder, &pairs, true, add_taken);
+    }
     if (ok) qsort(dag->awaits, dag->await_count, sizeof *dag->awaits, by_end);
     free(pairs.items);
     return ok;
