@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // rehype metrics: the figures of one run, where its threads wait, and what its actors do.
-#include "cli/analysis.h"
 #include "cli/commands.h"
+#include "cli/findings.h"
 #include "cli/metrics_several.h"
 #include "cli/terminal.h"
-#include "metrics/actor_findings.h"
 #include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
-#include "report/actors_json.h"
 #include "report/actors_text.h"
 #include "report/calling_text.h"
 #include "report/csv.h"
@@ -49,51 +47,6 @@ static const struct option_spec specs[] = {
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
     {0},
 };
-
-struct findings {
-    struct metrics metrics;
-    struct wait_findings waits;
-    struct resource_use *resources;
-    size_t resource_count;
-    struct lateness *lateness; // NULL: the trace tells none
-    size_t lateness_count;
-    struct grain_group *grain; // sites
-    size_t grain_count;
-    struct bytecodes bytecodes;
-    struct calling_contexts callings;
-    struct actor_findings actors;
-};
-
-// What the tracer itself cost: what of the threads' time was taken out, and how long the run was with it.
-static cJSON *tracer_cost_json(const struct dag_tracer_cost *tracer) {
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddBoolToObject(object, "taken_out", tracer->recorded_ns != NULL);
-    cJSON_AddItemToObject(object, "ns", tracer->recorded_ns ? json_integer(tracer->taken_ns) : cJSON_CreateNull());
-    cJSON_AddItemToObject(object, "recorded_wall_ns",
-                          tracer->recorded_ns ? json_integer(tracer->recorded_wall_ns) : cJSON_CreateNull());
-    return object;
-}
-
-static bool write_json(const struct analysis *analysis, const char *path, const struct findings *findings,
-                       struct error *error) {
-    cJSON *document = cJSON_CreateObject();
-    cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
-    cJSON_AddItemToObject(document, "trace", json_text(path));
-    json_add_metrics(document, &findings->metrics);
-    json_add_actors(document, &findings->actors);
-    const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
-    if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
-    cJSON_AddItemToObject(document, "lateness_ns",
-                          json_lateness(analysis->dag, findings->lateness, findings->lateness_count));
-    cJSON_AddItemToObject(document, "resources",
-                          json_resources(analysis->dag, findings->resources, findings->resource_count));
-    cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));
-    cJSON_AddItemToObject(document, "bytecodes", json_bytecodes(analysis->dag, &findings->bytecodes));
-    cJSON_AddItemToObject(document, "calling_contexts", json_calling_contexts(analysis->dag, &findings->callings));
-    cJSON_AddItemToObject(document, "waits", json_waits(findings->waits.sites, findings->waits.site_count));
-    cJSON_AddItemToObject(document, "blockers", json_blockers(findings->waits.blockers, findings->waits.blocker_count));
-    return json_write(document, stdout, error);
-}
 
 static bool write_csv(const char *path, const struct findings *findings) {
     cJSON *metrics = json_metrics(&findings->metrics);
@@ -177,7 +130,7 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
 
 static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
                            struct error *error) {
-    if (options.json) return write_json(analysis, path, findings, error);
+    if (options.json) return json_write(findings_json(analysis, path, findings), stdout, error);
     if (options.csv) return write_csv(path, findings);
     return write_text(analysis, findings, error);
 }
@@ -201,20 +154,13 @@ static int run_one(const char *path, const struct actor_questions *questions, st
     struct arena arena = ARENA_INIT;
     if (!analysis_open(&analysis, path, options.window, options.keep_tracer_cost, error)) return (int)error->status;
     if (analysis_choose_requests(&analysis, options.request, error) &&
-        analysis_measure(&analysis, &findings.metrics, error) &&
-        metrics_waits(analysis.dag, &analysis.window, &arena, &findings.waits, error) &&
-        estimator_resources(&analysis.estimator, true, &arena, &findings.resources, &findings.resource_count, error) &&
-        estimator_lateness(&analysis.estimator, true, &arena, &findings.lateness, &findings.lateness_count, error) &&
-        grain_find(analysis.dag, &arena, &findings.grain, &findings.grain_count, error) &&
-        bytecodes_find(analysis.dag, &analysis.window, &arena, &findings.bytecodes, error) &&
-        calling_contexts_find(analysis.dag, &arena, &findings.callings, error) &&
-        actor_findings_make(analysis.dag, &analysis.window, questions, &arena, &findings.actors, error) &&
+        findings_make(&analysis, questions, &arena, &findings, error) &&
         warn_of_halted_pools(&analysis.warnings, analysis.dag, error) &&
         warn_of_resources(&analysis.warnings, analysis.dag, error)) {
         analysis_warn(&analysis);
         write_findings(&analysis, path, &findings, error);
     }
-    actor_findings_destroy(&findings.actors);
+    findings_destroy(&findings);
     arena_destroy(&arena);
     analysis_close(&analysis);
     return (int)error->status;

@@ -4,6 +4,7 @@
 #include "dag/edit/body.h"
 #include "dag/edit/edit.h"
 #include "dag/simulate/costs.h"
+#include "metrics/statistics.h"
 #include "metrics/work.h"
 
 #include <math.h>
@@ -383,6 +384,34 @@ bool grain_follows_cores(const struct dag *dag, bool *follows, struct error *err
         struct batches batches = batches_of(&search, tasks, count);
         follows[s] = follow_cores(&batches, count);
     }
+    end(&search);
+    return done;
+}
+
+static bool measure_sizes(struct search *search, uint32_t site, struct task_sizes *sizes) {
+    const struct dag *dag = search->dag;
+    const uint32_t *tasks = &search->by_site[search->sites[site].first];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < search->sites[site].count; i++) {
+        const struct dag_task *task = &dag->tasks[tasks[i]];
+        if (task->start != DAG_NONE && task->end != DAG_NONE) search->grain_ns[count++] = grain_of(dag, task);
+    }
+    *sizes = (struct task_sizes){.site = site, .task_count = count};
+    if (count == 0) return false;
+    statistics_sort(search->grain_ns, count);
+    for (int i = 0; i < SIZE_POINTS; i++)
+        sizes->sorted_ns[i] = statistics_quantile(search->grain_ns, count, (double)i / (SIZE_POINTS - 1));
+    return true;
+}
+
+bool grain_sizes(const struct dag *dag, struct arena *arena, struct task_sizes **sizes, size_t *count,
+                 struct error *error) {
+    struct search search;
+    *count = 0;
+    *sizes = ARENA_NEW(arena, struct task_sizes, (size_t)dag->site_count + 1);
+    bool done = begin(&search, dag, error);
+    if (done && !*sizes) done = error_set(error, STATUS_FAILED, "no memory for the sizes of tasks");
+    for (uint32_t s = 0; done && s < dag->site_count; s++) *count += measure_sizes(&search, s, &(*sizes)[*count]);
     end(&search);
     return done;
 }

@@ -62,6 +62,19 @@ bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group *
 bool grain_survey(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,
                   struct error *error);
 
+// How large tasks are, by site: what each computes (where that was not measured: runs), at SIZE_POINTS even shares of
+// them from the least to the largest.
+enum { SIZE_POINTS = 41 };
+struct task_sizes {
+    uint32_t site; // index into dag->sites
+    uint32_t task_count;
+    double sorted_ns[SIZE_POINTS];
+};
+
+// Of every site that has a task with start and end. In the arena. Cost and errors: as of grain_find.
+bool grain_sizes(const struct dag *dag, struct arena *arena, struct task_sizes **sizes, size_t *count,
+                 struct error *error);
+
 // Of every site, be its grain as it may, whether its number of tasks follows the cores. follows: a flag a site.
 bool grain_follows_cores(const struct dag *dag, bool *follows, struct error *error);
 
