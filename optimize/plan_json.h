@@ -11,6 +11,9 @@
 
 cJSON *improvement_params_json(const struct improvement *improvement); // an object, empty for kinds without any
 
+// An item of a plan's "improvements".
+cJSON *improvement_plan_json(const struct improvement *improvement);
+
 // Of a combinator: [{"inputs": [spawn sites], "tasks": results awaited, "method": of CompletableFuture}].
 cJSON *improvement_stages_json(const struct improvement *improvement);
 

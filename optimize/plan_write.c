@@ -130,13 +130,18 @@ static bool has_params(const struct improvement *improvement) {
            (improvement->kind == KIND_HOIST_BRANCH && improvement->path != DAG_NONE);
 }
 
-static bool add_improvement(cJSON *list, const struct improvement *improvement) {
-    cJSON *object = cJSON_CreateObject();
-    return cJSON_AddItemToArray(list, object) &&
-           cJSON_AddStringToObject(object, "kind", improvement_kind_names[improvement->kind]) &&
+static bool fill_item(cJSON *object, const struct improvement *improvement) {
+    return cJSON_AddStringToObject(object, "kind", improvement_kind_names[improvement->kind]) &&
            add_place(object, improvement) &&
            (!has_params(improvement) || add_item(object, "params", improvement_params_json(improvement))) &&
            (improvement->kind != KIND_COMBINATOR || add_item(object, "stages", improvement_stages_json(improvement)));
+}
+
+cJSON *improvement_plan_json(const struct improvement *improvement) {
+    cJSON *object = cJSON_CreateObject();
+    if (object && fill_item(object, improvement)) return object;
+    cJSON_Delete(object);
+    return NULL;
 }
 
 static cJSON *plan_json(const char *trace_path, const struct plan *plan) {
@@ -144,7 +149,8 @@ static cJSON *plan_json(const char *trace_path, const struct plan *plan) {
     bool made = cJSON_AddStringToObject(json, "schema", PLAN_SCHEMA) &&
                 (!trace_path || cJSON_AddStringToObject(json, "trace", trace_path)) &&
                 (list = cJSON_AddArrayToObject(json, "improvements"));
-    for (size_t i = 0; made && i < plan->count; i++) made = add_improvement(list, &plan->improvements[i]);
+    for (size_t i = 0; made && i < plan->count; i++)
+        made = cJSON_AddItemToArray(list, improvement_plan_json(&plan->improvements[i]));
     if (made) return json;
     cJSON_Delete(json);
     return NULL;

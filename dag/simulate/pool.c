@@ -278,8 +278,8 @@ void pools_end_run(struct simulation *sim) {
         if (!pool_governs(sim, p)) continue;
         for (uint32_t i = sim->pools[p].idle_first; i != DAG_NONE; i = sim->processes[i].worker.next) {
             uint32_t model = sim->processes[i].worker.model, last = model == i ? last_vertex(sim->dag, i) : DAG_NONE;
-            bool idles = last != DAG_NONE && last > sim->dag->threads[i].first &&
-                         sim->dag->vertices.kind[last] == VERTEX_IDLE;
+            bool idles =
+                last != DAG_NONE && last > sim->dag->threads[i].first && sim->dag->vertices.kind[last] == VERTEX_IDLE;
             worker_pass_idle(sim, i, idles ? last : DAG_NONE, DAG_NONE, INT64_MAX);
         }
     }

@@ -197,6 +197,7 @@ static void replace_waiter(struct simulation *sim, uint32_t index, uint32_t awai
 
 // Whether the making of a worker lies in the task's recorded bracket.
 static bool made_worker(const struct dag *dag, const struct dag_task *task) {
+    if (task->spawn_begin == DAG_NONE || task->spawn_end == DAG_NONE) return false; // a message that comes unsent
     for (uint32_t v = task->spawn_begin + 1; v < task->spawn_end; v++) {
         if (dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN && dag->vertices.task[v] == DAG_NONE) return true;
     }

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// rehype report: one page that shows a run, what would pay, and estimates by itself.
+#include "cli/analysis.h"
+#include "cli/commands.h"
+#include "cli/findings.h"
+#include "cli/model.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "optimize/plan.h"
+#include "optimize/search.h"
+#include "optimize/warn_estimate.h"
+#include "optimize/warn_pools.h"
+#include "optimize/warn_resources.h"
+#include "report/json.h"
+#include "report/page/document.h"
+#include "report/page/packed.h"
+#include "report/page/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// What a page holds of a trace, packed; all of it is under 5 MB so.
+enum { MOST_PACKED = 3800000, SEED = 1, PLANS = 10, SLICES = 60 };
+
+static struct {
+    const char *output, *plan, *actual, *model, *window, *request;
+    bool full;
+} options = {.output = "report.html"};
+
+static const struct option_spec specs[] = {
+    {"--output", 'o', OPTION_TEXT, &options.output, "FILE", "where the page goes (report.html)"},
+    {"--apply", 0, OPTION_TEXT, &options.plan, "PLAN", "the plan that the page begins with (the best one)"},
+    {"--actual", 0, OPTION_TEXT, &options.actual, "TRACE",
+     "a recording of the changed program, shown over what was estimated"},
+    MODEL_OPTION(&options.model),
+    ANALYSIS_WINDOW_OPTION(&options.window),
+    ANALYSIS_REQUEST_OPTION(&options.request),
+    {"--full", 0, OPTION_FLAG, &options.full, NULL, "the whole trace in the page, however large that makes it"},
+    {0},
+};
+
+// One run of a page.
+struct told {
+    struct analysis analysis;
+    struct findings findings;
+};
+
+struct report {
+    struct told recorded, actual;
+    enum model_kind model;
+    struct search_result result;
+    struct plan plan; // that the page begins with
+    cJSON *document;
+    struct arena arena;
+};
+
+static bool tell(struct told *told, const char *path, struct report *report, cJSON **json, struct error *error) {
+    struct actor_questions questions = {0};
+    if (!analysis_open(&told->analysis, path, options.window, false, error)) return false;
+    const struct dag *dag = told->analysis.dag;
+    if (!actor_log_is_empty(dag->trace)) questions.slice_ms = (double)(dag->last_ns - dag->first_ns) / 1e6 / SLICES;
+    if (!analysis_choose_requests(&told->analysis, options.request, error) ||
+        !findings_make(&told->analysis, &questions, &report->arena, &told->findings, error))
+        return false;
+    *json = findings_json(&told->analysis, path, &told->findings);
+    return true;
+}
+
+// ---- what the page is told
+
+static bool tell_recorded(struct report *report, const char *path, struct error *error) {
+    cJSON *document = report->document, *machine = NULL, *metrics = NULL;
+    struct told *told = &report->recorded;
+    struct task_sizes *sizes;
+    size_t size_count;
+    if (!tell(told, path, report, &metrics, error)) return false;
+    cJSON_AddItemToObject(document, "metrics", metrics);
+    cJSON_AddItemToObject(document, "profile", page_profile_json(&told->analysis.estimator.work.series));
+    const struct dag *dag = told->analysis.dag;
+    if (!grain_sizes(dag, &report->arena, &sizes, &size_count, error) ||
+        !page_machine_json(dag, &told->analysis.window, &machine, error)) {
+        cJSON_Delete(machine);
+        return false;
+    }
+    cJSON_AddItemToObject(document, "machine", machine);
+    cJSON_AddItemToObject(
+        document, "sizes",
+        page_sizes_json(dag, sizes, size_count, told->findings.grain, told->findings.grain_count));
+    cJSON_AddItemToObject(document, "cores", json_integer(dag->trace->header.cores));
+    return true;
+}
+
+static bool search(struct report *report, struct error *error) {
+    struct estimator *const estimator = &report->recorded.analysis.estimator;
+    struct search_options search = {.model = report->model,
+                                    .top = PLANS,
+                                    .all_figures = true,
+                                    .seed = SEED,
+                                    .evaluations = SEARCH_EVALUATIONS,
+                                    .budget_ns = SEARCH_NS,
+                                    .progress = progress_plans};
+    progress_stage("searching");
+    bool ok = objective_parse("balanced", &report->arena, &search.objective, error) &&
+              search_run(&estimator, 1, &search, &report->arena, &report->result, error);
+    progress_end();
+    return ok;
+}
+
+static bool tell_suggestions(struct report *report, struct error *error) {
+    struct analysis *analysis = &report->recorded.analysis;
+    if (!model_parse(options.model, &report->model, error) ||
+        !model_choose(analysis, report->model, &report->model, error) || !search(report, error))
+        return false;
+    const struct model model = {.kind = report->model};
+    if (!warn_of_replay(&analysis->warnings, &report->result.null_replay_error, error) ||
+        !warn_of_model(&analysis->warnings, analysis->dag, &model, error) ||
+        !warn_of_pools(&analysis->warnings, analysis->dag, error) ||
+        !warn_of_resources(&analysis->warnings, analysis->dag, error))
+        return false;
+    cJSON_AddItemToObject(report->document, "model", json_text(model_names[report->model]));
+    cJSON_AddItemToObject(report->document, "model_number", json_integer(report->model));
+    cJSON_AddItemToObject(report->document, "suggestions", json_suggestions(&report->result, SEED));
+    cJSON_AddItemToObject(report->document, "switches", page_switches_json(&report->result));
+    return true;
+}
+
+// ---- the plan that the page begins with
+
+static bool best_plan(struct report *report, struct error *error) {
+    const struct search_result *result = &report->result;
+    if (result->plan_count == 0) return true;
+    const struct ranked_plan *best = &result->plans[0];
+    report->plan.improvements = ARENA_NEW(&report->arena, struct improvement, best->count);
+    if (!report->plan.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
+    for (uint32_t i = 0; i < best->count; i++)
+        report->plan.improvements[report->plan.count++] = *result->candidates[best->candidates[i]].named;
+    return true;
+}
+
+static bool choose_plan(struct report *report, struct error *error) {
+    if (!options.plan) return best_plan(report, error);
+    if (!plan_read(options.plan, report->recorded.analysis.dag, &report->arena, &report->plan, error)) return false;
+    for (size_t i = 0; i < report->plan.count; i++) {
+        char text[1024];
+        if (improvement_is_open(&report->plan.improvements[i]))
+            return error_set(error, STATUS_BAD_INPUT,
+                             "%s: %s is still to be chosen: `rehype estimate` chooses, and says what it chose", options.plan,
+                             improvement_text(&report->plan.improvements[i], text, sizeof text));
+    }
+    return true;
+}
+
+// The switch of that improvement, one of those that are told, or made anew.
+static int switch_of(struct report *report, const struct improvement *improvement) {
+    cJSON *switches = cJSON_GetObjectItem(report->document, "switches"), *item;
+    const uint64_t key = improvement_key(improvement, 0);
+    int number = 0;
+    cJSON_ArrayForEach(item, switches) {
+        const cJSON *id = cJSON_GetObjectItem(item, "improvement");
+        const size_t index = cJSON_IsNumber(id) || cJSON_IsRaw(id) ? (size_t)atoll(id->valuestring) - 1 : SIZE_MAX;
+        if (index < report->result.candidate_count &&
+            improvement_key(report->result.candidates[index].named, 0) == key)
+            return number;
+        number++;
+    }
+    cJSON_AddItemToArray(switches, page_switch_json(improvement, 0));
+    return number;
+}
+
+// Its figures, and how much they owe to the accident of the recording; of one that could not end, how.
+static bool tell_plan(struct report *report, struct error *error) {
+    struct estimator *estimator = &report->recorded.analysis.estimator;
+    cJSON *plan = cJSON_AddObjectToObject(report->document, "plan");
+    cJSON *switches = cJSON_AddArrayToObject(plan, "switches");
+    struct metrics estimated;
+    struct intervals intervals;
+    bool stuck = false;
+    estimator->model = (struct model){.kind = report->model};
+    dag_edit_clear(&estimator->edit, estimator->dag);
+    if (!plan_apply(&report->plan, report->model, &estimator->edit, error) || !estimator_run(estimator, &stuck, error))
+        return false;
+    for (size_t i = 0; i < report->plan.count; i++)
+        cJSON_AddItemToArray(switches, json_integer(switch_of(report, &report->plan.improvements[i])));
+    char chain[2048];
+    cJSON_AddItemToObject(plan, "stuck",
+                          stuck ? json_text(estimator_stuck_text(estimator, chain, sizeof chain)) : cJSON_CreateNull());
+    if (stuck) return true;
+    if (!estimator_measure(estimator, &report->result.base, true, &estimated, error)) return false;
+    cJSON_AddItemToObject(plan, "estimate", json_metrics(&estimated));
+    cJSON_AddItemToObject(plan, "profile", page_profile_json(&estimator->work.series));
+    progress_stage("estimating replicates");
+    if (!estimator_intervals(estimator, &estimated, &intervals, error)) return false;
+    cJSON_AddItemToObject(plan, "interval", json_intervals(&intervals));
+    return true;
+}
+
+static bool tell_actual(struct report *report, struct error *error) {
+    cJSON *metrics = NULL;
+    if (!options.actual) return true;
+    if (!tell(&report->actual, options.actual, report, &metrics, error)) return false;
+    cJSON *actual = cJSON_AddObjectToObject(report->document, "actual");
+    cJSON_AddItemToObject(actual, "metrics", metrics);
+    cJSON_AddItemToObject(actual, "profile", page_profile_json(&report->actual.analysis.estimator.work.series));
+    return true;
+}
+
+// ---- the trace
+
+static void *read_whole(const char *path, uint64_t size, struct error *error) {
+    FILE *file = fopen(path, "re");
+    void *bytes = file ? malloc(size) : NULL;
+    const bool whole = bytes && fread(bytes, 1, size, file) == size;
+    if (file) fclose(file);
+    if (whole) return bytes;
+    free(bytes);
+    error_set(error, STATUS_FAILED, "can't read %s again", path);
+    return NULL;
+}
+
+// The trace as the page carries it, for free(); NULL where it is too large, and the document says so.
+static bool pack_trace(struct report *report, char **packed, struct error *error) {
+    const struct trace *trace = report->recorded.analysis.trace;
+    cJSON *carried = cJSON_AddObjectToObject(report->document, "carried");
+    void *bytes = read_whole(trace->path, trace->bytes, error);
+    *packed = bytes ? packed_text(bytes, trace->bytes, error) : NULL;
+    free(bytes);
+    if (!*packed) return false;
+    const size_t length = strlen(*packed);
+    const bool fits = options.full || length <= MOST_PACKED;
+    cJSON_AddItemToObject(carried, "bytes", json_integer((int64_t)length));
+    cJSON_AddItemToObject(carried, "fits", cJSON_CreateBool(fits));
+    cJSON_AddItemToObject(carried, "quantum_ns", json_integer(1));
+    if (!fits) {
+        free(*packed);
+        *packed = NULL;
+    }
+    return true;
+}
+
+// ---- the command
+
+static void tell_rest(struct report *report, const char *path) {
+    const struct analysis *analysis = &report->recorded.analysis;
+    cJSON *document = report->document, *window = cJSON_AddObjectToObject(document, "window");
+    cJSON_AddItemToObject(document, "version", json_text(REHYPE_VERSION));
+    cJSON_AddItemToObject(document, "trace", json_text(path));
+    cJSON_AddItemToObject(document, "events", json_integer((int64_t)analysis->trace->event_count));
+    cJSON_AddItemToObject(document, "lost_events", json_integer((int64_t)analysis->trace->lost_events));
+    cJSON_AddBoolToObject(window, "whole", options.window == NULL);
+    cJSON_AddItemToObject(window, "from_ns", json_number((double)analysis->window.from_ns));
+    cJSON_AddItemToObject(window, "to_ns", json_number((double)analysis->window.to_ns));
+    cJSON_AddItemToObject(document, "warnings", json_texts(analysis->warnings.texts, analysis->warnings.count));
+}
+
+static bool write_page(const struct page *page, struct error *error) {
+    const int descriptor = open(options.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    if (!file) return error_set(error, STATUS_FAILED, "can't write %s: %s", options.output, strerror(errno));
+    bool ok = page_write(page, file, error);
+    const bool bad = ferror(file);
+    if ((fclose(file) != 0 || bad) && ok)
+        ok = error_set(error, STATUS_FAILED, "can't write %s: %s", options.output, strerror(errno));
+    return ok;
+}
+
+static const char *name_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool make(struct report *report, const char *path, struct error *error) {
+    char *packed = NULL, *text = NULL;
+    report->document = cJSON_CreateObject();
+    cJSON_AddItemToObject(report->document, "schema", json_text("rehype.report/1"));
+    bool ok = tell_recorded(report, path, error) && tell_suggestions(report, error) && choose_plan(report, error) &&
+              tell_plan(report, error) && tell_actual(report, error) && pack_trace(report, &packed, error);
+    if (ok) tell_rest(report, path);
+    progress_stage("writing the page");
+    text = ok ? cJSON_PrintUnformatted(report->document) : NULL;
+    if (ok && !text) ok = error_set(error, STATUS_FAILED, "no memory for the page");
+    ok = ok && write_page(&(struct page){name_of(path), text, packed}, error);
+    cJSON_free(text);
+    free(packed);
+    progress_end();
+    if (ok) analysis_warn(&report->recorded.analysis);
+    if (ok) printf("The page is in %s; any browser opens it, without a network.\n", options.output);
+    return ok;
+}
+
+static void close_told(struct told *told) {
+    findings_destroy(&told->findings);
+    analysis_close(&told->analysis);
+}
+
+static int run(const struct operands *operands, struct error *error) {
+    struct report report = {0};
+    if (!page_is_built())
+        error_set(error, STATUS_FAILED,
+                  "this rehype was built without npm, and has no page: install npm and build it again");
+    else if (output_check(options.output, "page", error))
+        make(&report, operands->items[0], error);
+    cJSON_Delete(report.document);
+    close_told(&report.actual);
+    close_told(&report.recorded);
+    arena_destroy(&report.arena);
+    return (int)error->status;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .summary = "one page that shows the run and estimates changes by itself",
+    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M] [--window FROM..TO] [--request SITE]\n"
+             "              [--full]",
+    .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency before and\n"
+             "after, threads and tasks over time, waits and what would remove them, sizes of tasks, the machine,\n"
+             "resources, actors. Its switches estimate any combination of changes in the page, by the same code as\n"
+             "'rehype estimate'. With --actual the changed program's run lies over what was estimated of it.",
+    .example = "  rehype report trace.msgpack -o report.html",
+    .options = specs,
+    .operands_least = 1,
+    .operands_most = 1,
+    .run = run,
+};

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+import { render } from 'preact';
+import { signal } from '@preact/signals';
+import { report } from './data';
+import { About, Actors, Concurrency, FigureTable, Front, Headline, Machine, Outcome, Sizes, Switches, Timeline, Waits, Warnings } from './panels';
+import { begin } from './state';
+
+const theme = signal(localStorageTheme());
+
+// Pages that are opened from a file may have no storage.
+function localStorageTheme(): string {
+    try {
+        return localStorage.getItem('rehype-theme') ?? '';
+    } catch {
+        return '';
+    }
+}
+
+function turnTheme() {
+    const dark = theme.value ? theme.value === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+    theme.value = dark ? 'light' : 'dark';
+    document.documentElement.dataset.theme = theme.value;
+    try {
+        localStorage.setItem('rehype-theme', theme.value);
+    } catch {
+        // then this page alone has it
+    }
+    document.dispatchEvent(new Event('theme'));
+}
+
+const parts: [string, string][] = [
+    ['answer', 'Answer'],
+    ['changes', 'Changes'],
+    ['concurrency', 'Concurrency'],
+    ['timeline', 'Timeline'],
+    ['front', 'What can be had'],
+    ['waits', 'Waits'],
+    ['sizes', 'Task sizes'],
+    ['machine', 'Machine'],
+    ['warnings', 'Warnings'],
+];
+
+function Page() {
+    return (
+        <>
+            <a class="skip" href="#answer">To the answer</a>
+            <header>
+                <h1>{report.trace.split('/').pop()}</h1>
+                <nav aria-label="parts of the page">
+                    {parts.map(([id, name]) => (
+                        <button type="button" onClick={() => document.getElementById(id)?.scrollIntoView()}>
+                            {name}
+                        </button>
+                    ))}
+                    <button type="button" onClick={turnTheme}>Light or dark</button>
+                </nav>
+            </header>
+            <main>
+                <Headline />
+                <section id="figures">
+                    <h2>Before and after</h2>
+                    <Outcome />
+                    <FigureTable />
+                </section>
+                <Concurrency />
+                <Switches />
+                <Timeline />
+                <Front />
+                <Waits />
+                <Actors />
+                <Sizes />
+                <Machine />
+                <Warnings />
+            </main>
+            <About />
+        </>
+    );
+}
+
+if (theme.value) document.documentElement.dataset.theme = theme.value;
+const page = document.getElementById('page')!;
+page.textContent = '';
+render(<Page />, page);
+void begin();
