@@ -25,16 +25,24 @@ void event_coder_destroy(struct event_coder *coder) {
 }
 
 void event_coder_begin_thread(struct event_coder *coder) {
-    coder->quanta = coder->next_ns = coder->cpu_lead = coder->cpu = 0;
+    coder->quanta = coder->next_ns = coder->cost_ps = coder->cpu_lead = coder->cpu = 0;
     column_model_begin_thread(&coder->model);
 }
 
+// An event lies in its quantum; of several there each as far behind the one before as recording them took, as far as
+// there is room. Else what recording took could not be taken out of the thread's time again: it is no more than what
+// passed between two events.
 static void code_time(struct event_coder *coder, struct event *event) {
     const uint64_t quanta = event->time / coder->quantum_ns - coder->quanta;
     coder->quanta += column_value(&coder->store, column_of(event->kind, 0), quanta);
-    event->time = coder->quanta * coder->quantum_ns;
+    const uint64_t from = coder->quanta * coder->quantum_ns, last = from + coder->quantum_ns - 1;
+    if (coder->next_ns > 0) coder->cost_ps += coder->costs[event->kind].before_ps;
+    event->time = coder->next_ns + (coder->cost_ps > 1000 ? coder->cost_ps / 1000 - 1 : 0);
+    if (event->time > last) event->time = last;
     if (event->time < coder->next_ns) event->time = coder->next_ns;
+    if (event->time < from) event->time = from;
     coder->next_ns = event->time + 1;
+    coder->cost_ps = coder->costs[event->kind].after_ps;
 }
 
 // ---- computing: 0 keeps its distance to the time, 1 is not measured, and 2 and more are another distance
@@ -115,8 +123,10 @@ void event_code(struct event_coder *coder, struct event *event) {
 
 void event_code_left_out(struct event_coder *coder, uint64_t left_out[FUNCTION_KINDS]) {
     for (unsigned kind = 0; kind < FUNCTION_KINDS; kind++) {
+        const struct event_cost *cost = &coder->costs[EVENT_ENTER + kind];
         left_out[kind] = column_value(&coder->store, COLUMN_LEFT_OUT + kind, left_out[kind]);
         coder->next_ns += left_out[kind];
+        coder->cost_ps += left_out[kind] * (cost->before_ps + cost->after_ps);
     }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Events to columns and back: of each its kind, its time since the thread's event before in quanta, what the thread
 // computed, and its operands as far as they were not guessed (column_model.h). One walk does both, so that what comes
-// back is what went in. Times are rounded down to quanta, on one grid for all threads, and of events in one quantum
-// each comes 1 ns behind the one before: no later than it was, earlier by less than a quantum.
+// back is what went in. A time comes back in the quantum in which it was, on one grid for all threads.
 #ifndef REHYPE_REPORT_PAGE_COLUMN_EVENTS_H
 #define REHYPE_REPORT_PAGE_COLUMN_EVENTS_H
 
@@ -15,11 +14,13 @@ struct event_coder {
     struct column_store store;
     struct column_model model;
     uint64_t quantum_ns;
-    bool cpu_is_ns;  // what events count as computing goes with their times
-    bool leaves_out; // function events are left out, some of them
+    bool cpu_is_ns;                 // what events count as computing goes with their times
+    const struct event_cost *costs; // what recording took, by kind
+    bool leaves_out;                // function events are left out, some of them
     // Of the thread in hand
     uint64_t quanta;   // the time of the event before
     uint64_t next_ns;  // the earliest that the next event may have
+    uint64_t cost_ps;  // what recording took since the event before
     uint64_t cpu_lead; // of time, or 0, before what was computed, at the last event that told that
     uint64_t cpu;
 };

@@ -219,6 +219,7 @@ bool columns_pack(const struct trace *trace, const struct columns_options *optio
     bool ok = packing.coder && packing.named && event_coder_init(packing.coder, true);
     if (ok) {
         packing.coder->quantum_ns = options->quantum_ns;
+        packing.coder->costs = trace->costs;
         packing.coder->cpu_is_ns = cpu_is_ns(trace);
         packing.coder->leaves_out = !options->functions && has_functions(trace);
         ok = pack(&packing, packed);
@@ -333,6 +334,7 @@ static bool unpack_columns(struct unpacking *unpacking, const struct preamble *p
                            const uint8_t *end, struct trace_memory *file) {
     struct event_coder *coder = unpacking->coder;
     coder->quantum_ns = preamble->quantum_ns;
+    coder->costs = unpacking->tables->costs;
     coder->cpu_is_ns = cpu_is_ns(unpacking->tables);
     coder->leaves_out = preamble->flags & FLAG_LEFT_OUT;
     unpacking->left = preamble->events;

@@ -18,8 +18,11 @@
 #include "tracefile/reader.h"
 
 struct columns_options {
-    // 1: all times as they are. Else times are rounded down to multiples of it, and what was computed to the nearest;
-    // events of a thread keep their order, and no event comes later than it did, or earlier by a quantum or more.
+    // 1: all times as they are. Else an event comes back in the quantum in which it was, or, where many were, some ns
+    // behind it, and what was computed by then is off by little more. Events of a thread keep their order; of several
+    // in a quantum each comes as far behind the one before as recording them took, so that as much can be taken out of
+    // a rounded run as out of the run (dag/build/perturbation.h): its wall then differs by a few thousandths at a
+    // quantum of 1 us.
     uint64_t quantum_ns;
     // Whether function events are kept. Else those stay whose function was active at a spawn, since they are a spawn's
     // context; the others come back as as many events of one method of no name, where they were among the events

@@ -133,7 +133,8 @@ static bool is_cpu(const struct event *event, unsigned operand) {
 // it goes with times that are.
 static void assert_near(const struct event *event, const struct event *back, uint64_t quantum_ns) {
     assert_int_equal(event->kind, back->kind);
-    assert_true(back->time <= event->time && event->time - back->time < quantum_ns);
+    const uint64_t from = event->time / quantum_ns * quantum_ns, behind = quantum_ns > 1 ? 64 : 0;
+    assert_true(back->time >= from && back->time < from + quantum_ns + behind);
     for (unsigned o = 0; o < EVENT_OPERANDS; o++) {
         const int64_t off = (int64_t)(event->operand[o] - back->operand[o]);
         if (is_cpu(event, o) && quantum_ns > 1)
