@@ -41,6 +41,7 @@ static const struct option_spec specs[] = {
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
     {"--config", 0, OPTION_TEXT, &options.config, "FILE", "more options; see rehype-record(1)"},
     ROTATION_SPECS(options.rotation),
+    TERMINAL_WIDE_OPTION,
     {0},
 };
 
@@ -345,7 +346,7 @@ static bool attach(struct attachment *attachment, double seconds, struct error *
             seconds > 0 ? "Ctrl-C ends it early" : "Ctrl-C ends it");
     record(attachment, seconds);
     if (!end(attachment, error) || !fetch_trace(attachment, error)) return false;
-    recorded_summarise(attachment->output, start, stderr, terminal_utf8());
+    recorded_summarise(attachment->output, start, stderr, terminal_look(stderr));
     return true;
 }
 
@@ -373,7 +374,7 @@ const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
     .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
-             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER]",
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"
         "the JVM ends. Every class is then as it was, and the JVM can be attached to again. Run it as the JVM's user "

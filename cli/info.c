@@ -13,6 +13,7 @@
 static struct { bool json; } options;
 
 static const struct option_spec specs[] = {
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.info/1)"},
     {0},
 };
@@ -278,25 +279,24 @@ static bool write_facts(const struct trace *trace, struct error *error) {
                  text_duration(tracer_cost_ns(trace)).s);
         add_fact(&table, "tracer's own cost", cost);
     }
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
 }
 
-static void write_verdict(const struct inspection *found) {
+static void write_verdict(const struct inspection *found, unsigned look) {
     const struct trace *trace = found->trace;
-    printf("%s: ", trace->path);
+    const enum look_tone tone = found->damaged ? TONE_BAD : trace->whole ? TONE_GOOD : TONE_WARNING;
+    printf("%s: %s", trace->path, look_begin(look, tone));
     if (found->damaged)
         fputs("DAMAGED", stdout);
-    else if (trace->whole)
-        fputs("whole", stdout);
     else
-        fputs("CUT SHORT (its writer was killed; what follows is up to its last whole block)", stdout);
-    printf(", %s, %s events of %s threads\n", text_bytes(trace->bytes).s, text_count(trace->event_count).s,
-           text_count(trace->stream_count).s);
-    for (size_t i = 0; i < found->damage_count; i++) {
-        printf("  byte %s: %s\n", text_count(found->damage[i].offset).s, found->damage[i].what);
-    }
+        fputs(trace->whole ? "whole" : "CUT SHORT", stdout);
+    printf("%s, %s, %s events of %s threads\n", look_end(look, tone), text_bytes(trace->bytes).s,
+           text_count(trace->event_count).s, text_count(trace->stream_count).s);
+    if (!found->damaged && !trace->whole) puts("  its writer was killed; what follows is up to its last whole block");
+    for (size_t i = 0; i < found->damage_count; i++)
+        look_printf(stdout, look, 4, "  byte %s: %s", text_count(found->damage[i].offset).s, found->damage[i].what);
 }
 
 static bool write_pools(const struct trace *trace, struct error *error) {
@@ -315,17 +315,17 @@ static bool write_pools(const struct trace *trace, struct error *error) {
         table_add(&table, pool->kind ? pool->kind : "-");
     }
     if (table.cell_count > 0) putchar('\n');
-    bool ok = table.cell_count == 0 || table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table.cell_count == 0 || table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
 }
 
 static bool write_text(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
-    write_verdict(found);
+    write_verdict(found, terminal_look(stdout));
     if (!write_facts(trace, error) || !write_pools(trace, error)) return false;
     putchar('\n');
-    return trace_summary_write(trace, stdout, terminal_utf8(), error);
+    return trace_summary_write(trace, stdout, terminal_look(stdout), error);
 }
 
 static int run(const struct operands *operands, struct error *error) {
@@ -343,7 +343,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_info = {
     .name = "info",
     .summary = "what was recorded, where, with what, and whether the file is whole",
-    .usage = "TRACE [--json]",
+    .usage = "TRACE [--wide] [--json]",
     .about =
         "Shows what TRACE holds: events by kind, threads, pools, clock, what the tracer could not weave, what was\n"
         "lost. A damaged file is read as far as it goes, its damage is listed, and the exit status is 3; a file\n"

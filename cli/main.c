@@ -35,8 +35,8 @@ static const struct command *find_command(const char *name) {
 
 static void write_overview(FILE *file) {
     fputs("Usage: rehype COMMAND [ARGUMENT...]\n\n"
-          "Finds the refactorings of a task-based Java program that would pay, and by how much, from one recorded "
-          "run.\n\n"
+          "Finds the refactorings of a task-based Java program that would pay, and by how much, from one\n"
+          "recorded run.\n\n"
           "Commands:\n",
           file);
     for (const struct command *const *command = commands; *command; command++) {

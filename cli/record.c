@@ -34,6 +34,7 @@ static const struct option_spec specs[] = {
      "`key = value` lines, such as those of the options, and of executors\n"
      "that the tracer is to know; rehype-record(1) tells all"},
     ROTATION_SPECS(options.rotation),
+    TERMINAL_WIDE_OPTION,
     {0},
 };
 
@@ -111,7 +112,7 @@ static int record(const struct operands *command, struct arena *arena, struct er
     char **argv = command_line(command, arena, error);
     time_t start = time(NULL);
     if (!argv || !launch(argv, environ, &status, error)) return (int)error->status;
-    recorded_summarise(options.agent.out, start, stderr, terminal_utf8());
+    recorded_summarise(options.agent.out, start, stderr, terminal_look(stderr));
     return status;
 }
 
@@ -126,7 +127,7 @@ const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
     .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--bytecodes] [--config FILE] "
-             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] -- COMMAND...",
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"
         "COMMAND's streams, signals and exit status pass through. Tasks are always traced; functions only those of\n"
