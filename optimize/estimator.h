@@ -104,6 +104,10 @@ uint64_t estimator_cost_ns(const struct estimator *estimator);
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
                          struct error *error);
 
+// The last run, which was not stuck, as a DAG of its own, until the next run. The edit must still be what it was. NULL
+// and *error: no memory.
+const struct dag *estimator_run_dag(struct estimator *estimator, struct error *error);
+
 // Writes the last run, which was not stuck, as a trace (dag_write_run).
 bool estimator_write(struct estimator *estimator, const char *path, struct error *error);
 
