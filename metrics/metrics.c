@@ -70,12 +70,6 @@ bool metrics_of_run(const struct dag *run, bool all, const struct window *window
            (all ? compute_all : usage_compute)(run, &work->scratch->empty, &times, window, base, work, metrics, error);
 }
 
-bool metrics_series_of_run(const struct dag *run, bool virtual_threads, struct metrics_work *work,
-                           struct error *error) {
-    work_forget(work, run);
-    return work_bind_run(work, run, error) && usage_series(run, virtual_threads, work, error);
-}
-
 void metrics_work_destroy(struct metrics_work *work) {
     work_empty(work);
     if (work->scratch) {

@@ -26,9 +26,4 @@ bool metrics_compute(const struct dag *dag, const struct dag_edit *edit, const s
 bool metrics_of_run(const struct dag *run, bool all, const struct window *window, const struct metrics *base,
                     struct metrics_work *work, struct metrics *metrics, struct error *error);
 
-// The states of the platform threads, or of the virtual ones, over the whole run, which is a DAG of its own: into
-// work->series. Errors: no memory; a run without a counted thread's event (STATUS_USAGE). Cost: about 40 ns a state
-// change, and 15 ns a vertex to take up the graph.
-bool metrics_series_of_run(const struct dag *run, bool virtual_threads, struct metrics_work *work, struct error *error);
-
 #endif

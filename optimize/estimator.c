@@ -79,6 +79,12 @@ char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t
     return dag_deadlock_text(estimator->dag, &estimator->run, text, size);
 }
 
+uint32_t estimator_stuck_tasks(const struct estimator *estimator, const uint32_t **tasks) {
+    const struct stuck *stuck = estimator->simulated ? simulation_stuck(estimator->simulation) : NULL;
+    *tasks = stuck ? stuck->tasks : estimator->run.deadlock;
+    return stuck ? stuck->length : estimator->run.deadlock_length;
+}
+
 // Of the recorded DAG's vertices at other times, or at their own.
 static bool measure_times(struct estimator *estimator, const struct dag_run *run, const struct metrics *base, bool all,
                           struct metrics *metrics, struct error *error) {

@@ -56,6 +56,9 @@ bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error
 bool estimator_starves(const struct estimator *estimator);
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
 
+// The tasks of that chain, until the next run. Returns how many.
+uint32_t estimator_stuck_tasks(const struct estimator *estimator, const uint32_t **tasks);
+
 // Figures of the last run, which was not stuck: all of them, or with `all` false what metrics_usage gives. A base gives
 // composite and balanced. Errors as of metrics_compute.
 bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
