@@ -6,13 +6,8 @@
 #include "tracefile/format.h"
 #include "tracefile/trace_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -949,8 +944,7 @@ static bool read_all(struct opening *opening, struct error *error) {
     return true;
 }
 
-// Takes the file over, also when it fails.
-static struct trace *open_file(struct trace_file *file, bool lenient, struct error *error) {
+struct trace *trace_file_open(struct trace_file *file, bool lenient, struct error *error) {
     struct opening opening = {.file = file, .lenient = lenient, .search_left = SEARCH_BYTES_MAX};
     *error = (struct error)ERROR_INIT;
     bool good = read_all(&opening, error);
@@ -963,7 +957,7 @@ static struct trace *open_file(struct trace_file *file, bool lenient, struct err
     return NULL;
 }
 
-static struct trace_file *file_new(const char *path, struct error *error) {
+struct trace_file *trace_file_new(const char *path, struct error *error) {
     struct trace_file *file = calloc(1, sizeof *file);
     if (file != NULL) file->trace.path = arena_string(&file->arena, path, strlen(path));
     if (file != NULL && file->trace.path != NULL) return file;
@@ -973,48 +967,17 @@ static struct trace_file *file_new(const char *path, struct error *error) {
 }
 
 struct trace *trace_open_memory(const char *name, const void *bytes, size_t size, bool lenient, struct error *error) {
-    struct trace_file *file = file_new(name, error);
+    struct trace_file *file = trace_file_new(name, error);
     if (file == NULL) return NULL;
     file->bytes = bytes;
     file->trace.bytes = size;
-    return open_file(file, lenient, error);
-}
-
-// Maps what fd names. An empty file maps to nothing, and is refused later as one.
-static bool map_file(struct trace_file *file, int fd, struct error *error) {
-    struct stat facts;
-    if (fstat(fd, &facts) != 0) return error_set(error, STATUS_FAILED, "cannot read: %s", strerror(errno));
-    if (S_ISDIR(facts.st_mode)) return error_set(error, STATUS_FAILED, "cannot read: %s", strerror(EISDIR));
-    if (!S_ISREG(facts.st_mode)) return error_set(error, STATUS_FAILED, "cannot read: not a regular file");
-    file->trace.bytes = (uint64_t)facts.st_size;
-    if (facts.st_size == 0) return true;
-    void *mapping = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapping == MAP_FAILED) return error_set(error, STATUS_FAILED, "cannot map: %s", strerror(errno));
-    file->bytes = mapping;
-    file->mapped = true;
-    return true;
-}
-
-struct trace *trace_open(const char *path, bool lenient, struct error *error) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        error_set(error, STATUS_FAILED, "cannot open: %s", strerror(errno));
-        error_wrap(error, "%s", path);
-        return NULL;
-    }
-    struct trace_file *file = file_new(path, error);
-    bool mapped = file != NULL && map_file(file, fd, error);
-    close(fd);
-    if (mapped) return open_file(file, lenient, error);
-    error_wrap(error, "%s", path);
-    if (file != NULL) trace_close(&file->trace);
-    return NULL;
+    return trace_file_open(file, lenient, error);
 }
 
 void trace_close(struct trace *trace) {
     if (trace == NULL) return;
     struct trace_file *file = (struct trace_file *)trace;
-    if (file->mapped) munmap((void *)file->bytes, trace->bytes);
+    if (file->unmap != NULL) file->unmap(file);
     struct list *lists[] = {
         &file->damage,          &file->methods,   &file->sites,   &file->classes, &file->pools,
         &file->skips,           &file->running,   &file->streams, &file->frames,  &file->calling_contexts,

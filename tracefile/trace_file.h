@@ -23,7 +23,7 @@ struct list {
 struct trace_file {
     struct trace trace; // first: trace_close and the cursor get here from it
     const uint8_t *bytes;
-    bool mapped; // else the caller's memory
+    void (*unmap)(struct trace_file *file); // gives the bytes back; NULL: they are the caller's
     uint64_t origin_ticks;
     struct tick_scale scale;
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
@@ -32,6 +32,11 @@ struct trace_file {
     struct list frames, calling_contexts, calling_samples, resources, queued, actors;
     struct arena arena;
 };
+
+// A file without bytes yet. NULL and *error: no memory.
+struct trace_file *trace_file_new(const char *path, struct error *error);
+// Reads a file that has its bytes, and takes it over, also when that fails.
+struct trace *trace_file_open(struct trace_file *file, bool lenient, struct error *error);
 
 // An events block, its columns still packed. Points into the file.
 struct events_block {
