@@ -307,12 +307,13 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_report = {
     .name = "report",
     .summary = "one page that shows the run and estimates changes by itself",
-    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M] [--window FROM..TO] [--request SITE]\n"
-             "              [--full]",
-    .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency before and\n"
-             "after, threads and tasks over time, waits and what would remove them, sizes of tasks, the machine,\n"
-             "resources, actors. Its switches estimate any combination of changes in the page, by the same code as\n"
-             "'rehype estimate'. With --actual the changed program's run lies over what was estimated of it.",
+    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M]\n"
+             "       [--window FROM..TO] [--request SITE] [--full]",
+    .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency\n"
+             "before and after, threads and tasks over time, waits and what would remove them, sizes of\n"
+             "tasks, the machine, resources, actors. Its switches estimate any combination of changes in\n"
+             "the page, by the same code as 'rehype estimate'. With --actual the changed program's run\n"
+             "lies over what was estimated of it.",
     .example = "  rehype report trace.msgpack -o report.html",
     .options = specs,
     .operands_least = 1,

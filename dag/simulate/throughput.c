@@ -12,9 +12,9 @@ struct sweep {
     struct simulation *sim;
     struct order_key *keys;
     uint32_t count;
-    uint32_t *queued;         // a pool each
-    uint32_t *in_a_row;       // a thread each: jobs since the worker last went on without need
-    int64_t *actor_free_ns;   // an actor each: when its last job ended
+    uint32_t *queued;       // a pool each
+    uint32_t *in_a_row;     // a thread each: jobs since the worker last went on without need
+    int64_t *actor_free_ns; // an actor each: when its last job ended
 };
 
 static bool is_job(const struct dag *dag, uint32_t task) {

@@ -75,9 +75,9 @@ struct play {
     struct times *times;
     struct worker workers[POOLS][WORKERS];
     int made[POOLS];
-    struct list queue[POOLS];            // jobs, with their copy: job + JOBS * copy
-    struct list boxes[BOXES];            // likewise
-    bool busy[BOXES];                    // a job of it is offered or runs
+    struct list queue[POOLS]; // jobs, with their copy: job + JOBS * copy
+    struct list boxes[BOXES]; // likewise
+    bool busy[BOXES];         // a job of it is offered or runs
     int in_a_row[BOXES], turn[ACTORS];
     int sent[JOBS]; // how many of those that a job sends were sent
     int main_sent;
@@ -91,8 +91,8 @@ static int box_of(const struct play *play, int item) {
 
 static void begin(struct play *play, int pool, int w, int item, uint64_t now_ns) {
     const int job = item % JOBS;
-    play->workers[pool][w] = (struct worker){job, item / JOBS, box_of(play, item),
-                                             now_ns + GAP_NS + play->program->jobs[job].length_ns};
+    play->workers[pool][w] =
+        (struct worker){job, item / JOBS, box_of(play, item), now_ns + GAP_NS + play->program->jobs[job].length_ns};
     if (item >= JOBS && job < ACTORS) return; // of a copy's initialisation nothing is noted
     play->times->start_ns[job] = now_ns + GAP_NS;
     play->times->end_ns[job] = now_ns + GAP_NS + play->program->jobs[job].length_ns;
@@ -438,9 +438,12 @@ static void test_all_together(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_changed),      cmocka_unit_test(test_another_size),
-        cmocka_unit_test(test_actors_join),          cmocka_unit_test(test_an_actor_gets_copies),
-        cmocka_unit_test(test_a_dispatcher_of_their_own), cmocka_unit_test(test_all_together),
+        cmocka_unit_test(test_nothing_changed),
+        cmocka_unit_test(test_another_size),
+        cmocka_unit_test(test_actors_join),
+        cmocka_unit_test(test_an_actor_gets_copies),
+        cmocka_unit_test(test_a_dispatcher_of_their_own),
+        cmocka_unit_test(test_all_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
