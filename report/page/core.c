@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 // A vertex takes some 500 bytes in all, and there are 4 GB.
-enum { EVENTS_MOST = 6000000 };
+enum { VERTICES_MOST = 6000000 };
 
 struct core page_core;
 
@@ -43,19 +43,22 @@ bool core_say(struct core *core, const char *format, ...) {
 
 // ---- open and close
 
-// Functions lie within edges.
-static uint64_t events_of_concurrency(const struct trace *trace) {
-    return trace->event_count - trace->events_of_kind[EVENT_ENTER] - trace->events_of_kind[EVENT_EXIT] -
-           trace->events_of_kind[EVENT_EXIT_THROW];
+// As many vertices as the trace's DAG has, about: functions, and what is only told of an event, lie within edges.
+static uint64_t vertices_of(const struct trace *trace) {
+    static const enum event_kind within[] = {EVENT_ENTER,     EVENT_EXIT,      EVENT_EXIT_THROW, EVENT_TASK_CREATED,
+                                             EVENT_RUN_DELAY, EVENT_BYTECODES, EVENT_MOUNT,      EVENT_UNMOUNT,
+                                             EVENT_READY,     EVENT_LIMIT};
+    uint64_t count = trace->event_count;
+    for (size_t i = 0; i < sizeof within / sizeof within[0]; i++) count -= trace->events_of_kind[within[i]];
+    return count;
 }
 
 static bool build(struct core *core, size_t bytes, struct error *error) {
     if (!(core->trace = trace_open_memory("the trace", core->bytes, bytes, false, error))) return false;
     if (core->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "the trace holds no events");
-    if (events_of_concurrency(core->trace) > EVENTS_MOST)
-        return error_set(error, STATUS_FAILED,
-                         "a page has memory for %d events of concurrency, and the trace has %" PRIu64, EVENTS_MOST,
-                         events_of_concurrency(core->trace));
+    if (vertices_of(core->trace) > VERTICES_MOST)
+        return error_set(error, STATUS_FAILED, "a page has memory for %d events of tasks, and the trace has %" PRIu64,
+                         VERTICES_MOST, vertices_of(core->trace));
     return (core->dag = dag_build(core->trace, error)) && dag_take_out_tracer_cost(core->dag, error);
 }
 

@@ -92,8 +92,8 @@ double page_at(enum page_run run, uint32_t lane, double time_ns);
 // span that has one back. "null": no span begins there.
 const char *page_span(enum page_run run, double vertex);
 
-// The critical path of a run: the chain of what ended last, backwards: records like page_lanes' of what it ran through,
-// in order of time. page_lanes_data.
+// The critical path of a run: the chain of what of the program ended last, backwards: records like page_lanes' of what
+// it ran through, in order of time, with what is narrower than a 4096th of the run gathered. page_lanes_data.
 uint32_t page_critical_path(enum page_run run);
 
 #endif

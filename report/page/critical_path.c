@@ -30,13 +30,28 @@ static bool make_room(void *array, uint32_t count, uint32_t *capacity, size_t si
     return true;
 }
 
+// Of main, or of what the program handed over: what the JVM does for itself at the end is no part of it.
+static bool is_of_program(const struct dag_task *task) {
+    return task->flags & (TASK_MAIN | TASK_OF_ACTOR) || task->spawn_begin != DAG_NONE;
+}
+
+static bool is_later(const struct lanes *lanes, uint32_t vertex, uint32_t last) {
+    return last == DAG_NONE || lanes_ns(lanes, vertex) > lanes_ns(lanes, last);
+}
+
+// The last end of a body; where there is none, the last vertex.
 static uint32_t last_vertex(const struct lanes *lanes) {
+    const struct dag *run = lanes->run;
     uint32_t last = DAG_NONE;
-    for (uint32_t i = 0; i < lanes->count; i++) {
-        const struct dag_thread *thread = &lanes->run->threads[lanes->threads[i]];
-        if (thread->count == 0) continue;
-        const uint32_t vertex = thread->first + thread->count - 1;
-        if (last == DAG_NONE || lanes_ns(lanes, vertex) > lanes_ns(lanes, last)) last = vertex;
+    for (uint32_t t = 0; t < run->task_count; t++) {
+        const struct dag_task *task = &run->tasks[t];
+        if (task->start == DAG_NONE || task->end == DAG_NONE || !is_of_program(task)) continue;
+        if (lanes->lane_of[task->thread] != DAG_NONE && is_later(lanes, task->end, last)) last = task->end;
+    }
+    for (uint32_t i = 0; last == DAG_NONE && i < lanes->count; i++) {
+        const struct dag_thread *thread = &run->threads[lanes->threads[i]];
+        if (thread->count && is_later(lanes, thread->first + thread->count - 1, last))
+            last = thread->first + thread->count - 1;
     }
     return last;
 }

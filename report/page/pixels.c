@@ -38,9 +38,9 @@ static void end_row(struct pixels *pixels, struct pixels_row *row) {
     *row = (struct pixels_row){0};
 }
 
-// Whether a piece goes with what was gathered.
+// Whether a piece goes with what was gathered, be it of another lane as on a critical path.
 static bool joins(const struct pixels *pixels, const struct pixels_row *row, const struct lane_piece *piece) {
-    return row->any && row->piece.lane == piece->lane && piece->end_ns - row->piece.begin_ns < pixels->pixel_ns;
+    return row->any && piece->end_ns - row->piece.begin_ns < pixels->pixel_ns;
 }
 
 static void gather(struct pixels_row *row, const struct lane_piece *piece) {
