@@ -3,7 +3,8 @@
 // and the lanes of both runs. The same code as the commands', compiled to WebAssembly for the page and natively for
 // tests. One trace at a time, one thread. Numbers go out as arrays of doubles (64-bit integers mean nothing to
 // JavaScript), texts end with a zero and are UTF-8. What a function returns by pointer is the core's, until its next
-// call. Times are ns; those of lanes are from the run's first event on, like timelines' (report/timeline.h).
+// call. Times are ns; those of lanes and profiles are from the run's beginning on, which is its first event of a thread
+// that counts.
 //
 // An improvement goes in as the indices that it has in its DAG, since the page's trace gives the same DAG: `rehype
 // report` writes them, having seen that they name the same (report/page/switches.h).
@@ -55,8 +56,8 @@ bool page_switches_conflict(uint32_t a, uint32_t b);
 enum page_outcome page_estimate(const uint32_t *switches, uint32_t count);
 
 // Of a plan that was stuck, until the next: whether a pool has no worker left, or else tasks wait for each other; and
-// where the tasks of that chain ran as recorded, as records like page_lanes' (-1: a body that none has). Their number;
-// page_lanes_data.
+// where the tasks of that chain ran as recorded, as records like page_lanes', in the chain's order, without those that
+// never ran. Their number, which may be 0; page_lanes_data.
 bool page_starves(void);
 uint32_t page_stuck(void);
 
@@ -68,7 +69,7 @@ const double *page_profile(enum page_run run, uint32_t state, bool virtual_threa
 
 // ---- lanes: what each thread was in, in [from_ns, to_ns), as `width` pixels show it (report/page/lanes.h)
 
-double page_run_ns(enum page_run run); // length, first event to last
+double page_run_ns(enum page_run run); // length: the wall time of the whole run
 uint32_t page_lane_count(enum page_run run);
 const char *page_lane_name(enum page_run run, uint32_t lane);
 
