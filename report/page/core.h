@@ -3,7 +3,8 @@
 // and the lanes of both runs. The same code as the commands', compiled to WebAssembly for the page and natively for
 // tests. One trace at a time, one thread. Numbers go out as arrays of doubles (64-bit integers mean nothing to
 // JavaScript), texts end with a zero and are UTF-8. What a function returns by pointer is the core's, until its next
-// call. Times are ns; those of lanes are from the run's first event on, like timelines' (report/timeline.h).
+// call. Times are ns; those of lanes and profiles are from the run's beginning on, which is its first event of a thread
+// that counts.
 //
 // An improvement goes in as the indices that it has in its DAG, since the page's trace gives the same DAG: `rehype
 // report` writes them, having seen that they name the same (report/page/switches.h).
@@ -23,7 +24,9 @@ void page_free(void *memory);
 // Takes the bytes of a trace file (from page_alloc), builds its DAG without the tracer's own cost, and measures the run
 // as recorded and as replayed by that model (enum model_kind), in a window of recorded times as struct window has them
 // (from_ns > to_ns: the whole run). Until then there are no runs; afterwards PAGE_ESTIMATED is as replayed. false, and
-// page_message says why.
+// page_message says why; the bytes are freed then. The model is the caller's choice: of those that the trace has the
+// measurements for, one that comes to an end when nothing is changed. Traces of more than some 6,000,000 events of
+// tasks are refused.
 bool page_open(uint8_t *trace, size_t bytes, int model, double from_ns, double to_ns);
 void page_close(void);
 const char *page_message(void); // of what failed last, or was refused; "" for nothing
@@ -53,8 +56,8 @@ bool page_switches_conflict(uint32_t a, uint32_t b);
 enum page_outcome page_estimate(const uint32_t *switches, uint32_t count);
 
 // Of a plan that was stuck, until the next: whether a pool has no worker left, or else tasks wait for each other; and
-// where the tasks of that chain ran as recorded, as records like page_lanes' (-1: a body that none has). Their number;
-// page_lanes_data.
+// where the tasks of that chain ran as recorded, as records like page_lanes', in the chain's order, without those that
+// never ran. Their number, which may be 0; page_lanes_data.
 bool page_starves(void);
 uint32_t page_stuck(void);
 
@@ -66,7 +69,7 @@ const double *page_profile(enum page_run run, uint32_t state, bool virtual_threa
 
 // ---- lanes: what each thread was in, in [from_ns, to_ns), as `width` pixels show it (report/page/lanes.h)
 
-double page_run_ns(enum page_run run); // length, first event to last
+double page_run_ns(enum page_run run); // length: the wall time of the whole run
 uint32_t page_lane_count(enum page_run run);
 const char *page_lane_name(enum page_run run, uint32_t lane);
 

@@ -50,9 +50,11 @@ function figureOf(metrics, name) {
     return metrics.threads[state][part];
 }
 
-// JSON has times in whole nanoseconds.
+// JSON has times in whole nanoseconds, and other numbers in as few digits as come back within an epsilon.
 const same = (page, json) =>
-    json === null || json === undefined ? Number.isNaN(page) : page === json || Math.round(page) === json;
+    json === null || json === undefined
+        ? Number.isNaN(page)
+        : Math.abs(page - json) <= Number.EPSILON * Math.max(Math.abs(page), Math.abs(json)) || Math.round(page) === json;
 
 async function openPage(browser, file, width) {
     const context = await browser.newContext({ viewport: { width, height: 1000 }, acceptDownloads: true });
