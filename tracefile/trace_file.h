@@ -29,9 +29,13 @@ struct trace_file {
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
     struct list damage, methods, sites, classes, pools, skips, running, streams;
+    struct list moments, stack_runs;
     struct list frames, calling_contexts, calling_samples, resources, queued, actors;
     struct arena arena;
 };
+
+// ns since the trace's first event; 0 of what was before it, at most INT64_MAX.
+uint64_t trace_file_ns(const struct trace_file *file, uint64_t ticks);
 
 // An events block, its columns still packed. Points into the file.
 struct events_block {
