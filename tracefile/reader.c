@@ -434,14 +434,14 @@ static bool read_stacks(struct opening *opening, struct unpack *unpack, struct e
     size_t moments = file->moments.count, runs = file->stack_runs.count;
     told.missed = unpack_unsigned(unpack, UINT64_MAX);
     told.left_out = unpack_unsigned(unpack, UINT64_MAX);
-    told.stop_ns = unpack_unsigned(unpack, UINT64_MAX);
+    told.take_ns = unpack_unsigned(unpack, UINT64_MAX);
     told.work_ns = unpack_unsigned(unpack, UINT64_MAX);
     bool good = read_moments(opening, unpack, error) && read_stack_runs(opening, unpack, moments, error) &&
                 unpack->state == UNPACK_GOOD;
     if (good) {
         costs->missed += told.missed;
         costs->left_out += told.left_out;
-        costs->stop_ns += told.stop_ns;
+        costs->take_ns += told.take_ns;
         costs->work_ns += told.work_ns;
     } else { // what is damaged is left out as a whole
         file->moments.count = moments;

@@ -95,8 +95,8 @@ struct trace_calling_sample {
     uint32_t kind;       // enum calling_kind
 };
 
-// A sampled stack (record --sample), which a thread had at `count` moments one after the other. Its context's frames tell
-// methods alone: their bci is -1, their line the method's first.
+// A sampled stack (record --sample), which a thread had at `count` moments one after the other. Its context's frames
+// tell methods alone: their bci is -1, their line the method's first.
 struct trace_stack_run {
     uint32_t thread;
     uint32_t context;      // never 0
@@ -107,7 +107,7 @@ struct trace_stack_run {
 struct trace_stack_costs {
     uint64_t missed;   // moments that were due while the one before was still under way
     uint64_t left_out; // stacks that the tracer had no room for
-    uint64_t stop_ns;  // for which the JVM held its threads, to stop them included
+    uint64_t take_ns;  // from asking the JVM for stacks until they were there; its threads stand still in part of that
     uint64_t work_ns;  // of the sampling thread, the former included
 };
 

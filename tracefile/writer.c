@@ -421,7 +421,7 @@ bool trace_write_stacks(struct trace_writer *writer, const struct trace_stacks *
     msgpack_packer *pk = block_begin(writer, "stacks", 6);
     msgpack_pack_uint64(pk, stacks->costs.missed);
     msgpack_pack_uint64(pk, stacks->costs.left_out);
-    msgpack_pack_uint64(pk, stacks->costs.stop_ns);
+    msgpack_pack_uint64(pk, stacks->costs.take_ns);
     msgpack_pack_uint64(pk, stacks->costs.work_ns);
     msgpack_pack_array(pk, stacks->moment_count);
     for (size_t i = 0; i < stacks->moment_count; i++)
