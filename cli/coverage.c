@@ -106,10 +106,11 @@ const struct command command_coverage = {
     .summary = "how much of the program sampled stacks have seen",
     .usage = "TRACE... [--whole TRACE]... [--unit METHOD] [--share SHARE] [--include GLOB]... [--exclude GLOB]... "
              "[--json]",
-    .about = "Says what share of the program's methods the stacks of recordings with --sample have seen, how that grows\n"
-             "with repetitions, and how many of them a wanted share needs, by a logarithm and by a curve that levels\n"
-             "off. A repetition is a trace, or with --unit a call of that method. The whole that shares are of comes\n"
-             "from --whole, or else is estimated from how many methods were seen once and twice.",
+    .about =
+        "Says what share of the program's methods the stacks of recordings with --sample have seen, how that grows\n"
+        "with repetitions, and how many of them a wanted share needs, by a logarithm and by a curve that levels\n"
+        "off. A repetition is a trace, or with --unit a call of that method. The whole that shares are of comes\n"
+        "from --whole, or else is estimated from how many methods were seen once and twice.",
     .example = "  rehype record --include 'com.acme.*' -o whole.msgpack -- java -jar app.jar\n"
                "  rehype record --sample 100 --include 'com.acme.*' -o run%p.msgpack -- java -jar app.jar\n"
                "  rehype coverage run*.msgpack --whole whole.msgpack",

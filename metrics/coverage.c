@@ -289,6 +289,16 @@ static bool see_thread(struct sampled *sampled, struct walk *walk, const struct 
     return ok;
 }
 
+// A thread has one stack at a moment.
+static bool runs_follow(const struct sampled *sampled, const struct trace_stack_run **runs, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        if (runs[i]->first >= runs[i - 1]->first + runs[i - 1]->count) continue;
+        return error_set(sampled->error, STATUS_BAD_INPUT, "%s has two stacks of thread %u at one moment",
+                         sampled->trace->path, runs[i]->thread);
+    }
+    return true;
+}
+
 static bool see_unit(struct sampled *sampled) {
     const size_t count = sampled->trace->stacks.run_count;
     struct walk walk = {.coverage = sampled->coverage, .trace = sampled->trace};
@@ -298,7 +308,7 @@ static bool see_unit(struct sampled *sampled) {
     for (size_t from = 0, to; ok && from < count; from = to) {
         for (to = from + 1; to < count && runs[to]->thread == runs[from]->thread; to++) {
         }
-        ok = see_thread(sampled, &walk, runs + from, to - from);
+        ok = runs_follow(sampled, runs + from, to - from) && see_thread(sampled, &walk, runs + from, to - from);
     }
     if (ok && !walk.any) ok = no_unit(sampled->coverage, sampled->trace, "--sample HZ", sampled->error);
     free(runs);

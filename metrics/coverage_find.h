@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What share of the program's methods was seen, how it grows with repetitions, and how many of them a wanted share needs
-// (S, with what fit.h and species.h say).
+// What share of the program's methods was seen, how it grows with repetitions, and how many of them a wanted share
+// needs (S, with what fit.h and species.h say).
 //
 // y is the mean over all orders of the repetitions. S measures each number of iterations by a run of its own
 // (Sec. 3.1); points of one set of repetitions lean on one another instead, so that a fit's own errors of a and b would

@@ -58,7 +58,8 @@ static void draw(struct grid *grid, const struct coverage_found *found) {
 }
 
 static const char *symbol(enum mark mark, bool utf8) {
-    static const char *const unicode[MARKS] = {" ", "░", "·", "─", "×"}, *const ascii[MARKS] = {" ", ":", ".", "-", "x"};
+    static const char *const unicode[MARKS] = {" ", "░", "·", "─", "×"}, *const ascii[MARKS] = {" ", ":", ".", "-",
+                                                                                                "x"};
     return utf8 ? unicode[mark] : ascii[mark];
 }
 

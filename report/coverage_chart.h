@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Shares of methods seen against repetitions (S Fig. 3), as text: the points, both curves, and the logarithm's interval.
-// Repetitions are on a logarithmic axis, so that S's curve is a straight line.
+// Shares of methods seen against repetitions (S Fig. 3), as text: the points, both curves, and the logarithm's
+// interval. Repetitions are on a logarithmic axis, so that S's curve is a straight line.
 #ifndef REHYPE_REPORT_COVERAGE_CHART_H
 #define REHYPE_REPORT_COVERAGE_CHART_H
 

@@ -69,13 +69,13 @@ static bool warn_of_losses(struct warnings *warnings, const struct coverage_stac
         !warnings_say(warnings, error, "%s stack%s left out: the tracer had no room for them",
                       text_count(stacks->costs.left_out).s, stacks->costs.left_out == 1 ? " was" : "s were"))
         return false;
-    return stacks->costs.missed == 0 || warnings_say(warnings, error, "%s moment%s missed: the one before took too long",
-                                                     text_count(stacks->costs.missed).s,
-                                                     stacks->costs.missed == 1 ? " was" : "s were");
+    return stacks->costs.missed == 0 ||
+           warnings_say(warnings, error, "%s moment%s missed: the one before took too long",
+                        text_count(stacks->costs.missed).s, stacks->costs.missed == 1 ? " was" : "s were");
 }
 
-bool coverage_warn(struct warnings *warnings, const struct coverage_found *found, const struct coverage_forecast *wanted,
-                   struct error *error) {
+bool coverage_warn(struct warnings *warnings, const struct coverage_found *found,
+                   const struct coverage_forecast *wanted, struct error *error) {
     return warn_of_curves(warnings, found, wanted, error) && warn_of_whole(warnings, found, error) &&
            warn_of_losses(warnings, &found->stacks, error);
 }

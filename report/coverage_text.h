@@ -15,8 +15,8 @@ const char *coverage_seen_text(const struct coverage_found *found, char *text, s
 
 // What the figures do not hold for: a curve of too few repetitions, a share above FIT_LOG_MOST, an estimated whole,
 // methods that the whole lacks, what sampling lost. false and *error: no memory.
-bool coverage_warn(struct warnings *warnings, const struct coverage_found *found, const struct coverage_forecast *wanted,
-                   struct error *error);
+bool coverage_warn(struct warnings *warnings, const struct coverage_found *found,
+                   const struct coverage_forecast *wanted, struct error *error);
 
 bool coverage_text_write(const struct coverage_found *found, const struct coverage_forecast *wanted, FILE *file,
                          bool utf8, struct error *error);

@@ -30,8 +30,9 @@ static struct program begin(const char *command, const char *options) {
     uint32_t main = tb_calling_context(p.tb, 0, tb_frame(p.tb, "shop.Main", "main", 3));
     p.round = tb_calling_context(p.tb, main, tb_frame(p.tb, "shop.Main", "round", 9));
     for (int i = 0; i < METHODS; i++)
-        p.step[i] = tb_calling_context(p.tb, p.round, tb_frame(p.tb, i < METHODS / 2 ? "shop.Basket" : "shop.stock.Shelf",
-                                                               step_name(i, name, sizeof name), 20 + (uint32_t)i));
+        p.step[i] = tb_calling_context(p.tb, p.round,
+                                       tb_frame(p.tb, i < METHODS / 2 ? "shop.Basket" : "shop.stock.Shelf",
+                                                step_name(i, name, sizeof name), 20 + (uint32_t)i));
     uint32_t run = tb_calling_context(p.tb, 0, tb_frame(p.tb, "java.lang.Thread", "run", 839));
     p.idle = tb_calling_context(p.tb, run, tb_frame(p.tb, "java.lang.Thread", "sleep", 0));
     return p;
@@ -94,8 +95,8 @@ static void write_whole(const char *folder) {
     char name[16];
     uint32_t methods[METHODS + 2] = {tb_method(p.tb, "shop.Main", "main"), tb_method(p.tb, "shop.Main", "round")};
     for (int i = 0; i < METHODS; i++)
-        methods[i + 2] = tb_method(p.tb, i < METHODS / 2 ? "shop.Basket" : "shop.stock.Shelf",
-                                   step_name(i, name, sizeof name));
+        methods[i + 2] =
+            tb_method(p.tb, i < METHODS / 2 ? "shop.Basket" : "shop.stock.Shelf", step_name(i, name, sizeof name));
     tb_event(p.tb, MAIN, 1, EVENT_ENTER, methods[0]);
     tb_event(p.tb, MAIN, 2, EVENT_ENTER, methods[1]);
     for (uint64_t i = 2; i < METHODS + 2; i++) {

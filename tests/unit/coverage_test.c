@@ -259,6 +259,14 @@ static void test_refusals(void **state) {
     coverage_free(coverage);
 }
 
+static void test_two_stacks_at_one_moment(void **state) {
+    struct coverage *coverage = begin_coverage(&(struct coverage_rules){.unit = "acme.Test.unit"});
+    struct program p = make_calls();
+    tb_stack(p.tb, MAIN, p.b, 3, 1);
+    refuse(coverage, &p, false, "has two stacks of thread 1 at one moment");
+    coverage_free(coverage);
+}
+
 static void test_nothing_that_counts(void **state) {
     static const char *const include[] = {"elsewhere.*"};
     struct coverage *coverage =
@@ -307,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_calls_are_repetitions),
         cmocka_unit_test(test_whole_of_a_unit),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_two_stacks_at_one_moment),
         cmocka_unit_test(test_nothing_that_counts),
         cmocka_unit_test(test_points_of_many_calls),
     };
