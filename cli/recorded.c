@@ -77,6 +77,9 @@ static void write_headline(const struct trace *trace, FILE *file) {
             trace->lost_events ? text_count(trace->lost_events).s : "none",
             trace->header.clock ? trace->header.clock : "-",
             trace->whole ? "" : "; CUT SHORT: the JVM was killed, its last events are missing");
+    if (trace->stacks.moment_count > 0)
+        fprintf(file, "rehype: stacks sampled at %s moments; `rehype coverage` says how much they have seen\n",
+                text_count(trace->stacks.moment_count).s);
 }
 
 static void summarise(const char *path, bool in_full, FILE *file, bool utf8) {

@@ -316,7 +316,10 @@ static bool see_unit(struct sampled *sampled) {
     return ok;
 }
 
-static void add_costs(struct coverage_stacks *sum, const struct trace_stacks *stacks) {
+static void add_costs(struct coverage_stacks *sum, const struct trace *trace) {
+    const struct trace_stacks *stacks = &trace->stacks;
+    for (uint32_t s = 0; s < trace->stream_count; s++)
+        sum->virtual_threads += (trace->streams[s].thread.flags & THREAD_VIRTUAL) != 0;
     sum->moments += stacks->moment_count;
     sum->costs.missed += stacks->costs.missed;
     sum->costs.left_out += stacks->costs.left_out;
@@ -336,7 +339,7 @@ bool coverage_add(struct coverage *coverage, const struct trace *trace, struct e
         ok = see_unit(&sampled);
     else if (ok)
         see_all(&sampled);
-    add_costs(&coverage->stacks, &trace->stacks);
+    add_costs(&coverage->stacks, trace);
     free(sampled.method_of_frame);
     free(sampled.unit_frame);
     return ok;

@@ -22,8 +22,9 @@ struct coverage_rules {
 // Of all traces together.
 struct coverage_stacks {
     uint64_t moments;
-    uint64_t stacks;  // of a unit, those of threads that called it
-    uint64_t outside; // of these, in no call of the unit
+    uint64_t stacks;          // of a unit, those of threads that called it
+    uint64_t outside;         // of these, in no call of the unit
+    uint64_t virtual_threads; // of which no stacks are taken
     struct trace_stack_costs costs;
 };
 

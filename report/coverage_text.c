@@ -65,6 +65,10 @@ static bool warn_of_whole(struct warnings *warnings, const struct coverage_found
 }
 
 static bool warn_of_losses(struct warnings *warnings, const struct coverage_stacks *stacks, struct error *error) {
+    if (stacks->virtual_threads > 0 &&
+        !warnings_say(warnings, error, "%s virtual thread%s no stacks: what they alone run is not seen",
+                      text_count(stacks->virtual_threads).s, stacks->virtual_threads == 1 ? " has" : "s have"))
+        return false;
     if (stacks->costs.left_out > 0 &&
         !warnings_say(warnings, error, "%s stack%s left out: the tracer had no room for them",
                       text_count(stacks->costs.left_out).s, stacks->costs.left_out == 1 ? " was" : "s were"))

@@ -29,6 +29,7 @@ static struct program begin(void) {
     struct program p = {.tb = tb_new()};
     tb_thread(p.tb, MAIN, "main", 0);
     tb_thread(p.tb, OTHER, "other", 0);
+    tb_thread(p.tb, OTHER + 1, NULL, THREAD_VIRTUAL);
     tb_event(p.tb, MAIN, 0, EVENT_MAIN_BEGIN, 9, 0);
     p.main = context(p.tb, context(p.tb, 0, "java.lang.Thread", "run"), "acme.Test", "main");
     p.unit = context(p.tb, p.main, "acme.Test", "unit");
@@ -123,6 +124,7 @@ static void test_traces_are_repetitions(void **state) {
     assert_int_equal(found.unseen_count, 1);
     assert_string_equal(found.unseen[0].name, "d");
     assert_int_equal(found.besides, 0);
+    assert_int_equal(found.stacks.virtual_threads, 3); // one a trace
     assert_int_equal(found.stacks.moments, 5);
     assert_int_equal(found.stacks.stacks, 5);
     assert_true(found.has_log && found.log.a > 0 && !isnan(found.log.var_a));
