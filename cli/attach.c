@@ -24,7 +24,7 @@
 enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120 };
 
 static struct {
-    const char *output, *config, *duration;
+    const char *output, *config, *duration, *sample;
     struct rotation_options rotation;
     struct agent_options agent;
 } options;
@@ -39,6 +39,7 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    SAMPLE_SPEC(&options.sample),
     {"--config", 0, OPTION_TEXT, &options.config, "FILE", "more options; see rehype-record(1)"},
     ROTATION_SPECS(options.rotation),
     TERMINAL_WIDE_OPTION,
@@ -357,6 +358,7 @@ static int run(const struct operands *operands, struct error *error) {
     sigset_t signals = ending_signals();
     bool good = parse_duration(&seconds, error) &&
                 (!options.config || record_config_read(options.config, &options.agent, &arena, error)) &&
+                record_config_sample(options.sample, &options.agent, &arena, error) &&
                 target_open(&attachment.target, operands->items[0], error) && resolve_output(&attachment, error);
     if (good) {
         sigprocmask(SIG_BLOCK, &signals, NULL);
@@ -373,7 +375,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
+    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--sample HZ] [--config FILE] "
              "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"

@@ -3,10 +3,14 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "cli/trace_summary.h"
+#include "metrics/coverage_find.h"
+#include "report/coverage_json.h"
+#include "report/coverage_text.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "report/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -177,6 +181,29 @@ static cJSON *calling_contexts_json(const struct trace *trace) {
     return object;
 }
 
+// What sampled stacks have seen, so far as that can be told. Afterwards coverage_free(*coverage).
+static bool find_coverage(const struct trace *trace, struct coverage **coverage, struct coverage_found *seen) {
+    struct error ignored = ERROR_INIT; // nothing that counts was seen
+    *coverage = trace->stacks.run_count ? coverage_new(&(struct coverage_rules){0}, &ignored) : NULL;
+    return *coverage && coverage_add(*coverage, trace, &ignored) && coverage_find(*coverage, seen, &ignored);
+}
+
+// Between the first moment and the last; 0 of less than two.
+static double sampled_seconds(const struct trace_stacks *stacks) {
+    if (stacks->moment_count < 2) return 0;
+    return (double)(stacks->moments[stacks->moment_count - 1] - stacks->moments[0]) / 1e9;
+}
+
+static cJSON *sampled_json(const struct trace *trace) {
+    struct coverage *coverage;
+    struct coverage_found seen = {.whole = {NAN, NAN, NAN}};
+    if (trace->stacks.moment_count == 0) return cJSON_CreateNull();
+    find_coverage(trace, &coverage, &seen);
+    cJSON *object = coverage_json_sampled(&trace->stacks, sampled_seconds(&trace->stacks), &seen);
+    coverage_free(coverage);
+    return object;
+}
+
 static bool write_json(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
     cJSON *document = cJSON_CreateObject();
@@ -194,6 +221,7 @@ static bool write_json(const struct inspection *found, struct error *error) {
         cJSON_AddItemToObject(document, "event_costs", event_costs_json(trace));
     }
     cJSON_AddItemToObject(document, "calling_contexts", calling_contexts_json(trace));
+    cJSON_AddItemToObject(document, "sampled", sampled_json(trace));
     cJSON_AddItemToObject(document, "threads", threads_json(trace));
     cJSON_AddItemToObject(document, "stopped_because", json_text(trace->end.stopped_because));
     bool ended = trace->has_end;
@@ -258,6 +286,34 @@ static void add_calling_contexts(struct table *table, const struct trace *trace)
     add_fact(table, "calling contexts", stacks);
 }
 
+static void add_sampled_losses(struct table *table, const struct trace_stack_costs *costs) {
+    char lost[96];
+    if (costs->missed == 0 && costs->left_out == 0) return;
+    snprintf(lost, sizeof lost, "moments missed %s, stacks left out %s", text_count(costs->missed).s,
+             text_count(costs->left_out).s);
+    add_fact(table, "sampling lost", lost);
+}
+
+static void add_sampled(struct table *table, const struct trace *trace) {
+    const struct trace_stacks *stacks = &trace->stacks;
+    const double seconds = sampled_seconds(stacks), moments = (double)stacks->moment_count;
+    char text[160], share[128];
+    struct coverage *coverage;
+    struct coverage_found seen;
+    if (stacks->moment_count == 0) return;
+    snprintf(text, sizeof text, "at %s moments, %s", text_count(stacks->moment_count).s,
+             text_rate(seconds > 0 ? (moments - 1) / seconds : NAN).s);
+    add_fact(table, "stacks sampled", text);
+    add_sampled_losses(table, &stacks->costs);
+    snprintf(text, sizeof text, "%s (%s of the time) until the stacks are there, %s in all",
+             text_duration((double)stacks->costs.take_ns / moments).s,
+             text_percent(seconds > 0 ? (double)stacks->costs.take_ns / 1e9 / seconds : NAN).s,
+             text_duration((double)stacks->costs.work_ns / moments).s);
+    add_fact(table, "cost of a moment", text);
+    if (find_coverage(trace, &coverage, &seen)) add_fact(table, "seen", coverage_seen_text(&seen, share, sizeof share));
+    coverage_free(coverage);
+}
+
 static bool write_facts(const struct trace *trace, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
     const struct trace_header *header = &trace->header;
@@ -274,6 +330,7 @@ static bool write_facts(const struct trace *trace, struct error *error) {
     add_fact(&table, "computing by", header->cycle_source);
     add_part(&table, trace);
     add_calling_contexts(&table, trace);
+    add_sampled(&table, trace);
     if (trace->tells_costs) {
         snprintf(cost, sizeof cost, "%s of all threads' time, as measured in this run",
                  text_duration(tracer_cost_ns(trace)).s);

@@ -8,17 +8,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_record,
-    &command_attach,
-    &command_info,
-    &command_metrics,
-    &command_suggest,
-    &command_estimate,
-    &command_compare,
-    &command_report,
-    &command_export,
-    &command_doctor,
-    NULL,
+    &command_record,  &command_attach,   &command_info,   &command_metrics, &command_suggest, &command_estimate,
+    &command_compare, &command_coverage, &command_report, &command_export,  &command_doctor,  NULL,
 };
 
 static const char *next_command(const void *names, size_t index) {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *output, *config;
+    const char *output, *config, *sample;
     struct rotation_options rotation;
     struct agent_options agent;
 } options;
@@ -27,6 +27,7 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    SAMPLE_SPEC(&options.sample),
     {"--bytecodes", 0, OPTION_FLAG, &options.agent.bytecodes, NULL,
      "count the bytecodes that each task executes; makes the program\n"
      "several times slower"},
@@ -105,7 +106,8 @@ static char **command_line(const struct operands *command, struct arena *arena, 
 static int record(const struct operands *command, struct arena *arena, struct error *error) {
     int status;
     if ((options.config && !record_config_read(options.config, &options.agent, arena, error)) ||
-        !resolve_output(arena, error) || !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
+        !record_config_sample(options.sample, &options.agent, arena, error) || !resolve_output(arena, error) ||
+        !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
         !recorded_make_way(options.agent.out, error)) {
         return (int)error->status;
     }
@@ -126,7 +128,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
-    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--bytecodes] [--config FILE] "
+    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--sample HZ] [--bytecodes] [--config FILE] "
              "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"

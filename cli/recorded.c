@@ -78,6 +78,10 @@ static void write_headline(const struct trace *trace, FILE *file, unsigned look)
                 trace->lost_events ? text_count(trace->lost_events).s : "none",
                 trace->header.clock ? trace->header.clock : "-",
                 trace->whole ? "" : "; CUT SHORT: the JVM was killed, its last events are missing");
+    if (trace->stacks.moment_count > 0)
+        look_printf(file, look, 8,
+                    "rehype: stacks sampled at %s moments; `rehype coverage` says how much they have seen",
+                    text_count(trace->stacks.moment_count).s);
 }
 
 static void summarise(const char *path, bool in_full, FILE *file, unsigned look) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/calling_text.h"
 
+#include "dag/names.h"
 #include "report/look.h"
 #include "report/text.h"
 
@@ -13,11 +14,7 @@ enum { SHOWN_OF_A_KIND = 3, LINE_BYTES = 240, INDENT = 25 };
 const char *const calling_kind_names[CALLING_KINDS] = {"created", "submitted", "executed"};
 
 static bool is_folded(const char *class_name) {
-    static const char *const prefixes[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
-    }
-    return strstr(class_name, "$$Lambda") != NULL;
+    return dag_is_jdk_class(class_name) || strstr(class_name, "$$Lambda") != NULL;
 }
 
 // Without its package; of a hidden class, without what tells it from others.

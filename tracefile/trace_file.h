@@ -29,6 +29,7 @@ struct trace_file {
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
     struct list damage, methods, sites, classes, pools, skips, running, streams;
+    struct list moments, stack_runs;
     struct list frames, calling_contexts, calling_samples, resources, queued, actors;
     struct arena arena;
 };
@@ -37,6 +38,8 @@ struct trace_file {
 struct trace_file *trace_file_new(const char *path, struct error *error);
 // Reads a file that has its bytes, and takes it over, also when that fails.
 struct trace *trace_file_open(struct trace_file *file, bool lenient, struct error *error);
+// ns since the trace's first event; 0 of what was before it, at most INT64_MAX.
+uint64_t trace_file_ns(const struct trace_file *file, uint64_t ticks);
 
 // An events block, its columns still packed. Points into the file.
 struct events_block {
