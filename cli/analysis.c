@@ -2,16 +2,21 @@
 #include "cli/analysis.h"
 
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "dag/build/perturbation.h"
 #include "optimize/plan.h"
 
 #include <stdio.h>
 #include <string.h>
 
+enum { WARNING_INDENT = 2 };
+
 void analysis_warn(struct analysis *analysis) {
+    char text[4096];
     progress_end();
     for (; analysis->warned < analysis->warnings.count; analysis->warned++) {
-        fprintf(stderr, "rehype: warning: %s: %s\n", analysis->trace->path, analysis->warnings.texts[analysis->warned]);
+        snprintf(text, sizeof text, "%s: %s", analysis->trace->path, analysis->warnings.texts[analysis->warned]);
+        look_lead(stderr, terminal_look(stderr), TONE_WARNING, "rehype: warning: ", WARNING_INDENT, text);
     }
 }
 

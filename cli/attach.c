@@ -24,7 +24,7 @@
 enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120 };
 
 static struct {
-    const char *output, *config, *duration;
+    const char *output, *config, *duration, *sample;
     struct rotation_options rotation;
     struct agent_options agent;
 } options;
@@ -39,8 +39,10 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    SAMPLE_SPEC(&options.sample),
     {"--config", 0, OPTION_TEXT, &options.config, "FILE", "more options; see rehype-record(1)"},
     ROTATION_SPECS(options.rotation),
+    TERMINAL_WIDE_OPTION,
     {0},
 };
 
@@ -345,7 +347,7 @@ static bool attach(struct attachment *attachment, double seconds, struct error *
             seconds > 0 ? "Ctrl-C ends it early" : "Ctrl-C ends it");
     record(attachment, seconds);
     if (!end(attachment, error) || !fetch_trace(attachment, error)) return false;
-    recorded_summarise(attachment->output, start, stderr, terminal_utf8());
+    recorded_summarise(attachment->output, start, stderr, terminal_look(stderr));
     return true;
 }
 
@@ -356,6 +358,7 @@ static int run(const struct operands *operands, struct error *error) {
     sigset_t signals = ending_signals();
     bool good = parse_duration(&seconds, error) &&
                 (!options.config || record_config_read(options.config, &options.agent, &arena, error)) &&
+                record_config_sample(options.sample, &options.agent, &arena, error) &&
                 target_open(&attachment.target, operands->items[0], error) && resolve_output(&attachment, error);
     if (good) {
         sigprocmask(SIG_BLOCK, &signals, NULL);
@@ -372,8 +375,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
-             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER]",
+    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--sample HZ] [--config FILE] "
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"
         "the JVM ends. Every class is then as it was, and the JVM can be attached to again. Run it as the JVM's user "

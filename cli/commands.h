@@ -6,6 +6,6 @@
 #include "cli/options.h"
 
 extern const struct command command_record, command_attach, command_info, command_metrics, command_suggest,
-    command_estimate, command_compare, command_export, command_report, command_doctor;
+    command_estimate, command_compare, command_coverage, command_report, command_export, command_doctor;
 
 #endif

@@ -20,6 +20,7 @@ static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.compare/1)"},
     {0},
 };
@@ -48,9 +49,22 @@ static bool write_verdict(const struct comparison *c, struct error *error) {
         table_add(&table, "composite, actual, against the base");
         table_add(&table, text_number(c->composite_actual).s);
     }
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
+}
+
+static void write_answer(const struct side *estimated, const struct side *actual, const struct comparison *c) {
+    const struct metrics *a = &estimated->metrics, *b = &actual->metrics;
+    const struct usage *first = &a->threads[STATE_OCCUPIED], *second = &b->threads[STATE_OCCUPIED];
+    const unsigned look = terminal_look(stdout);
+    char text[256];
+    snprintf(text, sizeof text, "by %s in wall time, by %s in occupied threads on average (%s at peak); composite %s",
+             text_percent(comparison_error((double)a->wall_ns, (double)b->wall_ns)).s,
+             text_percent(comparison_error(first->mean, second->mean)).s,
+             text_percent(comparison_error(first->peak, second->peak)).s, text_percent(c->composite_error).s);
+    look_lead(stdout, look, TONE_HEAD, "The estimate is off: ", 2, text);
+    putchar('\n');
 }
 
 static void write_charts(const struct side *estimated, const struct side *actual) {
@@ -60,14 +74,15 @@ static void write_charts(const struct side *estimated, const struct side *actual
     double top = chart_top(charts, 2);
     for (int i = 0; i < 2; i++) {
         putchar('\n');
-        chart_write(&charts[i], top, stdout, terminal_utf8());
+        chart_write(&charts[i], top, stdout, terminal_look(stdout));
     }
 }
 
 static bool write_text(const struct side *estimated, const struct side *actual, const struct comparison *c,
                        struct error *error) {
+    write_answer(estimated, actual, c);
     const struct metrics_text_run runs[2] = {{"estimated", &estimated->metrics}, {"actual", &actual->metrics}};
-    if (!metrics_text_write_two(runs, LAST_ERROR, stdout, terminal_utf8(), error)) return false;
+    if (!metrics_text_write_two(runs, LAST_ERROR, stdout, terminal_look(stdout), error)) return false;
     putchar('\n');
     if (!write_verdict(c, error)) return false;
     write_charts(estimated, actual);
@@ -102,7 +117,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_compare = {
     .name = "compare",
     .summary = "how far an estimate was from what happened",
-    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--json]",
+    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
+             "                      [--wide] [--json]",
     .about = "Shows the metrics of two runs side by side with the error of each, the error of the composite, and the\n"
              "distance between their concurrency profiles: the area between them over the area under the actual one.",
     .example = "  rehype compare estimated.msgpack actual.msgpack --base trace.msgpack",

@@ -11,6 +11,7 @@
 static struct { bool json; } options;
 
 static const struct option_spec specs[] = {
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.doctor/1)"},
     {0},
 };
@@ -56,23 +57,9 @@ static bool write_costs(const struct event_costs *costs, struct error *error) {
     add_cost(&table, "reading of CLOCK_MONOTONIC (the clock without a counter)", costs->clock_ns);
     add_cost(&table, "reading of CLOCK_THREAD_CPUTIME_ID", costs->thread_clock_ns);
     add_cost(&table, "event, recorded in a JVM (an entry or an exit of a function)", costs->event_ns);
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
-}
-
-static bool write_text(const struct findings *findings, const struct event_costs *costs, struct error *error) {
-    static const struct table_column columns[] = {{"", TABLE_LEFT}, {"check", TABLE_LEFT}, {"found", TABLE_LEFT}};
-    struct table table = TABLE_INIT(columns);
-    for (size_t i = 0; i < findings->count; i++) {
-        table_add(&table, verdict_names[findings->items[i].verdict]);
-        table_add(&table, findings->items[i].what);
-        table_add(&table, findings->items[i].text);
-    }
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
-    table_destroy(&table);
-    putchar('\n');
-    return ok && write_costs(costs, error);
 }
 
 static bool can_record(const struct findings *findings) {
@@ -80,6 +67,24 @@ static bool can_record(const struct findings *findings) {
         if (findings->items[i].verdict == VERDICT_FAIL) return false;
     }
     return true;
+}
+
+enum { CHECK_WIDTH = 19 };
+
+static void write_finding(const struct finding *finding, unsigned look) {
+    static const enum look_tone tones[] = {TONE_GOOD, TONE_WARNING, TONE_BAD};
+    char text[512], verdict[16];
+    snprintf(verdict, sizeof verdict, "  %-4s", verdict_names[finding->verdict]);
+    snprintf(text, sizeof text, "  %-*s  %s", CHECK_WIDTH, finding->what, finding->text);
+    look_lead(stdout, look, tones[finding->verdict], verdict, 6 + 2 + CHECK_WIDTH + 2, text);
+}
+
+static bool write_text(const struct findings *findings, const struct event_costs *costs, struct error *error) {
+    const unsigned look = terminal_look(stdout);
+    puts(can_record(findings) ? "This machine can record.\n" : "This machine can't record.\n");
+    for (size_t i = 0; i < findings->count; i++) write_finding(&findings->items[i], look);
+    putchar('\n');
+    return write_costs(costs, error);
 }
 
 static int run(const struct operands *operands, struct error *error) {
@@ -97,7 +102,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "whether this machine can record, and what that costs on it",
-    .usage = "[--json]",
+    .usage = "[--wide] [--json]",
     .about = "Looks for JDKs, the tracer, a good clock, performance counters and the permissions that they need, and\n"
              "measures what an event costs here, and its parts. Exit status 1 if recording can't work.",
     .example = "  rehype doctor",

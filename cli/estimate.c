@@ -35,6 +35,7 @@ static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.estimate/1)"},
     {0},
 };
@@ -200,9 +201,13 @@ static bool write_json(const struct estimate *e, struct error *error) {
 }
 
 static bool write_text(const struct estimate *e, struct error *error) {
-    bool utf8 = terminal_utf8();
+    unsigned look = terminal_look(stdout);
+    char change[256];
+    metrics_text_change(&e->baseline.recorded, &e->estimated, change, sizeof change);
+    look_lead(stdout, look, TONE_HEAD, "After: ", 7, change);
+    putchar('\n');
     const struct metrics_text_run runs[2] = {{"before", &e->baseline.recorded}, {"after", &e->estimated}};
-    if (!metrics_text_write_two(runs, LAST_CHANGE, stdout, utf8, error)) return false;
+    if (!metrics_text_write_two(runs, LAST_CHANGE, stdout, look, error)) return false;
     printf("\n  composite %s, balanced %s (the run as recorded is 1, less is better)\n",
            text_number(e->estimated.composite).s, text_number(e->estimated.balanced).s);
     printf("  null-replay error %s: how far the model %s is off when nothing is changed\n",
@@ -210,13 +215,14 @@ static bool write_text(const struct estimate *e, struct error *error) {
     if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);
     if (e->model.rate) printf("  with requests %s times as often\n", text_number(e->model.rate).s);
     putchar('\n');
-    if (!metrics_text_write_intervals(&e->intervals, stdout, utf8, error)) return false;
-    puts("\nWhat handing over cost in the recorded run");
-    if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, utf8, error)) return false;
+    if (!metrics_text_write_intervals(&e->intervals, stdout, look, error)) return false;
+    putchar('\n');
+    look_heading(stdout, look, "What handing over cost in the recorded run");
+    if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, look, error)) return false;
     double top = chart_top(e->charts, 2);
     for (int i = 0; i < 2; i++) {
         putchar('\n');
-        chart_write(&e->charts[i], top, stdout, utf8);
+        chart_write(&e->charts[i], top, stdout, look);
     }
     printf("\nThe estimated run is in %s; every command reads it.\n", options.output);
     return true;
@@ -257,7 +263,7 @@ const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
     .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO]\n"
-             "                       [--keep-tracer-cost] [--request SITE] [--json]",
+             "                       [--keep-tracer-cost] [--request SITE] [--wide] [--json]",
     .about = "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
              "unless given. Writes the estimated run as a trace. A plan under which the run could not end is reported\n"
              "as deadlock or starvation with the chain of sites, and the exit status is 1. What the plan leaves open "

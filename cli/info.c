@@ -3,16 +3,21 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "cli/trace_summary.h"
+#include "metrics/coverage_find.h"
+#include "report/coverage_json.h"
+#include "report/coverage_text.h"
 #include "report/json.h"
 #include "report/table.h"
 #include "report/text.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 static struct { bool json; } options;
 
 static const struct option_spec specs[] = {
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.info/1)"},
     {0},
 };
@@ -176,6 +181,29 @@ static cJSON *calling_contexts_json(const struct trace *trace) {
     return object;
 }
 
+// What sampled stacks have seen, so far as that can be told. Afterwards coverage_free(*coverage).
+static bool find_coverage(const struct trace *trace, struct coverage **coverage, struct coverage_found *seen) {
+    struct error ignored = ERROR_INIT; // nothing that counts was seen
+    *coverage = trace->stacks.run_count ? coverage_new(&(struct coverage_rules){0}, &ignored) : NULL;
+    return *coverage && coverage_add(*coverage, trace, &ignored) && coverage_find(*coverage, seen, &ignored);
+}
+
+// Between the first moment and the last; 0 of less than two.
+static double sampled_seconds(const struct trace_stacks *stacks) {
+    if (stacks->moment_count < 2) return 0;
+    return (double)(stacks->moments[stacks->moment_count - 1] - stacks->moments[0]) / 1e9;
+}
+
+static cJSON *sampled_json(const struct trace *trace) {
+    struct coverage *coverage;
+    struct coverage_found seen = {.whole = {NAN, NAN, NAN}};
+    if (trace->stacks.moment_count == 0) return cJSON_CreateNull();
+    find_coverage(trace, &coverage, &seen);
+    cJSON *object = coverage_json_sampled(&trace->stacks, sampled_seconds(&trace->stacks), &seen);
+    coverage_free(coverage);
+    return object;
+}
+
 static bool write_json(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
     cJSON *document = cJSON_CreateObject();
@@ -193,6 +221,7 @@ static bool write_json(const struct inspection *found, struct error *error) {
         cJSON_AddItemToObject(document, "event_costs", event_costs_json(trace));
     }
     cJSON_AddItemToObject(document, "calling_contexts", calling_contexts_json(trace));
+    cJSON_AddItemToObject(document, "sampled", sampled_json(trace));
     cJSON_AddItemToObject(document, "threads", threads_json(trace));
     cJSON_AddItemToObject(document, "stopped_because", json_text(trace->end.stopped_because));
     bool ended = trace->has_end;
@@ -257,6 +286,34 @@ static void add_calling_contexts(struct table *table, const struct trace *trace)
     add_fact(table, "calling contexts", stacks);
 }
 
+static void add_sampled_losses(struct table *table, const struct trace_stack_costs *costs) {
+    char lost[96];
+    if (costs->missed == 0 && costs->left_out == 0) return;
+    snprintf(lost, sizeof lost, "moments missed %s, stacks left out %s", text_count(costs->missed).s,
+             text_count(costs->left_out).s);
+    add_fact(table, "sampling lost", lost);
+}
+
+static void add_sampled(struct table *table, const struct trace *trace) {
+    const struct trace_stacks *stacks = &trace->stacks;
+    const double seconds = sampled_seconds(stacks), moments = (double)stacks->moment_count;
+    char text[160], share[128];
+    struct coverage *coverage;
+    struct coverage_found seen;
+    if (stacks->moment_count == 0) return;
+    snprintf(text, sizeof text, "at %s moments, %s", text_count(stacks->moment_count).s,
+             text_rate(seconds > 0 ? (moments - 1) / seconds : NAN).s);
+    add_fact(table, "stacks sampled", text);
+    add_sampled_losses(table, &stacks->costs);
+    snprintf(text, sizeof text, "%s (%s of the time) until the stacks are there, %s in all",
+             text_duration((double)stacks->costs.take_ns / moments).s,
+             text_percent(seconds > 0 ? (double)stacks->costs.take_ns / 1e9 / seconds : NAN).s,
+             text_duration((double)stacks->costs.work_ns / moments).s);
+    add_fact(table, "cost of a moment", text);
+    if (find_coverage(trace, &coverage, &seen)) add_fact(table, "seen", coverage_seen_text(&seen, share, sizeof share));
+    coverage_free(coverage);
+}
+
 static bool write_facts(const struct trace *trace, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
     const struct trace_header *header = &trace->header;
@@ -273,30 +330,30 @@ static bool write_facts(const struct trace *trace, struct error *error) {
     add_fact(&table, "computing by", header->cycle_source);
     add_part(&table, trace);
     add_calling_contexts(&table, trace);
+    add_sampled(&table, trace);
     if (trace->tells_costs) {
         snprintf(cost, sizeof cost, "%s of all threads' time, as measured in this run",
                  text_duration(tracer_cost_ns(trace)).s);
         add_fact(&table, "tracer's own cost", cost);
     }
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
 }
 
-static void write_verdict(const struct inspection *found) {
+static void write_verdict(const struct inspection *found, unsigned look) {
     const struct trace *trace = found->trace;
-    printf("%s: ", trace->path);
+    const enum look_tone tone = found->damaged ? TONE_BAD : trace->whole ? TONE_GOOD : TONE_WARNING;
+    printf("%s: %s", trace->path, look_begin(look, tone));
     if (found->damaged)
         fputs("DAMAGED", stdout);
-    else if (trace->whole)
-        fputs("whole", stdout);
     else
-        fputs("CUT SHORT (its writer was killed; what follows is up to its last whole block)", stdout);
-    printf(", %s, %s events of %s threads\n", text_bytes(trace->bytes).s, text_count(trace->event_count).s,
-           text_count(trace->stream_count).s);
-    for (size_t i = 0; i < found->damage_count; i++) {
-        printf("  byte %s: %s\n", text_count(found->damage[i].offset).s, found->damage[i].what);
-    }
+        fputs(trace->whole ? "whole" : "CUT SHORT", stdout);
+    printf("%s, %s, %s events of %s threads\n", look_end(look, tone), text_bytes(trace->bytes).s,
+           text_count(trace->event_count).s, text_count(trace->stream_count).s);
+    if (!found->damaged && !trace->whole) puts("  its writer was killed; what follows is up to its last whole block");
+    for (size_t i = 0; i < found->damage_count; i++)
+        look_printf(stdout, look, 4, "  byte %s: %s", text_count(found->damage[i].offset).s, found->damage[i].what);
 }
 
 static bool write_pools(const struct trace *trace, struct error *error) {
@@ -315,17 +372,17 @@ static bool write_pools(const struct trace *trace, struct error *error) {
         table_add(&table, pool->kind ? pool->kind : "-");
     }
     if (table.cell_count > 0) putchar('\n');
-    bool ok = table.cell_count == 0 || table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table.cell_count == 0 || table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
 }
 
 static bool write_text(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
-    write_verdict(found);
+    write_verdict(found, terminal_look(stdout));
     if (!write_facts(trace, error) || !write_pools(trace, error)) return false;
     putchar('\n');
-    return trace_summary_write(trace, stdout, terminal_utf8(), error);
+    return trace_summary_write(trace, stdout, terminal_look(stdout), error);
 }
 
 static int run(const struct operands *operands, struct error *error) {
@@ -343,7 +400,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_info = {
     .name = "info",
     .summary = "what was recorded, where, with what, and whether the file is whole",
-    .usage = "TRACE [--json]",
+    .usage = "TRACE [--wide] [--json]",
     .about =
         "Shows what TRACE holds: events by kind, threads, pools, clock, what the tracer could not weave, what was\n"
         "lost. A damaged file is read as far as it goes, its damage is listed, and the exit status is 3; a file\n"

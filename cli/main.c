@@ -8,17 +8,8 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_record,
-    &command_attach,
-    &command_info,
-    &command_metrics,
-    &command_suggest,
-    &command_estimate,
-    &command_compare,
-    &command_report,
-    &command_export,
-    &command_doctor,
-    NULL,
+    &command_record,  &command_attach,   &command_info,   &command_metrics, &command_suggest, &command_estimate,
+    &command_compare, &command_coverage, &command_report, &command_export,  &command_doctor,  NULL,
 };
 
 static const char *next_command(const void *names, size_t index) {
@@ -35,8 +26,8 @@ static const struct command *find_command(const char *name) {
 
 static void write_overview(FILE *file) {
     fputs("Usage: rehype COMMAND [ARGUMENT...]\n\n"
-          "Finds the refactorings of a task-based Java program that would pay, and by how much, from one recorded "
-          "run.\n\n"
+          "Finds the refactorings of a task-based Java program that would pay, and by how much, from one\n"
+          "recorded run.\n\n"
           "Commands:\n",
           file);
     for (const struct command *const *command = commands; *command; command++) {

@@ -43,6 +43,7 @@ static const struct option_spec specs[] = {
      "'Actor:Message' that triggers an actor: how often, and what time goes to other messages"},
     {"--update", 0, OPTION_TEXT, &options.update, "PATTERN",
      "'Actor:Message' that brings a triggered actor up to date: how often it is whole"},
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
     {0},
@@ -60,12 +61,14 @@ static bool write_csv(const char *path, const struct findings *findings) {
     return true;
 }
 
-static void write_tracer_cost(const struct dag *dag) {
+static void write_tracer_cost(const struct dag *dag, unsigned look) {
     const struct dag_tracer_cost *tracer = &dag->tracer;
     if (tracer->recorded_ns) {
-        printf("\n  without the tracer's own cost: %s of threads' time, by which the run of %s got %s shorter\n",
-               text_duration((double)tracer->taken_ns).s, text_duration((double)tracer->recorded_wall_ns).s,
-               text_duration((double)(tracer->recorded_wall_ns - (dag->last_ns - dag->first_ns))).s);
+        putchar('\n');
+        look_printf(stdout, look, 4,
+                    "  without the tracer's own cost: %s of threads' time, by which the run of %s got %s shorter",
+                    text_duration((double)tracer->taken_ns).s, text_duration((double)tracer->recorded_wall_ns).s,
+                    text_duration((double)(tracer->recorded_wall_ns - (dag->last_ns - dag->first_ns))).s);
     } else if (tracer->edge_ns) {
         puts("\n  with the tracer's own cost, which was kept");
     }
@@ -75,57 +78,65 @@ static bool asks_of_actors(void) {
     return options.actors || options.paths.count || options.slice || options.trigger || options.update;
 }
 
-static void write_actors_answer(const struct actor_findings *actors) {
+static void write_actors_answer(const struct actor_findings *actors, unsigned look) {
     if (!actors->any) return;
     putchar('\n');
-    actors_text_write_answer(actors, stdout);
+    actors_text_write_answer(actors, stdout, look);
     puts("  --actors tells more");
+}
+
+static void write_heading(const char *text, unsigned look) {
+    putchar('\n');
+    look_heading(stdout, look, text);
 }
 
 static bool write_text(const struct analysis *analysis, const struct findings *findings, struct error *error) {
     struct chart chart;
-    bool utf8 = terminal_utf8();
-    if (asks_of_actors()) return actors_text_write(&findings->actors, ACTORS_SHOWN, stdout, utf8, error);
-    if (!metrics_text_write(&findings->metrics, stdout, utf8, error)) return false;
-    write_tracer_cost(analysis->dag);
-    write_actors_answer(&findings->actors);
+    unsigned look = terminal_look(stdout);
+    if (asks_of_actors()) return actors_text_write(&findings->actors, ACTORS_SHOWN, stdout, look, error);
+    const struct wait_findings *waits = &findings->waits;
+    metrics_text_write_answer(&findings->metrics, waits->site_count ? waits->sites : NULL, stdout, look);
+    if (!metrics_text_write(&findings->metrics, stdout, look, error)) return false;
+    write_tracer_cost(analysis->dag, look);
+    write_actors_answer(&findings->actors, look);
     putchar('\n');
     analysis_chart(analysis, "concurrency profile", &findings->metrics, &chart);
-    chart_write(&chart, chart_top(&chart, 1), stdout, utf8);
+    chart_write(&chart, chart_top(&chart, 1), stdout, look);
     if (findings->grain_count) {
-        puts("\ntasks that are too fine or too coarse");
-        if (!metrics_text_write_grain(analysis->dag, findings->grain, findings->grain_count, stdout, utf8, error))
+        write_heading("tasks that are too fine or too coarse", look);
+        if (!metrics_text_write_grain(analysis->dag, findings->grain, findings->grain_count, stdout, look, error))
             return false;
     }
     if (findings->bytecodes.counted) {
-        puts("\nbytecodes that tasks executed");
-        if (!metrics_text_write_bytecodes(analysis->dag, &findings->bytecodes, BYTECODES_SHOWN, stdout, utf8, error))
+        write_heading("bytecodes that tasks executed", look);
+        if (!metrics_text_write_bytecodes(analysis->dag, &findings->bytecodes, BYTECODES_SHOWN, stdout, look, error))
             return false;
     }
     if (findings->callings.site_count) {
-        puts("\nwhere tasks come from and how they are run (a sample of each site's; the JDK's frames are folded)");
-        if (!calling_text_write(analysis->dag, &findings->callings, CALLING_SITES_SHOWN, stdout, error)) return false;
+        write_heading(
+            "where tasks come from and how they are run (a sample of each site's; the JDK's frames are folded)", look);
+        if (!calling_text_write(analysis->dag, &findings->callings, CALLING_SITES_SHOWN, stdout, look, error))
+            return false;
     }
     if (findings->lateness_count) {
-        puts("\nlateness: how long after they are due tasks begin");
+        write_heading("lateness: how long after they are due tasks begin", look);
         if (!metrics_text_write_lateness(analysis->dag, findings->lateness, findings->lateness_count, LATENESS_SHOWN,
-                                         stdout, utf8, error))
+                                         stdout, look, error))
             return false;
     }
     if (findings->resource_count) {
-        puts("\nwhat threads hold and wait for");
-        if (!metrics_text_write_resources(findings->resources, findings->resource_count, RESOURCES_SHOWN, stdout, utf8,
+        write_heading("what threads hold and wait for", look);
+        if (!metrics_text_write_resources(findings->resources, findings->resource_count, RESOURCES_SHOWN, stdout, look,
                                           error))
             return false;
     }
-    const struct wait_findings *waits = &findings->waits;
-    puts(waits->site_count ? "\nwhere threads wait" : "\nno waits");
+    write_heading(waits->site_count ? "where threads wait" : "no waits", look);
     if (waits->site_count &&
-        !metrics_text_write_waits(waits->sites, waits->site_count, WAITS_SHOWN, stdout, utf8, error))
+        !metrics_text_write_waits(waits->sites, waits->site_count, WAITS_SHOWN, stdout, look, error))
         return false;
     if (waits->blocker_count == 0) return true;
-    puts("\nwhat blocks threads");
-    return metrics_text_write_blockers(waits->blockers, waits->blocker_count, WAITS_SHOWN, stdout, utf8, error);
+    write_heading("what blocks threads", look);
+    return metrics_text_write_blockers(waits->blockers, waits->blocker_count, WAITS_SHOWN, stdout, look, error);
 }
 
 static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
@@ -183,7 +194,8 @@ const struct command command_metrics = {
     .name = "metrics",
     .summary = "thread usage, tasks, and where threads wait",
     .usage = "TRACE... [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
-             "       [--actors] [--path PATH]... [--slice MS] [--trigger PATTERN [--update PATTERN]] [--json | --csv]",
+             "       [--actors] [--path PATH]... [--slice MS] [--trigger PATTERN [--update PATTERN]]\n"
+             "       [--wide] [--json | --csv]",
     .about =
         "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
         "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"

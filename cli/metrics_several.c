@@ -81,7 +81,7 @@ static void write_all(struct several *several, struct error *error) {
     if (several->options->json)
         write_json(several, error);
     else if (!several->options->csv)
-        actor_runs_text_write(several->runs, several->count, stdout, terminal_utf8(), error);
+        actor_runs_text_write(several->runs, several->count, stdout, terminal_look(stdout), error);
 }
 
 int metrics_several(const struct operands *operands, const struct several_options *options, struct error *error) {

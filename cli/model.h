@@ -8,8 +8,8 @@
 #define MODEL_OPTION(target)                                                                                           \
     {                                                                                                                  \
         "--model", 0, OPTION_TEXT, (target), "M",                                                                      \
-            "dag: threads as recorded; pool: pools dispatch tasks again; cpu: that, and what\n"                        \
-            "computes shares the cores (default)"                                                                      \
+            "dag: threads as recorded; pool: pools dispatch tasks again;\n"                                            \
+            "cpu: that, and what computes shares the cores (default)"                                                  \
     }
 
 #define WITHOUT_OPTION(target)                                                                                         \

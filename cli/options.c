@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include "optimize/text.h"
+#include "report/look.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -161,21 +162,36 @@ bool options_ask_help(const struct command *command, int argc, char **argv) {
     return false;
 }
 
+enum { LEFT_WIDTH = 30 };
+
+// Line breaks of the tables are blanks here: lines are as long as the terminal's are.
+static void write_paragraph(FILE *file, const char *lead, unsigned indent, const char *text) {
+    char joined[4096];
+    size_t used = 0;
+    for (; *text && used + 1 < sizeof joined; text++) {
+        const bool again = (*text == ' ' || *text == '\n') && used > 0 && joined[used - 1] == ' ';
+        if (!again) joined[used++] = *text == '\n' ? ' ' : *text;
+    }
+    joined[used] = '\0';
+    look_lead(file, LOOK_UTF8, TONE_PLAIN, lead, indent, joined);
+}
+
 static void write_option(const struct option_spec *option, FILE *file) {
-    char left[64], letter[8] = "    ";
+    char left[64], lead[80], letter[8] = "    ";
     if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
     snprintf(left, sizeof left, "%s%s%s%s", letter, option->name, option->argument ? " " : "",
              option->argument ? option->argument : "");
-    fprintf(file, "  %-26s  ", left);
-    for (const char *at = option->help; *at; at++) {
-        putc(*at, file);
-        if (*at == '\n') fprintf(file, "%30s", "");
-    }
-    putc('\n', file);
+    snprintf(lead, sizeof lead, "  %-*s  ", LEFT_WIDTH - 4, left);
+    write_paragraph(file, lead, LEFT_WIDTH, option->help);
 }
 
 void options_write_help(const struct command *command, FILE *file) {
-    fprintf(file, "Usage: rehype %s %s\n\n%s\n\nOptions:\n", command->name, command->usage, command->about);
+    char lead[64];
+    snprintf(lead, sizeof lead, "Usage: rehype %s ", command->name);
+    write_paragraph(file, lead, (unsigned)strlen(lead), command->usage);
+    putc('\n', file);
+    write_paragraph(file, "", 0, command->about);
+    fputs("\nOptions:\n", file);
     for (const struct option_spec *option = command->options; option->name; option++) write_option(option, file);
     const struct option_spec help = {.name = "--help", .letter = 'h', .help = "this text"};
     write_option(&help, file);

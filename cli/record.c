@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static struct {
-    const char *output, *config;
+    const char *output, *config, *sample;
     struct rotation_options rotation;
     struct agent_options agent;
 } options;
@@ -27,6 +27,7 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    SAMPLE_SPEC(&options.sample),
     {"--bytecodes", 0, OPTION_FLAG, &options.agent.bytecodes, NULL,
      "count the bytecodes that each task executes; makes the program\n"
      "several times slower"},
@@ -34,6 +35,7 @@ static const struct option_spec specs[] = {
      "`key = value` lines, such as those of the options, and of executors\n"
      "that the tracer is to know; rehype-record(1) tells all"},
     ROTATION_SPECS(options.rotation),
+    TERMINAL_WIDE_OPTION,
     {0},
 };
 
@@ -104,14 +106,15 @@ static char **command_line(const struct operands *command, struct arena *arena, 
 static int record(const struct operands *command, struct arena *arena, struct error *error) {
     int status;
     if ((options.config && !record_config_read(options.config, &options.agent, arena, error)) ||
-        !resolve_output(arena, error) || !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
+        !record_config_sample(options.sample, &options.agent, arena, error) || !resolve_output(arena, error) ||
+        !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
         !recorded_make_way(options.agent.out, error)) {
         return (int)error->status;
     }
     char **argv = command_line(command, arena, error);
     time_t start = time(NULL);
     if (!argv || !launch(argv, environ, &status, error)) return (int)error->status;
-    recorded_summarise(options.agent.out, start, stderr, terminal_utf8());
+    recorded_summarise(options.agent.out, start, stderr, terminal_look(stderr));
     return status;
 }
 
@@ -125,8 +128,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
-    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--bytecodes] [--config FILE] "
-             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] -- COMMAND...",
+    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--sample HZ] [--bytecodes] [--config FILE] "
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"
         "COMMAND's streams, signals and exit status pass through. Tasks are always traced; functions only those of\n"

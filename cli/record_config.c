@@ -13,6 +13,8 @@ struct unit {
     uint64_t size;
 };
 
+enum { SAMPLE_LEAST_HZ = 1, SAMPLE_MOST_HZ = 1000 };
+
 struct config {
     const char *path; // NULL: the command line
     unsigned line;
@@ -94,12 +96,21 @@ static bool set_bytecodes(const struct config *config, const char *value) {
     return wrong(config, "bytecodes", value, "yes or no");
 }
 
+static bool pass_sample(const struct config *config, const char *value) {
+    char *end;
+    unsigned long hz = strtoul(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end || hz < SAMPLE_LEAST_HZ || hz > SAMPLE_MOST_HZ)
+        return wrong(config, "sample", value, "1 to 1000 samples a second");
+    return pass(config, "sample", value);
+}
+
 static bool set(const struct config *config, const char *key, const char *value) {
     static const char *const kinds[] = {"locks", "gc", "samples", "calling-contexts", "cycles", "actors", NULL};
     static const char *const clocks[] = {"counter", "monotonic", NULL};
     if (strcmp(key, "include") == 0) return append(config, &config->options->include, value);
     if (strcmp(key, "exclude") == 0) return append(config, &config->options->exclude, value);
     if (strcmp(key, "bytecodes") == 0) return set_bytecodes(config, value);
+    if (strcmp(key, "sample") == 0) return pass_sample(config, value);
     if (strcmp(key, "output") == 0) return set_output(config, value);
     if (strcmp(key, "executor") == 0 || strcmp(key, "library") == 0) return pass(config, key, value);
     if (strcmp(key, "buffer") == 0) return pass_quantity(config, key, value, counts, "a number of events");
@@ -114,7 +125,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     return error_set_at(
         config->error, config->offset,
         "%s:%u: no key '%s'; there are: include, exclude, min-duration, without, buffer, memory, clock, "
-        "bytecodes, rotate-size, rotate-time, rotate-keep, output, executor, library",
+        "bytecodes, sample, rotate-size, rotate-time, rotate-keep, output, executor, library",
         config->path, config->line, key);
 }
 
@@ -186,4 +197,9 @@ bool record_config_rotation(const struct rotation_options *rotation, struct agen
     }
     if (is_several(options)) return number_output(&config);
     return !rotation->keep || error_set(error, STATUS_USAGE, "--rotate-keep needs --rotate-size or --rotate-time");
+}
+
+bool record_config_sample(const char *hz, struct agent_options *options, struct arena *arena, struct error *error) {
+    const struct config config = {.options = options, .arena = arena, .error = error};
+    return !hz || set(&config, "sample", hz);
 }

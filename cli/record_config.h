@@ -31,4 +31,15 @@ struct rotation_options {
 bool record_config_rotation(const struct rotation_options *rotation, struct agent_options *options, struct arena *arena,
                             struct error *error);
 
+// Of the command line: how often stacks are sampled; NULL where not given. Errors: STATUS_USAGE, STATUS_FAILED.
+bool record_config_sample(const char *hz, struct agent_options *options, struct arena *arena, struct error *error);
+
+#define SAMPLE_SPEC(target)                                                                                            \
+    {                                                                                                                  \
+        "--sample", 0, OPTION_TEXT, (target), "HZ",                                                                    \
+            "take all threads' stacks so often, 1 to 1000 times a second;\n"                                           \
+            "then only an --include of one method (com.acme.Main::step) traces\n"                                      \
+            "a function, others say which methods coverage counts"                                                     \
+    }
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "cli/output.h"
 #include "cli/trace_summary.h"
+#include "report/look.h"
 #include "report/text.h"
 
 #include <errno.h>
@@ -71,27 +72,31 @@ bool recorded_make_way(const char *path, struct error *error) {
 
 // ---- After
 
-static void write_headline(const struct trace *trace, FILE *file) {
-    fprintf(file, "rehype: %s: %s, %s events of %s threads, %s lost, clock %s%s\n", trace->path,
-            text_bytes(trace->bytes).s, text_count(trace->event_count).s, text_count(trace->stream_count).s,
-            trace->lost_events ? text_count(trace->lost_events).s : "none",
-            trace->header.clock ? trace->header.clock : "-",
-            trace->whole ? "" : "; CUT SHORT: the JVM was killed, its last events are missing");
+static void write_headline(const struct trace *trace, FILE *file, unsigned look) {
+    look_printf(file, look, 8, "rehype: %s: %s, %s events of %s threads, %s lost, clock %s%s", trace->path,
+                text_bytes(trace->bytes).s, text_count(trace->event_count).s, text_count(trace->stream_count).s,
+                trace->lost_events ? text_count(trace->lost_events).s : "none",
+                trace->header.clock ? trace->header.clock : "-",
+                trace->whole ? "" : "; CUT SHORT: the JVM was killed, its last events are missing");
+    if (trace->stacks.moment_count > 0)
+        look_printf(file, look, 8,
+                    "rehype: stacks sampled at %s moments; `rehype coverage` says how much they have seen",
+                    text_count(trace->stacks.moment_count).s);
 }
 
-static void summarise(const char *path, bool in_full, FILE *file, bool utf8) {
+static void summarise(const char *path, bool in_full, FILE *file, unsigned look) {
     struct error error = ERROR_INIT;
     char text[ERROR_MAX_CAUSES * ERROR_CAUSE_BYTES];
     struct trace *trace = trace_open(path, false, &error);
     if (trace) {
-        write_headline(trace, file);
-        if (in_full) trace_summary_write(trace, file, utf8, &error);
+        write_headline(trace, file, look);
+        if (in_full) trace_summary_write(trace, file, look, &error);
     }
     if (error.status != STATUS_OK) fprintf(file, "rehype: %s\n", error_text(&error, text, sizeof text));
     trace_close(trace);
 }
 
-void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8) {
+void recorded_summarise(const char *path, time_t start, FILE *file, unsigned look) {
     glob_t found = {0};
     enum { SUMMARIES_MOST = 8 };
     size_t summaries = 0;
@@ -103,13 +108,14 @@ void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8) {
     for (size_t i = 0; i < found.gl_pathc; i++) {
         struct stat trace;
         if (stat(found.gl_pathv[i], &trace) != 0 || trace.st_mtime + 1 < start) continue;
-        if (summaries++ < SUMMARIES_MOST) summarise(found.gl_pathv[i], summaries == 1, file, utf8);
+        if (summaries++ < SUMMARIES_MOST) summarise(found.gl_pathv[i], summaries == 1, file, look);
     }
     globfree(&found);
     if (summaries > SUMMARIES_MOST) fprintf(file, "rehype: ... and %zu more files\n", summaries - SUMMARIES_MOST);
     if (summaries > 0) return;
     fprintf(file,
-            "rehype: no trace was written to %s. Either the command started no JVM, or its environment was cleared on\n"
-            "the way (JAVA_TOOL_OPTIONS), or the JVM could not load the tracer: then its own message is above.\n",
+            "rehype: no trace was written to %s.\n"
+            "Either the command started no JVM, or its environment was cleared on the way (JAVA_TOOL_OPTIONS),\n"
+            "or the JVM could not load the tracer: then its own message is above.\n",
             path);
 }

@@ -15,6 +15,6 @@ bool recorded_make_way(const char *path, struct error *error);
 
 // Writes the summary of every trace that was written at `path` since `start`, each JVM's file; or why there may be
 // none.
-void recorded_summarise(const char *path, time_t start, FILE *file, bool utf8);
+void recorded_summarise(const char *path, time_t start, FILE *file, unsigned look);
 
 #endif

@@ -86,9 +86,8 @@ static bool tell_recorded(struct report *report, const char *path, struct error 
         return false;
     }
     cJSON_AddItemToObject(document, "machine", machine);
-    cJSON_AddItemToObject(
-        document, "sizes",
-        page_sizes_json(dag, sizes, size_count, told->findings.grain, told->findings.grain_count));
+    cJSON_AddItemToObject(document, "sizes",
+                          page_sizes_json(dag, sizes, size_count, told->findings.grain, told->findings.grain_count));
     cJSON_AddItemToObject(document, "cores", json_integer(dag->trace->header.cores));
     return true;
 }
@@ -147,8 +146,8 @@ static bool choose_plan(struct report *report, struct error *error) {
         char text[1024];
         if (improvement_is_open(&report->plan.improvements[i]))
             return error_set(error, STATUS_BAD_INPUT,
-                             "%s: %s is still to be chosen: `rehype estimate` chooses, and says what it chose", options.plan,
-                             improvement_text(&report->plan.improvements[i], text, sizeof text));
+                             "%s: %s is still to be chosen: `rehype estimate` chooses, and says what it chose",
+                             options.plan, improvement_text(&report->plan.improvements[i], text, sizeof text));
     }
     return true;
 }
@@ -161,8 +160,7 @@ static int switch_of(struct report *report, const struct improvement *improvemen
     cJSON_ArrayForEach(item, switches) {
         const cJSON *id = cJSON_GetObjectItem(item, "improvement");
         const size_t index = cJSON_IsNumber(id) || cJSON_IsRaw(id) ? (size_t)atoll(id->valuestring) - 1 : SIZE_MAX;
-        if (index < report->result.candidate_count &&
-            improvement_key(report->result.candidates[index].named, 0) == key)
+        if (index < report->result.candidate_count && improvement_key(report->result.candidates[index].named, 0) == key)
             return number;
         number++;
     }
@@ -275,8 +273,9 @@ static bool make(struct report *report, const char *path, struct error *error) {
     char *packed = NULL, *text = NULL;
     report->document = cJSON_CreateObject();
     cJSON_AddItemToObject(report->document, "schema", json_text("rehype.report/1"));
-    bool ok = tell_recorded(report, path, error) && tell_suggestions(report, error) && choose_plan(report, error) &&
-              tell_plan(report, error) && tell_actual(report, error) && pack_trace(report, &packed, error);
+    bool ok = tell_recorded(report, path, error) && page_is_built(error) && tell_suggestions(report, error) &&
+              choose_plan(report, error) && tell_plan(report, error) && tell_actual(report, error) &&
+              pack_trace(report, &packed, error);
     if (ok) tell_rest(report, path);
     progress_stage("writing the page");
     text = ok ? cJSON_PrintUnformatted(report->document) : NULL;
@@ -297,11 +296,7 @@ static void close_told(struct told *told) {
 
 static int run(const struct operands *operands, struct error *error) {
     struct report report = {0};
-    if (!page_is_built())
-        error_set(error, STATUS_FAILED,
-                  "this rehype was built without npm, and has no page: install npm and build it again");
-    else if (output_check(options.output, "page", error))
-        make(&report, operands->items[0], error);
+    if (output_check(options.output, "page", error)) make(&report, operands->items[0], error);
     cJSON_Delete(report.document);
     close_told(&report.actual);
     close_told(&report.recorded);
@@ -312,12 +307,13 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_report = {
     .name = "report",
     .summary = "one page that shows the run and estimates changes by itself",
-    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M] [--window FROM..TO] [--request SITE]\n"
-             "              [--full]",
-    .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency before and\n"
-             "after, threads and tasks over time, waits and what would remove them, sizes of tasks, the machine,\n"
-             "resources, actors. Its switches estimate any combination of changes in the page, by the same code as\n"
-             "'rehype estimate'. With --actual the changed program's run lies over what was estimated of it.",
+    .usage = "TRACE [-o report.html] [--apply PLAN] [--actual TRACE] [--model M]\n"
+             "       [--window FROM..TO] [--request SITE] [--full]",
+    .about = "Writes one HTML file that needs no network: what to change and what it brings, concurrency\n"
+             "before and after, threads and tasks over time, waits and what would remove them, sizes of\n"
+             "tasks, the machine, resources, actors. Its switches estimate any combination of changes in\n"
+             "the page, by the same code as 'rehype estimate'. With --actual the changed program's run\n"
+             "lies over what was estimated of it.",
     .example = "  rehype report trace.msgpack -o report.html",
     .options = specs,
     .operands_least = 1,

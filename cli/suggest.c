@@ -15,6 +15,7 @@
 #include "optimize/warn_resources.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/metrics_text.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -41,6 +42,7 @@ static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     {"--all", 0, OPTION_FLAG, &options.all, NULL, "every change that was tried, those too that make no difference"},
+    TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "a line an improvement, with all its estimated metrics"},
     {0},
@@ -185,17 +187,13 @@ static void write_csv_line(const struct suggestion *s, size_t index) {
 
 // ---- Text
 
-static void add_two(struct table *table, struct text before, struct text after) {
-    char cell[80];
-    snprintf(cell, sizeof cell, "%s -> %s", before.s, after.s);
-    table_add(table, cell);
-}
-
-static void add_estimate(struct table *table, const struct metrics *base, const struct metrics *estimate) {
-    const struct usage *before = &base->threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
-    add_two(table, text_duration((double)base->wall_ns), text_duration((double)estimate->wall_ns));
-    add_two(table, text_fixed(before->peak, 1), text_fixed(after->peak, 1));
-    add_two(table, text_fixed(before->mean, 2), text_fixed(after->mean, 2));
+// Wall time, peak and mean; better or worse than the run by more than what the model is off by.
+static void add_estimate(struct table *table, const struct search_result *result, const struct metrics *estimate) {
+    const struct usage *before = &result->base.threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
+    const double wall_ns = (double)estimate->wall_ns, noise = result->noise;
+    table_add_toned(table, text_duration(wall_ns).s, look_less_is_better((double)result->base.wall_ns, wall_ns, noise));
+    table_add_toned(table, text_fixed(after->peak, 1).s, look_less_is_better(before->peak, after->peak, noise));
+    table_add_toned(table, text_fixed(after->mean, 2).s, look_less_is_better(before->mean, after->mean, noise));
 }
 
 static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
@@ -207,11 +205,11 @@ static void add_candidate(struct table *table, const struct suggestion *s, size_
     table_add(table, named->site == DAG_NONE ? "" : text_file_line(&named->dag->sites[named->site].site).s);
     table_add(table, text_count(candidate->improvements[0].task_count).s);
     if (candidate_is_estimated(candidate)) {
-        add_estimate(table, &s->result.base, &candidate->estimate);
+        add_estimate(table, &s->result, &candidate->estimate);
     } else {
         for (int i = 0; i < 3; i++) table_add(table, "-");
     }
-    table_add(table, candidate->fails ? candidate->fails : "");
+    table_add_toned(table, candidate->fails ? candidate->fails : "", TONE_WARNING);
 }
 
 static bool is_planned(const struct search_result *result, size_t index) {
@@ -227,16 +225,20 @@ static bool is_shown(const struct search_result *result, size_t index) {
     return options.all || result->candidates[index].shown || is_planned(result, index);
 }
 
-// Where the model alone moves these figures by more than 0.5 %, what it makes of the run without any change stands
-// first.
-static void add_replay(struct table *table, const struct suggestion *s) {
-    if (s->result.noise <= LEAST_NOISE) return;
+static void add_none(struct table *table, const struct suggestion *s, const char *what, const struct metrics *figures) {
     table_add(table, "");
-    table_add(table, "none: what the model is off by");
+    table_add(table, what);
     table_add(table, "");
     table_add(table, "");
-    add_estimate(table, &s->result.base, &s->result.replayed);
+    add_estimate(table, &s->result, figures);
     table_add(table, "");
+}
+
+// What the others stand beside: the run, and where the model alone moves these figures by more than 0.5 %, what it
+// makes of the run without any change.
+static void add_base(struct table *table, const struct suggestion *s) {
+    add_none(table, s, "none: as recorded", &s->result.base);
+    if (s->result.noise > LEAST_NOISE) add_none(table, s, "none: as the model has it", &s->result.replayed);
 }
 
 static void write_omissions(size_t count) {
@@ -252,14 +254,14 @@ static bool write_candidates(const struct suggestion *s, struct error *error) {
     };
     struct table table = TABLE_INIT(columns);
     size_t omitted = 0;
-    add_replay(&table, s);
+    add_base(&table, s);
     for (size_t i = 0; i < s->result.candidate_count; i++) {
         if (is_shown(&s->result, i))
             add_candidate(&table, s, i);
         else
             omitted++;
     }
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     write_omissions(omitted);
     return ok;
@@ -275,7 +277,7 @@ static void add_plan(struct table *table, const struct suggestion *s, size_t ran
     }
     table_add(table, text_count(rank + 1).s);
     table_add(table, members);
-    add_estimate(table, &s->result.base, &plan->estimate);
+    add_estimate(table, &s->result, &plan->estimate);
     table_add(table, text_fixed(plan->estimate.composite, 3).s);
     table_add(table, text_fixed(plan->estimate.balanced, 3).s);
     if (s->trace_count > 1) table_add(table, text_fixed(plan->value, 3).s);
@@ -290,9 +292,16 @@ static bool write_plans(const struct suggestion *s, struct error *error) {
     struct table table = TABLE_INIT(columns);
     if (s->trace_count == 1) table.column_count--;
     for (size_t i = 0; i < s->result.plan_count; i++) add_plan(&table, s, i);
-    bool ok = table_write(&table, stdout, terminal_utf8(), error);
+    bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;
+}
+
+enum { REASON_INDENT = 6 };
+
+static void write_heading(const char *text) {
+    putchar('\n');
+    look_heading(stdout, terminal_look(stdout), text);
 }
 
 // The sentences behind the table: of every change that pays or was tried and failed, the first `top` of each.
@@ -301,8 +310,8 @@ static void write_reasons(const struct suggestion *s, bool failing) {
     for (size_t i = 0; i < s->result.candidate_count && left > 0; i++) {
         const struct candidate *candidate = &s->result.candidates[i];
         if ((candidate->fails != NULL) != failing || !is_shown(&s->result, i)) continue;
-        if (left-- == options.top) puts(failing ? "\nWhy not" : "\nWhy");
-        printf("  %zu: %s\n", i + 1, candidate->why);
+        if (left-- == options.top) write_heading(failing ? "Why not" : "Why");
+        look_printf(stdout, terminal_look(stdout), REASON_INDENT, "  %2zu: %s", i + 1, candidate->why);
     }
 }
 
@@ -313,8 +322,9 @@ static void write_assumptions(const struct search_result *result) {
     for (uint32_t i = 0; i < best->count; i++) {
         const struct candidate *candidate = &result->candidates[best->candidates[i]];
         for (size_t w = 0; w < candidate->warning_count; w++, first = false) {
-            if (first) puts("\nCheck before you change the code");
-            printf("  %u: %s\n", best->candidates[i] + 1, candidate->warnings[w]);
+            if (first) write_heading("Check before you change the code");
+            look_printf(stdout, terminal_look(stdout), REASON_INDENT, "  %2u: %s", best->candidates[i] + 1,
+                        candidate->warnings[w]);
         }
     }
 }
@@ -332,26 +342,16 @@ static const char *best_plan_trace(const struct search_result *result) {
 
 static void write_next(const struct search_result *result) {
     const char *first = result->traces[0]->dag->trace->path, *trace = best_plan_trace(result);
-    printf("\nThe best plan is in %s. ", options.output);
+    printf("\nThe best plan is in %s.\n", options.output);
     if (trace == first)
         printf("Next: rehype estimate --apply %s\n", options.output);
     else if (trace)
-        printf("%s lacks some of its sites. Next: rehype estimate %s --apply %s\n", first, trace, options.output);
+        printf("%s lacks some of its sites.\nNext: rehype estimate %s --apply %s\n", first, trace, options.output);
     else
         puts("No one trace has all of its sites.");
 }
 
 // ---- The answer
-
-// "wall 1.95 s -> 290 ms (-85.1 %), occupied threads 9.0 -> 104.2 at peak, 8.76 -> 57.55 on average"
-static void write_change(const struct metrics *base, const struct metrics *estimate) {
-    const struct usage *before = &base->threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
-    const double share = base->wall_ns ? (double)estimate->wall_ns / (double)base->wall_ns - 1 : 0;
-    printf("wall %s -> %s (%s%s %%), ", text_duration((double)base->wall_ns).s,
-           text_duration((double)estimate->wall_ns).s, share > 0 ? "+" : "", text_fixed(100 * share, 1).s);
-    printf("occupied threads %s -> %s at peak, %s -> %s on average\n", text_fixed(before->peak, 1).s,
-           text_fixed(after->peak, 1).s, text_fixed(before->mean, 2).s, text_fixed(after->mean, 2).s);
-}
 
 enum { NAMED_MEMBERS = 3 };
 
@@ -367,12 +367,19 @@ static void name_members(const struct search_result *result, const uint32_t *can
         snprintf(text + used, size - used, "; and %u more", count - NAMED_MEMBERS);
 }
 
+enum { ONE_NAME_MOST = 92, NAMES_MOST = 120 }; // so that they take a line, or two wherever these end
+
+// What to change in two lines at most, what that brings in a third.
 static void write_best(const struct search_result *result) {
     const struct ranked_plan *best = &result->plans[0];
-    char text[NAMED_MEMBERS * 1024 + 64];
+    const unsigned look = terminal_look(stdout);
+    char text[NAMED_MEMBERS * 1024 + 64], shown[sizeof text], change[256];
+    const size_t most = best->count == 1 ? ONE_NAME_MOST : NAMES_MOST;
     name_members(result, best->candidates, best->count, text, sizeof text);
-    printf("Best: %s: ", text);
-    write_change(&result->base, &best->estimate);
+    look_shorten(text, look & LOOK_WIDE ? sizeof text : most, look, shown, sizeof shown);
+    look_lead(stdout, look, TONE_HEAD, "Best: ", REASON_INDENT, shown);
+    look_printf(stdout, look, REASON_INDENT, "      %s",
+                metrics_text_change(&result->base, &best->estimate, change, sizeof change));
 }
 
 // Of changes that are shown and can be estimated the one with the least wall time, or the fewest occupied threads, if
@@ -394,10 +401,19 @@ static const struct candidate *best_trade(const struct search_result *result, bo
     return best;
 }
 
+enum { TRADE_NAME_MOST = 32 }; // so that a trade is one line
+
 static void write_trade(const struct search_result *result, const char *what, const struct candidate *candidate) {
-    char text[1024];
-    printf("%s: %s: ", what, improvement_text(candidate->named, text, sizeof text));
-    write_change(&result->base, &candidate->estimate);
+    const unsigned look = terminal_look(stdout);
+    const struct metrics *base = &result->base, *estimate = &candidate->estimate;
+    char name[1024], shown[1024], text[2048];
+    improvement_text(candidate->named, name, sizeof name);
+    look_shorten(name, look & LOOK_WIDE ? sizeof name : TRADE_NAME_MOST, look, shown, sizeof shown);
+    snprintf(text, sizeof text, "%s: wall %s -> %s, mean threads %s -> %s", shown,
+             text_duration((double)base->wall_ns).s, text_duration((double)estimate->wall_ns).s,
+             text_fixed(base->threads[STATE_OCCUPIED].mean, 2).s,
+             text_fixed(estimate->threads[STATE_OCCUPIED].mean, 2).s);
+    look_lead(stdout, look, TONE_HEAD, what, REASON_INDENT, text);
 }
 
 // In three lines or fewer: the best plan; or where none meets what is asked, the best trades and what they cost.
@@ -408,8 +424,8 @@ static void write_answer(const struct search_result *result) {
     } else if (!fastest && !fewest) {
         puts("Nothing that was tried makes the run faster, or lets it do with fewer threads.");
     } else {
-        if (fastest) write_trade(result, "Fastest", fastest);
-        if (fewest && fewest != fastest) write_trade(result, "Fewest threads", fewest);
+        if (fastest) write_trade(result, "Fastest: ", fastest);
+        if (fewest && fewest != fastest) write_trade(result, "Fewest threads: ", fewest);
     }
     putchar('\n');
 }
@@ -421,7 +437,7 @@ static void add_point(struct table *table, const struct search_result *result, c
     char text[NAMED_MEMBERS * 1024 + 64];
     name_members(result, point->candidates, point->count, text, sizeof text);
     table_add(table, text);
-    add_estimate(table, &result->base, point->estimate);
+    add_estimate(table, result, point->estimate);
 }
 
 // What costs what, where there is a choice: rows whose wall times differ by little are one.
@@ -437,59 +453,69 @@ static bool write_front(const struct search_result *result, struct error *error)
         if (rows++ < FRONT_SHOWN) add_point(&table, result, &result->front[i]);
         last_ns = wall_ns;
     }
-    if (rows > 1)
-        puts("What can be had (nothing that was tried beats one of these in wall time, threads and number of changes)");
-    bool ok = rows < 2 || table_write(&table, stdout, terminal_utf8(), error);
+    if (rows > 1) {
+        look_heading(stdout, terminal_look(stdout), "What can be had");
+        puts("  (nothing that was tried beats one of these in wall time, threads and number of changes)");
+    }
+    bool ok = rows < 2 || table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     if (rows > FRONT_SHOWN) printf("  and %s slower ones: --json lists them\n", text_count(rows - FRONT_SHOWN).s);
     if (rows > 1) putchar('\n');
     return ok;
 }
 
-static void write_heading(const struct suggestion *s) {
-    if (s->trace_count == 1)
-        puts("Each change alone (threads are occupied ones: computing or waiting)");
-    else
-        printf("Each change alone over %zu traces; figures of %s (threads are occupied ones: computing or waiting)\n",
-               s->trace_count, s->analyses[0].trace->path);
+static void write_candidates_heading(const struct suggestion *s) {
+    const unsigned look = terminal_look(stdout);
+    look_heading(stdout, look, "Each change alone");
+    if (s->trace_count > 1)
+        look_printf(stdout, look, 2, "  (over %zu traces; figures are those of %s)", s->trace_count,
+                    s->analyses[0].trace->path);
+    puts("  (peak and mean are of occupied threads: computing or waiting)");
 }
 
 static void write_limits(const struct search_result *result) {
-    if (result->limit < SEARCH_EVALUATIONS) {
-        printf("\nA trace of this size allows for %s plans", text_count(result->limit).s);
-        if (result->untried)
-            printf(", and %s changes whose tasks take least were not tried", text_count(result->untried).s);
-        puts(": a shorter recording allows for more.");
-    }
+    char untried[128] = "";
+    if (result->limit >= SEARCH_EVALUATIONS) return;
+    if (result->untried)
+        snprintf(untried, sizeof untried, ", and %s changes whose tasks take least were not tried",
+                 text_count(result->untried).s);
+    putchar('\n');
+    look_printf(stdout, terminal_look(stdout), 2,
+                "A trace of this size allows for %s plans%s: a shorter recording allows for more.",
+                text_count(result->limit).s, untried);
 }
 
 static void write_plans_heading(const struct suggestion *s) {
-    printf("\nBest plans of %s estimated in %s, by %s", text_count(s->result.evaluated).s,
-           text_duration(s->result.seconds * 1e9).s, options.objective);
-    if (s->trace_count > 1) printf(" over %zu traces", s->trace_count);
-    putchar('\n');
+    char over[48] = "";
+    if (s->trace_count > 1) snprintf(over, sizeof over, " over %zu traces", s->trace_count);
+    write_heading("Best plans");
+    look_printf(stdout, terminal_look(stdout), 2, "  (of %s estimated in %s, by %s%s)",
+                text_count(s->result.evaluated).s, text_duration(s->result.seconds * 1e9).s, options.objective, over);
 }
 
 static bool write_text(const struct suggestion *s, struct error *error) {
     const struct search_result *result = &s->result;
     if (result->candidate_count == 0) {
-        printf("%s%s has no task that could be changed (its spawn was seen, and it is neither periodic nor delayed): "
-               "nothing to suggest.\n",
-               s->analyses[0].trace->path, s->trace_count > 1 ? ", like the other traces," : "");
+        look_printf(stdout, terminal_look(stdout), 2,
+                    "%s%s has no task that could be changed (its spawn was seen, and it is neither periodic nor "
+                    "delayed): nothing to suggest.",
+                    s->analyses[0].trace->path, s->trace_count > 1 ? ", like the other traces," : "");
         return true;
     }
     write_answer(result);
     if (!write_front(result, error)) return false;
-    write_heading(s);
+    write_candidates_heading(s);
     if (!write_candidates(s, error)) return false;
     write_reasons(s, false);
     write_reasons(s, true);
     write_limits(result);
     if (result->plan_count == 0) {
-        printf("\nNone of these meets what a plan must (%s), and %s holds the empty plan: --require asks for less.\n",
-               options.require.count ? "--require"
-                                     : "wall time, and peak and mean of occupied threads, not above the run's",
-               options.output);
+        putchar('\n');
+        look_printf(stdout, terminal_look(stdout), 2,
+                    "None of these meets what a plan must (%s), and %s holds the empty plan: --require asks for less.",
+                    options.require.count ? "--require"
+                                          : "wall time, and peak and mean of occupied threads, not above the run's",
+                    options.output);
         return true;
     }
     write_plans_heading(s);
@@ -550,7 +576,7 @@ const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
     .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
-             "                      [--window FROM..TO] [--keep-tracer-cost] [--all] [--json | --csv]",
+             "                      [--window FROM..TO] [--keep-tracer-cost] [--all] [--wide] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Begins with the answer, and with what can be had for what: changes and plans that nothing that was "

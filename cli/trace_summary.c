@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/trace_summary.h"
 
+#include "report/look.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -8,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool finish(struct table *table, FILE *file, bool utf8, struct error *error) {
-    bool ok = table->cell_count == 0 || table_write(table, file, utf8, error);
+static bool finish(struct table *table, FILE *file, unsigned look, struct error *error) {
+    bool ok = table->cell_count == 0 || table_write(table, file, look, error);
     table_destroy(table);
     return ok;
 }
 
-static bool write_kinds(const struct trace *trace, FILE *file, bool utf8, struct error *error) {
+static bool write_kinds(const struct trace *trace, FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {{"event", TABLE_LEFT}, {"count", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (unsigned kind = EVENT_NONE + 1; kind < EVENT_KINDS; kind++) {
@@ -22,10 +23,10 @@ static bool write_kinds(const struct trace *trace, FILE *file, bool utf8, struct
         table_add(&table, event_kind_info(kind)->name);
         table_add(&table, text_count(trace->events_of_kind[kind]).s);
     }
-    return finish(&table, file, utf8, error);
+    return finish(&table, file, look, error);
 }
 
-static bool write_lost(const struct trace *trace, FILE *file, bool utf8, struct error *error) {
+static bool write_lost(const struct trace *trace, FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {{"thread", TABLE_LEFT}, {"lost events", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (uint32_t i = 0; i < trace->stream_count; i++) {
@@ -34,7 +35,7 @@ static bool write_lost(const struct trace *trace, FILE *file, bool utf8, struct 
         table_add(&table, stream->thread.name ? stream->thread.name : "-");
         table_add(&table, text_count(stream->lost_events).s);
     }
-    return finish(&table, file, utf8, error);
+    return finish(&table, file, look, error);
 }
 
 static int compare_why(const void *left, const void *right) {
@@ -50,7 +51,7 @@ static void add_reason(struct table *table, const struct trace_skip *skip, size_
     table_add(table, skip->method ? skip->method : "-");
 }
 
-static bool write_skips(const struct trace *trace, FILE *file, bool utf8, struct error *error) {
+static bool write_skips(const struct trace *trace, FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {
         {"not woven because", TABLE_LEFT}, {"methods", TABLE_RIGHT}, {"one of them", TABLE_LEFT}};
     size_t count = trace->end.skip_count;
@@ -65,7 +66,7 @@ static bool write_skips(const struct trace *trace, FILE *file, bool utf8, struct
         first = i + 1;
     }
     free(sorted);
-    return finish(&table, file, utf8, error);
+    return finish(&table, file, look, error);
 }
 
 static void write_weaving(const struct trace *trace, FILE *file) {
@@ -74,14 +75,17 @@ static void write_weaving(const struct trace *trace, FILE *file) {
             text_count(trace->end.classes_woven).s, text_count(trace->end.skip_count).s);
 }
 
-bool trace_summary_write(const struct trace *trace, FILE *file, bool utf8, struct error *error) {
-    if (!write_kinds(trace, file, utf8, error)) return false;
+bool trace_summary_write(const struct trace *trace, FILE *file, unsigned look, struct error *error) {
+    if (!write_kinds(trace, file, look, error)) return false;
     fprintf(file, "\n  lost events: %s\n", trace->lost_events ? text_count(trace->lost_events).s : "none");
-    if (!write_lost(trace, file, utf8, error)) return false;
+    if (!write_lost(trace, file, look, error)) return false;
     write_weaving(trace, file);
-    if (!write_skips(trace, file, utf8, error)) return false;
+    if (!write_skips(trace, file, look, error)) return false;
     if (trace->end.stopped_because) {
-        fprintf(file, "\n  WARNING: the tracer stopped before the program did: %s\n", trace->end.stopped_because);
+        char why[512];
+        snprintf(why, sizeof why, "the tracer stopped before the program did: %s", trace->end.stopped_because);
+        putc('\n', file);
+        look_lead(file, look, TONE_WARNING, "  WARNING: ", 4, why);
     }
     return true;
 }

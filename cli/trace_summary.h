@@ -8,6 +8,6 @@
 #include <stdio.h>
 
 // Events by kind, lost events by thread, methods woven and skipped with the reasons, why the tracer stopped.
-bool trace_summary_write(const struct trace *trace, FILE *file, bool utf8, struct error *error);
+bool trace_summary_write(const struct trace *trace, FILE *file, unsigned look, struct error *error);
 
 #endif

@@ -134,3 +134,20 @@ const char *dag_task_text(const struct dag *dag, uint32_t index, char *text, siz
     if (task->site != DAG_NONE) return dag_site_text(dag, task->site, text, size);
     return text_without_spawn(dag, task, text, size);
 }
+
+bool dag_is_jdk_class(const char *class_name) {
+    static const char *const prefixes[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
+    }
+    return false;
+}
+
+bool dag_is_named(const char *class_name, const char *method, const char *name, size_t length) {
+    if (!class_name || !method) return false;
+    size_t class_length = strlen(class_name), method_length = strlen(method);
+    if (length <= method_length + 1 || length > class_length + 1 + method_length) return false;
+    size_t kept = length - method_length - 1, left_out = class_length - kept;
+    return memcmp(name + length - method_length, method, method_length) == 0 && name[kept] == '.' &&
+           memcmp(name, class_name + left_out, kept) == 0 && (left_out == 0 || class_name[left_out - 1] == '.');
+}

@@ -25,4 +25,10 @@ const char *dag_place_text(const struct dag *dag, uint32_t trace_site, char *tex
 // As workers are named ("pool-1"), or "pool 3".
 const char *dag_pool_text(const struct dag *dag, uint32_t pool, char *text, size_t size);
 
+// Whether the class is one that comes with the JDK, by its name's package.
+bool dag_is_jdk_class(const char *class_name);
+
+// Whether the method is called so: "acme.Main.run" for com.acme.Main.run, as a name may leave out leading packages.
+bool dag_is_named(const char *class_name, const char *method, const char *name, size_t length);
+
 #endif

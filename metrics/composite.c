@@ -2,10 +2,19 @@
 // One number for a run against its base (SPEC section 2).
 #include "metrics/figures.h"
 
+// The double nearest to it, by a step of Newton's with what its cube is off by: libraries' roots differ in the last
+// bit, and a page's figures (report/page/core.h) must not differ from the commands'.
+static double cube_root(double x) {
+    const double root = cbrt(x), square = root * root, cube = square * root;
+    const double square_rest = fma(root, root, -square), cube_rest = fma(square, root, -cube);
+    const double excess = cube - x + (cube_rest + square_rest * root);
+    return x > 0 && isfinite(x) ? root - excess / (3 * square) : root;
+}
+
 double metrics_composite(const struct metrics *m, const struct metrics *base) {
     const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
     double before = (double)base->wall_ns * then->peak * base->thread_time_ns;
-    return before > 0 ? cbrt((double)m->wall_ns * now->peak * m->thread_time_ns / before) : NAN;
+    return before > 0 ? cube_root((double)m->wall_ns * now->peak * m->thread_time_ns / before) : NAN;
 }
 
 double metrics_granularity(const struct metrics *m, const struct metrics *base) {
@@ -28,5 +37,6 @@ double metrics_balanced(const struct metrics *m, const struct metrics *base) {
         product *= families[i];
         present++;
     }
-    return present ? pow(product, 1.0 / present) : NAN;
+    if (present < 2) return present ? product : NAN;
+    return present == 2 ? sqrt(product) : cube_root(product);
 }

@@ -134,6 +134,10 @@ double metrics_utilisation(const struct metrics *m, const struct metrics *base);
 // The series must be of the run in question (metrics_usage leaves it in work).
 void metrics_profile(const struct state_series *series, enum thread_state state, double *profile, size_t bins);
 
+// The same of a part of the run, as times of the series; no threads are in any state beyond its ends.
+void metrics_profile_within(const struct state_series *series, enum thread_state state, int64_t from_ns, int64_t to_ns,
+                            double *profile, size_t bins);
+
 // Area between two runs' occupied profiles over normalised time / area under the actual one; exact, not binned.
 double metrics_profile_distance(const struct state_series *estimated, const struct state_series *actual);
 

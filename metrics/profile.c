@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-// Adds `level` held over [from, to] (in bins) to each bin's mean.
+// Adds `level` held over [from, to] (in bins, 0 or later) to each bin's mean.
 static void spread(double *profile, size_t bins, double from, double to, int level) {
     for (size_t bin = (size_t)from; bin < bins && (double)bin < to && level != 0; bin++) {
         double begin = from > (double)bin ? from : (double)bin;
@@ -13,18 +13,25 @@ static void spread(double *profile, size_t bins, double from, double to, int lev
     }
 }
 
-void metrics_profile(const struct state_series *series, enum thread_state state, double *profile, size_t bins) {
+void metrics_profile_within(const struct state_series *series, enum thread_state state, int64_t from_ns, int64_t to_ns,
+                            double *profile, size_t bins) {
     for (size_t bin = 0; bin < bins; bin++) profile[bin] = 0;
-    double scale = (double)bins / (double)(series->to_ns - series->from_ns), since = 0;
+    const double scale = (double)bins / (double)(to_ns - from_ns);
     if (!isfinite(scale)) return;
+    double since = (double)(series->from_ns - from_ns) * scale;
+    const double end = fmin((double)(series->to_ns - from_ns) * scale, (double)bins);
     int level = 0;
-    for (size_t i = 0; i < series->count; i++) {
-        double until = (double)(series->changes[i].time_ns - series->from_ns) * scale;
-        spread(profile, bins, since, until, level);
+    for (size_t i = 0; i < series->count && since < end; i++) {
+        const double until = fmin((double)(series->changes[i].time_ns - from_ns) * scale, end);
+        spread(profile, bins, fmax(since, 0), until, level);
         level += series->changes[i].delta[state];
         since = until;
     }
-    spread(profile, bins, since, (double)bins, level);
+    spread(profile, bins, fmax(since, 0), end, level);
+}
+
+void metrics_profile(const struct state_series *series, enum thread_state state, double *profile, size_t bins) {
+    metrics_profile_within(series, state, series->from_ns, series->to_ns, profile, bins);
 }
 
 struct profile_walk {

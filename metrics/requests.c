@@ -2,8 +2,8 @@
 #include "metrics/requests.h"
 
 #include "dag/names.h"
+#include "metrics/quantiles.h"
 #include "metrics/resources.h"
-#include "metrics/statistics.h"
 #include "metrics/work.h"
 
 #include <stdlib.h>

@@ -3,10 +3,7 @@
 #ifndef REHYPE_METRICS_STATISTICS_H
 #define REHYPE_METRICS_STATISTICS_H
 
-#include "metrics/figures.h"
-
-// Sorts the values. Quantiles between two values are interpolated; of no values all are NAN.
-struct quantiles quantiles_of(double *values, size_t count);
+#include "metrics/quantiles.h"
 
 double statistics_deviation(const double *values, size_t count); // standard deviation of a sample; NAN of less than two
 
@@ -24,10 +21,6 @@ struct summary summary_of(const double *values, size_t count, double *spare); //
 
 // Pearson's coefficient; NAN where either is always the same.
 double statistics_correlation(const double *x, const double *y, size_t count);
-
-// No value is NAN. Cost: 20 ns a value, with as much memory again while there is any.
-void statistics_sort(double *values, size_t count);
-double statistics_quantile(const double *sorted, size_t count, double share); // of at least one value
 
 // How far above the mean of these values (at least two, normally distributed) a share of `share` of further ones is to
 // be expected at most: Student's t.

@@ -3,7 +3,7 @@
 // computed to bodies and notes for each vertex what it follows within its body; the span is then the longest path over
 // these and the causes (work-span model; Rosa, Sec. 2.2, reviews it), where only computing in a body has length. Where
 // computing was not measured, all running is taken for it.
-#include "metrics/statistics.h"
+#include "metrics/quantiles.h"
 #include "metrics/work.h"
 
 #include <stdlib.h>

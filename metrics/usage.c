@@ -405,12 +405,24 @@ void usage_figures(struct metrics_work *work, const struct trace *trace, double 
     }
 }
 
+static bool no_event(struct error *error) {
+    return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");
+}
+
+bool usage_series(const struct dag *run, bool virtual_threads, struct metrics_work *work, struct error *error) {
+    const struct dag_run times = {.time_ns = run->vertices.time_ns};
+    struct state_series *series = &work->series;
+    if (!work_window(work->scratch, &times, NULL, &series->from_ns, &series->to_ns)) return no_event(error);
+    series->to_ns += work_origin(run)->still_ns;
+    gather(work, &work->scratch->empty, &times, virtual_threads ? CLASS_VIRTUAL : CLASS_PLATFORM);
+    series_sort(series, &work->scratch->spare);
+    return true;
+}
+
 bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    const struct window *window, const struct metrics *base, struct metrics_work *work,
                    struct metrics *metrics, struct error *error) {
-    if (!gather_window(work, edit, run, window, metrics->virtual_threads)) {
-        return error_set(error, STATUS_USAGE, "no event of a counted thread lies within the window");
-    }
+    if (!gather_window(work, edit, run, window, metrics->virtual_threads)) return no_event(error);
     metrics->virtual_ready = virtual_ready(dag, run, &work->series);
     usage_figures(work, dag->trace, work_cores(dag), overhead_ns(work, edit, run), base, metrics);
     return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // --window FROM..TO: seconds, per cent, or calls of a method.
 #include "dag/build/perturbation.h"
+#include "dag/names.h"
 #include "metrics/figures.h"
 
 #include <ctype.h>
@@ -33,17 +34,6 @@ static bool parse_number(const struct bound *bound, const struct dag *dag, int64
     if (!(offset >= 0) || offset > 9e18) return bad_bound(bound, "is out of range", error);
     *time_ns = offset > (double)(INT64_MAX - dag->first_ns) ? INT64_MAX : dag->first_ns + llrint(offset);
     return true;
-}
-
-// "acme.Main.run" for com.acme.Main.run: a name may leave out leading packages.
-static bool is_named(const struct trace_method *method, const char *name, size_t length) {
-    if (!method->class_name || !method->name) return false;
-    size_t class_length = strlen(method->class_name), method_length = strlen(method->name);
-    if (length <= method_length + 1 || length > class_length + 1 + method_length) return false;
-    size_t kept = length - method_length - 1, left_out = class_length - kept;
-    return memcmp(name + length - method_length, method->name, method_length) == 0 && name[kept] == '.' &&
-           memcmp(name, method->class_name + left_out, kept) == 0 &&
-           (left_out == 0 || method->class_name[left_out - 1] == '.');
 }
 
 struct call {
@@ -115,7 +105,8 @@ static bool collect_calls(const struct dag *dag, const char *name, size_t length
     const struct trace *trace = dag->trace;
     list->wanted = calloc((size_t)trace->method_count + 1, 1);
     if (!list->wanted) return error_set(error, STATUS_FAILED, "no memory for calls");
-    for (uint32_t m = 1; m < trace->method_count; m++) list->wanted[m] = is_named(&trace->methods[m], name, length);
+    for (uint32_t m = 1; m < trace->method_count; m++)
+        list->wanted[m] = dag_is_named(trace->methods[m].class_name, trace->methods[m].name, name, length);
     for (uint32_t s = 0; s < trace->stream_count; s++) {
         if (!read_calls(dag, s, list, error)) return false;
     }

@@ -134,6 +134,9 @@ bool work_meets_pause(const struct dag *dag, int64_t from_ns, int64_t to_ns);
 bool usage_compute(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,
                    const struct window *window, const struct metrics *base, struct metrics_work *work,
                    struct metrics *metrics, struct error *error);
+// The series of its platform threads, or its virtual ones, over the whole of a run that is a DAG of its own. Errors: a
+// run without a counted thread's event (STATUS_USAGE).
+bool usage_series(const struct dag *run, bool virtual_threads, struct metrics_work *work, struct error *error);
 void series_sort(struct state_series *series, struct state_change **spare);
 // What follows from a series that is sorted, into figures that are unknown until then. Of the trace that was recorded.
 void usage_figures(struct metrics_work *work, const struct trace *trace, double cores, double overhead,

@@ -25,8 +25,7 @@ struct search {
     bool failed;
 };
 
-// Scores that differ in the tenth digit are the same.
-static double rounded(double score) {
+double combination_rounded(double score) {
     if (!isfinite(score) || score == 0) return score;
     double unit = pow(10, floor(log10(fabs(score))) - 9);
     return rint(score / unit) * unit;
@@ -35,7 +34,7 @@ static double rounded(double score) {
 int combination_compare(const void *a, const void *b) {
     const struct combination *left = a, *right = b;
     if (left->valid != right->valid) return left->valid ? -1 : 1;
-    double here = rounded(left->score), there = rounded(right->score);
+    const double here = combination_rounded(left->score), there = combination_rounded(right->score);
     if (here != there) return here < there ? -1 : 1;
     if (left->count != right->count) return left->count < right->count ? -1 : 1;
     for (uint32_t i = 0; i < left->count; i++) {

@@ -33,6 +33,9 @@ struct combine_result {
     const char *method;
 };
 
+// Scores are the same, and rank by what else there is, if they are so rounded: what differs in the tenth digit.
+double combination_rounded(double score);
+
 // Less than 0 when a is the better: valid before invalid, then score (equal within 1e-9), then fewer members, then
 // order.
 int combination_compare(const void *a, const void *b);

@@ -79,6 +79,12 @@ char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t
     return dag_deadlock_text(estimator->dag, &estimator->run, text, size);
 }
 
+uint32_t estimator_stuck_tasks(const struct estimator *estimator, const uint32_t **tasks) {
+    const struct stuck *stuck = estimator->simulated ? simulation_stuck(estimator->simulation) : NULL;
+    *tasks = stuck ? stuck->tasks : estimator->run.deadlock;
+    return stuck ? stuck->length : estimator->run.deadlock_length;
+}
+
 // Of the recorded DAG's vertices at other times, or at their own.
 static bool measure_times(struct estimator *estimator, const struct dag_run *run, const struct metrics *base, bool all,
                           struct metrics *metrics, struct error *error) {
@@ -277,10 +283,16 @@ bool estimator_intervals(const struct estimator *estimator, const struct metrics
     return done;
 }
 
-bool estimator_write(struct estimator *estimator, const char *path, struct error *error) {
+const struct dag *estimator_run_dag(struct estimator *estimator, struct error *error) {
     enum dag_outcome outcome = DAG_OK;
-    if (!estimator->simulated && !simulate(estimator, &outcome, error)) return false;
-    if (outcome != DAG_OK) return error_set(error, STATUS_FAILED, "%s: no memory for an estimate", path);
-    const uint64_t besides_ns = (uint64_t)metrics_besides_ns(estimator->dag);
-    return dag_write_run(simulation_dag(estimator->simulation), besides_ns, path, error);
+    if (!estimator->simulated && !simulate(estimator, &outcome, error)) return NULL;
+    const struct dag *run = outcome == DAG_OK ? simulation_dag(estimator->simulation) : NULL;
+    if (!run) error_set(error, STATUS_FAILED, "no memory for an estimate");
+    return run;
+}
+
+bool estimator_write(struct estimator *estimator, const char *path, struct error *error) {
+    const struct dag *run = estimator_run_dag(estimator, error);
+    if (!run) return error_wrap(error, "%s", path);
+    return dag_write_run(run, (uint64_t)metrics_besides_ns(estimator->dag), path, error);
 }

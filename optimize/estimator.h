@@ -56,6 +56,9 @@ bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error
 bool estimator_starves(const struct estimator *estimator);
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
 
+// The tasks of that chain, until the next run. Returns how many.
+uint32_t estimator_stuck_tasks(const struct estimator *estimator, const uint32_t **tasks);
+
 // Figures of the last run, which was not stuck: all of them, or with `all` false what metrics_usage gives. A base gives
 // composite and balanced. Errors as of metrics_compute.
 bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
@@ -103,6 +106,10 @@ uint64_t estimator_cost_ns(const struct estimator *estimator);
 // replicates as take some seconds: at most 200, and of a large DAG 5. The last run, which was this one, is kept.
 bool estimator_intervals(const struct estimator *estimator, const struct metrics *estimate, struct intervals *intervals,
                          struct error *error);
+
+// The last run, which was not stuck, as a DAG of its own, until the next run. The edit must still be what it was. NULL
+// and *error: no memory.
+const struct dag *estimator_run_dag(struct estimator *estimator, struct error *error);
 
 // Writes the last run, which was not stuck, as a trace (dag_write_run).
 bool estimator_write(struct estimator *estimator, const char *path, struct error *error);

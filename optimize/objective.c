@@ -81,6 +81,18 @@ static double quantity_value(const struct quantity *quantity, const struct metri
     return NAN;
 }
 
+size_t quantity_count(void) {
+    return QUANTITY_COUNT;
+}
+
+const char *quantity_name(size_t quantity) {
+    return quantities[quantity].name;
+}
+
+double quantity_of(size_t quantity, const struct metrics *m, const struct metrics *base) {
+    return quantity_value(&quantities[quantity], m, base);
+}
+
 // The named objectives: ratios against base.
 
 static double ratio(double now, double then) {

@@ -35,6 +35,12 @@ double objective_gain(const struct objective *objective, const struct metrics *m
 // STATUS_USAGE when the trace of this base lacks what the objective asks for.
 bool objective_check(const struct objective *objective, const struct metrics *base, struct error *error);
 
+// What expressions can name, "wall", "occupied.peak", ..., numbered from 0; and its value, NAN where that is unknown.
+// Only composite and balanced are against the base.
+size_t quantity_count(void);
+const char *quantity_name(size_t quantity);
+double quantity_of(size_t quantity, const struct metrics *m, const struct metrics *base);
+
 // Whether it names what only metrics_compute gives.
 bool objective_needs_all(const struct objective *objective);
 bool requirement_needs_all(const struct requirement *requirement);

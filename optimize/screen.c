@@ -62,7 +62,8 @@ static int compare_screened(const void *a, const void *b) {
     if (left->candidate.status != right->candidate.status) {
         return left->candidate.status < right->candidate.status ? -1 : 1;
     }
-    if (left->value != right->value) return left->value < right->value ? -1 : 1;
+    const double here = combination_rounded(left->value), there = combination_rounded(right->value);
+    if (here != there) return here < there ? -1 : 1;
     return strcmp(left->name, right->name);
 }
 

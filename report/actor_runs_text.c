@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { INDENT = 4 };
+
 enum figure_unit { FIGURE_DURATION, FIGURE_COUNT, FIGURE_NUMBER, FIGURE_RATE, FIGURE_SHARE };
 
 struct figure {
@@ -172,11 +174,10 @@ static void add_latency(struct sheet *sheet, size_t path, double *values) {
 }
 
 // What the latency of two runs differs by, and the span that has most of it.
-static void say_latency(const struct sheet *sheet, size_t path, FILE *file) {
+static void say_latency(const struct sheet *sheet, size_t path, FILE *file, unsigned look) {
     const struct latency_figures *then = latency_at(&sheet->runs[0], path), *now = latency_at(&sheet->runs[1], path);
+    char by[128] = "";
     if (!then->chains || !now->chains) return;
-    fprintf(file, "%s takes %s instead of %s in the median (%s)", now->path, text_duration(now->latency_ns.p50).s,
-            text_duration(then->latency_ns.p50).s, text_change(then->latency_ns.p50, now->latency_ns.p50).s);
     const uint32_t segments = has_segments_alike(sheet, path) ? then->segment_count : 0;
     uint32_t most = 0;
     for (uint32_t s = 1; s < segments; s++) {
@@ -184,21 +185,24 @@ static void say_latency(const struct sheet *sheet, size_t path, FILE *file) {
         if (change_ns > fabs(now->segments[most].ns.p50 - then->segments[most].ns.p50)) most = s;
     }
     if (segments)
-        fprintf(file, ", mostly by span %u: %s instead of %s", (unsigned)now->segments[most].id,
-                text_duration(now->segments[most].ns.p50).s, text_duration(then->segments[most].ns.p50).s);
-    putc('\n', file);
+        snprintf(by, sizeof by, ", mostly by span %u: %s instead of %s", (unsigned)now->segments[most].id,
+                 text_duration(now->segments[most].ns.p50).s, text_duration(then->segments[most].ns.p50).s);
+    look_printf(file, look, INDENT, "%s takes %s instead of %s in the median (%s)%s", now->path,
+                text_duration(now->latency_ns.p50).s, text_duration(then->latency_ns.p50).s,
+                text_change(then->latency_ns.p50, now->latency_ns.p50).s, by);
 }
 
-static void say(const struct sheet *sheet, FILE *file) {
+static void say(const struct sheet *sheet, FILE *file, unsigned look) {
     const struct balances sum = actor_runs_sum(sheet->runs, sheet->count);
     const struct actor_findings *first = &sheet->runs[0].findings;
     const double correlation = actor_runs_correlation(sheet->runs, sheet->count);
-    fprintf(file, "%s traces; %s messages sent, %s received", text_count(sheet->count).s,
-            text_count(balances_sent(&sum)).s, text_count(sum.received).s);
-    if (!isnan(correlation)) fprintf(file, "; those sent and wall time correlate by %s", text_number(correlation).s);
-    putc('\n', file);
+    char correlate[96] = "";
+    if (!isnan(correlation))
+        snprintf(correlate, sizeof correlate, "; those sent and wall time correlate by %s", text_number(correlation).s);
+    look_printf(file, look, INDENT, "%s traces; %s messages sent, %s received%s", text_count(sheet->count).s,
+                text_count(balances_sent(&sum)).s, text_count(sum.received).s, correlate);
     for (size_t path = 0; sheet->count == 2 && !first->latencies_found && path < first->latency_count; path++)
-        say_latency(sheet, path, file);
+        say_latency(sheet, path, file, look);
     putc('\n', file);
 }
 
@@ -224,7 +228,7 @@ static void fill(struct sheet *sheet, double *values) {
         add_latency(sheet, path, values);
 }
 
-bool actor_runs_text_write(const struct actor_run *runs, size_t count, FILE *file, bool utf8, struct error *error) {
+bool actor_runs_text_write(const struct actor_run *runs, size_t count, FILE *file, unsigned look, struct error *error) {
     struct table_column *columns = malloc((count + 3) * sizeof *columns);
     double *values = malloc(count * sizeof *values);
     struct sheet sheet = {.runs = runs, .count = count};
@@ -233,8 +237,8 @@ bool actor_runs_text_write(const struct actor_run *runs, size_t count, FILE *fil
         set_columns(&sheet, columns);
         sheet.table = (struct table){.columns = columns, .column_count = count + (count == 2 ? 3 : 2)};
         fill(&sheet, values);
-        say(&sheet, file);
-        ok = table_write(&sheet.table, file, utf8, error);
+        say(&sheet, file, look);
+        ok = table_write(&sheet.table, file, look, error);
         table_destroy(&sheet.table);
     } else {
         error_set(error, STATUS_FAILED, "no memory for %zu traces", count);

@@ -7,6 +7,6 @@
 
 #include <stdio.h>
 
-bool actor_runs_text_write(const struct actor_run *runs, size_t count, FILE *file, bool utf8, struct error *error);
+bool actor_runs_text_write(const struct actor_run *runs, size_t count, FILE *file, unsigned look, struct error *error);
 
 #endif

@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 // All of it. At most `most` rows a table, and a line that says how many more there are.
-bool actors_text_write(const struct actor_findings *findings, size_t most, FILE *file, bool utf8, struct error *error);
+bool actors_text_write(const struct actor_findings *findings, size_t most, FILE *file, unsigned look,
+                       struct error *error);
 
 // Only the answer, in a few lines.
-void actors_text_write_answer(const struct actor_findings *findings, FILE *file);
+void actors_text_write_answer(const struct actor_findings *findings, FILE *file, unsigned look);
 
 #endif

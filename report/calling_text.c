@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/calling_text.h"
 
+#include "dag/names.h"
+#include "report/look.h"
 #include "report/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_OF_A_KIND = 3, LINE_BYTES = 240 };
+enum { SHOWN_OF_A_KIND = 3, LINE_BYTES = 240, INDENT = 25 };
 
 const char *const calling_kind_names[CALLING_KINDS] = {"created", "submitted", "executed"};
 
 static bool is_folded(const char *class_name) {
-    static const char *const prefixes[] = {"java.", "javax.", "jdk.", "sun.", "com.sun."};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0) return true;
-    }
-    return strstr(class_name, "$$Lambda") != NULL;
+    return dag_is_jdk_class(class_name) || strstr(class_name, "$$Lambda") != NULL;
 }
 
 // Without its package; of a hidden class, without what tells it from others.
@@ -167,10 +165,10 @@ static size_t show(const struct trace *trace, const struct calling_site *site, e
     return count;
 }
 
-static void write_kind(enum calling_kind kind, const struct shown *shown, size_t count, FILE *file) {
+static void write_kind(enum calling_kind kind, const struct shown *shown, size_t count, FILE *file, unsigned look) {
     for (size_t i = 0; i < count && i < SHOWN_OF_A_KIND; i++) {
-        fprintf(file, "    %-9s %7s  %s\n", i == 0 ? calling_kind_names[kind] : "", text_percent(shown[i].share).s,
-                shown[i].text);
+        look_printf(file, look, INDENT, "    %-9s %7s  %s", i == 0 ? calling_kind_names[kind] : "",
+                    text_percent(shown[i].share).s, shown[i].text);
     }
     if (count > SHOWN_OF_A_KIND)
         fprintf(file, "    %-9s %7s  and %s more\n", "", "", text_count(count - SHOWN_OF_A_KIND).s);
@@ -184,27 +182,28 @@ static bool was_submitted(const struct calling_site *site) {
     return false;
 }
 
-static void write_heading(const struct dag *dag, const struct calling_site *site, FILE *file) {
+static void write_heading(const struct dag *dag, const struct calling_site *site, FILE *file, unsigned look) {
     char place[512];
     const char *class_name = site->task_class ? dag->trace->classes[site->task_class].name : NULL;
-    if (site->site != DAG_NONE)
-        fprintf(file, "  spawned in %s", dag_site_text(dag, site->site, place, sizeof place));
-    else
-        fprintf(file, "  %s: %s", was_submitted(site) ? "handed over by the JDK alone" : "not handed over",
-                class_name ? class_name : "of an unknown class");
-    fprintf(file, ", %s task%s\n", text_count(site->tasks).s, site->tasks == 1 ? "" : "s");
+    const char *how = was_submitted(site) ? "handed over by the JDK alone: " : "not handed over: ";
+    if (site->site != DAG_NONE) {
+        how = "spawned in ";
+        class_name = dag_site_text(dag, site->site, place, sizeof place);
+    }
+    look_printf(file, look, INDENT, "  %s%s, %s task%s", how, class_name ? class_name : "of an unknown class",
+                text_count(site->tasks).s, site->tasks == 1 ? "" : "s");
 }
 
 bool calling_text_write(const struct dag *dag, const struct calling_contexts *found, size_t most, FILE *file,
-                        struct error *error) {
+                        unsigned look, struct error *error) {
     for (size_t s = 0; s < found->site_count && s < most; s++) {
         const struct calling_site *site = &found->sites[s];
         struct shown *shown = malloc((site->context_count + 1) * sizeof *shown);
         if (!shown) return error_set(error, STATUS_FAILED, "no memory for calling contexts");
-        write_heading(dag, site, file);
+        write_heading(dag, site, file, look);
         for (int kind = 0; kind < CALLING_KINDS; kind++) {
             size_t count = show(dag->trace, site, (enum calling_kind)kind, shown);
-            write_kind((enum calling_kind)kind, shown, count, file);
+            write_kind((enum calling_kind)kind, shown, count, file, look);
         }
         free(shown);
     }

@@ -16,6 +16,6 @@ const char *calling_text(const struct trace *trace, uint32_t context, char *text
 
 // By site, at most `most` of them, and of each the contexts that most tasks come by; those that look the same are one.
 bool calling_text_write(const struct dag *dag, const struct calling_contexts *found, size_t most, FILE *file,
-                        struct error *error);
+                        unsigned look, struct error *error);
 
 #endif

@@ -29,18 +29,18 @@ static int filled(double value, double top, int row) {
     return eighths < 0 ? 0 : eighths > EIGHTHS ? EIGHTHS : eighths;
 }
 
-static const char *block(int eighths, bool utf8) {
+static const char *block(int eighths, unsigned look) {
     static const char *const unicode[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    if (utf8) return unicode[eighths];
+    if (look & LOOK_UTF8) return unicode[eighths];
     return eighths == 0 ? " " : eighths < 3 ? "_" : eighths < 6 ? "=" : "#";
 }
 
-static void write_row(const struct chart *chart, double top, int row, FILE *file, bool utf8) {
+static void write_row(const struct chart *chart, double top, int row, FILE *file, unsigned look) {
     bool labelled = row == ROWS - 1 || row == ROWS / 2 - 1; // the label is that of the row's upper edge
     fprintf(file, "  %6s |", labelled ? text_number(top * (row + 1) / ROWS).s : "");
     int last = CHART_COLUMNS - 1;
     while (last >= 0 && filled(chart->values[last], top, row) == 0) last--;
-    for (int column = 0; column <= last; column++) fputs(block(filled(chart->values[column], top, row), utf8), file);
+    for (int column = 0; column <= last; column++) fputs(block(filled(chart->values[column], top, row), look), file);
     putc('\n', file);
 }
 
@@ -51,8 +51,8 @@ static void write_axis(const struct chart *chart, FILE *file) {
     fprintf(file, "\n          %s of %s\n", percent, text_duration(chart->wall_ns).s);
 }
 
-void chart_write(const struct chart *chart, double top, FILE *file, bool utf8) {
+void chart_write(const struct chart *chart, double top, FILE *file, unsigned look) {
     fprintf(file, "%s: occupied threads\n", chart->title);
-    for (int row = ROWS - 1; row >= 0; row--) write_row(chart, top, row, file, utf8);
+    for (int row = ROWS - 1; row >= 0; row--) write_row(chart, top, row, file, look);
     write_axis(chart, file);
 }

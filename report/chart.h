@@ -3,8 +3,8 @@
 #ifndef REHYPE_REPORT_CHART_H
 #define REHYPE_REPORT_CHART_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "report/look.h"
+
 #include <stdio.h>
 
 #define CHART_COLUMNS 60
@@ -19,6 +19,6 @@ struct chart {
 // eye.
 double chart_top(const struct chart *charts, size_t count);
 
-void chart_write(const struct chart *chart, double top, FILE *file, bool utf8);
+void chart_write(const struct chart *chart, double top, FILE *file, unsigned look);
 
 #endif

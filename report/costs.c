@@ -76,7 +76,7 @@ static void add_row(struct table *table, const struct dag *dag, const struct poo
     add_cost(table, &costs->pickup[kind]);
 }
 
-bool costs_write(const struct dag *dag, const struct costs *costs, FILE *file, bool utf8, struct error *error) {
+bool costs_write(const struct dag *dag, const struct costs *costs, FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {{"pool", TABLE_LEFT},
                                                   {"dispatch", TABLE_LEFT},
                                                   {"tasks", TABLE_RIGHT},
@@ -88,7 +88,7 @@ bool costs_write(const struct dag *dag, const struct costs *costs, FILE *file, b
             if (was_recorded(&costs->pools[p], k)) add_row(&table, dag, &costs->pools[p], p, k);
         }
     }
-    bool ok = table.cell_count == 0 || table_write(&table, file, utf8, error);
+    bool ok = table.cell_count == 0 || table_write(&table, file, look, error);
     table_destroy(&table);
     if (ok && costs->wakeup.count) {
         fprintf(file, "  a waiter goes on %s after the result (%s waits)\n", text_duration(costs->wakeup.mean_ns).s,

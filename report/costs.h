@@ -15,6 +15,6 @@ extern const char *const dispatch_names[DISPATCH_KINDS];
 cJSON *costs_json(const struct dag *dag, const struct costs *costs);
 
 // A row a pool and kind of dispatch; nothing where nothing was recorded.
-bool costs_write(const struct dag *dag, const struct costs *costs, FILE *file, bool utf8, struct error *error);
+bool costs_write(const struct dag *dag, const struct costs *costs, FILE *file, unsigned look, struct error *error);
 
 #endif

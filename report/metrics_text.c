@@ -8,7 +8,9 @@
 
 #include <string.h>
 
-enum { HOLDERS_SHOWN = 3 };
+enum { HOLDERS_SHOWN = 3, INDENT = 4 };
+
+static const double told_change = 0.005; // below that a figure is as good as the other
 
 enum row_unit { UNIT_DURATION, UNIT_COUNT, UNIT_SHARE, UNIT_NUMBER, UNIT_RATE };
 enum row_type { TYPE_DOUBLE, TYPE_INT64, TYPE_UINT64 };
@@ -18,22 +20,24 @@ struct row {
     enum row_unit unit;
     enum row_type type;
     size_t offset; // in struct metrics
-    bool only_known;
+    bool only_known, less_is_better;
 };
 
 #define ROW(label, unit, type, member)                                                                                 \
-    { label, unit, type, offsetof(struct metrics, member), false }
+    { label, unit, type, offsetof(struct metrics, member), false, false }
+#define ROW_OF_LESS(label, unit, type, member)                                                                         \
+    { label, unit, type, offsetof(struct metrics, member), false, true }
 #define ROW_IF_KNOWN(label, unit, type, member)                                                                        \
-    { label, unit, type, offsetof(struct metrics, member), true }
+    { label, unit, type, offsetof(struct metrics, member), true, false }
 
 static const struct row two_rows[] = {
-    ROW("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
-    ROW("thread-time", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
-    ROW("occupied threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].peak),
-    ROW("occupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].mean),
+    ROW_OF_LESS("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
+    ROW_OF_LESS("thread-time", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
+    ROW_OF_LESS("occupied threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].peak),
+    ROW_OF_LESS("occupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].mean),
     ROW("active threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_ACTIVE].mean),
-    ROW("waiting threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].peak),
-    ROW("waiting threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].mean),
+    ROW_OF_LESS("waiting threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].peak),
+    ROW_OF_LESS("waiting threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].mean),
     ROW_IF_KNOWN("blocked threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_BLOCKED].mean),
     ROW("unoccupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_UNOCCUPIED].mean),
     ROW("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
@@ -65,9 +69,9 @@ static const struct row one_rows[] = {
 // Below the others where requests are known, the first with the name of their site.
 static const struct row request_rows[] = {
     ROW("requests", UNIT_COUNT, TYPE_DOUBLE, requests.count),
-    ROW("latency, median", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p50),
-    ROW("latency, p95", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p95),
-    ROW("latency, p99", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p99),
+    ROW_OF_LESS("latency, median", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p50),
+    ROW_OF_LESS("latency, p95", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p95),
+    ROW_OF_LESS("latency, p99", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p99),
     ROW("threads of one request", UNIT_COUNT, TYPE_DOUBLE, requests.peak_threads),
     ROW("requests at once", UNIT_COUNT, TYPE_DOUBLE, requests.concurrent),
     ROW("sustainable rate", UNIT_RATE, TYPE_DOUBLE, requests.sustainable_per_s),
@@ -137,7 +141,7 @@ static void add_granularity(struct table *table, const struct task_metrics *task
     }
 }
 
-static bool write_states(const char *threads, const struct usage *states, double ready, FILE *file, bool utf8,
+static bool write_states(const char *threads, const struct usage *states, double ready, FILE *file, unsigned look,
                          struct error *error) {
     const struct table_column columns[] = {
         {threads, TABLE_LEFT}, {"peak", TABLE_RIGHT}, {"max", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
@@ -154,17 +158,43 @@ static bool write_states(const char *threads, const struct usage *states, double
         table_add(&table, "");
         table_add(&table, text_fixed(ready, 2).s);
     }
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;
 }
 
-bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, struct error *error) {
+const char *metrics_text_change(const struct metrics *before, const struct metrics *after, char *text, size_t size) {
+    const struct usage *then = &before->threads[STATE_OCCUPIED], *now = &after->threads[STATE_OCCUPIED];
+    const double share = before->wall_ns ? (double)after->wall_ns / (double)before->wall_ns - 1 : 0;
+    snprintf(text, size, "wall %s -> %s (%s%s %%), occupied threads %s -> %s (peak), %s -> %s (mean)",
+             text_duration((double)before->wall_ns).s, text_duration((double)after->wall_ns).s, share > 0 ? "+" : "",
+             text_fixed(100 * share, 1).s, text_fixed(then->peak, 1).s, text_fixed(now->peak, 1).s,
+             text_fixed(then->mean, 2).s, text_fixed(now->mean, 2).s);
+    return text;
+}
+
+void metrics_text_write_answer(const struct metrics *metrics, const struct wait_site *most, FILE *file, unsigned look) {
+    const struct usage *threads = metrics->threads;
+    look_printf(file, look, 0,
+                "In %s %s tasks occupied %s threads on average (%s at peak): %s active%s, %s waiting for other tasks.",
+                text_duration((double)metrics->wall_ns).s, text_count(metrics->tasks.count).s,
+                text_fixed(threads[STATE_OCCUPIED].mean, 2).s, text_fixed(threads[STATE_OCCUPIED].peak, 1).s,
+                text_fixed(threads[STATE_ACTIVE].mean, 2).s,
+                threads[STATE_BLOCKED].mean > 0 ? " (some of them blocked)" : "",
+                text_fixed(threads[STATE_WAITING].mean, 2).s);
+    if (most && most->waits)
+        look_printf(file, look, 0, "They wait most in %s (%s): %s in all.",
+                    text_method(most->site.class_name, most->site.method).s, text_file_line(&most->site).s,
+                    text_duration((double)most->total_ns).s);
+    putc('\n', file);
+}
+
+bool metrics_text_write(const struct metrics *metrics, FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_RIGHT}};
-    if (!write_states("threads", metrics->threads, NAN, file, utf8, error)) return false;
+    if (!write_states("threads", metrics->threads, NAN, file, look, error)) return false;
     if (!isnan(metrics->virtual_threads[STATE_OCCUPIED].mean)) {
         putc('\n', file);
-        if (!write_states("virtual threads", metrics->virtual_threads, metrics->virtual_ready, file, utf8, error))
+        if (!write_states("virtual threads", metrics->virtual_threads, metrics->virtual_ready, file, look, error))
             return false;
     }
     struct table table = TABLE_INIT(columns);
@@ -184,7 +214,7 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, bool utf8, st
     if (bottleneck) table_add(&table, "... limited by");
     if (bottleneck) table_add(&table, bottleneck);
     putc('\n', file);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;
 }
@@ -198,7 +228,8 @@ static void add_two(struct table *table, const struct row *row, const char *labe
     if (last == LAST_ERROR)
         table_add(table, text_percent(comparison_error(first, second)).s);
     else
-        table_add(table, text_change(first, second).s);
+        table_add_toned(table, text_change(first, second).s,
+                        row->less_is_better ? look_less_is_better(first, second, told_change) : TONE_PLAIN);
 }
 
 // Requests of two sites are not compared.
@@ -211,8 +242,8 @@ static void add_two_requests(struct table *table, const struct metrics_text_run 
     }
 }
 
-bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file, bool utf8,
-                            struct error *error) {
+bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file,
+                            unsigned look, struct error *error) {
     const struct table_column columns[] = {{"", TABLE_LEFT},
                                            {runs[0].heading, TABLE_RIGHT},
                                            {runs[1].heading, TABLE_RIGHT},
@@ -224,12 +255,12 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
         add_two(&table, &two_rows[i], two_rows[i].label, runs, last);
     }
     add_two_requests(&table, runs, last);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;
 }
 
-bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, bool utf8, struct error *error) {
+bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {
         {"by the tasks' own variation", TABLE_LEFT}, {"5 %", TABLE_RIGHT}, {"95 %", TABLE_RIGHT}};
     static const struct {
@@ -251,7 +282,7 @@ bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file,
         table_add(&table, show(intervals->of[f].low, rows[f].unit).s);
         table_add(&table, show(intervals->of[f].high, rows[f].unit).s);
     }
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;
 }
@@ -270,14 +301,14 @@ static void add_grain(struct table *table, const struct dag *dag, const struct g
 }
 
 bool metrics_text_write_grain(const struct dag *dag, const struct grain_group *groups, size_t count, FILE *file,
-                              bool utf8, struct error *error) {
+                              unsigned look, struct error *error) {
     static const struct table_column columns[] = {
         {"too", TABLE_LEFT},       {"spawned in", TABLE_LEFT},   {"at", TABLE_LEFT},
         {"tasks", TABLE_RIGHT},    {"median", TABLE_RIGHT},      {"hand-over", TABLE_RIGHT},
         {"switches", TABLE_RIGHT}, {"... without", TABLE_RIGHT}, {"idle cores", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (size_t g = 0; g < count; g++) add_grain(&table, dag, &groups[g]);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;
 }
@@ -298,7 +329,7 @@ static void add_bytecodes_site(struct table *table, const struct dag *dag, const
 }
 
 bool metrics_text_write_bytecodes(const struct dag *dag, const struct bytecodes *bytecodes, size_t most, FILE *file,
-                                  bool utf8, struct error *error) {
+                                  unsigned look, struct error *error) {
     static const struct table_column columns[] = {
         {"tasks spawned in", TABLE_LEFT}, {"at", TABLE_LEFT},   {"tasks", TABLE_RIGHT}, {"mean", TABLE_RIGHT},
         {"median", TABLE_RIGHT},          {"p95", TABLE_RIGHT}, {"most", TABLE_RIGHT},  {"total", TABLE_RIGHT}};
@@ -308,7 +339,7 @@ bool metrics_text_write_bytecodes(const struct dag *dag, const struct bytecodes 
     add_bytecodes(&table, bytecodes->tasks, bytecodes->total, &bytecodes->executed);
     size_t count = bytecodes->site_count;
     for (size_t i = 0; i < count && i < most; i++) add_bytecodes_site(&table, dag, &bytecodes->sites[i]);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
     return ok;
@@ -324,21 +355,21 @@ static void add_wait(struct table *table, const struct wait_site *wait) {
     table_add(table, text_file_line(&wait->spawned).s);
 }
 
-bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, bool utf8,
+bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_t most, FILE *file, unsigned look,
                               struct error *error) {
     static const struct table_column columns[] = {
         {"waits in", TABLE_LEFT}, {"at", TABLE_LEFT},       {"slept", TABLE_RIGHT},      {"found ready", TABLE_RIGHT},
         {"total", TABLE_RIGHT},   {"longest", TABLE_RIGHT}, {"for tasks of", TABLE_LEFT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < count && i < most; i++) add_wait(&table, &waits[i]);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
     for (size_t i = 0; ok && i < count && i < most; i++) {
         if (waits[i].timed_out)
-            fprintf(file, "  in %s (%s) %s of %s waits gave up, since their time was up\n",
-                    text_method(waits[i].site.class_name, waits[i].site.method).s, text_file_line(&waits[i].site).s,
-                    text_count(waits[i].timed_out).s, text_count(waits[i].waits).s);
+            look_printf(file, look, INDENT, "  in %s (%s) %s of %s waits gave up, since their time was up",
+                        text_method(waits[i].site.class_name, waits[i].site.method).s, text_file_line(&waits[i].site).s,
+                        text_count(waits[i].timed_out).s, text_count(waits[i].waits).s);
     }
     return ok;
 }
@@ -353,7 +384,7 @@ static void add_lateness(struct table *table, const struct dag *dag, const struc
 }
 
 bool metrics_text_write_lateness(const struct dag *dag, const struct lateness *found, size_t count, size_t most,
-                                 FILE *file, bool utf8, struct error *error) {
+                                 FILE *file, unsigned look, struct error *error) {
     static const struct table_column columns[] = {{"delayed or periodic in", TABLE_LEFT},
                                                   {"at", TABLE_LEFT},
                                                   {"tasks", TABLE_RIGHT},
@@ -363,7 +394,7 @@ bool metrics_text_write_lateness(const struct dag *dag, const struct lateness *f
                                                   {"most", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < count && i < most; i++) add_lateness(&table, dag, &found[i]);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
     return ok;
@@ -401,17 +432,20 @@ static bool returns_tell_more(const struct resource_use *use) {
 }
 
 // "Shop.connections was held 2.1 s until Shop.order gave it back (Shop.java:12), 20 ms until Shop.pay did (...)"
-static void write_holders(const struct resource_use *use, FILE *file) {
-    for (size_t i = 0; i < use->returned_at_count && i < HOLDERS_SHOWN; i++) {
+static void write_holders(const struct resource_use *use, FILE *file, unsigned look) {
+    char text[4096] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < use->returned_at_count && i < HOLDERS_SHOWN && used < sizeof text; i++) {
         const struct resource_place *place = &use->returned_at[i];
-        fprintf(file, "%s%s%s %s until %s %s (%s)", i ? "" : "  ", i ? "," : use->name, i ? "" : " was held",
-                text_duration((double)place->total_ns).s, text_method(place->site.class_name, place->site.method).s,
-                i ? "did" : "gave it back", text_file_line(&place->site).s);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%s %s until %s %s (%s)", i ? "" : "  ",
+                                 i ? "," : use->name, i ? "" : " was held", text_duration((double)place->total_ns).s,
+                                 text_method(place->site.class_name, place->site.method).s, i ? "did" : "gave it back",
+                                 text_file_line(&place->site).s);
     }
-    putc('\n', file);
+    look_write(file, look, INDENT, text);
 }
 
-bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, bool utf8,
+bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, unsigned look,
                                   struct error *error) {
     static const struct table_column columns[] = {{"resource", TABLE_LEFT},        {"capacity", TABLE_RIGHT},
                                                   {"held (mean)", TABLE_RIGHT},    {"waits", TABLE_RIGHT},
@@ -421,12 +455,12 @@ bool metrics_text_write_resources(const struct resource_use *uses, size_t count,
     while (waited_for < count && uses[waited_for].waits) waited_for++;
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < waited_for && i < most; i++) add_resource(&table, &uses[i]);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     const size_t shown = waited_for < most ? waited_for : most;
     if (ok && count > shown) fprintf(file, "  and %s more: --json lists them\n", text_count(count - shown).s);
     for (size_t i = 0; ok && i < shown; i++) {
-        if (returns_tell_more(&uses[i])) write_holders(&uses[i], file);
+        if (returns_tell_more(&uses[i])) write_holders(&uses[i], file, look);
     }
     return ok;
 }
@@ -444,14 +478,14 @@ static void add_blocker(struct table *table, const struct blocker *blocker) {
     table_add(table, text_duration((double)blocker->longest_ns).s);
 }
 
-bool metrics_text_write_blockers(const struct blocker *blockers, size_t count, size_t most, FILE *file, bool utf8,
+bool metrics_text_write_blockers(const struct blocker *blockers, size_t count, size_t most, FILE *file, unsigned look,
                                  struct error *error) {
     static const struct table_column columns[] = {{"blocked on", TABLE_LEFT}, {"in", TABLE_LEFT},
                                                   {"at", TABLE_LEFT},         {"times", TABLE_RIGHT},
                                                   {"total", TABLE_RIGHT},     {"longest", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < count && i < most; i++) add_blocker(&table, &blockers[i]);
-    bool ok = table_write(&table, file, utf8, error);
+    bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
     return ok;

@@ -2,6 +2,7 @@
 #include "report/timeline.h"
 
 #include "metrics/metrics.h"
+#include "report/cause.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,26 +12,6 @@ const char *const mark_names[] = {
 
 // ---- what led to what
 
-// Where many causes meet the last one counts.
-static uint32_t last_cause(const struct dag_vertices *vertices, uint32_t vertex) {
-    uint32_t cause = vertices->cause[vertex];
-    while (cause != DAG_NONE && vertices->kind[cause] == VERTEX_BARRIER) {
-        const uint32_t own = vertices->cause[cause];
-        const bool follows = cause > 0 && vertices->kind[cause - 1] == VERTEX_BARRIER &&
-                             vertices->time_ns[cause - 1] == vertices->time_ns[cause];
-        const bool decides = own != DAG_NONE && vertices->time_ns[own] >= vertices->time_ns[cause];
-        cause = decides || !follows ? own : cause - 1;
-    }
-    return cause;
-}
-
-// A result that was there already ended no sleep: such a wait is one event, and two vertices.
-static bool ends_a_sleep(const struct dag_vertices *vertices, uint32_t vertex) {
-    if (vertices->kind[vertex] == VERTEX_ACQUIRED) return true;
-    if (vertices->kind[vertex] != VERTEX_WAIT_END || vertex == 0) return false;
-    return vertices->kind[vertex - 1] != VERTEX_WAIT_BEGIN || vertices->event[vertex - 1] != vertices->event[vertex];
-}
-
 static bool is_shown(const struct timeline *timeline, uint32_t vertex) {
     return timeline_is_within(timeline, timeline_ns(timeline, timeline->dag->vertices.time_ns[vertex])) &&
            timeline_has_thread(timeline, dag_thread_of(timeline->dag, vertex));
@@ -38,7 +19,7 @@ static bool is_shown(const struct timeline *timeline, uint32_t vertex) {
 
 uint32_t timeline_cause(const struct timeline *timeline, uint32_t vertex) {
     const struct dag_vertices *vertices = &timeline->dag->vertices;
-    const uint32_t cause = ends_a_sleep(vertices, vertex) ? last_cause(vertices, vertex) : DAG_NONE;
+    const uint32_t cause = cause_ends_sleep(vertices, vertex) ? cause_last(vertices, vertex) : DAG_NONE;
     if (cause == DAG_NONE || vertices->time_ns[cause] > vertices->time_ns[vertex]) return DAG_NONE;
     return is_shown(timeline, vertex) && is_shown(timeline, cause) ? cause : DAG_NONE;
 }

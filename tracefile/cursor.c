@@ -94,6 +94,12 @@ static inline uint64_t scale_ticks(const struct tick_scale *scale, uint64_t tick
     return ns + ((uint128)(ns + 1) * scale->denominator <= (uint128)ticks * scale->numerator);
 }
 
+uint64_t trace_file_ns(const struct trace_file *file, uint64_t ticks) {
+    if (ticks <= file->origin_ticks) return 0;
+    uint128 ns = (uint128)(ticks - file->origin_ticks) * file->scale.numerator / file->scale.denominator;
+    return ns < INT64_MAX ? (uint64_t)ns : INT64_MAX;
+}
+
 // Two ticks may fall on one ns; times rise all the same, across blocks too.
 static inline uint64_t next_ns(struct columns *columns, const struct trace_file *file) {
     uint64_t ns = scale_ticks(&file->scale, columns->ticks - file->origin_ticks);

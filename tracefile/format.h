@@ -3,6 +3,8 @@
 #ifndef REHYPE_TRACEFILE_FORMAT_H
 #define REHYPE_TRACEFILE_FORMAT_H
 
+#include "tracefile/writer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,7 @@
 #define CHECKSUM_BYTES   9 // every object's last: 0xcf and eight bytes, most significant first
 
 _Static_assert(BLOCK_EVENTS_MAX *(1 + VARINT_BYTES_MAX * 4) + 100 <= BLOCK_BYTES_MAX, "the worst events fit a block");
+_Static_assert(TRACE_STACKS_MOST *(9 + 1 + 5 + 5 + 9 + 9) + 100 <= BLOCK_BYTES_MAX, "the most stacks fit a block");
 _Static_assert(TABLE_BYTES_AIM + 5 * STRING_BYTES_MAX <= BLOCK_BYTES_MAX, "a table's last entry has four texts");
 _Static_assert(7 * STRING_BYTES_MAX + 1000 <= BLOCK_BYTES_MAX, "the header has seven texts");
 

@@ -6,13 +6,8 @@
 #include "tracefile/format.h"
 #include "tracefile/trace_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -393,6 +388,63 @@ static bool read_calling_samples(struct opening *opening, struct unpack *unpack,
     return true;
 }
 
+// Rising from those before on, as ticks.
+static bool read_moments(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct list *moments = &opening->file->moments;
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    if (unpack->state != UNPACK_GOOD) return false;
+    uint64_t *moment = LIST_ADD(moments, uint64_t, count), ticks = 0;
+    if (moment == NULL) return no_memory(error);
+    uint64_t before = moments->count > count ? moment[-1] : 0;
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++) {
+        ticks += unpack_unsigned(unpack, UINT64_MAX - ticks);
+        if (ticks <= before) unpack->state = UNPACK_WRONG;
+        before = moment[i] = ticks;
+    }
+    return true;
+}
+
+static bool read_stack_runs(struct opening *opening, struct unpack *unpack, size_t first_moment, struct error *error) {
+    struct trace_file *file = opening->file;
+    const size_t moments = file->moments.count - first_moment;
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    if (unpack->state != UNPACK_GOOD) return false;
+    struct trace_stack_run *run = LIST_ADD(&file->stack_runs, struct trace_stack_run, count);
+    if (run == NULL) return no_memory(error);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, run++) {
+        expect_elements(unpack, 4);
+        run->thread = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
+        run->context = (uint32_t)unpack_unsigned(unpack, file->calling_contexts.count - 1);
+        run->first = unpack_unsigned(unpack, moments);
+        run->count = unpack_unsigned(unpack, moments - run->first);
+        run->first += first_moment;
+        if (run->context == 0 || run->count == 0) unpack->state = UNPACK_WRONG;
+    }
+    return true;
+}
+
+static bool read_stacks(struct opening *opening, struct unpack *unpack, struct error *error) {
+    struct trace_file *file = opening->file;
+    struct trace_stack_costs *costs = &file->trace.stacks.costs, told;
+    size_t moments = file->moments.count, runs = file->stack_runs.count;
+    told.missed = unpack_unsigned(unpack, UINT64_MAX);
+    told.left_out = unpack_unsigned(unpack, UINT64_MAX);
+    told.take_ns = unpack_unsigned(unpack, UINT64_MAX);
+    told.work_ns = unpack_unsigned(unpack, UINT64_MAX);
+    bool good = read_moments(opening, unpack, error) && read_stack_runs(opening, unpack, moments, error) &&
+                unpack->state == UNPACK_GOOD;
+    if (good) {
+        costs->missed += told.missed;
+        costs->left_out += told.left_out;
+        costs->take_ns += told.take_ns;
+        costs->work_ns += told.work_ns;
+    } else { // what is damaged is left out as a whole
+        file->moments.count = moments;
+        file->stack_runs.count = runs;
+    }
+    return good;
+}
+
 static bool read_classes(struct opening *opening, struct unpack *unpack, struct error *error) {
     uint64_t count;
     struct trace_class *class = begin_table(opening, unpack, &opening->file->classes, sizeof *class, &count, error);
@@ -593,6 +645,7 @@ static const struct block_kind {
     {"frames", 2, read_frames},
     {"calling_contexts", 2, read_calling_contexts},
     {"calling_samples", 2, read_calling_samples},
+    {"stacks", 6, read_stacks},
     {"classes", 2, read_classes},
     {"pool", 7, read_pool},
     {"thread", 3, read_thread},
@@ -893,6 +946,16 @@ static int compare_tasks(const void *left_, const void *right_) {
     return *left < *right ? -1 : *left > *right;
 }
 
+static void publish_stacks(struct trace_file *file) {
+    struct trace_stacks *stacks = &file->trace.stacks;
+    uint64_t *moments = file->moments.items;
+    for (size_t i = 0; i < file->moments.count; i++) moments[i] = trace_file_ns(file, moments[i]);
+    stacks->moments = moments;
+    stacks->moment_count = file->moments.count;
+    stacks->runs = file->stack_runs.items;
+    stacks->run_count = file->stack_runs.count;
+}
+
 static void publish_tables(struct trace_file *file) {
     struct trace *trace = &file->trace;
     trace->methods = file->methods.items;
@@ -945,12 +1008,12 @@ static bool read_all(struct opening *opening, struct error *error) {
         return false;
     if (!set_clock(opening, error)) return false;
     publish_tables(opening->file);
+    publish_stacks(opening->file);
     set_operand_rules(opening->file);
     return true;
 }
 
-// Takes the file over, also when it fails.
-static struct trace *open_file(struct trace_file *file, bool lenient, struct error *error) {
+struct trace *trace_file_open(struct trace_file *file, bool lenient, struct error *error) {
     struct opening opening = {.file = file, .lenient = lenient, .search_left = SEARCH_BYTES_MAX};
     *error = (struct error)ERROR_INIT;
     bool good = read_all(&opening, error);
@@ -963,7 +1026,7 @@ static struct trace *open_file(struct trace_file *file, bool lenient, struct err
     return NULL;
 }
 
-static struct trace_file *file_new(const char *path, struct error *error) {
+struct trace_file *trace_file_new(const char *path, struct error *error) {
     struct trace_file *file = calloc(1, sizeof *file);
     if (file != NULL) file->trace.path = arena_string(&file->arena, path, strlen(path));
     if (file != NULL && file->trace.path != NULL) return file;
@@ -973,52 +1036,22 @@ static struct trace_file *file_new(const char *path, struct error *error) {
 }
 
 struct trace *trace_open_memory(const char *name, const void *bytes, size_t size, bool lenient, struct error *error) {
-    struct trace_file *file = file_new(name, error);
+    struct trace_file *file = trace_file_new(name, error);
     if (file == NULL) return NULL;
     file->bytes = bytes;
     file->trace.bytes = size;
-    return open_file(file, lenient, error);
-}
-
-// Maps what fd names. An empty file maps to nothing, and is refused later as one.
-static bool map_file(struct trace_file *file, int fd, struct error *error) {
-    struct stat facts;
-    if (fstat(fd, &facts) != 0) return error_set(error, STATUS_FAILED, "cannot read: %s", strerror(errno));
-    if (S_ISDIR(facts.st_mode)) return error_set(error, STATUS_FAILED, "cannot read: %s", strerror(EISDIR));
-    if (!S_ISREG(facts.st_mode)) return error_set(error, STATUS_FAILED, "cannot read: not a regular file");
-    file->trace.bytes = (uint64_t)facts.st_size;
-    if (facts.st_size == 0) return true;
-    void *mapping = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapping == MAP_FAILED) return error_set(error, STATUS_FAILED, "cannot map: %s", strerror(errno));
-    file->bytes = mapping;
-    file->mapped = true;
-    return true;
-}
-
-struct trace *trace_open(const char *path, bool lenient, struct error *error) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        error_set(error, STATUS_FAILED, "cannot open: %s", strerror(errno));
-        error_wrap(error, "%s", path);
-        return NULL;
-    }
-    struct trace_file *file = file_new(path, error);
-    bool mapped = file != NULL && map_file(file, fd, error);
-    close(fd);
-    if (mapped) return open_file(file, lenient, error);
-    error_wrap(error, "%s", path);
-    if (file != NULL) trace_close(&file->trace);
-    return NULL;
+    return trace_file_open(file, lenient, error);
 }
 
 void trace_close(struct trace *trace) {
     if (trace == NULL) return;
     struct trace_file *file = (struct trace_file *)trace;
-    if (file->mapped) munmap((void *)file->bytes, trace->bytes);
+    if (file->unmap != NULL) file->unmap(file);
     struct list *lists[] = {
         &file->damage,          &file->methods,   &file->sites,   &file->classes, &file->pools,
         &file->skips,           &file->running,   &file->streams, &file->frames,  &file->calling_contexts,
-        &file->calling_samples, &file->resources, &file->queued,  &file->actors};
+        &file->calling_samples, &file->resources, &file->queued,  &file->actors,  &file->moments,
+        &file->stack_runs};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

@@ -58,6 +58,8 @@ struct trace {
     size_t calling_sample_count;
     uint64_t calling_left_out; // stacks that were to be recorded, and had no room in the tracer
 
+    struct trace_stacks stacks; // sampled; all zero without
+
     const uint64_t *running; // tasks that had begun before recording did, in rising order
     size_t running_count;
 

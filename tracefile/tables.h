@@ -6,6 +6,7 @@
 #define REHYPE_TRACEFILE_TABLES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // A function, or the place in one where something is spawned or awaited.
@@ -92,6 +93,31 @@ struct trace_calling_sample {
     uint64_t stands_for; // so many tasks, about; at least 1
     uint32_t context;    // never 0
     uint32_t kind;       // enum calling_kind
+};
+
+// A sampled stack (record --sample), which a thread had at `count` moments one after the other. Its context's frames
+// tell methods alone: their bci is -1, their line the method's first.
+struct trace_stack_run {
+    uint32_t thread;
+    uint32_t context;      // never 0
+    uint64_t first, count; // moments: indices into trace_stacks.moments, or, of an open trace, into all of them
+};
+
+// What sampling lost, and what it cost.
+struct trace_stack_costs {
+    uint64_t missed;   // moments that were due while the one before was still under way
+    uint64_t left_out; // stacks that the tracer had no room for
+    uint64_t take_ns;  // from asking the JVM for stacks until they were there; its threads stand still in part of that
+    uint64_t work_ns;  // of the sampling thread, the former included
+};
+
+// Moments at which all threads' stacks were taken, and these stacks. Threads without a Java frame have none.
+struct trace_stacks {
+    const uint64_t *moments; // rising; ticks (writer), or ns since the trace's first event (open trace)
+    size_t moment_count;
+    const struct trace_stack_run *runs;
+    size_t run_count;
+    struct trace_stack_costs costs;
 };
 
 enum { THREAD_SYSTEM = 1, THREAD_DAEMON = 2, THREAD_VIRTUAL = 4 }; // SYSTEM: the JVM's own, never counted

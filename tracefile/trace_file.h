@@ -23,15 +23,23 @@ struct list {
 struct trace_file {
     struct trace trace; // first: trace_close and the cursor get here from it
     const uint8_t *bytes;
-    bool mapped; // else the caller's memory
+    void (*unmap)(struct trace_file *file); // gives the bytes back; NULL: they are the caller's
     uint64_t origin_ticks;
     struct tick_scale scale;
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
     struct list damage, methods, sites, classes, pools, skips, running, streams;
+    struct list moments, stack_runs;
     struct list frames, calling_contexts, calling_samples, resources, queued, actors;
     struct arena arena;
 };
+
+// A file without bytes yet. NULL and *error: no memory.
+struct trace_file *trace_file_new(const char *path, struct error *error);
+// Reads a file that has its bytes, and takes it over, also when that fails.
+struct trace *trace_file_open(struct trace_file *file, bool lenient, struct error *error);
+// ns since the trace's first event; 0 of what was before it, at most INT64_MAX.
+uint64_t trace_file_ns(const struct trace_file *file, uint64_t ticks);
 
 // An events block, its columns still packed. Points into the file.
 struct events_block {

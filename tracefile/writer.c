@@ -378,6 +378,27 @@ bool trace_write_calling_samples(struct trace_writer *writer, const struct trace
     return !stopped(writer);
 }
 
+bool trace_write_stacks(struct trace_writer *writer, const struct trace_stacks *stacks) {
+    if (stopped(writer)) return false;
+    msgpack_packer *pk = block_begin(writer, "stacks", 6);
+    msgpack_pack_uint64(pk, stacks->costs.missed);
+    msgpack_pack_uint64(pk, stacks->costs.left_out);
+    msgpack_pack_uint64(pk, stacks->costs.take_ns);
+    msgpack_pack_uint64(pk, stacks->costs.work_ns);
+    msgpack_pack_array(pk, stacks->moment_count);
+    for (size_t i = 0; i < stacks->moment_count; i++)
+        msgpack_pack_uint64(pk, stacks->moments[i] - (i > 0 ? stacks->moments[i - 1] : 0));
+    msgpack_pack_array(pk, stacks->run_count);
+    for (size_t i = 0; i < stacks->run_count; i++) {
+        msgpack_pack_array(pk, 4);
+        msgpack_pack_uint32(pk, stacks->runs[i].thread);
+        msgpack_pack_uint32(pk, stacks->runs[i].context);
+        msgpack_pack_uint64(pk, stacks->runs[i].first);
+        msgpack_pack_uint64(pk, stacks->runs[i].count);
+    }
+    return block_end(writer);
+}
+
 static bool write_pool_rules(struct trace_writer *writer, uint32_t id, const struct trace_pool *pool) {
     if (pool->keep_alive_ns < 0 && !pool->rejection && !pool->flags) return true;
     msgpack_packer *pk = block_begin(writer, "pool_rules", 4);

@@ -88,6 +88,11 @@ bool trace_write_resource(struct trace_writer *, const struct trace_resource *);
 bool trace_write_calling_samples(struct trace_writer *, const struct trace_calling_sample *, size_t count,
                                  uint64_t left_out);
 
+// More moments, later than those before, and the stacks of these; `costs` adds to what was told before. At most
+// TRACE_STACKS_MOST of either.
+#define TRACE_STACKS_MOST 65536u
+bool trace_write_stacks(struct trace_writer *, const struct trace_stacks *);
+
 // Tasks that had begun before recording did: their start in the trace is no start.
 bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t count);
 

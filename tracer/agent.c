@@ -11,6 +11,7 @@
 #include "tracer/lookup.h"
 #include "tracer/run.h"
 #include "tracer/sites.h"
+#include "tracer/stack_sampling.h"
 #include "tracer/tracer.h"
 #include "tracer/trials.h"
 #include "tracer/weaving.h"
@@ -71,6 +72,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     run_begin_thread(jni, main_thread);
     run_hear(JVMTI_ENABLE);
     calibration_start(jni);
+    stack_sampling_start(jni);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {

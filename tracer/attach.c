@@ -16,6 +16,7 @@
 #include "tracer/session.h"
 #include "tracer/sites.h"
 #include "tracer/sleeps.h"
+#include "tracer/stack_sampling.h"
 #include "tracer/tracer.h"
 #include "tracer/virtual.h"
 #include "tracer/weaving.h"
@@ -104,6 +105,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     resources_name_again();
     running_look_again(jni);
     calibration_start(jni);
+    stack_sampling_start(jni);
     return true;
 }
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, bytecodes, "              \
+    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, sample, bytecodes, "      \
     "rotate-size, rotate-time, rotate-keep, claim, children"
 
 static int hex(char c) {
@@ -110,6 +110,13 @@ static bool parse_number(const char *key, const char *value, uint64_t *number, s
     return error_set(error, STATUS_USAGE, "option %s=%s: expected a number above 0", key, value);
 }
 
+static bool parse_sample(const char *value, uint64_t *hz, struct error *error) {
+    enum { MOST_HZ = 1000 };
+    struct error ignored = ERROR_INIT;
+    if (parse_number("sample", value, hz, &ignored) && *hz <= MOST_HZ) return true;
+    return error_set(error, STATUS_USAGE, "option sample=%s: expected 1 to %d samples a second", value, MOST_HZ);
+}
+
 static bool parse_without(const char *value, struct options *options, struct error *error) {
     if (strcmp(value, "locks") == 0) return options->without_locks = true;
     if (strcmp(value, "gc") == 0) return options->without_gc = true;
@@ -145,6 +152,7 @@ static bool parse_one(const char *key, char *value, struct arena *arena, struct 
     if (strcmp(key, "rotate-size") == 0) return parse_number(key, value, &options->rotation.most_bytes, error);
     if (strcmp(key, "rotate-time") == 0) return parse_number(key, value, &options->rotation.most_ns, error);
     if (strcmp(key, "rotate-keep") == 0) return parse_number(key, value, &options->rotation.most_files, error);
+    if (strcmp(key, "sample") == 0) return parse_sample(value, &options->sample_hz, error);
     if (strcmp(key, "without") == 0) return parse_without(value, options, error);
     if (strcmp(key, "clock") == 0) return parse_clock(value, options, error);
     if (strcmp(key, "bytecodes") == 0) return parse_flag(key, value, &options->bytecodes, error);
@@ -217,22 +225,29 @@ bool glob_match(const char *glob, const char *text) {
     return *glob == '\0';
 }
 
+// While stacks are sampled, functions that are meant as one of many only say which methods are looked for.
+static bool weaves(const struct options *options, const struct class_glob *include) {
+    return !options->sample_hz || !(strpbrk(include->class_name, "*?") || strpbrk(include->method, "*?"));
+}
+
 bool options_trace_class(const struct options *options, const char *dotted_class) {
     for (const struct class_glob *glob = options->includes; glob; glob = glob->next) {
-        if (glob_match(glob->class_name, dotted_class)) return true;
+        if (weaves(options, glob) && glob_match(glob->class_name, dotted_class)) return true;
     }
     return false;
 }
 
-static bool any_match(const struct class_glob *glob, const char *dotted_class, const char *method) {
-    for (; glob; glob = glob->next) {
-        if (glob_match(glob->class_name, dotted_class) && glob_match(glob->method, method)) return true;
-    }
-    return false;
+static bool is_method_of(const struct class_glob *glob, const char *dotted_class, const char *method) {
+    return glob_match(glob->class_name, dotted_class) && glob_match(glob->method, method);
 }
 
 bool options_trace_method(const struct options *options, const char *dotted_class, const char *method) {
-    return any_match(options->includes, dotted_class, method) && !any_match(options->excludes, dotted_class, method);
+    bool included = false;
+    for (const struct class_glob *glob = options->includes; glob && !included; glob = glob->next)
+        included = weaves(options, glob) && is_method_of(glob, dotted_class, method);
+    for (const struct class_glob *glob = options->excludes; glob && included; glob = glob->next)
+        included = !is_method_of(glob, dotted_class, method);
+    return included;
 }
 
 static bool is_dotted(const char *internal, const char *dotted) {

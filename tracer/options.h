@@ -13,6 +13,8 @@
 //   rotate-size=BYTES, rotate-time=NS   the recording goes on in another file when one is so large, or so old
 //   rotate-keep=N     and so many files are kept
 //   buffer=N          records in each half of a thread's buffer (16 bytes each)
+//   sample=HZ         take all threads' stacks so often, 1 to 1000 times a second (stack_sampling.h); then only an
+//                     include that names one method outright (com.acme.Main::step) traces a function
 //   bytecodes=1       count the bytecodes that each thread executes (bytecodes.h)
 //   claim=1           if FILE exists another JVM has it: put the pid before its extension
 //   children=1        set JAVA_TOOL_OPTIONS, so that JVMs that this one starts are traced, too
@@ -40,6 +42,7 @@ struct options {
     struct executor_hook *executors; // last line first
     uint32_t buffer_records;
     uint64_t least_ns;     // of a function
+    uint64_t sample_hz;    // 0: stacks are not sampled
     uint64_t memory_bytes; // 0: no limit
     struct rotation_rules rotation;
     bool without_locks, without_gc, without_samples, without_calling_contexts, monotonic;

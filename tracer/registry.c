@@ -42,7 +42,7 @@ static struct table sites = {
     .entry_size = sizeof(struct trace_site),
     .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor), AT(trace_site, file)},
     .string_count = 4};
-enum { CALLING_MOST = 1 << 16 }; // frames, and contexts: some 10 MiB
+enum { CALLING_MOST = 1 << 16 }; // frames, and contexts: some 10 MiB; sampling has room for more contexts
 static struct table frames = {
     .most = CALLING_MOST,
     .content = AFTER(trace_site, bci),
@@ -303,6 +303,66 @@ void registry_calling_sample(const struct trace_calling_sample *sample) {
     if (!room || !append(&calling_samples, sample)) registry_calling_left_out();
 }
 
+// Slices of sampled stacks, those that came first in front.
+static struct waiting_stacks {
+    struct stack_slice *first, **end;
+    size_t count;
+    struct trace_stack_costs untold; // of those that there was no room for
+} stacks = {.end = &stacks.first};
+
+void registry_calling_room(uint32_t most) {
+    pthread_mutex_lock(&lock);
+    calling_contexts.most = most;
+    pthread_mutex_unlock(&lock);
+}
+
+static void add_costs(struct trace_stack_costs *sum, const struct trace_stack_costs *costs) {
+    sum->missed += costs->missed;
+    sum->left_out += costs->left_out;
+    sum->take_ns += costs->take_ns;
+    sum->work_ns += costs->work_ns;
+}
+
+static void leave_out(struct trace_stack_costs *untold, const struct stack_slice *slice) {
+    add_costs(untold, &slice->costs);
+    for (size_t i = 0; i < slice->run_count; i++) untold->left_out += slice->runs[i].count;
+}
+
+void registry_stacks(struct stack_slice *slice) {
+    enum { WAITING_MOST = 64 };
+    pthread_mutex_lock(&lock);
+    bool room = stacks.count < WAITING_MOST;
+    if (room) {
+        add_costs(&slice->costs, &stacks.untold);
+        stacks.untold = (struct trace_stack_costs){0};
+        *stacks.end = slice;
+        stacks.end = &slice->next;
+        stacks.count++;
+    } else {
+        leave_out(&stacks.untold, slice);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!room) stack_slice_free(slice);
+}
+
+// All that wait.
+static struct stack_slice *take_stacks(void) {
+    pthread_mutex_lock(&lock);
+    struct stack_slice *taken = stacks.first;
+    stacks.first = NULL;
+    stacks.end = &stacks.first;
+    stacks.count = 0;
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+static void free_stacks(struct stack_slice *slice) {
+    for (struct stack_slice *next; slice; slice = next) {
+        next = slice->next;
+        stack_slice_free(slice);
+    }
+}
+
 // What was not written won't be.
 static void pass_over(struct table *table) {
     for (uint32_t i = table->gone; i < table->count; i++)
@@ -333,10 +393,12 @@ void registry_restart(void) {
     pass_over(&actors);
     pass_over(&calling_samples);
     calling_left_out = 0;
+    stacks.untold = (struct trace_stack_costs){0};
     skips.count = 0;
     if (skips.ids) memset(skips.ids, 0, skips.id_slots * sizeof *skips.ids);
     methods_woven = classes_woven = 0;
     pthread_mutex_unlock(&lock);
+    free_stacks(take_stacks());
 }
 
 void registry_skip(const char *method, const char *why) {
@@ -554,14 +616,33 @@ static enum flushed write_tables(struct trace_writer *writer) {
     return FLUSHED;
 }
 
-bool registry_flush(struct trace_writer *writer, registry_named *named) {
-    make_due();
+static bool write_stacks(struct trace_writer *writer, const struct stack_slice *slice) {
+    bool good = true;
+    for (; good && slice; slice = slice->next) {
+        good = trace_write_stacks(writer, &(struct trace_stacks){.moments = slice->moments,
+                                                                 .moment_count = slice->moment_count,
+                                                                 .runs = slice->runs,
+                                                                 .run_count = slice->run_count,
+                                                                 .costs = slice->costs});
+    }
+    return good;
+}
+
+static bool flush_tables(struct trace_writer *writer, const struct stack_slice *slices) {
     bool pools_written = write_pools(writer);
-    told_of_threads = named;
     enum flushed flushed = pools_written ? write_tables(writer) : FAILED;
     bool resources_written = write_resources(writer, flushed == FLUSHED);
-    if (flushed != FLUSHED) return flushed == NO_MEMORY;
-    return resources_written && write_left_out(writer);
+    if (flushed != FLUSHED) return flushed == NO_MEMORY; // then slices, which name what is not written, are lost
+    return resources_written && write_left_out(writer) && write_stacks(writer, slices);
+}
+
+bool registry_flush(struct trace_writer *writer, registry_named *named) {
+    struct stack_slice *slices = take_stacks(); // before the tables: what they name is due
+    make_due();
+    told_of_threads = named;
+    bool good = flush_tables(writer, slices);
+    free_stacks(slices);
+    return good;
 }
 
 void registry_end(struct trace_end *end) {

@@ -6,12 +6,13 @@
 
 #include "tracefile/tables.h"
 #include "tracefile/writer.h"
+#include "tracer/stack_slice.h"
 
 #include <stdint.h>
 
 // Each copies the strings, and returns the new id, or 0 when there is no memory (events then carry "none"). A method,
 // site or class of the same content as one before has that one's id: what a program loads again and again costs memory
-// once. Of frames and calling contexts there are at most 65,536 each.
+// once. Of frames there are at most 65,536, and as many calling contexts unless more were allowed.
 uint32_t registry_method(const struct trace_method *method);
 uint32_t registry_site(const struct trace_site *site);
 uint32_t registry_class(const struct trace_class *class);
@@ -54,6 +55,13 @@ void registry_queued(const struct trace_queued *task);
 // written is bounded: what is too much is left out, too.
 void registry_calling_sample(const struct trace_calling_sample *sample);
 void registry_calling_left_out(void);
+
+// Calling contexts may come to so many.
+void registry_calling_room(uint32_t most);
+
+// Sampled stacks, which it takes over. Few wait to be written: of more, how many there were is told, and how long they
+// took.
+void registry_stacks(struct stack_slice *slice);
 
 // A pool is named after its first worker ("pool-1-thread-3" -> "pool-1"). Later calls change nothing.
 void registry_name_pool(uint32_t pool, const char *thread_name);

@@ -107,6 +107,7 @@ static uint32_t line_of(jmethodID method, jlocation bci) {
     jint line = 0;
     jlocation nearest = -1;
     for (jint i = 0; i < count; i++) {
+        if (bci == EVERYWHERE && (line == 0 || table[i].line_number < line)) line = table[i].line_number;
         if (table[i].start_location <= bci && table[i].start_location > nearest) {
             nearest = table[i].start_location;
             line = table[i].line_number;

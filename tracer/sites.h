@@ -34,7 +34,7 @@ jclass site_class_here(JNIEnv *jni, bool at_top);
 uint32_t site_of_acquisition(JNIEnv *jni, struct thread_state *state, uint32_t slot, bool at_top);
 
 // The places of a stack's frames, the JDK's own included, by their numbers in the table of frames (registry_frame).
-// false: there is no room for one.
+// false: there is no room for one. A frame of location -1 is its method's, on that's first line.
 bool sites_of_stack(JNIEnv *jni, const jvmtiFrameInfo *stack, size_t depth, uint32_t *frames);
 
 // Woven code has moved: remembers by how much, so that a bytecode index seen in a stack is the class file's own again.

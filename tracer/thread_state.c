@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/registry.h"
 #include "tracer/running.h"
+#include "tracer/stack_sampling.h"
 #include "tracer/tracer.h"
 
 #include <pthread.h>
@@ -167,7 +168,10 @@ struct thread_state *thread_state_new(JNIEnv *jni, jthread jvm_thread) {
     state->session = atomic_load_explicit(&tracer.session, memory_order_relaxed);
     state->thread = register_thread(jni, jvm_thread, &state->is_carrier);
     state->channel = state->thread ? drainer_open(state->thread, tracer.options.buffer_records) : NULL;
-    if (state->channel) return state;
+    if (state->channel) {
+        stack_sampling_know(jvm_thread, state->thread);
+        return state;
+    }
     free(state);
     return NULL;
 }

@@ -41,9 +41,23 @@ static void look_at_wait(struct dag *dag, uint32_t end) {
     vertices->rule[result] = RULE_WAKE;
 }
 
+// By the clocks of two cores a wait may end a little before its result came. It may also lie before the question, which
+// then cannot have led to that.
+static void leave_what_came_early(struct dag *dag, uint32_t end) {
+    struct dag_vertices *vertices = &dag->vertices;
+    const uint32_t result = vertices->cause[end];
+    if (result == DAG_NONE || vertices->time_ns[end] >= vertices->time_ns[result]) return;
+    if (vertices->kind[result] != VERTEX_RESULT || vertices->rule[result] != RULE_WAKE) return;
+    vertices->cause[result] = DAG_NONE;
+    vertices->rule[result] = RULE_RUN;
+}
+
 void find_answers(struct dag *dag) {
     if (!dag->vertices.compute_ns) return;
     for (uint32_t v = 1; v < dag->vertex_count; v++) {
         if (dag->vertices.kind[v] == VERTEX_WAIT_END) look_at_wait(dag, v);
+    }
+    for (uint32_t v = 1; v < dag->vertex_count; v++) {
+        if (dag->vertices.kind[v] == VERTEX_WAIT_END) leave_what_came_early(dag, v);
     }
 }

@@ -78,12 +78,15 @@ static bool is_first_of_new(const struct dag *dag, const struct dag_task *task) 
     return is_first_of_thread(dag, task) && dag->vertices.time_ns[task->spawn_begin] <= dag->vertices.time_ns[first];
 }
 
+// It was there when the actor's last job ended, or came so soon after that the worker found it.
 static bool is_next_of_mailbox(const struct dag *dag, const struct dag_task *task) {
     if (!(task->flags & TASK_OF_ACTOR) || task->pickup != task->start) return false;
     uint32_t before = task->start;
     while (before > dag->threads[task->thread].first && dag->vertices.kind[before - 1] != VERTEX_END) before--;
     if (before == dag->threads[task->thread].first) return false;
     uint32_t last = dag->vertices.task[before - 1];
+    const int64_t *time_ns = dag->vertices.time_ns;
+    if (time_ns[task->spawn_begin] > time_ns[before - 1] + SKEW_TOLERANCE_NS) return false;
     return last != DAG_NONE && dag->actor_of[last] == dag->actor_of[task - dag->tasks];
 }
 

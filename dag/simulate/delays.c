@@ -17,14 +17,15 @@ static bool ends_at_shutdown(const struct simulation *sim, uint32_t index, uint3
 // What repeats at a fixed rate is due a period after it was before; all else so long after it is handed over.
 static int64_t due_of(const struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     const struct dag *dag = sim->dag;
-    uint32_t task = job_task(sim, job),
-             before = sim->processes[process].worker.pool ? sim->processes[process].worker.task : DAG_NONE;
-    if (dag->due_ns[task] == INT64_MIN) return INT64_MIN;
+    const bool by_worker = process != DAG_NONE && sim->processes[process].worker.pool;
+    const uint32_t task = job_task(sim, job), before = by_worker ? sim->processes[process].worker.task : DAG_NONE;
+    const uint32_t spawn = dag->tasks[task].spawn_begin;
+    if (dag->due_ns[task] == INT64_MIN || spawn == DAG_NONE) return dag->due_ns[task];
     bool repeats = dag->period_ns[task] > 0 && before < dag->task_count &&
                    dag->tasks[before].pool == dag->tasks[task].pool && dag->period_ns[before] == dag->period_ns[task] &&
                    dag->tasks[before].site == dag->tasks[task].site;
     if (repeats) return sim->due_ns[before] + dag->due_ns[task] - dag->due_ns[before];
-    return now_ns + dag->due_ns[task] - dag->vertices.time_ns[dag->tasks[task].spawn_begin];
+    return now_ns + dag->due_ns[task] - dag->vertices.time_ns[spawn];
 }
 
 // At least one worker is there to wait for what is due, and as many as the pool may have, as it is given something.

@@ -2,26 +2,10 @@
 #include "dag/simulate/mailbox.h"
 
 #include "dag/order.h"
+#include "dag/simulate/throughput.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { LEAST_THROUGHPUT = 5 }; // the default of Akka and Pekko
-
-// The most jobs of one actor that a worker of the pool ran in a row.
-static void find_throughput(struct simulation *sim) {
-    const struct dag *dag = sim->dag;
-    for (uint32_t p = 0; p < dag->pool_count; p++) sim->pools[p].throughput = LEAST_THROUGHPUT;
-    for (uint32_t i = 0; i < dag->thread_count; i++) {
-        struct pool_state *pool = &sim->pools[dag->threads[i].pool < dag->pool_count ? dag->threads[i].pool : 0];
-        uint32_t in_a_row = 0;
-        for (uint32_t v = dag->threads[i].first; v < dag->threads[i].first + dag->threads[i].count; v++) {
-            if (dag->vertices.kind[v] != VERTEX_START) continue;
-            in_a_row = dag->tasks[dag->vertices.task[v]].dispatch == DISPATCH_NEXT ? in_a_row + 1 : 1;
-            if (in_a_row > pool->throughput) pool->throughput = in_a_row;
-        }
-    }
-}
 
 static bool reserve(struct simulation *sim, uint32_t count) {
     if (count <= sim->mailbox_capacity) return true;
@@ -75,8 +59,7 @@ static bool find_waits(struct simulation *sim) {
 
 bool mailboxes_new(struct simulation *sim) {
     if (!sim->dag->actor_of) return true;
-    find_throughput(sim);
-    return reserve(sim, sim->dag->actor_count + 1) && find_waits(sim);
+    return find_throughputs(sim) && reserve(sim, sim->dag->actor_count + 1) && find_waits(sim);
 }
 
 void mailboxes_free(struct simulation *sim) {

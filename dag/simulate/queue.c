@@ -97,11 +97,11 @@ static void deque_take(struct task_queue *queue, struct deque *deque, uint32_t j
 // ---- either
 
 // A task comes into the queue somewhere in its bracket: of two whose brackets overlap, who started first was there
-// first.
+// first. An actor comes when its mailbox has something for it, whenever that was sent.
 static bool overtakes(const struct simulation *sim, uint32_t job, uint32_t other) {
     if (job_is_part(sim, job) || job_is_part(sim, other)) return false;
     const struct dag_task *task = &sim->dag->tasks[job], *than = &sim->dag->tasks[other];
-    if (task->start == DAG_NONE || than->start == DAG_NONE) return false;
+    if (task->start == DAG_NONE || than->start == DAG_NONE || task->flags & TASK_OF_ACTOR) return false;
     if (task->spawn_begin == DAG_NONE || than->spawn_begin == DAG_NONE) return false;
     const int64_t *recorded_ns = sim->dag->vertices.time_ns;
     int64_t bracket_ns = recorded_ns[than->spawn_end] - recorded_ns[than->spawn_begin];

@@ -22,8 +22,8 @@ cJSON *page_sizes_json(const struct dag *dag, const struct task_sizes *sizes, si
 // [[from_ns, to_ns]]} of the window, which has an event. false and *error: no memory.
 bool page_machine_json(const struct dag *dag, const struct window *window, cJSON **machine, struct error *error);
 
-// {"improvement": its id in suggest's document, or null for 0; "text", "item": as plans have it; "words", "of", "types":
-// what report/page/core.h takes}
+// {"improvement": its id in suggest's document, or null for 0; "text", "item": as plans have it; "words", "of",
+// "types": what report/page/core.h takes}
 cJSON *page_switch_json(const struct improvement *improvement, size_t id);
 
 // Of every improvement that is shown, or part of a plan or of the front.

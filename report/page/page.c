@@ -7,8 +7,10 @@
 extern const unsigned char page_html_bytes[];
 extern const size_t page_html_length;
 
-bool page_is_built(void) {
-    return page_html_length > 0;
+bool page_is_built(struct error *error) {
+    return page_html_length > 0 ||
+           error_set(error, STATUS_FAILED,
+                     "this rehype was built without npm, and has no page: install npm and build it again");
 }
 
 // JSON in a script element: "</script" would end it, "<!--" change how it is read.
@@ -51,9 +53,7 @@ bool page_write(const struct page *page, FILE *file, struct error *error) {
     } parts[] = {{"@TITLE@", write_title}, {"@DOCUMENT@", write_document}, {"@TRACE@", write_trace}};
     const char *const texts[] = {page->title, page->document, page->trace};
     const char *from = (const char *)page_html_bytes, *end = from + page_html_length;
-    if (!page_is_built())
-        return error_set(error, STATUS_FAILED,
-                         "this rehype was built without npm, and has no page: install npm and build it again");
+    if (!page_is_built(error)) return false;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         from = write_to(from, end, parts[i].mark, file);
         if (!from) return error_set(error, STATUS_FAILED, "the page lacks its mark %s", parts[i].mark);

@@ -14,10 +14,10 @@ struct page {
     const char *trace;    // packed bytes of a trace that gives the document's DAG; NULL: the page can't compute
 };
 
-// Whether this build has a page: it was built with npm. Else page_write fails, and says so.
-bool page_is_built(void);
+// Whether this build has a page. Where npm was missing it has none: STATUS_FAILED.
+bool page_is_built(struct error *error);
 
-// Errors: STATUS_FAILED where this build has no page.
+// Errors: as of page_is_built. What the file can't take shows in ferror.
 bool page_write(const struct page *page, FILE *file, struct error *error);
 
 #endif

@@ -47,11 +47,25 @@ static void walk_callings(const struct trace *trace) {
     }
 }
 
+// What runs name is there.
+static void walk_stacks(const struct trace *trace) {
+    const struct trace_stacks *stacks = &trace->stacks;
+    for (size_t i = 1; i < stacks->moment_count; i++) {
+        if (stacks->moments[i] < stacks->moments[i - 1]) abort();
+    }
+    for (size_t i = 0; i < stacks->run_count; i++) {
+        const struct trace_stack_run *run = &stacks->runs[i];
+        if (run->context == 0 || run->context >= trace->calling_context_count) abort();
+        if (run->count == 0 || run->first + run->count > stacks->moment_count) abort();
+    }
+}
+
 static bool open_and_walk(const uint8_t *bytes, size_t size, bool lenient) {
     struct error error = ERROR_INIT;
     struct trace *trace = trace_open_memory("fuzz", bytes, size, lenient, &error);
     if (trace != NULL) walk(trace);
     if (trace != NULL) walk_callings(trace);
+    if (trace != NULL) walk_stacks(trace);
     trace_close(trace);
     return trace != NULL;
 }

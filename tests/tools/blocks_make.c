@@ -33,6 +33,12 @@ static void write_tables(struct trace_writer *writer) {
     trace_write_calling_contexts(writer, 1, (const struct trace_calling_context[]){{0, 0}, {1, 1}, {2, 1}}, 3);
     trace_write_calling_samples(writer, (const struct trace_calling_sample[]){{1, 1, 2, 0}, {1, 8, 3, 1}, {9, 1, 3, 2}},
                                 3, 4);
+    trace_write_stacks(writer,
+                       &(struct trace_stacks){.moments = (const uint64_t[]){20, 80, 300},
+                                              .moment_count = 3,
+                                              .runs = (const struct trace_stack_run[]){{1, 3, 0, 2}, {2, 1, 2, 1}},
+                                              .run_count = 2,
+                                              .costs = {1, 2, 3, 4}});
     trace_write_resource(writer, &(struct trace_resource){1, "p.Main.lock", 1, RESOURCE_LOCK, 1, RESOURCE_FAIR});
     trace_write_resource(writer, &(struct trace_resource){2, NULL, -1, RESOURCE_QUEUE, 0, 0});
     trace_write_resource(writer, &(struct trace_resource){2, "p.Main.free", 3, RESOURCE_POOL, 1, 0});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Made kinds.msgpack of tests/golden/traces, which has something for every kind of improvement: `kinds_make FILE 2`;
-// and narrow.msgpack, in which the pool's size was raised after the trace took it down: `kinds_make FILE 1`.
+// and narrow.msgpack, in which the pool's size was raised after the trace took it down: `kinds_make FILE 1`; and
+// long.msgpack, the first with names as long as large programs have: `kinds_make FILE 2 PREFIX`, whose PREFIX is
+// com.acme.commerce.platform.customer.internal.aggregation.CustomerAccountAggregation.
 //
 // main hands tasks over to a pool of two workers, on four cores. One after the other: eight tasks of 1 us at
 // Main.fine:10 (merge), one of 400 us at Main.coarse:20 (split), four at Main.lookup:30 of which every second enters
@@ -15,11 +17,22 @@ enum { MAIN = 1, WORKERS = 2, MAIN_TASK = 1, WORKER_RUN = 90, LOCK = 99, FIRST_T
 
 struct program {
     struct trace_builder *tb;
+    const char *prefix;              // of the names of classes and of the pool
     uint32_t pool, hit, load, cache; // pool; methods; class
     uint64_t task;                   // the last
     uint64_t now_ns[4], cpu_ns[4];   // a thread each
     bool idle[4];
 };
+
+struct name {
+    char s[256];
+};
+
+static struct name name_of(const struct program *p, const char *name) {
+    struct name whole;
+    snprintf(whole.s, sizeof whole.s, "%s%s", p->prefix, name);
+    return whole;
+}
 
 static void pass(struct program *p, uint32_t thread, uint64_t ns) {
     p->now_ns[thread] += ns;
@@ -81,7 +94,7 @@ static void await(struct program *p, uint32_t thread, uint64_t task, uint32_t si
 }
 
 static void merge(struct program *p) {
-    uint32_t site = tb_site(p->tb, "Main", "fine", 10);
+    uint32_t site = tb_site(p->tb, name_of(p, "Main").s, "fine", 10);
     uint64_t first = p->task + 1, ended_ns[8];
     for (uint32_t i = 0; i < 8; i++) spawn_with(p, MAIN, site, i < 2 ? WORKERS + i : 0);
     uint64_t spawned_ns = p->now_ns[MAIN] - 8 * 2100;
@@ -103,7 +116,7 @@ static void merge(struct program *p) {
 }
 
 static void split(struct program *p) {
-    uint32_t site = tb_site(p->tb, "Main", "coarse", 20);
+    uint32_t site = tb_site(p->tb, name_of(p, "Main").s, "coarse", 20);
     uint64_t begin_ns = p->now_ns[MAIN], task = spawn(p, MAIN, site);
     start(p, WORKERS, task, begin_ns);
     compute(p, WORKERS, 400000);
@@ -113,7 +126,7 @@ static void split(struct program *p) {
 }
 
 static void hoist(struct program *p) {
-    uint32_t site = tb_site(p->tb, "Main", "lookup", 30);
+    uint32_t site = tb_site(p->tb, name_of(p, "Main").s, "lookup", 30);
     for (int i = 0; i < 4; i++) {
         uint32_t method = i % 2 ? p->load : p->hit, worker = WORKERS + (uint32_t)i % 2;
         uint64_t begin_ns = p->now_ns[MAIN], task = spawn(p, MAIN, site);
@@ -138,7 +151,8 @@ static void query(struct program *p, uint32_t worker, uint64_t task, uint64_t sp
 }
 
 static void combine(struct program *p) {
-    uint32_t serve = tb_site(p->tb, "Main", "serve", 40), inner = tb_site(p->tb, "Main", "query", 50);
+    uint32_t serve = tb_site(p->tb, name_of(p, "Main").s, "serve", 40),
+             inner = tb_site(p->tb, name_of(p, "Main").s, "query", 50);
     for (uint32_t i = 0; i < 2; i++) {
         const uint32_t worker = WORKERS + i, other = WORKERS + 1 - i;
         uint64_t begin_ns = p->now_ns[MAIN], task = spawn(p, MAIN, serve);
@@ -157,16 +171,16 @@ static void combine(struct program *p) {
 }
 
 int main(int argc, char **argv) {
-    struct program p = {.tb = tb_new(), .task = FIRST_TASK};
-    if (argc != 3) {
-        fprintf(stderr, "usage: kinds_make FILE THREADS\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: kinds_make FILE THREADS [PREFIX]\n");
         return 2;
     }
+    struct program p = {.tb = tb_new(), .prefix = argc == 4 ? argv[3] : "", .task = FIRST_TASK};
     tb_cores(p.tb, 4);
-    p.pool = tb_pool(p.tb, "pool-1", atoi(argv[2]));
-    p.hit = tb_method(p.tb, "Main", "hit");
-    p.load = tb_method(p.tb, "Main", "load");
-    p.cache = tb_class(p.tb, "Cache");
+    p.pool = tb_pool(p.tb, name_of(&p, "pool-1").s, atoi(argv[2]));
+    p.hit = tb_method(p.tb, name_of(&p, "Main").s, "hit");
+    p.load = tb_method(p.tb, name_of(&p, "Main").s, "load");
+    p.cache = tb_class(p.tb, name_of(&p, "Cache").s);
     tb_thread(p.tb, MAIN, "main", 0);
     tb_thread(p.tb, WORKERS, "pool-1-thread-1", 0);
     tb_thread(p.tb, WORKERS + 1, "pool-1-thread-2", 0);

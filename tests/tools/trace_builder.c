@@ -17,11 +17,15 @@ struct tb_thread {
 
 struct trace_builder {
     uint32_t cores;
-    const char *cycle_unit;
+    const char *cycle_unit, *command, *options;
     struct trace_method *methods;
     struct trace_site *sites, *frames;
     struct trace_calling_context *contexts;
     struct trace_calling_sample *samples;
+    uint64_t *moments;
+    struct trace_stack_run *runs;
+    uint32_t moment_count, run_count;
+    struct trace_stack_costs stack_costs;
     struct trace_class *classes;
     struct trace_pool *pools;
     struct tb_thread *threads;
@@ -63,6 +67,7 @@ struct trace_builder *tb_new(void) {
     must(tb != NULL, "no memory");
     tb->cores = 4;
     tb->cycle_unit = "cpu_ns";
+    tb->command = "java Test";
     return tb;
 }
 
@@ -73,6 +78,8 @@ void tb_free(struct trace_builder *tb) {
     free(tb->frames);
     free(tb->contexts);
     free(tb->samples);
+    free(tb->moments);
+    free(tb->runs);
     free(tb->classes);
     free(tb->pools);
     free(tb->threads);
@@ -204,6 +211,35 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
     if (tb->frame_count) trace_write_frames(writer, 1, tb->frames, tb->frame_count);
     if (tb->context_count) trace_write_calling_contexts(writer, 1, tb->contexts, tb->context_count);
     trace_write_calling_samples(writer, tb->samples, tb->sample_count, 0);
+    if (tb->moment_count)
+        trace_write_stacks(writer, &(struct trace_stacks){.moments = tb->moments,
+                                                          .moment_count = tb->moment_count,
+                                                          .runs = tb->runs,
+                                                          .run_count = tb->run_count,
+                                                          .costs = tb->stack_costs});
+}
+
+void tb_command(struct trace_builder *tb, const char *command) {
+    tb->command = command;
+}
+
+void tb_options(struct trace_builder *tb, const char *options) {
+    tb->options = options;
+}
+
+void tb_moment(struct trace_builder *tb, uint64_t time_ns) {
+    tb->moments = one_more(tb->moments, tb->moment_count, sizeof *tb->moments);
+    tb->moments[tb->moment_count++] = time_ns;
+}
+
+void tb_stack(struct trace_builder *tb, uint32_t thread, uint32_t context, uint64_t first, uint64_t count) {
+    tb->runs = one_more(tb->runs, tb->run_count, sizeof *tb->runs);
+    tb->runs[tb->run_count++] =
+        (struct trace_stack_run){.thread = thread, .context = context, .first = first, .count = count};
+}
+
+void tb_stack_costs(struct trace_builder *tb, struct trace_stack_costs costs) {
+    tb->stack_costs = costs;
 }
 
 void tb_running(struct trace_builder *tb, uint64_t task) {
@@ -228,7 +264,8 @@ void tb_resource_is(struct trace_builder *tb, uint64_t id, const char *name, uin
 }
 
 void tb_write(const struct trace_builder *tb, const char *path) {
-    const struct trace_header header = {.command = "java Test",
+    const struct trace_header header = {.command = tb->command,
+                                        .options = tb->options,
                                         .clock = "ns",
                                         .ticks_per_s = 1000000000,
                                         .cores = tb->cores,

@@ -25,12 +25,22 @@ void tb_free(struct trace_builder *tb);
 void tb_cores(struct trace_builder *tb, uint32_t cores);        // of the header; 4 unless told
 void tb_cycle_unit(struct trace_builder *tb, const char *unit); // of the header; a constant; "cpu_ns" unless told
 
+void tb_command(struct trace_builder *tb, const char *command); // of the header; a constant; "java Test" unless told
+void tb_options(struct trace_builder *tb, const char *options); // of the header; a constant
+
 uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name);
 uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
 uint32_t tb_frame(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
 uint32_t tb_calling_context(struct trace_builder *tb, uint32_t caller, uint32_t frame);
 void tb_calling_sample(struct trace_builder *tb, enum calling_kind kind, uint64_t task, uint32_t context,
                        uint64_t stands_for);
+
+// Sampled stacks: moments in order of time, and what a thread was in at `count` of them from the `first`, which is 0,
+// on.
+void tb_moment(struct trace_builder *tb, uint64_t time_ns);
+void tb_stack(struct trace_builder *tb, uint32_t thread, uint32_t context, uint64_t first, uint64_t count);
+void tb_stack_costs(struct trace_builder *tb, struct trace_stack_costs costs); // all 0 unless told
+
 uint32_t tb_class(struct trace_builder *tb, const char *name);
 uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads); // a ThreadPoolExecutor, fixed size
 uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool);       // any other

@@ -82,18 +82,31 @@ static void print_resources(const struct trace *trace) {
     }
 }
 
+static void print_context(const struct trace *trace, uint32_t context) {
+    for (uint32_t id = context; id; id = trace->calling_contexts[id].caller) {
+        const struct trace_site *frame = &trace->frames[trace->calling_contexts[id].frame];
+        printf(" %s.%s:%" PRIu32 "@%" PRId32, text(frame->class_name), text(frame->method), frame->line, frame->bci);
+    }
+    putchar('\n');
+}
+
 // A line a sample: kind, task, how many it stands for, and the stack, innermost first.
 static void print_callings(const struct trace *trace) {
     static const char *const kinds[CALLING_KINDS] = {"created", "submitted", "executed"};
     for (size_t i = 0; i < trace->calling_sample_count; i++) {
         const struct trace_calling_sample *sample = &trace->calling_samples[i];
         printf("calling\t%s\t%" PRIu64 "\t%" PRIu64 "\t", kinds[sample->kind], sample->task, sample->stands_for);
-        for (uint32_t id = sample->context; id; id = trace->calling_contexts[id].caller) {
-            const struct trace_site *frame = &trace->frames[trace->calling_contexts[id].frame];
-            printf(" %s.%s:%" PRIu32 "@%" PRId32, text(frame->class_name), text(frame->method), frame->line,
-                   frame->bci);
-        }
-        putchar('\n');
+        print_context(trace, sample->context);
+    }
+}
+
+// A line a run of sampled stacks: thread, ns of its first moment, how many moments, and the stack, innermost first.
+static void print_stacks(const struct trace *trace) {
+    const struct trace_stacks *stacks = &trace->stacks;
+    for (size_t i = 0; i < stacks->run_count; i++) {
+        const struct trace_stack_run *run = &stacks->runs[i];
+        printf("stack\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t", run->thread, stacks->moments[run->first], run->count);
+        print_context(trace, run->context);
     }
 }
 
@@ -180,6 +193,7 @@ int main(int argc, char **argv) {
         print_tables(trace);
         print_resources(trace);
         print_callings(trace);
+        print_stacks(trace);
     }
     bool good = true;
     for (uint32_t i = 0; i < trace->stream_count && good && !count; i++) {

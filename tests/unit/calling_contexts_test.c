@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whose calling contexts are whose, and how they look, on traces by hand.
 #include "report/calling_text.h"
+#include "report/look.h"
 #include "trace_builder.h"
 
 #include <setjmp.h>
@@ -154,7 +155,7 @@ static void test_the_text_tells_what_most_tasks_come_by(void **state) {
     tb_calling_sample(f.tb, CALLING_CREATED, 5, f.deep, 1);
     find(&f);
     FILE *file = open_memstream(&text, &size);
-    assert_true(calling_text_write(f.dag, &f.found, 1, file, &error));
+    assert_true(calling_text_write(f.dag, &f.found, 1, file, LOOK_UTF8 | LOOK_WIDE, &error));
     fclose(file);
     assert_string_equal(text, "  spawned in p.Main.left:3, 3 tasks\n"
                               "    submitted  75.0 %  [ThreadPoolExecutor, AbstractExecutorService] < "
@@ -174,7 +175,7 @@ static void expect_heading(enum calling_kind kind, const char *expected) {
     tb_calling_sample(f.tb, kind, 5, f.in_left, 1);
     find(&f);
     FILE *file = open_memstream(&text, &size);
-    assert_true(calling_text_write(f.dag, &f.found, 1, file, &error));
+    assert_true(calling_text_write(f.dag, &f.found, 1, file, LOOK_UTF8 | LOOK_WIDE, &error));
     fclose(file);
     assert_memory_equal(text, expected, strlen(expected));
     free(text);

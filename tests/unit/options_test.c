@@ -97,7 +97,7 @@ static void test_the_process_id_is_filled_in(void **state) {
 }
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, bytecodes, "              \
+    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, sample, bytecodes, "      \
     "rotate-size, rotate-time, rotate-keep, claim, children"
 
 static void test_what_is_recorded_can_be_chosen(void **state) {
@@ -112,6 +112,24 @@ static void test_what_is_recorded_can_be_chosen(void **state) {
     assert_refused("without=tasks",
                    "option without=tasks: expected locks, gc, samples, calling-contexts, cycles or actors");
     assert_refused("clock=tsc", "option clock=tsc: expected counter or monotonic");
+}
+
+// While stacks are sampled only a method named outright is woven; other globs say what is counted afterwards.
+static void test_sampling(void **state) {
+    struct options options =
+        parsed("sample=250,include=com.acme.*,include=com.acme.Main::step,include=com.acme.Main::*");
+    assert_int_equal(options.sample_hz, 250);
+    assert_int_equal(parsed("").sample_hz, 0);
+    assert_true(options_trace_class(&options, "com.acme.Main"));
+    assert_false(options_trace_class(&options, "com.acme.Other"));
+    assert_true(options_trace_method(&options, "com.acme.Main", "step"));
+    assert_false(options_trace_method(&options, "com.acme.Main", "other"));
+    options = parsed("sample=1,include=com.acme.Main::step,exclude=*::step");
+    assert_false(options_trace_method(&options, "com.acme.Main", "step"));
+    assert_refused("sample=0", "option sample=0: expected 1 to 1000 samples a second");
+    assert_refused("sample=1001", "option sample=1001: expected 1 to 1000 samples a second");
+    assert_refused("sample=-1", "option sample=-1: expected 1 to 1000 samples a second");
+    assert_refused("sample=10Hz", "option sample=10Hz: expected 1 to 1000 samples a second");
 }
 
 static const struct executor_hook *hook_of(const struct options *options, const char *class_name,
@@ -288,6 +306,7 @@ int main(void) {
         cmocka_unit_test(test_percent_stands_for_bytes_that_end_a_value),
         cmocka_unit_test(test_the_process_id_is_filled_in),
         cmocka_unit_test(test_what_is_recorded_can_be_chosen),
+        cmocka_unit_test(test_sampling),
         cmocka_unit_test(test_executors_are_built_in),
         cmocka_unit_test(test_executors_are_told),
         cmocka_unit_test(test_executors_of_the_example_are_taken),

@@ -141,6 +141,46 @@ static void test_calling_contexts_are_kept_once_and_bounded(void **state) {
     assert_int_equal(registry_calling_context((const uint32_t[]){frame, frame, frame, 0}, 4), 0);
 }
 
+static struct stack_slice *one_stack(uint64_t ticks, uint32_t context) {
+    struct stack_slice *slice = stack_slice_new();
+    stack_slice_moment(slice, ticks);
+    stack_slice_put(slice, 3, context);
+    slice->costs = (struct trace_stack_costs){.missed = 1, .take_ns = 10, .work_ns = 20};
+    return slice;
+}
+
+// Behind the contexts that they name; and those that there is no room for are counted, with what they cost.
+static void test_stacks_are_written_or_counted(void **state) {
+    enum { SLICES = 100, KEPT = 64 };
+    static const struct trace_header header = {.clock = "ns", .ticks_per_s = 1000000000, .origin = "recorded"};
+    char path[] = "/tmp/registry-XXXXXX";
+    assert_true(close(mkstemp(path)) == 0);
+    struct trace_site place = {"com.acme.Job", "sampled", "()V", "Job.java", 7, -1};
+    uint32_t frame = registry_frame(&place), context;
+    registry_calling_room(1 << 20);
+    assert_true((context = registry_calling_context(&frame, 1)) != 0);
+    registry_repeat();
+    for (uint64_t i = 0; i < SLICES; i++) registry_stacks(one_stack(100 + i, context));
+    struct trace *trace = write_and_open(path, &header);
+    assert_int_equal(trace->stacks.moment_count, KEPT);
+    assert_string_equal(trace->frames[trace->calling_contexts[trace->stacks.runs[0].context].frame].method, "sampled");
+    trace_close(trace);
+    registry_repeat();
+    registry_stacks(one_stack(1000, context));
+    trace = write_and_open(path, &header);
+    assert_int_equal(trace->stacks.moment_count, 1);
+    assert_int_equal(trace->stacks.costs.left_out, SLICES - KEPT);
+    assert_int_equal(trace->stacks.costs.missed, SLICES - KEPT + 1);
+    assert_int_equal(trace->stacks.costs.work_ns, 20 * (SLICES - KEPT + 1));
+    trace_close(trace);
+    registry_stacks(one_stack(2000, context));
+    registry_restart();
+    trace = write_and_open(path, &header);
+    assert_int_equal(trace->stacks.moment_count, 0);
+    trace_close(trace);
+    unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_same_content_has_one_id),
@@ -149,6 +189,7 @@ int main(void) {
         cmocka_unit_test(test_pools_and_threads_are_told_apart),
         cmocka_unit_test(test_resources_are_written_as_they_change),
         cmocka_unit_test(test_calling_contexts_are_kept_once_and_bounded),
+        cmocka_unit_test(test_stacks_are_written_or_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,12 +83,96 @@ static void test_table(void **state) {
     const char *cells[] = {"\xc3\xa9t\xc3\xa9", "1", "", "a\x1b[2Jb", "1,000", "so"}; // an escape sequence is defused
     for (size_t i = 0; i < 6; i++) table_add(&table, cells[i]);
     struct sheet *sheet = sheet_open();
-    assert_true(table_write(&table, sheet->file, true, &error));
+    assert_true(table_write(&table, sheet->file, LOOK_UTF8, &error));
     sheet_is(sheet, "  name        n  why\n  ------  -----  ---\n  \xc3\xa9t\xc3\xa9         1\n  a?[2Jb  1,000  so\n");
     sheet = sheet_open();
-    assert_true(table_write(&table, sheet->file, false, &error));
+    assert_true(table_write(&table, sheet->file, 0, &error));
     sheet_is(sheet, "  name        n  why\n  ------  -----  ---\n  ??t??       1\n  a?[2Jb  1,000  so\n");
     table_destroy(&table);
+}
+
+static void shortens(const char *text, size_t width, unsigned look, const char *expected) {
+    char out[256];
+    assert_string_equal(look_shorten(text, width, look, out, sizeof out), expected);
+    assert_true(look_width(out, look) <= width);
+}
+
+static void test_shorten(void **state) {
+    (void)state;
+    const char *name = "com.acme.shop.orders.Querier.query:12";
+    shortens(name, 37, 0, name);
+    shortens(name, 28, 0, "com.acme...Querier.query:12");
+    shortens(name, 28, LOOK_UTF8, "com.acme\xe2\x80\xa6Querier.query:12");
+    shortens("java.util.concurrent.LinkedBlockingQueue", 30, 0, "java...LinkedBlockingQueue");
+    shortens("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4, LOOK_UTF8, "\xc3\xa9\xe2\x80\xa6\xc3\xa9\xc3\xa9");
+    shortens("inline com.acme.shop.orders.Querier.query:12 on path 1", 44, 0,
+             "inline com.acme...Querier.query:12 on path 1");
+    shortens("combinator A.b:1, first stage on the spawner", 30, 0, "combinator A.b:1, first sta...");
+    shortens("inline a.very.long.name.Indeed.run:1; unlock B; and 2 more", 47, 0,
+             "inline a.v...Indeed.run:1; unlock B; and 2 more");
+    shortens("anything", 2, 0, "an");
+    shortens("", 5, 0, "");
+    shortens("x", 0, 0, "");
+}
+
+static void test_paragraph(void **state) {
+    (void)state;
+    struct sheet *sheet = sheet_open();
+    char word[41];
+    memset(word, 'w', 40);
+    word[40] = '\0';
+    look_printf(sheet->file, 0, 4, "  1: %s %s %s 5 %%", word, word, word);
+    look_printf(sheet->file, LOOK_WIDE, 4, "%s%s %s", word, word, word);
+    look_lead(sheet->file, LOOK_COLOUR, TONE_WARNING, "warning:", 2, " a\033b");
+    look_lead(sheet->file, 0, TONE_WARNING, "warning:", 2, "");
+    char expected[1024];
+    snprintf(expected, sizeof expected, "  1: %s %s\n    %s 5 %%\n%s%s %s\n\033[33mwarning:\033[0m a?b\nwarning:\n",
+             word, word, word, word, word, word);
+    sheet_is(sheet, expected);
+}
+
+// What does not fit has its texts shortened; what then does not fit either becomes two tables.
+static void test_wide_table(void **state) {
+    (void)state;
+    enum { COLUMNS = 14 };
+    static struct table_column columns[COLUMNS] = {{"method", TABLE_LEFT}};
+    struct error error = ERROR_INIT;
+    for (size_t c = 1; c < COLUMNS; c++) columns[c] = (struct table_column){"figure", TABLE_RIGHT};
+    for (size_t count = 11; count <= COLUMNS; count += 3) {
+        struct table table = {.columns = columns, .column_count = count};
+        table_add(&table, "com.acme.shop.orders.internal.aggregation.Querier.query:12");
+        for (size_t c = 1; c < count; c++) table_add(&table, "123456");
+        struct sheet *sheet = sheet_open();
+        assert_true(table_write(&table, sheet->file, 0, &error));
+        fclose(sheet->file);
+        size_t lines = 0;
+        for (char *line = strtok(sheet->text, "\n"); line; line = strtok(NULL, "\n"), lines++)
+            assert_true(strlen(line) <= LOOK_COLUMNS);
+        assert_int_equal(lines, count == 11 ? 3 : 6);
+        free(sheet->text);
+        sheet = sheet_open();
+        assert_true(table_write(&table, sheet->file, LOOK_WIDE, &error));
+        fclose(sheet->file);
+        assert_non_null(strstr(sheet->text, "\n  com.acme.shop.orders.internal.aggregation.Querier.query:12  123456"));
+        free(sheet->text);
+        table_destroy(&table);
+    }
+}
+
+static void test_colours(void **state) {
+    (void)state;
+    static const struct table_column columns[] = {{"wall", TABLE_RIGHT}, {"fails", TABLE_LEFT}};
+    struct table table = TABLE_INIT(columns);
+    struct error error = ERROR_INIT;
+    table_add_toned(&table, "9 s", look_less_is_better(10, 9, 0.005));
+    table_add_toned(&table, "no", look_less_is_better(10, 10.01, 0.005));
+    table_add_toned(&table, "11 s", look_less_is_better(10, 11, 0.005));
+    table_add_toned(&table, "", TONE_WARNING);
+    struct sheet *sheet = sheet_open();
+    assert_true(table_write(&table, sheet->file, LOOK_COLOUR, &error));
+    sheet_is(sheet, "  wall  fails\n  ----  -----\n   \033[32m9 s\033[0m  no\n  \033[31m11 s\033[0m\n");
+    table_destroy(&table);
+    assert_int_equal(look_less_is_better(NAN, 1, 0), TONE_PLAIN);
 }
 
 static void test_csv(void **state) {
@@ -140,7 +224,7 @@ static void test_intervals(void **state) {
     cJSON_free(text);
     cJSON_Delete(object);
     struct sheet *sheet = sheet_open();
-    assert_true(metrics_text_write_intervals(&intervals, sheet->file, false, &error));
+    assert_true(metrics_text_write_intervals(&intervals, sheet->file, 0, &error));
     sheet_is(sheet, "  by the tasks' own variation     5 %    95 %\n"
                     "  ---------------------------  ------  ------\n"
                     "  wall                         1.00 s  1.50 s\n"
@@ -164,7 +248,7 @@ static void test_chart(void **state) {
     chart.values[1] = 4.5;
     chart.values[2] = 0.001; // a sliver, not nothing
     struct sheet *sheet = sheet_open();
-    chart_write(&chart, 8, sheet->file, false);
+    chart_write(&chart, 8, sheet->file, 0);
     fclose(sheet->file);
     assert_non_null(strstr(sheet->text, "run: occupied threads\n       8 |#\n"));
     assert_non_null(strstr(sheet->text, "         |#=\n       4 |##\n"));
@@ -178,6 +262,8 @@ int main(void) {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_places),    cmocka_unit_test(test_comparison_error),
         cmocka_unit_test(test_table),   cmocka_unit_test(test_csv),       cmocka_unit_test(test_json_numbers),
         cmocka_unit_test(test_chart),   cmocka_unit_test(test_intervals), cmocka_unit_test(test_chart_top),
+        cmocka_unit_test(test_shorten), cmocka_unit_test(test_paragraph), cmocka_unit_test(test_wide_table),
+        cmocka_unit_test(test_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

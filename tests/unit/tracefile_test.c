@@ -1076,6 +1076,64 @@ static void test_bad_calling_contexts_are_refused(void **state) {
                    "frames\x01\x91\x95\xc0\xc0\xc0\xc0\x00\xcf........");
 }
 
+static void test_stacks_come_back(void **state) {
+    static const uint64_t early[] = {110, 120, 133}, late[] = {150};
+    static const struct trace_stack_run runs[] = {{1, 1, 0, 3}, {2, 2, 1, 1}}, last[] = {{1, 3, 0, 1}};
+    struct trace_writer *writer = begin(&ns_header);
+    assert_true(trace_write_frames(writer, 1, some_frames, 2));
+    assert_true(trace_write_calling_contexts(writer, 1, some_contexts, 3));
+    struct trace_stacks stacks = {early, 3, runs, 2, {.missed = 1, .left_out = 2, .take_ns = 30, .work_ns = 40}};
+    assert_true(trace_write_stacks(writer, &stacks));
+    stacks = (struct trace_stacks){late, 1, last, 1, {.missed = 5, .take_ns = 1}};
+    assert_true(trace_write_stacks(writer, &stacks));
+    assert_true(trace_write_events(writer, 1, &(struct event){.time = 112, .kind = EVENT_MAIN_BEGIN}, 1));
+    end(writer);
+    struct trace *trace = open_good();
+    const struct trace_stacks *read = &trace->stacks;
+    assert_int_equal(read->moment_count, 4);
+    assert_int_equal(read->moments[0], 0); // before the first event
+    assert_int_equal(read->moments[1], 8);
+    assert_int_equal(read->moments[2], 21);
+    assert_int_equal(read->moments[3], 38);
+    assert_int_equal(read->run_count, 3);
+    assert_memory_equal(read->runs, runs, sizeof runs);
+    assert_true(read->runs[2].context == 3 && read->runs[2].first == 3 && read->runs[2].count == 1);
+    assert_true(read->costs.missed == 6 && read->costs.left_out == 2);
+    assert_true(read->costs.take_ns == 31 && read->costs.work_ns == 40);
+    trace_close(trace);
+}
+
+// Of a damaged block nothing is taken.
+static void test_bad_stacks_are_left_out(void **state) {
+    static const uint64_t rising[] = {20, 30}, falling[] = {20, 20}, before[] = {10, 30};
+    static const struct trace_stack_run good = {1, 1, 0, 2};
+    const struct trace_stacks bad[] = {{rising, 2, &(struct trace_stack_run){1, 0, 0, 1}, 1, {0}},
+                                       {rising, 2, &(struct trace_stack_run){1, 2, 0, 1}, 1, {0}},
+                                       {rising, 2, &(struct trace_stack_run){1, 1, 0, 0}, 1, {0}},
+                                       {rising, 2, &(struct trace_stack_run){1, 1, 1, 2}, 1, {0}},
+                                       {rising, 2, &(struct trace_stack_run){1, 1, 2, 1}, 1, {0}},
+                                       {falling, 2, &good, 1, {0}},
+                                       {before, 2, &good, 1, {0}}};
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        struct error error = ERROR_INIT;
+        struct trace_writer *writer = begin(&ns_header);
+        trace_write_frames(writer, 1, some_frames, 2);
+        trace_write_calling_contexts(writer, 1, some_contexts, 1);
+        trace_write_stacks(writer, &(struct trace_stacks){(const uint64_t[]){9, 12}, 2, &good, 1, {.missed = 1}});
+        trace_write_stacks(writer, &bad[i]);
+        end(writer);
+        assert_null(trace_open(temporary_trace, false, &error));
+        assert_int_equal(error.status, STATUS_BAD_INPUT);
+        struct trace *trace = trace_open(temporary_trace, true, &error);
+        assert_non_null(trace);
+        assert_int_equal(trace->damage_count, 1);
+        assert_int_equal(trace->stacks.moment_count, 2);
+        assert_int_equal(trace->stacks.run_count, 1);
+        assert_int_equal(trace->stacks.costs.missed, 1);
+        trace_close(trace);
+    }
+}
+
 static void write_bad_sample(const struct trace_calling_sample *sample) {
     struct trace_writer *writer = begin(&ns_header);
     trace_write_calling_contexts(writer, 1, some_contexts, 1);
@@ -1369,6 +1427,8 @@ int main(void) {
         cmocka_unit_test(test_calling_contexts_come_back),
         cmocka_unit_test(test_bad_calling_contexts_are_refused),
         cmocka_unit_test(test_bad_calling_samples_are_left_out),
+        cmocka_unit_test(test_stacks_come_back),
+        cmocka_unit_test(test_bad_stacks_are_left_out),
         cmocka_unit_test(test_event_costs),
         cmocka_unit_test(test_written_costs_come_back),
         cmocka_unit_test(test_kept_versions_open),

@@ -35,6 +35,7 @@ export interface Arrow {
     vertex: number;
     lane: number;
     time_ns: number;
+    here_ns: number;
 }
 
 export interface Span {
@@ -42,7 +43,7 @@ export interface Span {
     lane: number;
     thread: string;
     kind: string;
-    name: string;
+    name: string | null;
     site?: string | null;
     pool?: string | null;
     resource?: string | null;
@@ -115,5 +116,5 @@ export const lanes = (run: Run, from: number, to: number, width: number, first: 
     ask<Lanes>({ ask: 'lanes', run, from, to, width, first, count });
 export const names = (run: Run) => ask<{ names: string[]; length: number }>({ ask: 'names', run });
 export const at = (run: Run, lane: number, time: number) => ask<number>({ ask: 'at', run, lane, time });
-export const span = (run: Run, vertex: number) => ask<Span>({ ask: 'span', run, vertex });
+export const span = (run: Run, vertex: number) => ask<Span | null>({ ask: 'span', run, vertex });
 export const criticalPath = (run: Run) => ask<Lanes>({ ask: 'path', run });

@@ -71,7 +71,7 @@ export interface LatencyPath {
     incomplete: number;
     latency_ns: Quantiles;
     segments: Segment[];
-    slices: { from_ns?: number; to_ns?: number; mean?: number | null }[] | null;
+    slices: { values: (number | null)[] } | null; // mean latency, of equal parts of the run
 }
 
 export interface Told extends Metrics {
@@ -206,9 +206,8 @@ export function digits(value: number): string {
     if (!Number.isFinite(value)) return '-';
     const size = Math.abs(value);
     if (size >= 1000) return Math.round(value).toLocaleString('en');
-    if (size >= 100) return value.toFixed(0);
-    if (size >= 10) return value.toFixed(1);
-    return Number.isInteger(value) ? String(value) : value.toFixed(2);
+    if (size >= 100 || Number.isInteger(value)) return value.toFixed(0);
+    return value.toFixed(size >= 10 ? 1 : 2);
 }
 
 export const percent = (share: number) =>

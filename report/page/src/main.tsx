@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { signal } from '@preact/signals';
 import { report } from './data';
 import { About, Actors, Concurrency, FigureTable, Front, Headline, Machine, Outcome, Sizes, Switches, Timeline, Waits, Warnings } from './panels';
-import { begin } from './state';
+import { begin, estimated, opened } from './state';
 
 const theme = signal(localStorageTheme());
 
@@ -55,7 +55,7 @@ function Page() {
                     <button type="button" onClick={turnTheme}>Light or dark</button>
                 </nav>
             </header>
-            <main>
+            <main data-opened-ms={opened.value?.ms} data-estimated-ms={estimated.value?.ms}>
                 <Headline />
                 <section id="figures">
                     <h2>Before and after</h2>

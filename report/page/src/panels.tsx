@@ -4,7 +4,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import * as core from './core';
 import { Chart, Table, type Line } from './chart';
-import { change, digits, duration, figuresOf, percent, place, plural, report, STATES, type Improvement } from './data';
+import { change, digits, duration, figuresOf, percent, place, plural, report, STATES, type Improvement, type LatencyPath } from './data';
 import { Timeline } from './timeline';
 import {
     broken,
@@ -120,7 +120,8 @@ export function FigureTable() {
     const shown = rows.filter((row) => Number.isFinite(base.get(row.name) ?? NaN));
     return (
         <div aria-live="polite" aria-busy={busy.value}>
-            <table class="figures">
+            <div class="scroll" tabIndex={0} role="region" aria-label="figures before and after">
+            <table>
                 <thead>
                     <tr>
                         <th scope="col">figure</th>
@@ -154,6 +155,7 @@ export function FigureTable() {
                     })}
                 </tbody>
             </table>
+            </div>
             <Worth />
         </div>
     );
@@ -598,14 +600,14 @@ function Latency() {
     );
 }
 
-function Slices(props: { path: { path: string; slices: unknown } }) {
-    const slices = (props.path.slices as { from_ns: number; to_ns: number; latency_ns?: { mean: number | null }; mean?: number | null }[] | null) ?? [];
-    const means = slices.map((s) => s.latency_ns?.mean ?? s.mean ?? null);
+function Slices(props: { path: LatencyPath }) {
+    const means = props.path.slices?.values ?? [];
     if (means.filter((m) => m !== null).length < 2) return null;
+    const step = report.profile.wall_ns / means.length;
     return (
         <Chart
             title={`Latency of ${props.path.path} over time`}
-            x={{ label: 'time', values: slices.map((s) => (s.from_ns + s.to_ns) / 2), text: duration }}
+            x={{ label: 'time', values: means.map((_, i) => (i + 0.5) * step), text: duration }}
             y={{ label: 'latency', text: duration }}
             lines={[{ label: 'mean', values: means, stroke: '--after' }]}
             height={160}

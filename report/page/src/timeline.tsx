@@ -15,8 +15,9 @@ const AXIS_PX = 22;
 const MOST_LANES = 40; // at once; the rest is a scroll away
 
 // enum lane_state, as lanes.h has it.
-const LANE_STATES = ['active', 'waiting', 'blocked', 'idle', 'spawning', 'other'];
-const STATE_COLOURS = ['--active', '--waiting', '--blocked', '--idle', '--spawning', '--other'];
+const LANE_STATES = ['running', 'waiting', 'blocked', 'handing over', 'idle'];
+const STATE_COLOURS = ['--active', '--waiting', '--blocked', '--spawning', '--idle'];
+const INWARD = new Set(['spawned by', 'handed over in', 'result of', 'unblocked by']); // arrows that lead here
 
 const lanes = signal<{ names: string[]; length: number } | null>(null);
 const drawn = signal<core.Lanes | null>(null);
@@ -73,7 +74,7 @@ function drawLanes(g: CanvasRenderingContext2D, x: (ns: number) => number, made:
         if (row < 0 || row >= MOST_LANES) continue;
         const inset = Math.min(depth!, 4) * 3;
         const left = Math.max(NAMES_PX, x(from!));
-        g.fillStyle = colours[Math.min(state!, colours.length - 1)]!;
+        g.fillStyle = colours[state!]!;
         g.globalAlpha = vertex! < 0 ? 0.6 : 1;
         g.fillRect(left, AXIS_PX + row * LANE_PX + inset, Math.max(0.6, x(to!) - left), BODY_PX - inset);
     }
@@ -108,14 +109,16 @@ function drawSelected(g: CanvasRenderingContext2D, x: (ns: number) => number, of
     g.strokeRect(x(of.from_ns), AXIS_PX + row * LANE_PX - 1, Math.max(2, x(of.to_ns) - x(of.from_ns)), BODY_PX + 2);
     g.lineWidth = 1.2;
     for (const arrow of of.arrows) {
-        const comes = arrow.time_ns <= of.to_ns && /by|for it/.test(arrow.what);
-        const near = comes ? x(Math.min(of.to_ns, Math.max(of.from_ns, arrow.time_ns))) : x(Math.max(of.from_ns, Math.min(arrow.time_ns, of.to_ns)));
+        const inward = INWARD.has(arrow.what);
+        const there: [number, number] = [x(arrow.time_ns), middle(arrow.lane)];
+        const here: [number, number] = [x(arrow.here_ns), middle(of.lane)];
+        const [from, to] = inward ? [there, here] : [here, there];
         g.beginPath();
-        g.moveTo(x(arrow.time_ns), middle(arrow.lane));
-        g.lineTo(near, middle(of.lane));
+        g.moveTo(...from);
+        g.lineTo(...to);
         g.stroke();
         g.beginPath();
-        g.arc(comes ? near : x(arrow.time_ns), comes ? middle(of.lane) : middle(arrow.lane), 3, 0, 7);
+        g.arc(...to, 3, 0, 7);
         g.fillStyle = colour('--selected');
         g.fill();
     }
@@ -167,19 +170,17 @@ function show(of: core.Span) {
     if (of.lane < first.value || of.lane >= first.value + MOST_LANES) first.value = Math.max(0, of.lane - 5);
 }
 
-async function step(back: boolean) {
+function step(back: boolean) {
     const of = span.value;
     if (!of) return;
     if (!back && trail.length) {
         selected.value = trail.pop()!;
         return;
     }
-    const comes = (a: core.Arrow) => / by$|^spawned|^unblocked|^result of/.test(a.what);
-    const arrow = of.arrows.find((a) => comes(a) === back);
+    const arrow = of.arrows.find((a) => INWARD.has(a.what) === back);
     if (!arrow) return;
     if (back) trail.push(of.vertex);
-    const vertex = await core.at(run.value, arrow.lane, arrow.time_ns);
-    if (vertex >= 0) selected.value = vertex;
+    selected.value = arrow.vertex;
 }
 
 const keys: Record<string, () => void> = {
@@ -193,8 +194,8 @@ const keys: Record<string, () => void> = {
     Home: () => (view.value = null),
     Enter: () => span.value && show(span.value),
     Escape: () => (selected.value = -1),
-    '[': () => void step(true),
-    ']': () => void step(false),
+    '[': () => step(true),
+    ']': () => step(false),
 };
 
 async function choose(canvas: HTMLCanvasElement, event: MouseEvent) {
@@ -224,7 +225,7 @@ function Detail() {
     if (of.computed_ns != null) facts.push(['computed', duration(of.computed_ns)]);
     return (
         <div class="detail" aria-live="polite">
-            <h3>{of.kind}: {of.name}</h3>
+            <h3>{of.kind}: {of.name ?? 'not named'}</h3>
             {of.for && <p>{of.for}</p>}
             <dl>
                 {facts.map(([name, value]) => (
@@ -236,8 +237,8 @@ function Detail() {
             </dl>
             <p class="buttons">
                 <button type="button" onClick={() => show(of)}>Zoom to it</button>
-                <button type="button" onClick={() => void step(true)}>[ what led to it</button>
-                <button type="button" onClick={() => void step(false)}>] what it led to</button>
+                <button type="button" onClick={() => step(true)}>[ what led to it</button>
+                <button type="button" onClick={() => step(false)}>] what it led to</button>
             </p>
             {of.switches.length > 0 && (
                 <>
@@ -299,7 +300,7 @@ function VisibleTable() {
                     {spans.map((s) => (
                         <tr>
                             <th scope="row">{named[s.lane]}</th>
-                            <td>{LANE_STATES[s.state] ?? 'other'}</td>
+                            <td>{LANE_STATES[s.state]}</td>
                             <td>{duration(s.from)}</td>
                             <td>{duration(s.to - s.from)}</td>
                             <td>

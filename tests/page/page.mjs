@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The page of a small trace, of one with actors, of one with virtual threads and of a large one: it opens without a
+// word on the console, passes axe-core's rules, fits 360 and 1920 pixels, works by keyboard, and its switches give what
+// `rehype estimate --json` says of the plan that the page itself writes.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const { BROWSER, REHYPE, MAKER, WORK, ROOT, CACHE, PICTURES } = process.env;
+const require = createRequire(path.join(CACHE, '/'));
+const { chromium } = require('playwright-core');
+const { AxeBuilder } = require('@axe-core/playwright');
+
+const LARGEST_PAGE = 5e6;
+const PLANS_TRIED = 12;
+
+async function check(what, test) {
+    try {
+        await test();
+        console.log(`ok ${what}`);
+    } catch (error) {
+        console.log(`FAIL ${what}: ${String(error.message ?? error).split('\n').slice(0, 6).join(' | ')}`);
+    }
+}
+
+function must(condition, why) {
+    if (!condition) throw new Error(why);
+}
+
+const rehype = (...args) =>
+    execFileSync(REHYPE, args, { cwd: WORK, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 1 << 28 });
+
+// ---- figures of METRICS by the names that the page has
+
+function figureOf(metrics, name) {
+    const quantity = {
+        wall: metrics.wall_ns,
+        thread_time: metrics.thread_time_ns,
+        composite: metrics.composite,
+        balanced: metrics.balanced,
+        'tasks.count': metrics.tasks.count,
+        'tasks.overhead_share': metrics.tasks.overhead_share,
+        'tasks.idle_share': metrics.tasks.idle_share,
+        'requests.latency.p50': metrics.requests?.latency_ns.p50,
+        'requests.latency.p95': metrics.requests?.latency_ns.p95,
+    };
+    if (name in quantity) return quantity[name];
+    const [state, part] = name.split('.');
+    return metrics.threads[state][part];
+}
+
+// JSON has times in whole nanoseconds, and other numbers in as few digits as come back within an epsilon.
+const same = (page, json) =>
+    json === null || json === undefined
+        ? Number.isNaN(page)
+        : Math.abs(page - json) <= Number.EPSILON * Math.max(Math.abs(page), Math.abs(json)) || Math.round(page) === json;
+
+async function openPage(browser, file, width) {
+    const context = await browser.newContext({ viewport: { width, height: 1000 }, acceptDownloads: true });
+    const page = await context.newPage();
+    const said = [];
+    page.on('console', (message) => said.push(message.text()));
+    page.on('pageerror', (error) => said.push(error.message));
+    page.on('request', (request) => {
+        if (!/^(file|blob|data):/.test(request.url())) said.push(`asked the network for ${request.url()}`);
+    });
+    await page.goto(`file://${file}`);
+    return { page, said, close: () => context.close() };
+}
+
+const ready = (page) => page.waitForSelector('#timeline canvas', { timeout: 120_000 });
+const settled = (page) => page.waitForFunction(() => !document.querySelector('[aria-busy=true]') && !document.querySelector('p.wait'), null, { timeout: 120_000 });
+
+async function shownFigures(page) {
+    await settled(page);
+    return page.$$eval('tr[data-figure]', (rows) => rows.map((row) => [row.dataset.figure, Number(row.dataset.value)]));
+}
+
+async function writtenPlan(page, file) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Download plan.json').click()]);
+    await download.saveAs(file);
+}
+
+// What the page says of the switches that are on, against what the command says of the plan that the page writes.
+async function compareWithCommand(page, trace, exact) {
+    const plan = path.join(WORK, 'page-plan.json');
+    await page.waitForTimeout(50);
+    const stuck = (await settled(page), await page.$('#figures [role=alert]'));
+    await writtenPlan(page, plan);
+    let said;
+    try {
+        said = JSON.parse(rehype('estimate', trace, '--apply', plan, '-o', path.join(WORK, 'estimated.msgpack'), '--json'));
+    } catch {
+        must(stuck, 'the command refuses or cannot end what the page estimates');
+        return;
+    }
+    must(!stuck, `the page says of a plan that the command estimates: ${stuck && (await stuck.textContent())}`);
+    for (const [name, value] of await shownFigures(page)) {
+        const expected = figureOf(said.estimated, name);
+        if (exact) must(same(value, expected), `${name} is ${value}, the command says ${expected} of ${readFileSync(plan, 'utf8')}`);
+        else if (name === 'wall') must(Math.abs(value / expected - 1) <= 0.01, `${name} is ${value}, the command says ${expected}`);
+    }
+}
+
+async function trySwitches(page, trace, exact) {
+    await page.getByText('All off').click();
+    await compareWithCommand(page, trace, exact);
+    const switches = page.locator('input[role=switch]');
+    const count = Math.min(await switches.count(), PLANS_TRIED);
+    for (let i = 0; i < count; i++) {
+        const one = switches.nth(i);
+        if (await one.isDisabled()) continue;
+        await one.check();
+        await compareWithCommand(page, trace, exact);
+        if (i % 2 === 0) await one.uncheck(); // every other one stays: combinations
+    }
+}
+
+async function tryTimeline(page) {
+    const canvas = page.locator('#timeline canvas');
+    await canvas.scrollIntoViewIfNeeded();
+    await canvas.focus();
+    await page.keyboard.press('+');
+    await page.waitForFunction(() => location.hash.includes('from='));
+    await page.keyboard.press('Home');
+    await page.waitForFunction(() => !location.hash.includes('from='));
+    await page.locator('#timeline details summary').last().click();
+    const select = page.locator('#timeline table button').first();
+    await select.click();
+    await page.waitForSelector('#timeline .detail h3');
+    must((await page.locator('#timeline .detail dt').count()) > 1, 'what is selected tells nothing');
+    await canvas.focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('[');
+    await page.keyboard.press(']');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.querySelector('#timeline .detail'));
+    await page.getByLabel('estimated', { exact: true }).check();
+    await page.getByLabel('critical path').check();
+    await page.waitForTimeout(200);
+    await page.getByLabel('recorded', { exact: true }).check();
+}
+
+async function findFaults(page) {
+    const found = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze();
+    must(found.violations.length === 0, found.violations.map((v) => `${v.id} at ${v.nodes[0].target}: ${v.help}`).join('; '));
+}
+
+async function fits(page, width) {
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    must(wide <= width, `the page is ${wide} pixels wide`);
+}
+
+async function tryPage(browser, name, trace, { exact = true, picture, large = false, report = [] } = {}) {
+    const file = path.join(WORK, `${name}.html`);
+    await check(`${name}: is written`, () => {
+        rehype('report', trace, '-o', file, ...report);
+        must(statSync(file).size < LARGEST_PAGE, `it has ${statSync(file).size} bytes`);
+    });
+    for (const width of [1920, 360]) {
+        const { page, said, close } = await openPage(browser, file, width);
+        await check(`${name}: opens at ${width} pixels`, async () => {
+            await ready(page);
+            await settled(page);
+            await fits(page, width);
+        });
+        await check(`${name}: axe-core at ${width} pixels`, () => findFaults(page));
+        if (width === 1920) {
+            await check(`${name}: the timeline by keyboard`, () => tryTimeline(page));
+            await check(`${name}: switches`, () => (large ? compareWithCommand(page, trace, exact) : trySwitches(page, trace, exact)));
+            await check(`${name}: dark`, async () => {
+                await page.getByText('Light or dark').click();
+                await findFaults(page);
+            });
+        }
+        if (PICTURES && picture && width === 1920) await page.screenshot({ path: path.join(PICTURES, picture) });
+        await check(`${name}: says nothing on the console at ${width} pixels`, () => must(said.length === 0, said.join('; ')));
+        await close();
+    }
+    return file;
+}
+
+// A link leads back to what was seen.
+async function tryLink(browser, file) {
+    const first = await openPage(browser, file, 1400);
+    await ready(first.page);
+    await first.page.getByText('All off').click();
+    await first.page.getByLabel('waiting', { exact: true }).first().check();
+    await settled(first.page);
+    const link = first.page.url();
+    await first.close();
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(link);
+    await ready(page);
+    must((await page.locator('input[role=switch]:checked').count()) === 0, 'switches are not as in the link');
+    must(await page.getByLabel('waiting', { exact: true }).first().isChecked(), 'the state is not as in the link');
+    await context.close();
+}
+
+// Rubbish in place of the trace is said, and the rest of the page stands.
+async function tryDamage(browser, file) {
+    const damaged = path.join(WORK, 'damaged.html');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(damaged, text.replace(/(id="trace">).{200}/, '$1' + 'QUJD'.repeat(50)));
+    const { page, close } = await openPage(browser, damaged, 1400);
+    await page.waitForSelector('#timeline .empty');
+    must(/could not read its trace/.test(await page.locator('#timeline .empty').textContent()), 'it does not say what is wrong');
+    must((await page.locator('tr[data-figure]').count()) > 3, 'figures are gone');
+    await close();
+}
+
+const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+const golden = path.join(ROOT, 'tests/golden/traces');
+const cases = path.join(ROOT, 'fixtures/traces/cases');
+const small = await tryPage(browser, 'small', path.join(golden, 'before.msgpack'), { picture: 'report.png' });
+await tryPage(browser, 'actors', path.join(golden, 'actors.msgpack'), { picture: 'report-actors.png' });
+await tryPage(browser, 'virtual', path.join(cases, 'VirtualPermits.msgpack'), { picture: 'report-virtual.png' });
+await tryPage(browser, 'hang', path.join(cases, 'NestedReports-hang.msgpack'));
+await tryPage(browser, 'actual', path.join(golden, 'before.msgpack'), { report: ['--actual', path.join(golden, 'after.msgpack')] });
+await check('a link leads to the view', () => tryLink(browser, small));
+await check('damage is said', () => tryDamage(browser, small));
+const large = path.join(WORK, 'large.msgpack');
+execFileSync(MAKER, ['make', 'tasks', process.env.LARGE ?? '1000000', large], { stdio: 'ignore' });
+await tryPage(browser, 'large', large, { exact: false, large: true });
+await browser.close();
