@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a page carries of a trace: any bytes. A trace file among them is packed, and must come back; all else is
-// unpacked, with its checksum put right, and what that gives is opened and read.
+// unpacked, with its checksum put right, and what that gives is opened and read. Seeds: traces, and
+// tests/fuzz/columns_corpus, which is packed ones without what unpack_signed puts before them.
 #include "report/page/columns.h"
 #include "tracefile/format.h"
 
