@@ -6,15 +6,13 @@
 #include "tracefile/writer.h"
 
 #include "tracefile/format.h"
+#include "tracefile/sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <msgpack/pack.h>
 #include <msgpack/sbuffer.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define BLOCK_STARTS  8           // how many of the last blocks may be given up to make room for an end block
 #define GATHER_BYTES  (128 << 10) // a buffer with so much in it is full, or with
@@ -35,7 +33,7 @@ struct thread_tick {
 };
 
 struct trace_writer {
-    int fd;
+    struct trace_sink sink;
     uint64_t bytes;                      // of whole blocks in the file: where the next one begins
     uint64_t block_starts[BLOCK_STARTS]; // of the last blocks there, as a ring
     uint64_t blocks;                     // there so far, the header not counted
@@ -82,18 +80,6 @@ static void pack_text(msgpack_packer *pk, const char *text) {
     }
 }
 
-// Returns how much was written: less than size after a failure, which errno tells.
-static size_t write_fully(int fd, const char *bytes, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t written = write(fd, bytes + done, size - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) break;
-        done += (size_t)written;
-    }
-    return done;
-}
-
 // The gathered blocks are in the file as far as its first `written` bytes more go.
 static void count_written(struct trace_writer *writer, size_t written) {
     size_t start = 0;
@@ -106,7 +92,7 @@ static void count_written(struct trace_writer *writer, size_t written) {
 
 // After a failure the file may hold a part of a block, beyond writer->bytes; what had been gathered is gone.
 static bool flush(struct trace_writer *writer) {
-    size_t size = writer->gathered, written = write_fully(writer->fd, writer->buffer.data, size);
+    size_t size = writer->gathered, written = writer->sink.put(&writer->sink, writer->buffer.data, size);
     int why = errno;
     count_written(writer, written);
     writer->gathered = writer->gathered_blocks = 0;
@@ -148,12 +134,12 @@ static bool stopped(const struct trace_writer *writer) {
 
 // ---- opening
 
-static void pack_header(msgpack_packer *pk, const struct trace_header *header) {
+static void pack_header(msgpack_packer *pk, const struct trace_header *header, uint32_t version) {
     msgpack_pack_map(pk, 11);
     pack_text(pk, "schema");
     pack_text(pk, TRACE_SCHEMA);
     pack_text(pk, "version");
-    msgpack_pack_uint32(pk, TRACE_VERSION);
+    msgpack_pack_uint32(pk, version);
     pack_text(pk, "jvm");
     pack_text(pk, header->jvm);
     pack_text(pk, "command");
@@ -189,28 +175,11 @@ static void pack_header(msgpack_packer *pk, const struct trace_header *header) {
     pack_text(pk, "checksum");
 }
 
-static bool write_header(struct trace_writer *writer, const struct trace_header *header) {
-    pack_header(object_begin(writer), header);
+static bool write_header(struct trace_writer *writer, const struct trace_header *header, uint32_t version) {
+    pack_header(object_begin(writer), header, version);
     if (!object_end(writer)) return false;
     writer->bytes = writer->gathered;
     return flush(writer);
-}
-
-// A file that was there already may have a wider mode; a device keeps its own.
-static bool make_private(int fd) {
-    struct stat facts;
-    if (fstat(fd, &facts) != 0) return false;
-    return !S_ISREG(facts.st_mode) || fchmod(fd, S_IRUSR | S_IWUSR) == 0;
-}
-
-static int create_file(const char *path, bool exclusive, bool *exists, struct error *error) {
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (exclusive ? O_EXCL : O_TRUNC);
-    int fd = open(path, flags, S_IRUSR | S_IWUSR);
-    if (exists != NULL) *exists = fd < 0 && exclusive && errno == EEXIST;
-    if (fd >= 0 && make_private(fd)) return fd;
-    error_set(error, STATUS_FAILED, "cannot create %s: %s", path, strerror(errno));
-    if (fd >= 0) close(fd);
-    return -1;
 }
 
 static void writer_free(struct trace_writer *writer) {
@@ -234,23 +203,16 @@ static struct trace_writer *writer_new(void) {
     return writer;
 }
 
-struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header, bool exclusive,
-                                       bool *exists, struct error *error) {
-    if (exists != NULL) *exists = false;
+struct trace_writer *trace_writer_to(const struct trace_sink *sink, const struct trace_header *header, uint32_t version,
+                                     struct error *error) {
     struct trace_writer *writer = writer_new();
     if (writer == NULL) {
         error_set(error, STATUS_FAILED, "no memory to write a trace");
         return NULL;
     }
-    writer->fd = create_file(path, exclusive, exists, error);
-    if (writer->fd < 0) {
-        writer_free(writer);
-        return NULL;
-    }
-    if (write_header(writer, header)) return writer;
+    writer->sink = *sink;
+    if (write_header(writer, header, version)) return writer;
     *error = writer->error;
-    error_wrap(error, "%s", path);
-    close(writer->fd);
     writer_free(writer);
     return NULL;
 }
@@ -728,11 +690,6 @@ static uint64_t cut_position(const struct trace_writer *writer, uint64_t given_u
     return writer->block_starts[(writer->blocks - given_up) % BLOCK_STARTS];
 }
 
-// A device or a pipe can't be cut, and takes no end block.
-static bool cut_file(int fd, uint64_t size) {
-    return ftruncate(fd, (off_t)size) == 0 && lseek(fd, (off_t)size, SEEK_SET) == (off_t)size;
-}
-
 // After a failure: cuts off what was written of the failed block and says why in an end block. A full disk may have no
 // room even for that: then the last few blocks, newest first, make room. The writer's error stays the first failure.
 static void write_end_after_failure(struct trace_writer *writer, const struct trace_end *end) {
@@ -743,12 +700,12 @@ static void write_end_after_failure(struct trace_writer *writer, const struct tr
     bool written = false;
     flush(writer); // whole blocks that were made before a failure that was not the file's
     for (uint64_t given_up = 0; !written && (position = cut_position(writer, given_up)) != UINT64_MAX; given_up++) {
-        if (!cut_file(writer->fd, position)) break;
+        if (!writer->sink.cut(&writer->sink, position)) break;
         kept = position;
         writer->error = (struct error)ERROR_INIT;
         written = write_end(writer, end, why);
     }
-    if (!written) cut_file(writer->fd, kept);
+    if (!written) writer->sink.cut(&writer->sink, kept);
     writer->error = first;
 }
 
@@ -758,7 +715,7 @@ bool trace_writer_close(struct trace_writer *writer, const struct trace_end *end
         write_end(writer, end, end->stopped_because);
     }
     if (stopped(writer)) write_end_after_failure(writer, end);
-    if (close(writer->fd) != 0 && !stopped(writer)) {
+    if (!writer->sink.close(&writer->sink) && !stopped(writer)) {
         error_set(&writer->error, STATUS_FAILED, "cannot close the trace: %s", strerror(errno));
     }
     bool good = !stopped(writer);

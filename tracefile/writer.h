@@ -62,6 +62,16 @@ struct trace_writer;
 struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header, bool exclusive,
                                        bool *exists, struct error *error);
 
+// The bytes of a trace that is written to memory: zeroed at first, for free() in the end.
+struct trace_memory {
+    uint8_t *bytes;
+    size_t size, room;
+};
+
+// Writes to memory, which must outlive the writer, a trace of that version: what it holds must be of no later one.
+struct trace_writer *trace_writer_open_memory(struct trace_memory *memory, const struct trace_header *header,
+                                              uint32_t version, struct error *error);
+
 // `count` new entries, the first of which has id `first`. Ids of a table are written in rising order without a gap,
 // except pools, threads and resources, whose later entry for the same id replaces the earlier one.
 bool trace_write_methods(struct trace_writer *, uint32_t first, const struct trace_method *, size_t count);
