@@ -168,7 +168,9 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct error *
     if (!find_details(e, false, error)) return false;
     progress_stage("writing the estimated trace");
     if (!estimator_write(estimator, options.output, error)) return false;
-    progress_stage("estimating replicates");
+    progress_stage("estimating how sure that is");
+    estimator->progress = progress_steps;
+    estimator->progress_context = "variations of the run";
     return estimator_intervals(estimator, &e->estimated, &e->intervals, error);
 }
 

@@ -2,6 +2,7 @@
 // rehype: what-if analysis of task-based JVM programs. See docs/architecture.md.
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -50,7 +51,9 @@ static int unknown_command(const char *name) {
 
 static void write_error(const struct command *command, const struct error *error) {
     char text[ERROR_MAX_CAUSES * ERROR_CAUSE_BYTES];
-    fprintf(stderr, "rehype %s: %s\n", command->name, error_text(error, text, sizeof text));
+    const unsigned look = terminal_look(stderr);
+    fprintf(stderr, "%srehype %s:%s %s\n", look_begin(look, TONE_BAD), command->name, look_end(look, TONE_BAD),
+            error_text(error, text, sizeof text));
     if (error->status == STATUS_USAGE) fprintf(stderr, "'rehype %s --help' shows what there is.\n", command->name);
 }
 

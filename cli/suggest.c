@@ -112,7 +112,8 @@ static bool search(struct suggestion *s, struct error *error) {
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .budget_ns = SEARCH_NS,
-                                    .progress = progress_plans};
+                                    .progress = progress_steps,
+                                    .progress_context = "plans estimated"};
     if (!parse_wishes(&s->arena, &search, error)) return false;
     progress_stage("searching");
     bool ok = search_run(s->traces, s->trace_count, &search, &s->arena, &s->result, error);
