@@ -8,9 +8,18 @@
 #include <locale.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
-    &command_record,   &command_attach,  &command_info,   &command_metrics, &command_suggest,
-    &command_estimate, &command_compare, &command_export, &command_doctor,  NULL,
+const struct command *const commands[] = {
+    &command_record,
+    &command_attach,
+    &command_info,
+    &command_metrics,
+    &command_suggest,
+    &command_estimate,
+    &command_compare,
+    &command_export,
+    &command_doctor,
+    &command_completion,
+    NULL,
 };
 
 static const char *next_command(const void *names, size_t index) {
