@@ -86,10 +86,10 @@ static void write_bash_command(const struct command *command) {
     write_bash_list("valued", command, has_value);
     write_bash_list("files", command, is_file);
     write_bash_list("plain", command, is_plain);
-    printf(" operands=%s\n        case $before in\n", command->passes_on            ? "command"
-                                                         : takes_files(command)     ? "file"
-                                                         : command->operands_most   ? command->name
-                                                                                    : "none");
+    printf(" operands=%s\n        case $before in\n", command->passes_on       ? "command"
+                                                      : takes_files(command)   ? "file"
+                                                      : command->operands_most ? command->name
+                                                                               : "none");
     for (const struct option_spec *option = command->options; option->name; option++) {
         if (!has_words(option)) continue;
         printf("        %s) words='", option->name);
@@ -127,7 +127,8 @@ static void write_bash(void) {
          "            if [[ \" $valued \" == *\" ${COMP_WORDS[i]} \"* ]]; then ((i++)); continue; fi\n"
          "            [[ ${COMP_WORDS[i]} == -* || ${COMP_WORDS[i]} == = ]] || break\n"
          "        done\n"
-         "        if [ \"$i\" -le \"$COMP_CWORD\" ] && { [ \"${COMP_WORDS[i-1]}\" = -- ] || [ \"$i\" -lt \"$COMP_CWORD\" ]; }; then\n"
+         "        if [ \"$i\" -le \"$COMP_CWORD\" ] && { [ \"${COMP_WORDS[i-1]}\" = -- ] || [ \"$i\" -lt "
+         "\"$COMP_CWORD\" ]; }; then\n"
          "            if declare -F _command_offset >/dev/null; then\n"
          "                _command_offset \"$i\"\n"
          "            elif [ \"$i\" -eq \"$COMP_CWORD\" ]; then\n"
