@@ -377,8 +377,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] "
-             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
+    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--config FILE] [--rotate-size SIZE] "
+             "[--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"
         "the JVM ends. Every class is then as it was, and the JVM can be attached to again. Run it as the JVM's user "
