@@ -100,7 +100,8 @@ static bool search(struct report *report, struct error *error) {
                                     .seed = SEED,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .budget_ns = SEARCH_NS,
-                                    .progress = progress_plans};
+                                    .progress = progress_steps,
+                                    .progress_context = "plans estimated"};
     progress_stage("searching");
     bool ok = objective_parse("balanced", &report->arena, &search.objective, error) &&
               search_run(&estimator, 1, &search, &report->arena, &report->result, error);

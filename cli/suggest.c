@@ -112,7 +112,8 @@ static bool search(struct suggestion *s, struct error *error) {
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .budget_ns = SEARCH_NS,
-                                    .progress = progress_plans};
+                                    .progress = progress_steps,
+                                    .progress_context = "plans estimated"};
     if (!parse_wishes(&s->arena, &search, error)) return false;
     progress_stage("searching");
     bool ok = search_run(s->traces, s->trace_count, &search, &s->arena, &s->result, error);
@@ -196,13 +197,18 @@ static void add_estimate(struct table *table, const struct search_result *result
     table_add_toned(table, text_fixed(after->mean, 2).s, look_less_is_better(before->mean, after->mean, noise));
 }
 
+static struct text_place place_of(const struct candidate *candidate) {
+    const struct improvement *named = candidate->named;
+    return named->site == DAG_NONE ? (struct text_place){""} : text_file_line(&named->dag->sites[named->site].site);
+}
+
 static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
     const struct candidate *candidate = &s->result.candidates[index];
     const struct improvement *named = candidate->named;
     char text[1024];
     table_add(table, text_count(index + 1).s);
     table_add(table, improvement_text(named, text, sizeof text));
-    table_add(table, named->site == DAG_NONE ? "" : text_file_line(&named->dag->sites[named->site].site).s);
+    if (terminal_wide) table_add(table, place_of(candidate).s);
     table_add(table, text_count(candidate->improvements[0].task_count).s);
     if (candidate_is_estimated(candidate)) {
         add_estimate(table, &s->result, &candidate->estimate);
@@ -228,7 +234,7 @@ static bool is_shown(const struct search_result *result, size_t index) {
 static void add_none(struct table *table, const struct suggestion *s, const char *what, const struct metrics *figures) {
     table_add(table, "");
     table_add(table, what);
-    table_add(table, "");
+    if (terminal_wide) table_add(table, "");
     table_add(table, "");
     add_estimate(table, &s->result, figures);
     table_add(table, "");
@@ -247,12 +253,19 @@ static void write_omissions(size_t count) {
            count == 1 ? " makes" : "s make", count == 1 ? "is a variant" : "are variants");
 }
 
+// The file stands in the table where there is room, and in the reasons.
 static bool write_candidates(const struct suggestion *s, struct error *error) {
-    static const struct table_column columns[] = {
-        {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
-        {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"fails", TABLE_LEFT},
-    };
-    struct table table = TABLE_INIT(columns);
+    struct table_column columns[8];
+    size_t count = 0;
+    columns[count++] = (struct table_column){"#", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"change", TABLE_LEFT};
+    if (terminal_wide) columns[count++] = (struct table_column){"in", TABLE_LEFT};
+    columns[count++] = (struct table_column){"tasks", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"wall", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"peak", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"mean", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"fails", TABLE_LEFT};
+    struct table table = {.columns = columns, .column_count = count};
     size_t omitted = 0;
     add_base(&table, s);
     for (size_t i = 0; i < s->result.candidate_count; i++) {
@@ -311,7 +324,9 @@ static void write_reasons(const struct suggestion *s, bool failing) {
         const struct candidate *candidate = &s->result.candidates[i];
         if ((candidate->fails != NULL) != failing || !is_shown(&s->result, i)) continue;
         if (left-- == options.top) write_heading(failing ? "Why not" : "Why");
-        look_printf(stdout, terminal_look(stdout), REASON_INDENT, "  %2zu: %s", i + 1, candidate->why);
+        const struct text_place place = place_of(candidate);
+        look_printf(stdout, terminal_look(stdout), REASON_INDENT, "  %2zu: %s%s%s", i + 1, place.s,
+                    *place.s ? ": " : "", candidate->why);
     }
 }
 
@@ -575,8 +590,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
-    .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
-             "                      [--window FROM..TO] [--keep-tracer-cost] [--all] [--wide] [--json | --csv]",
+    .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N] [--window "
+             "FROM..TO] [--keep-tracer-cost] [--all] [--wide] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Begins with the answer, and with what can be had for what: changes and plans that nothing that was "
