@@ -80,9 +80,11 @@ struct java_name java_lambda_home(const char *class_name) {
     return java_method(strrchr(class_name, '.') ? strrchr(class_name, '.') + 1 : class_name);
 }
 
+// Beyond ASCII as good as: no block of signs (U+0080 to BF, U+2000 to 2FFF), and nothing from U+F000 on.
 static bool is_letter(const struct utf8 *character) {
     const unsigned char first = (unsigned char)character->bytes[0];
-    return first >= 0x80 || isalnum(first) || first == '_';
+    if (first >= 0x80) return first != 0xc2 && first != 0xe2 && first < 0xef;
+    return isalnum(first) || first == '_';
 }
 
 static bool is_reserved(const char *word) {

@@ -10,7 +10,7 @@
 enum { SKETCH_WATCH_MOST = 4 };
 
 struct sketch {
-    const char *before, *after; // lines of Java, each with its end; settings stand in comments
+    const char *before, *after;           // lines of Java, each with its end; settings stand in comments
     const char *watch[SKETCH_WATCH_MOST]; // sentences, at least one
     size_t watch_count;
 };

@@ -7,10 +7,10 @@
 #include <string.h>
 
 struct actors {
-    const char *library;      // "akka" or "pekko", as settings begin
+    const char *library; // "akka" or "pekko", as settings begin
     bool typed;
-    struct java_name type;    // "Renderer"; of typed ones what makes the behaviour, "Shop.pricer()"
-    struct java_name name;    // of the actor, or after its type
+    struct java_name type; // "Renderer"; of typed ones what makes the behaviour, "Shop.pricer()"
+    struct java_name name; // of the actor, or after its type
     struct java_name variable;
 };
 
@@ -58,7 +58,9 @@ static struct actors actors_of(const struct improvement *improvement) {
     actors.typed = *actors.type.s;
     const struct java_name simple = java_class(type);
     if (!actors.typed) actors.type = simple;
-    actors.variable = java_variable(by_path && last ? last + 1 : actors.typed ? strchr(actors.type.s, '.') : simple.s,
+    actors.variable = java_variable(by_path && last ? last + 1
+                                    : actors.typed  ? strchr(actors.type.s, '.')
+                                                    : simple.s,
                                     "actor");
     actors.name = by_path && last ? java_text(last + 1) : actors.variable;
     if (!*actors.type.s) actors.type = java_capital(actors.variable.s);
@@ -99,13 +101,15 @@ void sketch_own_pool(struct draft *draft) {
     if (actors.typed)
         draft_after(draft, ",\n    DispatcherSelector.fromConfig(\"%s\"));\n", dispatcher);
     else
-        draft_after(draft, "\n    .withDispatcher(\"%s\"), \"%s\");\n// typed: spawn(..., DispatcherSelector.fromConfig("
-                           "\"%s\"))\n",
+        draft_after(draft,
+                    "\n    .withDispatcher(\"%s\"), \"%s\");\n// typed: spawn(..., DispatcherSelector.fromConfig("
+                    "\"%s\"))\n",
                     dispatcher, actors.name.s, dispatcher);
     draft_watch(draft, "Children get their parent's dispatcher only where they ask for it; each actor of the type has "
                        "to be made so.");
-    draft_watch(draft, "These threads come on top of the others: with few cores they take turns. The actor still handles "
-                       "one message at a time.");
+    draft_watch(draft,
+                "These threads come on top of the others: with few cores they take turns. The actor still handles "
+                "one message at a time.");
 }
 
 void sketch_merge_actors(struct draft *draft) {
@@ -128,7 +132,8 @@ void sketch_merge_actors(struct draft *draft) {
                 actors.variable.s);
     draft_watch(draft, "What an actor knows of itself becomes a map by i: the state of those that are one must be kept "
                        "apart, and a failure restarts all of them.");
-    draft_watch(draft, "Messages of those that are one wait for each other; stop() of one must no longer stop the actor.");
+    draft_watch(draft,
+                "Messages of those that are one wait for each other; stop() of one must no longer stop the actor.");
 }
 
 void sketch_split_actor(struct draft *draft) {
@@ -137,25 +142,30 @@ void sketch_split_actor(struct draft *draft) {
     const struct java_name factor = draft_number(improvement->factor);
     write_plain(draft->before, &actors);
     if (actors.typed)
-        draft_after(draft,
-                    "ActorRef<Message> %s = context.spawn(\n    Routers.pool(%s, %s).withRoundRobinRouting(), \"%s\");\n",
-                    actors.variable.s, factor.s, actors.type.s, actors.name.s);
+        draft_after(
+            draft,
+            "ActorRef<Message> %s = context.spawn(\n    Routers.pool(%s, %s).withRoundRobinRouting(), \"%s\");\n",
+            actors.variable.s, factor.s, actors.type.s, actors.name.s);
     else
-        draft_after(draft,
-                    "ActorRef %s = context.actorOf(\n    new RoundRobinPool(%s).props(Props.create(%s.class)), \"%s\");\n"
-                    "// typed: Routers.pool(%s, behavior).withRoundRobinRouting()\n",
-                    actors.variable.s, factor.s, actors.type.s, actors.name.s, factor.s);
-    draft_watch(draft, "Each copy has a state of its own, and messages to different copies come in no order: where those "
-                       "of one key belong together, use consistent hashing in place of round robin.");
-    draft_watch(draft, "The router has the name; the copies are its children, and what watches or stops the actor means "
-                       "all of them.");
+        draft_after(
+            draft,
+            "ActorRef %s = context.actorOf(\n    new RoundRobinPool(%s).props(Props.create(%s.class)), \"%s\");\n"
+            "// typed: Routers.pool(%s, behavior).withRoundRobinRouting()\n",
+            actors.variable.s, factor.s, actors.type.s, actors.name.s, factor.s);
+    draft_watch(draft,
+                "Each copy has a state of its own, and messages to different copies come in no order: where those "
+                "of one key belong together, use consistent hashing in place of round robin.");
+    draft_watch(draft,
+                "The router has the name; the copies are its children, and what watches or stops the actor means "
+                "all of them.");
 }
 
 static void write_message(struct draft *draft, const char *type) {
     const struct java_name message = java_class(type);
     const char *name = *message.s ? message.s : "Message";
     draft_before(draft, "receiver.tell(new %s(value), getSelf());\n", name);
-    draft_after(draft, "receiver.on%s(new %s(value)); // the handler, called as a method\n", java_capital(name).s, name);
+    draft_after(draft, "receiver.on%s(new %s(value)); // the handler, called as a method\n", java_capital(name).s,
+                name);
 }
 
 void sketch_inline_message(struct draft *draft) {
@@ -165,8 +175,10 @@ void sketch_inline_message(struct draft *draft) {
     draft_after(draft, "// in the handler that sends; receiver: an object that this actor holds, not an ActorRef\n");
     for (uint32_t i = 0; i < change->type_count && i < SHOWN; i++) write_message(draft, change->types[i]);
     if (change->type_count > SHOWN) draft_both(draft, "// ... and %u more\n", change->type_count - SHOWN);
-    draft_watch(draft, "The receiver's state must belong to the sender, or be guarded: the two are one actor now, on one "
-                       "thread and one dispatcher.");
-    draft_watch(draft, "The message no longer comes behind those in the receiver's mailbox, and its exceptions reach the "
-                       "sender, and with them the sender's supervisor.");
+    draft_watch(draft,
+                "The receiver's state must belong to the sender, or be guarded: the two are one actor now, on one "
+                "thread and one dispatcher.");
+    draft_watch(draft,
+                "The message no longer comes behind those in the receiver's mailbox, and its exceptions reach the "
+                "sender, and with them the sender's supervisor.");
 }

@@ -34,9 +34,9 @@ static struct java_name size_of(const struct pool *pool) {
 
 // A setting of a framework that names its pools in its own way.
 struct setting {
-    const char *begins, *ends;  // of the pool's name; NULL: anything
-    const char *kind;           // part of the executor's class; NULL: any
-    const char *key;            // of the setting
+    const char *begins, *ends; // of the pool's name; NULL: anything
+    const char *kind;          // part of the executor's class; NULL: any
+    const char *key;           // of the setting
     const char *whose;
 };
 
@@ -157,10 +157,13 @@ static void write_executor(struct draft *draft, const struct pool *pool) {
         draft_after(draft, "ExecutorService %s = Executors.newFixedThreadPool(%d);\n", name, pool->threads);
         return;
     }
-    const struct java_name most = maximum == INT32_MAX ? (struct java_name){"Integer.MAX_VALUE"} : draft_number(maximum);
-    draft_before(draft, "ThreadPoolExecutor %s = new ThreadPoolExecutor(%d, %s, %" PRId64 ", TimeUnit.SECONDS,\n    %s);\n",
+    const struct java_name most =
+        maximum == INT32_MAX ? (struct java_name){"Integer.MAX_VALUE"} : draft_number(maximum);
+    draft_before(draft,
+                 "ThreadPoolExecutor %s = new ThreadPoolExecutor(%d, %s, %" PRId64 ", TimeUnit.SECONDS,\n    %s);\n",
                  name, core, most.s, keep_alive_s(pool), queue.s);
-    draft_after(draft, "ThreadPoolExecutor %s = new ThreadPoolExecutor(%d, %d, %" PRId64 ", TimeUnit.SECONDS,\n    %s);\n",
+    draft_after(draft,
+                "ThreadPoolExecutor %s = new ThreadPoolExecutor(%d, %d, %" PRId64 ", TimeUnit.SECONDS,\n    %s);\n",
                 name, pool->threads, pool->threads, keep_alive_s(pool), queue.s);
     if (pool->rules->capacity == INT64_MAX && maximum > core)
         draft_watch(draft, "The queue has no bound, so that the pool never has more than its core threads: the maximum "
@@ -172,8 +175,9 @@ static void watch_size(struct draft *draft, const struct pool *pool) {
         draft_watch(draft, "What its tasks share (connections, locks, memory, other services) must bear %d at once.",
                     pool->threads);
     else
-        draft_watch(draft, "With %d thread%s, tasks that wait for others of the same pool may find none to run them: "
-                           "wait for these outside of it.",
+        draft_watch(draft,
+                    "With %d thread%s, tasks that wait for others of the same pool may find none to run them: "
+                    "wait for these outside of it.",
                     pool->threads, pool->threads == 1 ? "" : "s");
 }
 

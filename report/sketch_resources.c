@@ -77,7 +77,8 @@ static void write_connections(struct draft *draft, const struct resource *resour
     draft_after(draft, "%s.%s(%s);\n", variable, connections->setter, resource->will.s);
     draft_after(draft, "// with Spring Boot: %s=%s\n", connections->property, resource->will.s);
     if (strstr(connections->class_begins, "pool2"))
-        draft_watch(draft, "The pool is one of commons-pool2: where DBCP2 does not own it, setMaxTotal() is the pool's.");
+        draft_watch(draft,
+                    "The pool is one of commons-pool2: where DBCP2 does not own it, setMaxTotal() is the pool's.");
     draft_watch(draft, "The database must allow as many connections from all instances together, and is assumed to be "
                        "no slower with them.");
 }
@@ -96,8 +97,9 @@ static void write_bounded_queue(struct draft *draft, const struct resource *reso
     const char *name = resource->variable.s;
     draft_before(draft, "Blocking%s<Item> %s = new %sBlocking%s<>(%s);\n", deque, name, array, deque, resource->was.s);
     draft_after(draft, "Blocking%s<Item> %s = new %sBlocking%s<>(%s);\n", deque, name, array, deque, resource->will.s);
-    draft_watch(draft, "A longer queue takes more memory, and what waits in it gets older; where consumers are slower on "
-                       "average it only fills later.");
+    draft_watch(draft,
+                "A longer queue takes more memory, and what waits in it gets older; where consumers are slower on "
+                "average it only fills later.");
 }
 
 static void write_objects(struct draft *draft, const struct resource *resource) {
@@ -105,8 +107,9 @@ static void write_objects(struct draft *draft, const struct resource *resource) 
     draft_before(draft, "for (int i = 0; i < %s; i++) {\n", resource->was.s);
     draft_after(draft, "for (int i = 0; i < %s; i++) {\n", resource->will.s);
     draft_both(draft, "    %s.add(new Item());\n}\n", name);
-    draft_watch(draft, "Each object that goes round costs memory or a connection, and what it talks to must bear %s at "
-                       "once; a bounded queue needs room for all.",
+    draft_watch(draft,
+                "Each object that goes round costs memory or a connection, and what it talks to must bear %s at "
+                "once; a bounded queue needs room for all.",
                 resource->will.s);
 }
 
@@ -157,8 +160,7 @@ void sketch_resize_resource(struct draft *draft) {
 
 static void write_monitor(struct draft *draft, const struct resource *resource) {
     const char *name = resource->variable.s;
-    draft_before(draft,
-                 "synchronized (%s) {\n    Result result = prepare(key);\n    store(key, result);\n}\n", name);
+    draft_before(draft, "synchronized (%s) {\n    Result result = prepare(key);\n    store(key, result);\n}\n", name);
     draft_after(draft,
                 "Result result = prepare(key); // outside of the lock: touches nothing that it guards\n"
                 "Object stripe = stripes[Math.floorMod(key.hashCode(), stripes.length)]; // %s as, say, 16 locks\n"
@@ -168,10 +170,11 @@ static void write_monitor(struct draft *draft, const struct resource *resource) 
 
 static void write_read_write_lock(struct draft *draft, const struct resource *resource) {
     const char *name = resource->variable.s;
-    draft_before(draft,
-                 "%s.writeLock().lock();\ntry {\n    Result result = prepare(key);\n    store(key, result);\n} finally {\n"
-                 "    %s.writeLock().unlock();\n}\n",
-                 name, name);
+    draft_before(
+        draft,
+        "%s.writeLock().lock();\ntry {\n    Result result = prepare(key);\n    store(key, result);\n} finally {\n"
+        "    %s.writeLock().unlock();\n}\n",
+        name, name);
     draft_after(draft,
                 "Result result = prepare(key); // outside of the lock, or under the read lock\n"
                 "%s.writeLock().lock();\ntry {\n    store(key, result);\n} finally {\n"

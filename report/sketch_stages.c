@@ -10,11 +10,11 @@ enum { SHOWN = 4 }; // stages
 // One stage as the sketch has it.
 struct part {
     const struct stage *stage;
-    uint32_t number;   // 1 of the first
-    uint32_t results;  // that a round of it awaits
-    bool follows;      // the part before it, as a stage of its own
-    bool composes;     // spawns what it awaits itself; else that is under way before
-    bool many;         // results that stand in a list
+    uint32_t number;  // 1 of the first
+    uint32_t results; // that a round of it awaits
+    bool follows;     // the part before it, as a stage of its own
+    bool composes;    // spawns what it awaits itself; else that is under way before
+    bool many;        // results that stand in a list
 };
 
 static bool is_method(const struct stage *stage, const char *method) {
@@ -204,7 +204,8 @@ static void write_after(struct draft *draft, const struct java_name *pool) {
         if (!part.composes) write_inputs_under_way(draft, &part);
     }
     if (on_pool)
-        draft_after(draft, "CompletableFuture<Result> result = CompletableFuture.supplyAsync(() -> part0(input), %s);\n",
+        draft_after(draft,
+                    "CompletableFuture<Result> result = CompletableFuture.supplyAsync(() -> part0(input), %s);\n",
                     pool->s);
     for (uint32_t s = 0; s < improvement->stages.count && s < SHOWN; s++) {
         const struct part part = part_of(improvement, s);
@@ -223,8 +224,9 @@ void sketch_combinator(struct draft *draft) {
         draft_both(draft, "// ... and %u more, alike\n", improvement->stages.count - SHOWN);
     draft_watch(draft, "What waits for this task gets a CompletableFuture: hand it on (thenAccept, thenCompose), since "
                        "join() blocks a thread again.");
-    draft_watch(draft, "A stage runs on the thread that brings its last input: where it computes for long, use the Async "
-                       "form with an executor. Thread-locals and locks do not last from one stage to the next.");
+    draft_watch(draft,
+                "A stage runs on the thread that brings its last input: where it computes for long, use the Async "
+                "form with an executor. Thread-locals and locks do not last from one stage to the next.");
     draft_watch(draft, "Exceptions come as CompletionException, and skip the stages behind: use handle() or "
                        "exceptionally() where the code caught them.");
 }

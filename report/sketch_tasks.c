@@ -65,9 +65,10 @@ static const struct dag_task *first_started(const struct improvement *improvemen
 
 static enum hand_over handed_over_by(const struct dag *dag, const struct dag_task *task, bool has_class) {
     if (!task) return BY_POOL;
-    const bool steals = task->pool && task->pool < dag->pool_count &&
-                        dag->pools[task->pool].discipline == DISCIPLINE_STEALING;
-    if (task->pool == 0 && task->dispatch == DISPATCH_THREAD && !dag->threads[task->thread].is_virtual) return BY_THREAD;
+    const bool steals =
+        task->pool && task->pool < dag->pool_count && dag->pools[task->pool].discipline == DISCIPLINE_STEALING;
+    if (task->pool == 0 && task->dispatch == DISPATCH_THREAD && !dag->threads[task->thread].is_virtual)
+        return BY_THREAD;
     return steals && has_class ? BY_FORK : BY_POOL;
 }
 
@@ -89,9 +90,9 @@ static void name_work(struct tasks *tasks, const struct java_name *type, const c
         if (*home.s) snprintf(tasks->call_what.s, sizeof tasks->call_what.s, " // the lambda in %.120s", home.s);
         return;
     }
-    const char *method = tasks->by == BY_FORK                                            ? "invoke"
+    const char *method = tasks->by == BY_FORK                                      ? "invoke"
                          : tasks->awaited == AWAITED_NEVER || tasks->by != BY_POOL ? "run"
-                                                                                         : "call";
+                                                                                   : "call";
     snprintf(tasks->task.s, sizeof tasks->task.s, "new %.120s(input)", type->s);
     snprintf(tasks->call.s, sizeof tasks->call.s, "new %.120s(input).%s()", type->s, method);
 }
@@ -100,8 +101,9 @@ static struct tasks tasks_of(const struct improvement *improvement) {
     const struct dag *dag = improvement->dag;
     const struct dag_site *site = &dag->sites[improvement->site];
     const struct dag_task *task = first_started(improvement);
-    const char *class_name =
-        site->task_class && site->task_class < dag->trace->class_count ? dag->trace->classes[site->task_class].name : NULL;
+    const char *class_name = site->task_class && site->task_class < dag->trace->class_count
+                                 ? dag->trace->classes[site->task_class].name
+                                 : NULL;
     const struct java_name type = java_class(class_name);
     struct tasks tasks = {.awaited = mostly_awaited(improvement), .returns_future = returns_future(&site->site)};
     tasks.by = handed_over_by(dag, task, *type.s);
@@ -195,8 +197,9 @@ static void write_choice(struct draft *draft, const struct tasks *tasks, const s
     if (has_result) {
         draft_both(draft, "Future<Result> future%s", "");
         draft_before(draft, " = %s.submit(%s);%s\n", tasks->pool.s, tasks->task.s, tasks->call_what.s);
-        draft_after(draft, ";\nif (%s) {\n    future = CompletableFuture.completedFuture(%s);\n} else {\n"
-                           "    future = %s.submit(%s);\n}\n",
+        draft_after(draft,
+                    ";\nif (%s) {\n    future = CompletableFuture.completedFuture(%s);\n} else {\n"
+                    "    future = %s.submit(%s);\n}\n",
                     condition->s, tasks->call.s, tasks->pool.s, tasks->task.s);
         return;
     }
@@ -223,9 +226,11 @@ void sketch_hoist_branch(struct draft *draft) {
                     "over%s.",
                     branch.decides ? phrase_method(improvement->dag, branch.decides).text : "the task itself",
                     phrase_method(improvement->dag, branch.leads_to).text,
-                    branch.late ? ", which the recording lets doubt (the task first awaits or computes something)" : "");
+                    branch.late ? ", which the recording lets doubt (the task first awaits or computes something)"
+                                : "");
     else
-        draft_watch(draft, "Where the paths part is not known: the caller has to tell them apart by what it hands over.");
+        draft_watch(draft,
+                    "Where the paths part is not known: the caller has to tell them apart by what it hands over.");
     watch_inlined(draft, &tasks);
 }
 
@@ -264,7 +269,8 @@ void sketch_merge(struct draft *draft) {
                     "    %s.execute(() -> {\n        for (Item item : some) {\n            work(item);\n        }\n"
                     "    });\n}\n",
                     tasks.pool.s);
-    draft_watch(draft, "An exception of one item must not keep the others of its task from running: catch it for each.");
+    draft_watch(draft,
+                "An exception of one item must not keep the others of its task from running: catch it for each.");
     draft_watch(draft, awaited ? "A result is there only when all of its task are, and the list must not change "
                                  "meanwhile: subList() is a view."
                                : "What was to run first waits for the last of its group to be there, and the list must "
@@ -278,13 +284,16 @@ void sketch_split(struct draft *draft) {
     const struct improvement *improvement = draft->improvement;
     const struct tasks tasks = tasks_of(improvement);
     const bool awaited = tasks.awaited != AWAITED_NEVER;
-    draft_before(draft, awaited ? "Future<Result> future = %s.submit(() -> work(items));%s\n" : "%s.execute(() -> work(items));%s\n",
+    draft_before(draft,
+                 awaited ? "Future<Result> future = %s.submit(() -> work(items));%s\n"
+                         : "%s.execute(() -> work(items));%s\n",
                  tasks.pool.s, tasks.call_what.s);
     if (awaited) draft_before(draft, "Result result = future.get();\n");
-    draft_after(draft,
-                "int parts = %s;\n%sfor (int part = 0; part < parts; part++) {\n"
-                "    List<Item> some = items.subList(items.size() * part / parts, items.size() * (part + 1) / parts);\n",
-                draft_number(improvement->factor).s, type_of_results(&tasks, false));
+    draft_after(
+        draft,
+        "int parts = %s;\n%sfor (int part = 0; part < parts; part++) {\n"
+        "    List<Item> some = items.subList(items.size() * part / parts, items.size() * (part + 1) / parts);\n",
+        draft_number(improvement->factor).s, type_of_results(&tasks, false));
     if (awaited)
         draft_after(draft,
                     "    futures.add(%s.submit(() -> work(some)));\n}\nResult result = null;\n"
@@ -294,9 +303,10 @@ void sketch_split(struct draft *draft) {
         draft_after(draft, "    %s.execute(() -> work(some));\n}\n", tasks.pool.s);
     draft_watch(draft, "That the work divides evenly is assumed: the parts may share no state that one of them writes, "
                        "and need no order.");
-    draft_watch(draft, awaited ? "The result is there when the last part is; where one fails, cancel the others or wait "
-                                 "for them."
-                               : "What follows the task's end has to follow the last part's: count them down.");
+    draft_watch(draft, awaited
+                           ? "The result is there when the last part is; where one fails, cancel the others or wait "
+                             "for them."
+                           : "What follows the task's end has to follow the last part's: count them down.");
     if (improvement->follows_cores)
         draft_watch(draft, "The number of tasks seems to follow the cores or the pool's size: make more parts where "
                            "that number is worked out.");

@@ -70,8 +70,7 @@ static bool make(const struct sketch_writer *writer, const struct improvement *i
                  struct excerpt *excerpt) {
     *excerpt = (struct excerpt){.status = EXCERPT_NO_PLACE};
     return sketch_make(improvement, writer->arena, sketch) &&
-           (!writer->sources ||
-            sources_excerpt(writer->sources, sketch_site(improvement), writer->arena, excerpt));
+           (!writer->sources || sources_excerpt(writer->sources, sketch_site(improvement), writer->arena, excerpt));
 }
 
 static void write_name(const struct sketch_writer *writer, size_t number, const struct improvement *improvement,
@@ -92,8 +91,7 @@ bool sketch_write(const struct sketch_writer *writer, size_t number, const struc
                   const char *behind, struct error *error) {
     struct sketch sketch;
     struct excerpt excerpt;
-    if (!make(writer, improvement, &sketch, &excerpt))
-        return error_set(error, STATUS_FAILED, "no memory for a sketch");
+    if (!make(writer, improvement, &sketch, &excerpt)) return error_set(error, STATUS_FAILED, "no memory for a sketch");
     write_name(writer, number, improvement, behind);
     write_excerpt(writer, &excerpt);
     write_lines(writer, "before", sketch.before);

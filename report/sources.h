@@ -20,10 +20,10 @@ enum excerpt_status {
 
 struct excerpt {
     enum excerpt_status status;
-    const char *path; // of the file, or where there is none what was looked for ("com/acme/Main.java")
-    const char *why;  // of EXCERPT_UNREADABLE: "is no text"
-    bool told;        // of EXCERPT_NO_FILE: an earlier excerpt was of the same file
-    uint32_t line;    // of the place
+    const char *path;            // of the file, or where there is none what was looked for ("com/acme/Main.java")
+    const char *why;             // of EXCERPT_UNREADABLE: "is no text"
+    bool told;                   // of EXCERPT_NO_FILE: an earlier excerpt was of the same file
+    uint32_t line;               // of the place
     uint32_t first, count, last; // lines that are here; the file's last
     const char *lines[EXCERPT_LINES];
 };
