@@ -19,16 +19,19 @@ static bool differ_in_number(const struct improvement *a, const struct improveme
     return a->dag == b->dag && a->kind == b->kind && a->first == b->first && candidates_same_family(a, b);
 }
 
-// One that is written before this one, and is as it but for a number; `index` itself: there is none.
+// The first of those in the best plan, or else of the others, that is written before this one, and is as it but for a
+// number: that has a sketch. `index` itself: there is none.
 static size_t written_alike(const struct suggest_sketches *sketches, size_t index) {
     const struct search_result *result = sketches->result;
+    size_t first = index;
     for (size_t i = 0; i < result->candidate_count; i++) {
-        const bool is_before = is_in_best_plan(result, i) || i < index;
-        if (i != index && is_before && has_sketch(sketches, i) &&
-            differ_in_number(result->candidates[i].named, result->candidates[index].named))
-            return i;
+        const bool best = is_in_best_plan(result, i);
+        if (i == index || !(best || i < first) || !has_sketch(sketches, i)) continue;
+        if (!differ_in_number(result->candidates[i].named, result->candidates[index].named)) continue;
+        if (best) return i;
+        first = i;
     }
-    return index;
+    return first;
 }
 
 static bool write_one(const struct suggest_sketches *sketches, size_t index, bool best, struct error *error) {
