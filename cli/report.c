@@ -6,6 +6,7 @@
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/suggest_sketches.h"
 #include "optimize/plan.h"
 #include "optimize/search.h"
 #include "optimize/warn_estimate.h"
@@ -122,9 +123,11 @@ static bool tell_suggestions(struct report *report, struct error *error) {
         return false;
     cJSON_AddItemToObject(report->document, "model", json_text(model_names[report->model]));
     cJSON_AddItemToObject(report->document, "model_number", json_integer(report->model));
-    cJSON_AddItemToObject(report->document, "suggestions", json_suggestions(&report->result, SEED));
+    cJSON *suggestions = json_suggestions(&report->result, SEED);
+    const struct suggest_sketches sketches = {.writer = {.arena = &report->arena}, .result = &report->result};
+    cJSON_AddItemToObject(report->document, "suggestions", suggestions);
     cJSON_AddItemToObject(report->document, "switches", page_switches_json(&report->result));
-    return true;
+    return suggest_sketches_add(&sketches, suggestions, error);
 }
 
 // ---- the plan that the page begins with
