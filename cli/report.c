@@ -13,8 +13,8 @@
 #include "optimize/warn_pools.h"
 #include "optimize/warn_resources.h"
 #include "report/json.h"
+#include "report/page/carry.h"
 #include "report/page/document.h"
-#include "report/page/packed.h"
 #include "report/page/page.h"
 
 #include <errno.h>
@@ -211,34 +211,19 @@ static bool tell_actual(struct report *report, struct error *error) {
 
 // ---- the trace
 
-static void *read_whole(const char *path, uint64_t size, struct error *error) {
-    FILE *file = fopen(path, "re");
-    void *bytes = file ? malloc(size) : NULL;
-    const bool whole = bytes && fread(bytes, 1, size, file) == size;
-    if (file) fclose(file);
-    if (whole) return bytes;
-    free(bytes);
-    error_set(error, STATUS_FAILED, "can't read %s again", path);
-    return NULL;
-}
-
-// The trace as the page carries it, for free(); NULL where it is too large, and the document says so.
+// The trace as the page carries it, for free(); NULL where it can't, and the document says why.
 static bool pack_trace(struct report *report, char **packed, struct error *error) {
-    const struct trace *trace = report->recorded.analysis.trace;
-    cJSON *carried = cJSON_AddObjectToObject(report->document, "carried");
-    void *bytes = read_whole(trace->path, trace->bytes, error);
-    *packed = bytes ? packed_text(bytes, trace->bytes, error) : NULL;
-    free(bytes);
-    if (!*packed) return false;
-    const size_t length = strlen(*packed);
-    const bool fits = options.full || length <= MOST_PACKED;
-    cJSON_AddItemToObject(carried, "bytes", json_integer((int64_t)length));
-    cJSON_AddItemToObject(carried, "fits", cJSON_CreateBool(fits));
-    cJSON_AddItemToObject(carried, "quantum_ns", json_integer(1));
-    if (!fits) {
-        free(*packed);
-        *packed = NULL;
-    }
+    cJSON *object = cJSON_AddObjectToObject(report->document, "carried");
+    struct carried carried;
+    progress_stage("packing the trace");
+    if (!carry_trace(report->recorded.analysis.trace, options.full ? SIZE_MAX : MOST_PACKED, &carried, error))
+        return false;
+    *packed = carried.text;
+    cJSON_AddItemToObject(object, "bytes", json_integer((int64_t)carried.bytes));
+    cJSON_AddBoolToObject(object, "fits", carried.text != NULL);
+    cJSON_AddItemToObject(object, "quantum_ns", json_integer((int64_t)carried.quantum_ns));
+    cJSON_AddBoolToObject(object, "functions", carried.functions);
+    if (carried.why[0]) cJSON_AddItemToObject(object, "why", json_text(carried.why));
     return true;
 }
 

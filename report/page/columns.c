@@ -363,10 +363,14 @@ static bool unpack_body(const uint8_t *at, const uint8_t *end, struct trace_memo
     return error->status == STATUS_OK;
 }
 
+bool columns_are(const void *bytes, size_t size) {
+    return size >= MAGIC && memcmp(bytes, magic, MAGIC) == 0;
+}
+
 bool columns_unpack(const void *bytes, size_t size, struct trace_memory *file, struct error *error) {
     const uint8_t *at = bytes, *end = at + size;
     uint64_t said = 0;
-    if (size < MAGIC + SUM || memcmp(at, magic, MAGIC) != 0)
+    if (size < MAGIC + SUM || !columns_are(bytes, size))
         return error_set_at(error, 0, "these are no columns of a trace, or of another version");
     for (int i = 0; i < SUM; i++) said |= (uint64_t)at[MAGIC + i] << 8 * i;
     if (said != format_checksum(at + MAGIC + SUM, size - MAGIC - SUM))

@@ -37,6 +37,9 @@ struct columns_options {
 bool columns_pack(const struct trace *trace, const struct columns_options *options, struct trace_memory *packed,
                   struct error *error);
 
+// Whether these bytes begin as packed ones do.
+bool columns_are(const void *bytes, size_t size);
+
 // The bytes of a trace file with the same streams, tables and events, for trace_open_memory; `file` is zeroed before,
 // its bytes are for free(), after a failure too. What is packed is untrusted: false and *error (STATUS_BAD_INPUT with
 // the offset) where it is not what it should be; what the columns then say is for trace_open_memory to check. Cost:

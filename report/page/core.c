@@ -3,14 +3,13 @@
 
 #include "dag/build/perturbation.h"
 #include "optimize/objective.h"
+#include "report/page/columns.h"
+#include "report/page/room.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-// A vertex takes some 500 bytes in all, and there are 4 GB.
-enum { VERTICES_MOST = 6000000 };
 
 struct core page_core;
 
@@ -43,17 +42,19 @@ bool core_say(struct core *core, const char *format, ...) {
 
 // ---- open and close
 
-// As many vertices as the trace's DAG has, about: functions, and what is only told of an event, lie within edges.
-static uint64_t vertices_of(const struct trace *trace) {
-    static const enum event_kind within[] = {EVENT_ENTER,     EVENT_EXIT,      EVENT_EXIT_THROW, EVENT_TASK_CREATED,
-                                             EVENT_RUN_DELAY, EVENT_BYTECODES, EVENT_MOUNT,      EVENT_UNMOUNT,
-                                             EVENT_READY,     EVENT_LIMIT};
-    uint64_t count = trace->event_count;
-    for (size_t i = 0; i < sizeof within / sizeof within[0]; i++) count -= trace->events_of_kind[within[i]];
-    return count;
+// What a page carries becomes a trace file again; that may be had as it is, too.
+static bool unpack(struct core *core, size_t *bytes, struct error *error) {
+    struct trace_memory file = {0};
+    if (!columns_are(core->bytes, *bytes)) return true;
+    const bool ok = columns_unpack(core->bytes, *bytes, &file, error);
+    free(core->bytes);
+    core->bytes = file.bytes;
+    *bytes = file.size;
+    return ok;
 }
 
 static bool build(struct core *core, size_t bytes, struct error *error) {
+    if (!unpack(core, &bytes, error)) return false;
     if (!(core->trace = trace_open_memory("the trace", core->bytes, bytes, false, error))) return false;
     if (core->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "the trace holds no events");
     if (vertices_of(core->trace) > VERTICES_MOST)

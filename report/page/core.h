@@ -21,7 +21,7 @@ enum page_run { PAGE_RECORDED, PAGE_REPLAYED, PAGE_ESTIMATED, PAGE_RUNS };
 void *page_alloc(size_t bytes);
 void page_free(void *memory);
 
-// Takes the bytes of a trace file (from page_alloc), builds its DAG without the tracer's own cost, and measures the run
+// Takes the bytes of a trace file, or of its columns (report/page/columns.h), from page_alloc, builds its DAG without the tracer's own cost, and measures the run
 // as recorded and as replayed by that model (enum model_kind), in a window of recorded times as struct window has them
 // (from_ns > to_ns: the whole run). Until then there are no runs; afterwards PAGE_ESTIMATED is as replayed. false, and
 // page_message says why; the bytes are freed then. The model is the caller's choice: of those that the trace has the

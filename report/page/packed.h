@@ -11,4 +11,8 @@
 // same text. Cost: some 50 ns a byte.
 char *packed_text(const void *bytes, size_t size, struct error *error);
 
+// About how long that text will be, by a sample of the bytes where they are many; off by some per cent, 0 without
+// memory. Cost: a tenth of packed_text's.
+size_t packed_length(const void *bytes, size_t size);
+
 #endif
