@@ -9,7 +9,7 @@
 #define LIBRARY "librehype-agent.so"
 
 const char *agent_find(struct arena *arena, struct error *error) {
-    static const char *const places[] = {"", "../lib/rehype/"};
+    static const char *const places[] = {"", "../libexec/rehype/"};
     char program[PATH_MAX], path[PATH_MAX + 64], library[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0) {
@@ -23,7 +23,8 @@ const char *agent_find(struct arena *arena, struct error *error) {
         if (realpath(path, library)) return arena_string(arena, library, strlen(library));
     }
     error_set(error, STATUS_FAILED,
-              "the tracer " LIBRARY " is neither in %s nor in %s../lib/rehype: build it, or install rehype as a whole",
+              "the tracer " LIBRARY
+              " is neither in %s nor in %s../libexec/rehype: build it, or install rehype as a whole",
               program, program);
     return NULL;
 }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/options.h"
 
-// Path of librehype-agent.so: beside the program (a build folder), or in ../lib/rehype (installed). NULL and *error
+// Path of librehype-agent.so: beside the program (a build folder), or in ../libexec/rehype (installed). NULL and *error
 // (STATUS_FAILED) where it isn't.
 const char *agent_find(struct arena *arena, struct error *error);
 

@@ -5,6 +5,7 @@
 #include "cli/terminal.h"
 #include "dag/build/perturbation.h"
 #include "optimize/plan.h"
+#include "report/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,9 +23,9 @@ void analysis_warn(struct analysis *analysis) {
 
 static bool open_all(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
                      struct error *error) {
-    progress_stage("reading the trace");
+    progress_stage("reading %s", path);
     if (!(analysis->trace = trace_open(path, false, error))) return false;
-    progress_stage("building the graph");
+    progress_stage("building the graph of %s events", text_count(analysis->trace->event_count).s);
     if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
     if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
     if (!keep_tracer_cost && !dag_take_out_tracer_cost(analysis->dag, error)) return false;

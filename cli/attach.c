@@ -4,6 +4,7 @@
 // long as this process keeps the file locked, so that it goes when this process does, however that ends.
 #include "cli/agent.h"
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "cli/record_config.h"
 #include "cli/recorded.h"
 #include "cli/target.h"
@@ -309,8 +310,10 @@ static void record(const struct attachment *attachment, double seconds) {
     uint64_t until = seconds > 0 ? now_ms() + (uint64_t)(seconds * 1000) : UINT64_MAX;
     while (now_ms() < until && target_lives(&attachment->target) &&
            !has_told(attachment, "stopped", text, sizeof text)) {
-        if (pause_or_signal()) return;
+        if (seconds > 0) progress_left((double)(until - now_ms()) / 1000);
+        if (pause_or_signal()) break;
     }
+    progress_end();
 }
 
 static bool end(const struct attachment *attachment, struct error *error) {
@@ -345,6 +348,7 @@ static bool attach(struct attachment *attachment, double seconds, struct error *
     if (!place_trace(attachment, error) || !begin(attachment, error)) return false;
     fprintf(stderr, "rehype: recording process %d into %s; %s\n", (int)attachment->target.pid, attachment->output,
             seconds > 0 ? "Ctrl-C ends it early" : "Ctrl-C ends it");
+    progress_stage("recording");
     record(attachment, seconds);
     if (!end(attachment, error) || !fetch_trace(attachment, error)) return false;
     recorded_summarise(attachment->output, start, stderr, terminal_look(stderr));

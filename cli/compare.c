@@ -117,8 +117,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_compare = {
     .name = "compare",
     .summary = "how far an estimate was from what happened",
-    .usage = "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
-             "                      [--wide] [--json]",
+    .usage =
+        "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--wide] [--json]",
     .about = "Shows the metrics of two runs side by side with the error of each, the error of the composite, and the\n"
              "distance between their concurrency profiles: the area between them over the area under the actual one.",
     .example = "  rehype compare estimated.msgpack actual.msgpack --base trace.msgpack",

@@ -168,7 +168,9 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct error *
     if (!find_details(e, false, error)) return false;
     progress_stage("writing the estimated trace");
     if (!estimator_write(estimator, options.output, error)) return false;
-    progress_stage("estimating replicates");
+    progress_stage("estimating how sure that is");
+    estimator->progress = progress_steps;
+    estimator->progress_context = "variations of the run";
     return estimator_intervals(estimator, &e->estimated, &e->intervals, error);
 }
 
@@ -262,8 +264,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
-    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO]\n"
-             "                       [--keep-tracer-cost] [--request SITE] [--wide] [--json]",
+    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO] "
+             "[--keep-tracer-cost] [--request SITE] [--wide] [--json]",
     .about = "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
              "unless given. Writes the estimated run as a trace. A plan under which the run could not end is reported\n"
              "as deadlock or starvation with the chain of sites, and the exit status is 1. What the plan leaves open "

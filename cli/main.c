@@ -2,14 +2,26 @@
 // rehype: what-if analysis of task-based JVM programs. See docs/architecture.md.
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
 #include <errno.h>
 #include <locale.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
-    &command_record,  &command_attach,   &command_info,   &command_metrics, &command_suggest, &command_estimate,
-    &command_compare, &command_coverage, &command_report, &command_export,  &command_doctor,  NULL,
+const struct command *const commands[] = {
+    &command_record,
+    &command_attach,
+    &command_info,
+    &command_metrics,
+    &command_suggest,
+    &command_estimate,
+    &command_compare,
+    &command_coverage,
+    &command_report,
+    &command_export,
+    &command_doctor,
+    &command_completion,
+    NULL,
 };
 
 static const char *next_command(const void *names, size_t index) {
@@ -50,7 +62,9 @@ static int unknown_command(const char *name) {
 
 static void write_error(const struct command *command, const struct error *error) {
     char text[ERROR_MAX_CAUSES * ERROR_CAUSE_BYTES];
-    fprintf(stderr, "rehype %s: %s\n", command->name, error_text(error, text, sizeof text));
+    const unsigned look = terminal_look(stderr);
+    fprintf(stderr, "%srehype %s:%s %s\n", look_begin(look, TONE_BAD), command->name, look_end(look, TONE_BAD),
+            error_text(error, text, sizeof text));
     if (error->status == STATUS_USAGE) fprintf(stderr, "'rehype %s --help' shows what there is.\n", command->name);
 }
 

@@ -193,9 +193,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_metrics = {
     .name = "metrics",
     .summary = "thread usage, tasks, and where threads wait",
-    .usage = "TRACE... [--window FROM..TO] [--keep-tracer-cost] [--request SITE]\n"
-             "       [--actors] [--path PATH]... [--slice MS] [--trigger PATTERN [--update PATTERN]]\n"
-             "       [--wide] [--json | --csv]",
+    .usage = "TRACE... [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--actors] [--path PATH]... [--slice "
+             "MS] [--trigger PATTERN [--update PATTERN]] [--wide] [--json | --csv]",
     .about =
         "Shows how many threads a run occupied and in which states, its tasks, and the sites where threads wait,\n"
         "longest first. 'occupied' is active + waiting; 'peak' is the mean over the busiest 1 % of the time.\n"

@@ -6,6 +6,7 @@
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/suggest_sketches.h"
 #include "optimize/plan.h"
 #include "optimize/search.h"
 #include "optimize/warn_estimate.h"
@@ -21,6 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+// A page is there soon, and its switches try what was not: a quarter of what `suggest` takes.
+#define PAGE_SEARCH_NS (SEARCH_NS / 4)
 
 // What a page holds of a trace, packed; all of it is under 5 MB so.
 enum { MOST_PACKED = 3800000, SEED = 1, PLANS = 10, SLICES = 60 };
@@ -51,6 +55,7 @@ struct told {
 struct report {
     struct told recorded, actual;
     enum model_kind model;
+    struct estimator *trace; // the one that is searched
     struct search_result result;
     struct plan plan; // that the page begins with
     cJSON *document;
@@ -93,17 +98,18 @@ static bool tell_recorded(struct report *report, const char *path, struct error 
 }
 
 static bool search(struct report *report, struct error *error) {
-    struct estimator *const estimator = &report->recorded.analysis.estimator;
+    report->trace = &report->recorded.analysis.estimator;
     struct search_options search = {.model = report->model,
                                     .top = PLANS,
                                     .all_figures = true,
                                     .seed = SEED,
                                     .evaluations = SEARCH_EVALUATIONS,
-                                    .budget_ns = SEARCH_NS,
-                                    .progress = progress_plans};
+                                    .budget_ns = PAGE_SEARCH_NS,
+                                    .progress = progress_steps,
+                                    .progress_context = "plans estimated"};
     progress_stage("searching");
     bool ok = objective_parse("balanced", &report->arena, &search.objective, error) &&
-              search_run(&estimator, 1, &search, &report->arena, &report->result, error);
+              search_run(&report->trace, 1, &search, &report->arena, &report->result, error);
     progress_end();
     return ok;
 }
@@ -121,9 +127,11 @@ static bool tell_suggestions(struct report *report, struct error *error) {
         return false;
     cJSON_AddItemToObject(report->document, "model", json_text(model_names[report->model]));
     cJSON_AddItemToObject(report->document, "model_number", json_integer(report->model));
-    cJSON_AddItemToObject(report->document, "suggestions", json_suggestions(&report->result, SEED));
+    cJSON *suggestions = json_suggestions(&report->result, SEED);
+    const struct suggest_sketches sketches = {.writer = {.arena = &report->arena}, .result = &report->result};
+    cJSON_AddItemToObject(report->document, "suggestions", suggestions);
     cJSON_AddItemToObject(report->document, "switches", page_switches_json(&report->result));
-    return true;
+    return suggest_sketches_add(&sketches, suggestions, error);
 }
 
 // ---- the plan that the page begins with

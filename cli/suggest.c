@@ -7,6 +7,7 @@
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/suggest_sketches.h"
 #include "cli/terminal.h"
 #include "optimize/candidates.h"
 #include "optimize/plan.h"
@@ -24,8 +25,8 @@
 static struct {
     const char *output, *objective, *model, *without, *window;
     uint64_t top, seed;
-    struct text_list require;
-    bool all, json, csv, keep_tracer_cost;
+    struct text_list require, sources;
+    bool all, json, csv, keep_tracer_cost, sketch;
 } options = {.output = "plan.json", .objective = "balanced", .top = 10, .seed = 1};
 
 static const struct option_spec specs[] = {
@@ -42,6 +43,11 @@ static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     {"--all", 0, OPTION_FLAG, &options.all, NULL, "every change that was tried, those too that make no difference"},
+    {"--sketch", 0, OPTION_FLAG, &options.sketch, NULL,
+     "how each change is made: Java before and after, and what to watch for"},
+    {"--sources", 0, OPTION_LIST, &options.sources, "DIR",
+     "--sketch, with the real lines around the place from the sources\n"
+     "below DIR; repeatable"},
     TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.suggest/1)"},
     {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "a line an improvement, with all its estimated metrics"},
@@ -56,6 +62,7 @@ struct suggestion {
     size_t trace_count;
     enum model_kind model;
     struct search_result result;
+    struct sources sources; // of --sources
     struct arena arena;
 };
 
@@ -112,7 +119,8 @@ static bool search(struct suggestion *s, struct error *error) {
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .budget_ns = SEARCH_NS,
-                                    .progress = progress_plans};
+                                    .progress = progress_steps,
+                                    .progress_context = "plans estimated"};
     if (!parse_wishes(&s->arena, &search, error)) return false;
     progress_stage("searching");
     bool ok = search_run(s->traces, s->trace_count, &search, &s->arena, &s->result, error);
@@ -196,13 +204,18 @@ static void add_estimate(struct table *table, const struct search_result *result
     table_add_toned(table, text_fixed(after->mean, 2).s, look_less_is_better(before->mean, after->mean, noise));
 }
 
+static struct text_place place_of(const struct candidate *candidate) {
+    const struct improvement *named = candidate->named;
+    return named->site == DAG_NONE ? (struct text_place){""} : text_file_line(&named->dag->sites[named->site].site);
+}
+
 static void add_candidate(struct table *table, const struct suggestion *s, size_t index) {
     const struct candidate *candidate = &s->result.candidates[index];
     const struct improvement *named = candidate->named;
     char text[1024];
     table_add(table, text_count(index + 1).s);
     table_add(table, improvement_text(named, text, sizeof text));
-    table_add(table, named->site == DAG_NONE ? "" : text_file_line(&named->dag->sites[named->site].site).s);
+    if (terminal_wide) table_add(table, place_of(candidate).s);
     table_add(table, text_count(candidate->improvements[0].task_count).s);
     if (candidate_is_estimated(candidate)) {
         add_estimate(table, &s->result, &candidate->estimate);
@@ -228,7 +241,7 @@ static bool is_shown(const struct search_result *result, size_t index) {
 static void add_none(struct table *table, const struct suggestion *s, const char *what, const struct metrics *figures) {
     table_add(table, "");
     table_add(table, what);
-    table_add(table, "");
+    if (terminal_wide) table_add(table, "");
     table_add(table, "");
     add_estimate(table, &s->result, figures);
     table_add(table, "");
@@ -247,12 +260,19 @@ static void write_omissions(size_t count) {
            count == 1 ? " makes" : "s make", count == 1 ? "is a variant" : "are variants");
 }
 
+// The file stands in the table where there is room, and in the reasons.
 static bool write_candidates(const struct suggestion *s, struct error *error) {
-    static const struct table_column columns[] = {
-        {"#", TABLE_RIGHT},    {"change", TABLE_LEFT}, {"in", TABLE_LEFT},    {"tasks", TABLE_RIGHT},
-        {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT},  {"mean", TABLE_RIGHT}, {"fails", TABLE_LEFT},
-    };
-    struct table table = TABLE_INIT(columns);
+    struct table_column columns[8];
+    size_t count = 0;
+    columns[count++] = (struct table_column){"#", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"change", TABLE_LEFT};
+    if (terminal_wide) columns[count++] = (struct table_column){"in", TABLE_LEFT};
+    columns[count++] = (struct table_column){"tasks", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"wall", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"peak", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"mean", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"fails", TABLE_LEFT};
+    struct table table = {.columns = columns, .column_count = count};
     size_t omitted = 0;
     add_base(&table, s);
     for (size_t i = 0; i < s->result.candidate_count; i++) {
@@ -311,7 +331,9 @@ static void write_reasons(const struct suggestion *s, bool failing) {
         const struct candidate *candidate = &s->result.candidates[i];
         if ((candidate->fails != NULL) != failing || !is_shown(&s->result, i)) continue;
         if (left-- == options.top) write_heading(failing ? "Why not" : "Why");
-        look_printf(stdout, terminal_look(stdout), REASON_INDENT, "  %2zu: %s", i + 1, candidate->why);
+        const struct text_place place = place_of(candidate);
+        look_printf(stdout, terminal_look(stdout), REASON_INDENT, "  %2zu: %s%s%s", i + 1, place.s,
+                    *place.s ? ": " : "", candidate->why);
     }
 }
 
@@ -349,6 +371,21 @@ static void write_next(const struct search_result *result) {
         printf("%s lacks some of its sites.\nNext: rehype estimate %s --apply %s\n", first, trace, options.output);
     else
         puts("No one trace has all of its sites.");
+}
+
+// ---- How changes are made
+
+static struct suggest_sketches sketches_of(struct suggestion *s) {
+    const struct sketch_writer writer = {.file = stdout,
+                                         .look = terminal_look(stdout),
+                                         .sources = options.sources.count ? &s->sources : NULL,
+                                         .arena = &s->arena};
+    return (struct suggest_sketches){.writer = writer, .result = &s->result, .is_shown = is_shown};
+}
+
+static bool write_sketches(struct suggestion *s, struct error *error) {
+    const struct suggest_sketches sketches = sketches_of(s);
+    return !options.sketch || suggest_sketches_write(&sketches, error);
 }
 
 // ---- The answer
@@ -493,7 +530,7 @@ static void write_plans_heading(const struct suggestion *s) {
                 text_count(s->result.evaluated).s, text_duration(s->result.seconds * 1e9).s, options.objective, over);
 }
 
-static bool write_text(const struct suggestion *s, struct error *error) {
+static bool write_text(struct suggestion *s, struct error *error) {
     const struct search_result *result = &s->result;
     if (result->candidate_count == 0) {
         look_printf(stdout, terminal_look(stdout), 2,
@@ -516,11 +553,12 @@ static bool write_text(const struct suggestion *s, struct error *error) {
                     options.require.count ? "--require"
                                           : "wall time, and peak and mean of occupied threads, not above the run's",
                     options.output);
-        return true;
+        return write_sketches(s, error);
     }
     write_plans_heading(s);
     if (!write_plans(s, error)) return false;
     write_assumptions(result);
+    if (!write_sketches(s, error)) return false;
     write_next(result);
     return true;
 }
@@ -540,14 +578,19 @@ static cJSON *warnings_json(const struct suggestion *s) {
     return array;
 }
 
-static bool write_json(const struct suggestion *s, struct error *error) {
+static bool write_json(struct suggestion *s, struct error *error) {
     cJSON *document = json_suggestions(&s->result, options.seed);
+    const struct suggest_sketches sketches = sketches_of(s);
+    if (options.sketch && !suggest_sketches_add(&sketches, document, error)) {
+        cJSON_Delete(document);
+        return false;
+    }
     cJSON_AddItemToObject(document, "model", json_text(model_names[s->model]));
     cJSON_AddItemToObject(document, "warnings", warnings_json(s));
     return json_write(document, stdout, error);
 }
 
-static bool write_results(const struct suggestion *s, struct error *error) {
+static bool write_results(struct suggestion *s, struct error *error) {
     if (options.json) return write_json(s, error);
     if (!options.csv) return write_text(s, error);
     write_csv_names(s);
@@ -558,16 +601,22 @@ static bool write_results(const struct suggestion *s, struct error *error) {
 // A search may take minutes: what can't be written is said before it.
 static bool check_options(enum model_kind *model, struct error *error) {
     if (options.json && options.csv) return error_set(error, STATUS_USAGE, "--json and --csv exclude each other");
+    options.sketch |= options.sources.count > 0;
+    if (options.sketch && options.csv)
+        return error_set(error, STATUS_USAGE, "--csv has no room for sketches: use --json");
     return model_parse(options.model, model, error) && output_check(options.output, "plan", error);
 }
 
 static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
-    if (check_options(&s.model, error) && open_all(&s, operands, error) && choose_model(&s, error) &&
-        search(&s, error) && warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
+    if (check_options(&s.model, error) &&
+        sources_open(&s.sources, options.sources.items, options.sources.count, error) &&
+        open_all(&s, operands, error) && choose_model(&s, error) && search(&s, error) && warn(&s, error) &&
+        write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
     for (size_t i = 0; i < s.trace_count; i++) analysis_close(&s.analyses[i]);
+    sources_close(&s.sources);
     arena_destroy(&s.arena);
     return (int)error->status;
 }
@@ -575,8 +624,8 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
-    .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N]\n"
-             "                      [--window FROM..TO] [--keep-tracer-cost] [--all] [--wide] [--json | --csv]",
+    .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N] [--window "
+             "FROM..TO] [--keep-tracer-cost] [--all] [--sketch] [--sources DIR]... [--wide] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Begins with the answer, and with what can be had for what: changes and plans that nothing that was "
@@ -590,6 +639,7 @@ const struct command command_suggest = {
         "one is out. What is shown, and the trace that the plan names, is the first one's.",
     .example = "  rehype suggest trace.msgpack\n"
                "  rehype suggest trace.msgpack --objective wall --require 'occupied.peak<=8'\n"
+               "  rehype suggest trace.msgpack --sources src/main/java\n"
                "  rehype suggest morning.msgpack evening.msgpack",
     .options = specs,
     .operands_least = 1,

@@ -6,6 +6,7 @@
 #include "metrics/statistics.h"
 #include "metrics/work.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 const char *const interval_names[INTERVAL_FIGURES] = {
@@ -325,6 +326,7 @@ struct evaluation {
     double *values;       // a row of replicates a figure
     uint8_t *ended;       // a flag a replicate
     bool failed[HANDS];
+    atomic_uint done;
 };
 
 static void evaluate_one(void *context, uint32_t hand, uint32_t index) {
@@ -342,6 +344,8 @@ static void evaluate_one(void *context, uint32_t hand, uint32_t index) {
     for (int f = 0; evaluation->ended[index] && f < INTERVAL_FIGURES; f++) {
         evaluation->values[(size_t)f * request->replicates + index] = figure_of(&metrics, (enum interval_figure)f);
     }
+    const unsigned done = atomic_fetch_add(&evaluation->done, 1) + 1;
+    if (hand == 0 && request->progress) request->progress(request->progress_context, done, request->replicates - done);
 }
 
 // Values of replicates that came to an end go to the front of their rows. Returns how many there are.

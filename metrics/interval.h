@@ -55,6 +55,9 @@ struct interval_request {
     interval_evaluate *evaluate;
     uint32_t hands;        // threads (base/hands.h), 1 or HANDS
     void *contexts[HANDS]; // a thread each
+    // How many are evaluated, and how many are left; may be NULL. By the calling thread.
+    void (*progress)(void *context, uint64_t done, uint64_t left);
+    void *progress_context;
 };
 
 // dag: as recorded. estimate: the plan's figures on it, with composite. Cost: 30 ns a vertex, then `replicates` times

@@ -257,6 +257,8 @@ static struct interval_request request_of(const struct estimator *estimator) {
                                          (unsigned)(replicates > LEAST_REPLICATES ? replicates : LEAST_REPLICATES),
                                      .seed = 1,
                                      .evaluate = evaluate_replicate,
+                                     .progress = estimator->progress,
+                                     .progress_context = estimator->progress_context,
                                      .hands = replicates * cost > ALONE_NS ? HANDS : 1};
 }
 

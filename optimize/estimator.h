@@ -35,6 +35,9 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
     struct dag_run run;            // where dag_propagate knows model and edit, which it tells twenty times faster
     struct simulation *simulation; // else; made for the first such run
     bool simulated;                // the last run
+    // Of estimator_intervals: replicates evaluated and left. May be NULL; by the calling thread.
+    void (*progress)(void *context, uint64_t done, uint64_t left);
+    void *progress_context;
 };
 
 // The DAG and the window must outlive it. estimator_destroy is harmless after a failure, and on zeros.

@@ -156,15 +156,13 @@ static bool keep_best(struct search *search, const struct combine_problem *probl
 }
 
 static uint32_t affordable_plans(const struct search *search) {
-    const uint64_t budget_ns = search->options->budget_ns;
-    const uint64_t left_ns = search->spent_ns < budget_ns ? budget_ns - search->spent_ns : 0;
-    uint64_t plans = left_ns / search->cost_ns;
-    if (plans < SEARCH_LEAST) plans = SEARCH_LEAST;
+    const uint64_t plans = search_left(search) > SEARCH_LEAST ? search_left(search) : SEARCH_LEAST;
     return plans < search->options->evaluations ? (uint32_t)plans : search->options->evaluations;
 }
 
 bool search_rank(struct search *search, uint32_t usable, struct arena *arena, struct error *error) {
     struct arena passing = ARENA_INIT;
+    search->screened = search->result->evaluated;
     struct combine_problem problem = {.evaluate = evaluate_all,
                                       .context = search,
                                       .evaluations = affordable_plans(search),

@@ -90,6 +90,7 @@ bool search_run_by(struct estimator *const *traces, size_t trace_count, const st
                             .needs_all = needs_all(options),
                             .shows_all = options->all_figures || needs_all(options),
                             .scratch = ARENA_INIT,
+                            .screened = UINT64_MAX,
                             .lock = PTHREAD_MUTEX_INITIALIZER};
     uint32_t usable = 0;
     bool done = begin(&search, error) && measure_bases(&search, error) && get_help(&search, hands, error) &&

@@ -61,7 +61,8 @@ struct search_options {
     uint32_t evaluations; // of plans, at most (the candidates alone not counted)
     uint64_t budget_ns;   // for all, by estimator_cost_ns, so that the machine's speed changes no result. A few of each
                           // are tried however large the trace
-    void (*progress)(void *context, uint64_t evaluated); // may be NULL; by any thread, one at a time
+    // How many plans were evaluated, and how many more may be, at most. May be NULL; by any thread, one at a time.
+    void (*progress)(void *context, uint64_t evaluated, uint64_t left);
     void *progress_context;
 };
 

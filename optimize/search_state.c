@@ -3,12 +3,23 @@
 
 #include <math.h>
 
+uint64_t search_left(const struct search *search) {
+    const struct search_options *options = search->options;
+    const uint64_t combined =
+                       search->result->evaluated > search->screened ? search->result->evaluated - search->screened : 0,
+                   by_number = options->evaluations > combined ? options->evaluations - combined : 0,
+                   by_time = search->spent_ns < options->budget_ns
+                                 ? (options->budget_ns - search->spent_ns) / search->cost_ns
+                                 : 0;
+    return by_number < by_time ? by_number : by_time;
+}
+
 void search_count(struct search *search) {
     pthread_mutex_lock(&search->lock);
     search->result->evaluated++;
     search->spent_ns += search->cost_ns;
     if (search->options->progress) {
-        search->options->progress(search->options->progress_context, search->result->evaluated);
+        search->options->progress(search->options->progress_context, search->result->evaluated, search_left(search));
     }
     pthread_mutex_unlock(&search->lock);
 }

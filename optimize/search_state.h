@@ -34,6 +34,7 @@ struct search {
     pthread_mutex_t lock; // for what follows, both arenas and the result
     struct error *error;  // of what failed first
     bool failed;
+    uint64_t screened;          // evaluations of candidates alone; UINT64_MAX until these are over
     uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
                                 // on the machine
 };
@@ -47,6 +48,9 @@ typedef bool search_item(struct search *search, struct evaluator *evaluator, voi
 bool search_do_all(struct search *search, search_item *run, void *context, uint32_t count, struct error *error);
 
 void search_count(struct search *search); // an evaluation, by any thread
+
+// How many more plans the budget allows for (candidates alone counted), by time and by number.
+uint64_t search_left(const struct search *search);
 
 // The first requirement that isn't met, and in which trace. m: one a trace.
 const char *search_failed(const struct search *search, const struct metrics *m, size_t *trace);

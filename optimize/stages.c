@@ -10,7 +10,7 @@ enum method { THEN_APPLY, THEN_COMBINE, THEN_COMPOSE, ALL_OF };
 static const char *const method_names[] = {"thenApply", "thenCombine", "thenCompose", "allOf"};
 
 struct draft {
-    uint32_t first_input, input_count, tasks;
+    uint32_t first_input, input_count, tasks, rounds;
     enum method method;
     bool composes; // all that it awaits was spawned since the stage before
 };
@@ -64,6 +64,7 @@ static void close_stage(struct drafting *drafting) {
     struct draft *last = &drafting->drafts[drafting->count - 1], *before = last - 1;
     if (!is_alike(drafting, before, last)) return;
     before->tasks += last->tasks;
+    before->rounds++;
     drafting->input_count = last->first_input;
     drafting->count--;
 }
@@ -71,7 +72,8 @@ static void close_stage(struct drafting *drafting) {
 static void open_stage(struct drafting *drafting) {
     close_stage(drafting);
     if (drafting->awaited != DAG_NONE) drafting->since = drafting->awaited;
-    drafting->drafts[drafting->count++] = (struct draft){.first_input = drafting->input_count, .composes = true};
+    drafting->drafts[drafting->count++] =
+        (struct draft){.first_input = drafting->input_count, .rounds = 1, .composes = true};
 }
 
 static void add_input(struct drafting *drafting, uint32_t awaited) {
@@ -177,6 +179,7 @@ static bool keep_stages(const struct drafting *drafting, struct arena *arena, st
         items[i] = (struct stage){.inputs = inputs + draft->first_input,
                                   .input_count = draft->input_count,
                                   .tasks = draft->tasks,
+                                  .rounds = draft->rounds,
                                   .method = method_names[draft->method]};
     }
     stages->items = items;

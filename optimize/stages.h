@@ -11,6 +11,7 @@ struct stage {
     const uint32_t *inputs; // dag sites that spawn what it awaits, each once, in order; those of promises are not known
     uint32_t input_count;
     uint32_t tasks;     // results that it awaits; of a loop's stages, of all
+    uint32_t rounds;    // stages alike that follow each other, as in a loop, and are this one; 1: it stands alone
     const char *method; // of CompletableFuture, that begins it
 };
 

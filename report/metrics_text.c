@@ -447,10 +447,10 @@ static void write_holders(const struct resource_use *use, FILE *file, unsigned l
 
 bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, unsigned look,
                                   struct error *error) {
-    static const struct table_column columns[] = {{"resource", TABLE_LEFT},        {"capacity", TABLE_RIGHT},
-                                                  {"held (mean)", TABLE_RIGHT},    {"waits", TABLE_RIGHT},
-                                                  {"gave up", TABLE_RIGHT},        {"waited", TABLE_RIGHT},
-                                                  {"longest wait at", TABLE_LEFT}, {"longest held at", TABLE_LEFT}};
+    static const struct table_column columns[] = {{"resource", TABLE_LEFT},      {"capacity", TABLE_RIGHT},
+                                                  {"held (mean)", TABLE_RIGHT},  {"waits", TABLE_RIGHT},
+                                                  {"gave up", TABLE_RIGHT},      {"waited", TABLE_RIGHT},
+                                                  {"waits most at", TABLE_LEFT}, {"held most at", TABLE_LEFT}};
     size_t waited_for = 0;
     while (waited_for < count && uses[waited_for].waits) waited_for++;
     struct table table = TABLE_INIT(columns);

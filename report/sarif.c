@@ -213,6 +213,47 @@ static cJSON *properties_of(const cJSON *improvement) {
     return object;
 }
 
+// What Markdown would take for its own is escaped.
+static void write_plain(const char *text, FILE *file) {
+    for (; *text; text++) {
+        if (strchr("\\`*_{}[]<>#|~", *text)) putc('\\', file);
+        putc(*text, file);
+    }
+}
+
+static void write_code(const char *heading, const char *lines, FILE *file) {
+    fprintf(file, "\n\n%s:\n\n````java\n%s````", heading, lines);
+}
+
+// How the change is made, as Markdown, where the suggestions have a sketch; else NULL.
+static cJSON *markdown_of(const cJSON *improvement, const char *told) {
+    const cJSON *sketch = cJSON_GetObjectItemCaseSensitive(improvement, "sketch"), *sentence;
+    const char *before = text_of(sketch, "before"), *after = text_of(sketch, "after");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = before && after && told ? open_memstream(&text, &size) : NULL;
+    if (!memory) return NULL;
+    write_plain(told, memory);
+    write_code("Before", before, memory);
+    write_code("After", after, memory);
+    fputs("\n\n", memory);
+    cJSON_ArrayForEach(sentence, cJSON_GetObjectItemCaseSensitive(sketch, "watch")) {
+        if (!cJSON_IsString(sentence)) continue;
+        fputs("- ", memory);
+        write_plain(sentence->valuestring, memory);
+        putc('\n', memory);
+    }
+    cJSON *item = fclose(memory) == 0 ? clean_text(text) : NULL;
+    free(text);
+    return item;
+}
+
+static cJSON *message_of_change(const cJSON *improvement, const char *told) {
+    cJSON *message = message_of(told), *markdown = markdown_of(improvement, told);
+    if (markdown) add(message, "markdown", markdown);
+    return message;
+}
+
 static cJSON *result_of(const cJSON *improvement, bool best, const char *sources) {
     cJSON *result = cJSON_CreateObject(), *locations = cJSON_CreateArray();
     char *change = change_of(improvement, false), *told = change_of(improvement, true);
@@ -220,7 +261,7 @@ static cJSON *result_of(const cJSON *improvement, bool best, const char *sources
     add(result, "ruleId", clean_text(text_of(improvement, "kind")));
     if (rule) add(result, "ruleIndex", json_integer(rule - rules));
     add(result, "level", cJSON_CreateString(best ? "warning" : "note"));
-    add(result, "message", message_of(told));
+    add(result, "message", message_of_change(improvement, told));
     cJSON_AddItemToArray(locations, location_of(improvement, sources));
     add(result, "locations", locations);
     add(result, "partialFingerprints", fingerprint_of(improvement, change ? change : ""));

@@ -131,8 +131,7 @@ static void fit(const struct layout *layout) {
     if (total_width(layout) <= LOOK_COLUMNS) return;
     measure(layout);
     for (size_t column = 0; column < layout->table->column_count; column++) {
-        if (layout->table->columns[column].align == TABLE_LEFT && layout->widths[column] > TEXT_MOST)
-            layout->widths[column] = TEXT_MOST;
+        if (layout->widths[column] > TEXT_MOST) layout->widths[column] = TEXT_MOST;
     }
     narrow_headings(layout);
 }

@@ -44,10 +44,12 @@ static void run_due(struct simulation *sim, uint32_t index, uint32_t job, int64_
         worker_begin_at_once(sim, worker, job, DISPATCH_WOKEN, max_ns(now_ns, sim->processes[worker].now_ns));
 }
 
-// A due time in a pool that runs what it is given at once is the trace's mistake.
+// A due time in a pool that runs what it is given at once is the trace's mistake, and that of a message: those that are
+// due later come from a timer's thread.
 bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
-    uint32_t index = sim->dag->tasks[job_task(sim, job)].pool;
-    if (!sim->due_ns) return false;
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    const uint32_t index = task->pool;
+    if (!sim->due_ns || task->flags & TASK_OF_ACTOR) return false;
     if (sim->pools[index].discipline != DISCIPLINE_DELAY && !stealing_governs(sim, index)) return false;
     sim->due_ns[job] = due_of(sim, process, job, now_ns);
     return sim->due_ns[job] != INT64_MIN;

@@ -21,12 +21,12 @@ enum page_run { PAGE_RECORDED, PAGE_REPLAYED, PAGE_ESTIMATED, PAGE_RUNS };
 void *page_alloc(size_t bytes);
 void page_free(void *memory);
 
-// Takes the bytes of a trace file, or of its columns (report/page/columns.h), from page_alloc, builds its DAG without the tracer's own cost, and measures the run
-// as recorded and as replayed by that model (enum model_kind), in a window of recorded times as struct window has them
-// (from_ns > to_ns: the whole run). Until then there are no runs; afterwards PAGE_ESTIMATED is as replayed. false, and
-// page_message says why; the bytes are freed then. The model is the caller's choice: of those that the trace has the
-// measurements for, one that comes to an end when nothing is changed. Traces of more than some 6,000,000 events of
-// tasks are refused.
+// Takes the bytes of a trace file, or of its columns (report/page/columns.h), from page_alloc, builds its DAG without
+// the tracer's own cost, and measures the run as recorded and as replayed by that model (enum model_kind), in a window
+// of recorded times as struct window has them (from_ns > to_ns: the whole run). Until then there are no runs;
+// afterwards PAGE_ESTIMATED is as replayed. false, and page_message says why; the bytes are freed then. The model is
+// the caller's choice: of those that the trace has the measurements for, one that comes to an end when nothing is
+// changed. Traces of more than some 6,000,000 events of tasks are refused.
 bool page_open(uint8_t *trace, size_t bytes, int model, double from_ns, double to_ns);
 void page_close(void);
 const char *page_message(void); // of what failed last, or was refused; "" for nothing

@@ -81,9 +81,18 @@ static bool measure(void *context, const struct dag *replicate, struct metrics *
     return metrics_of_run(replicate, false, NULL, &f->base, &f->work, metrics, error);
 }
 
+// Every replicate is told of, and all are done at the end.
+static void count_steps(void *context, uint64_t done, uint64_t left) {
+    uint64_t *last = context;
+    assert_true(done > *last);
+    if (left == 0) assert_true(done == 20);
+    *last = done;
+}
+
 static struct intervals estimate(struct fixture *f, unsigned replicates, uint64_t seed) {
     struct intervals intervals;
-    struct interval_request request = {replicates, seed, measure, 1, {f}};
+    struct interval_request request = {
+        .replicates = replicates, .seed = seed, .evaluate = measure, .hands = 1, .contexts = {f}};
     f->calls = 0;
     assert_true(interval_estimate(f->dag, &f->base, &request, &intervals, &f->error));
     return intervals;
@@ -217,7 +226,8 @@ static void test_failure(void **state) {
     struct intervals intervals;
     build_chain(&f, 1, 2, rising);
     for (uint32_t hands = 1; hands <= HANDS; hands++) {
-        struct interval_request request = {5, 1, fail_evaluation, hands, {NULL}};
+        struct interval_request request = {
+            .replicates = 5, .seed = 1, .evaluate = fail_evaluation, .hands = hands, .contexts = {NULL}};
         f.error = (struct error)ERROR_INIT;
         assert_false(interval_estimate(f.dag, &f.base, &request, &intervals, &f.error));
         assert_int_equal(f.error.status, STATUS_FAILED);
@@ -246,11 +256,30 @@ static bool check_replicate(void *context, const struct dag *replicate, struct m
 }
 
 // Whichever thread evaluates which replicate.
+static void test_progress_is_told(void **state) {
+    (void)state;
+    struct fixture f;
+    struct intervals intervals;
+    uint64_t last = 0;
+    build_chain(&f, 3, 20, rising);
+    struct interval_request request = {.replicates = 20,
+                                       .seed = 1,
+                                       .evaluate = measure,
+                                       .hands = 1,
+                                       .contexts = {&f},
+                                       .progress = count_steps,
+                                       .progress_context = &last};
+    assert_true(interval_estimate(f.dag, &f.base, &request, &intervals, &f.error));
+    assert_true(last == 20);
+    close_fixture(&f);
+}
+
 static void test_two_threads(void **state) {
     struct fixture f;
     build_chain(&f, 3, 20, rising);
     struct fixture second = {.dag = f.dag, .base = f.base, .error = ERROR_INIT};
-    struct interval_request request = {200, 3, measure, HANDS, {&f, &second}};
+    struct interval_request request = {
+        .replicates = 200, .seed = 3, .evaluate = measure, .hands = HANDS, .contexts = {&f, &second}};
     struct intervals alone = estimate(&f, 200, 3), together;
     assert_true(interval_estimate(f.dag, &f.base, &request, &together, &f.error));
     assert_int_equal(together.replicates, 200);
@@ -270,7 +299,8 @@ static void test_random_traces(void **state) {
         struct metrics estimate;
         struct intervals intervals;
         metrics_unknown(&estimate);
-        struct interval_request request = {4, seed, check_replicate, 1, {dag}};
+        struct interval_request request = {
+            .replicates = 4, .seed = seed, .evaluate = check_replicate, .hands = 1, .contexts = {dag}};
         assert_true(interval_estimate(dag, &estimate, &request, &intervals, &error));
         dag_free(dag);
         trace_close(trace);
@@ -280,11 +310,12 @@ static void test_random_traces(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_alike),   cmocka_unit_test(test_sites_apart),
-        cmocka_unit_test(test_seed),        cmocka_unit_test(test_sum),
-        cmocka_unit_test(test_drift),       cmocka_unit_test(test_stuck_replicates),
-        cmocka_unit_test(test_few),         cmocka_unit_test(test_failure),
-        cmocka_unit_test(test_two_threads), cmocka_unit_test(test_random_traces),
+        cmocka_unit_test(test_two_alike),     cmocka_unit_test(test_sites_apart),
+        cmocka_unit_test(test_seed),          cmocka_unit_test(test_sum),
+        cmocka_unit_test(test_drift),         cmocka_unit_test(test_stuck_replicates),
+        cmocka_unit_test(test_few),           cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_two_threads),   cmocka_unit_test(test_progress_is_told),
+        cmocka_unit_test(test_random_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

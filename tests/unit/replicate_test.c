@@ -123,7 +123,8 @@ static void test_each_by_its_own_times(void **state) {
         struct fixture f;
         if (open_fixture(&f, seed, (enum model_kind)(seed % 3), 2)) {
             struct intervals intervals = interval(&f), anew;
-            struct interval_request request = {REPLICATES, 1, evaluate_anew, 1, {&f}};
+            struct interval_request request = {
+                .replicates = REPLICATES, .seed = 1, .evaluate = evaluate_anew, .hands = 1, .contexts = {&f}};
             assert_true(interval_estimate(f.dag, &f.estimated, &request, &anew, &f.error));
             assert_int_equal(intervals.replicates, anew.replicates);
             assert_memory_equal(intervals.of, anew.of, sizeof anew.of);

@@ -586,6 +586,31 @@ static void assert_same_result(const struct search_result *once, const struct se
     }
 }
 
+struct told {
+    uint64_t evaluated, left;
+};
+
+// One more each time, and never more left than before.
+static void take_progress(void *context, uint64_t evaluated, uint64_t left) {
+    struct told *told = context;
+    assert_true(evaluated == told->evaluated + 1);
+    assert_true(left <= told->left);
+    *told = (struct told){evaluated, left};
+}
+
+static void test_progress_is_told(void **state) {
+    (void)state;
+    struct fixture f;
+    struct told told = {0, UINT64_MAX};
+    build(&f);
+    f.options.progress = take_progress;
+    f.options.progress_context = &told;
+    run(&f, "composite");
+    assert_true(told.evaluated == f.result.evaluated && told.evaluated > 2);
+    assert_true(told.left < SEARCH_EVALUATIONS);
+    close_fixture(&f);
+}
+
 // The same trace twice is as the trace once, to the last bit.
 static void test_twice_is_once(void **state) {
     static const char *const objectives[] = {"balanced", "composite", "edits", "wall + occupied.mean"};
@@ -672,6 +697,7 @@ int main(void) {
         cmocka_unit_test(test_contexts_are_matched_by_name),
         cmocka_unit_test(test_sites_of_one_line_in_two_traces),
         cmocka_unit_test(test_twice_is_once),
+        cmocka_unit_test(test_progress_is_told),
         cmocka_unit_test(test_members_earn_their_place),
         cmocka_unit_test(test_a_small_budget),
     };

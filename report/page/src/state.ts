@@ -7,7 +7,8 @@ import { figuresOf, report, STATES, type Figures, type State } from './data';
 // ---- the address: #on=0,2&state=active&run=1&from=..&to=..&vertex=..
 
 const address = new URLSearchParams(location.hash.slice(1));
-const numbersOf = (text: string | null) => (text ? text.split(',').map(Number).filter(Number.isInteger) : null);
+const numbersOf = (text: string | null) =>
+    text === null ? null : text === '' ? [] : text.split(',').map(Number).filter(Number.isInteger);
 
 export const on = signal<ReadonlySet<number>>(
     new Set((numbersOf(address.get('on')) ?? report.plan.switches).filter((s) => s >= 0 && s < report.switches.length)),
