@@ -25,6 +25,7 @@
 
 // A page is there soon, and its switches try what was not: a quarter of what `suggest` takes.
 #define PAGE_SEARCH_NS (SEARCH_NS / 4)
+#define ALL_FIGURES_NS UINT64_C(1000000000) // an estimate of a larger trace has fewer figures, and no interval
 
 // What a page holds of a trace, packed; all of it is under 5 MB so.
 enum { MOST_PACKED = 3800000, SEED = 1, PLANS = 10, SLICES = 60 };
@@ -101,7 +102,7 @@ static bool search(struct report *report, struct error *error) {
     report->trace = &report->recorded.analysis.estimator;
     struct search_options search = {.model = report->model,
                                     .top = PLANS,
-                                    .all_figures = true,
+                                    .all_figures = estimator_cost_ns(report->trace) < ALL_FIGURES_NS,
                                     .seed = SEED,
                                     .evaluations = SEARCH_EVALUATIONS,
                                     .budget_ns = PAGE_SEARCH_NS,
@@ -197,6 +198,7 @@ static bool tell_plan(struct report *report, struct error *error) {
     if (!estimator_measure(estimator, &report->result.base, true, &estimated, error)) return false;
     cJSON_AddItemToObject(plan, "estimate", json_metrics(&estimated));
     cJSON_AddItemToObject(plan, "profile", page_profile_json(&estimator->work.series));
+    if (estimator_cost_ns(estimator) >= ALL_FIGURES_NS) return true;
     progress_stage("estimating replicates");
     if (!estimator_intervals(estimator, &estimated, &intervals, error)) return false;
     cJSON_AddItemToObject(plan, "interval", json_intervals(&intervals));
@@ -228,7 +230,11 @@ static bool pack_trace(struct report *report, char **packed, struct error *error
     cJSON_AddItemToObject(object, "quantum_ns", json_integer((int64_t)carried.quantum_ns));
     cJSON_AddBoolToObject(object, "functions", carried.functions);
     if (carried.why[0]) cJSON_AddItemToObject(object, "why", json_text(carried.why));
-    return true;
+    if (carried.text) return true;
+    cJSON *overview = NULL;
+    const bool ok = page_overview_json(report->recorded.analysis.dag, &overview, error);
+    cJSON_AddItemToObject(report->document, "overview", overview);
+    return ok;
 }
 
 // ---- the command

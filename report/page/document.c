@@ -5,6 +5,8 @@
 #include "optimize/plan_json.h"
 #include "optimize/plan_names.h"
 #include "report/json.h"
+#include "report/page/lanes.h"
+#include "report/page/pixels.h"
 #include "report/timeline.h"
 
 #include <stdlib.h>
@@ -76,6 +78,37 @@ bool page_machine_json(const struct dag *dag, const struct window *window, cJSON
         timeline_visit_pauses(&timeline, add_pause, cJSON_AddArrayToObject(*machine, "pauses"));
     }
     timeline_destroy(&timeline);
+    return ok;
+}
+
+// ---- threads over time
+
+enum { OVERVIEW_LANES = 40, OVERVIEW_PIXELS = 500 };
+
+static bool draw_lane(const struct lanes *lanes, uint32_t lane, struct pixels *pixels) {
+    const bool ok = lanes_visit(lanes, lane, 0, lanes->length_ns, pixels_add, pixels);
+    pixels_end_lane(pixels);
+    return ok && !pixels->no_memory;
+}
+
+bool page_overview_json(const struct dag *dag, cJSON **overview, struct error *error) {
+    struct metrics_work work = {0};
+    struct lanes lanes;
+    struct pixels pixels = {0};
+    bool ok = lanes_init(&lanes, dag, &work, error);
+    *overview = cJSON_CreateObject();
+    cJSON *names = cJSON_AddArrayToObject(*overview, "names");
+    pixels_begin(&pixels, ok ? lanes.length_ns / OVERVIEW_PIXELS : 0);
+    for (uint32_t i = 0; ok && i < lanes.count && i < OVERVIEW_LANES; i++) {
+        char name[256];
+        cJSON_AddItemToArray(names, json_text(lane_name(&lanes, i, name, sizeof name)));
+        ok = draw_lane(&lanes, i, &pixels) || error_set(error, STATUS_FAILED, "no memory to draw threads");
+    }
+    cJSON_AddItemToObject(*overview, "length_ns", json_integer(ok ? lanes.length_ns : 0));
+    cJSON_AddItemToObject(*overview, "records", doubles(pixels.records, ok ? pixels.count * PIXELS_FIELDS : 0));
+    pixels_destroy(&pixels);
+    lanes_destroy(&lanes);
+    metrics_work_destroy(&work);
     return ok;
 }
 

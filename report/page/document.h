@@ -22,6 +22,10 @@ cJSON *page_sizes_json(const struct dag *dag, const struct task_sizes *sizes, si
 // [[from_ns, to_ns]]} of the window, which has an event. false and *error: no memory.
 bool page_machine_json(const struct dag *dag, const struct window *window, cJSON **machine, struct error *error);
 
+// {"length_ns", "names": of threads, "records": what page_lanes of core.h gives, one after the other} of the whole run,
+// coarsely, and of its first threads only: for pages that have no estimator to ask. Errors: no memory.
+bool page_overview_json(const struct dag *dag, cJSON **overview, struct error *error);
+
 // {"improvement": its id in suggest's document, or null for 0; "text", "item": as plans have it; "words", "of",
 // "types": what report/page/core.h takes}
 cJSON *page_switch_json(const struct improvement *improvement, size_t id);

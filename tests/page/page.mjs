@@ -120,6 +120,7 @@ async function trySwitches(page, trace, exact) {
 async function tryTimeline(page) {
     const canvas = page.locator('#timeline canvas');
     await canvas.scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => !/^0 threads/.test(document.querySelector('#timeline .hint').textContent));
     await canvas.focus();
     await page.keyboard.press('+');
     await page.waitForFunction(() => location.hash.includes('from='));

@@ -137,13 +137,13 @@ export function Chart(props: ChartProps) {
         let plot: uPlot | null = null;
         const draw = () => {
             plot?.destroy();
-            plot = new uPlot(options(props, Math.max(280, at.clientWidth)), data, at);
+            plot = new uPlot(options(props, Math.max(200, at.clientWidth)), data, at);
         };
         draw();
         const dark = matchMedia('(prefers-color-scheme: dark)');
         let width = at.clientWidth;
         const resized = new ResizeObserver(() => {
-            if (at.clientWidth !== width) plot?.setSize({ width: Math.max(280, (width = at.clientWidth)), height: plot.height });
+            if (at.clientWidth !== width) plot?.setSize({ width: Math.max(200, (width = at.clientWidth)), height: plot.height });
         });
         resized.observe(at);
         dark.addEventListener('change', draw);

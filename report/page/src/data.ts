@@ -156,6 +156,7 @@ export interface Report {
     plan: { switches: number[]; stuck: string | null; estimate?: Metrics; profile?: Profile; interval?: Intervals };
     actual?: { metrics: Told; profile: Profile };
     carried: { bytes: number; fits: boolean; quantum_ns: number; why?: string };
+    overview?: { length_ns: number; names: string[]; records: number[] };
     warnings: string[];
 }
 

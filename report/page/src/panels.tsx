@@ -165,8 +165,8 @@ function Worth() {
     return (
         <p class="worth">
             Model {report.model}: off by {(report.suggestions.null_replay_error * 100).toFixed(2)} % when nothing is changed.{' '}
-            {isFirstPlan.value
-                ? `The interval is what 95 of 100 recordings like this one would give, by ${report.plan.interval?.replicates ?? 0} replicates; how runs differ from each other is not in it.`
+            {isFirstPlan.value && report.plan.interval
+                ? `The interval is what 95 of 100 recordings like this one would give, by ${report.plan.interval.replicates} replicates; how runs differ from each other is not in it.`
                 : 'The page gives no interval for this combination: `rehype estimate` does.'}
             {report.carried.quantum_ns > 1 &&
                 ` Times in this page are rounded to ${duration(report.carried.quantum_ns)}, so that the trace fits.`}

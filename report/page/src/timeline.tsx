@@ -19,8 +19,13 @@ const LANE_STATES = ['running', 'waiting', 'blocked', 'handing over', 'idle'];
 const STATE_COLOURS = ['--active', '--waiting', '--blocked', '--spawning', '--idle'];
 const INWARD = new Set(['spawned by', 'handed over in', 'result of', 'unblocked by']); // arrows that lead here
 
-const lanes = signal<{ names: string[]; length: number } | null>(null);
-const drawn = signal<core.Lanes | null>(null);
+const overview = report.overview; // of a trace that the page does not have
+const lanes = signal<{ names: string[]; length: number } | null>(
+    overview ? { names: overview.names, length: overview.length_ns } : null,
+);
+const drawn = signal<core.Lanes | null>(
+    overview ? { records: Float64Array.from(overview.records), count: overview.records.length / core.LANE_FIELDS } : null,
+);
 const critical = signal<core.Lanes | null>(null);
 const span = signal<core.Span | null>(null);
 const first = signal(0); // lane on top
@@ -42,10 +47,11 @@ effect(() => {
         span.value = null;
         return;
     }
-    void core.span(run.value, selected.value).then(
-        (found) => (span.value = found),
-        () => (span.value = null),
-    );
+    const asked = selected.value;
+    const show = (found: core.Span | null) => {
+        if (selected.peek() === asked) span.value = found; // else another one was selected meanwhile
+    };
+    void core.span(run.value, asked).then(show, () => show(null));
 });
 
 // ---- drawing
@@ -203,7 +209,7 @@ async function choose(canvas: HTMLCanvasElement, event: MouseEvent) {
     const lane = first.value + Math.floor((event.clientY - box.top - AXIS_PX) / LANE_PX);
     const [from, to] = range();
     const time = from + ((event.clientX - box.left - NAMES_PX) / (box.width - NAMES_PX)) * (to - from);
-    if (lane < 0 || lane >= (lanes.value?.names.length ?? 0) || time < from) return;
+    if (!opened.value || lane < 0 || lane >= (lanes.value?.names.length ?? 0) || time < from) return;
     trail.length = 0;
     selected.value = await core.at(run.value, lane, time);
 }
@@ -304,7 +310,7 @@ function VisibleTable() {
                             <td>{duration(s.from)}</td>
                             <td>{duration(s.to - s.from)}</td>
                             <td>
-                                <button type="button" onClick={() => (selected.value = s.vertex)}>select</button>
+                                <button type="button" disabled={!opened.value} onClick={() => (selected.value = s.vertex)}>select</button>
                             </td>
                         </tr>
                     ))}
@@ -328,7 +334,7 @@ export function Timeline() {
             const [from, to] = range();
             const top = first.value;
             estimates.value;
-            if (!lanes.value) return;
+            if (!lanes.value || !opened.value) return;
             const width = Math.max(200, at.clientWidth - NAMES_PX);
             void core.lanes(run.value, from, to, width, top, MOST_LANES).then((made) => (drawn.value = made));
         });
@@ -363,18 +369,23 @@ export function Timeline() {
     return (
         <section id="timeline">
             <h2>Timeline</h2>
-            {broken.value ? (
-                <p class="empty">{broken.value} `rehype export --to perfetto` draws the timeline in Perfetto.</p>
-            ) : !opened.value ? (
+            {broken.value && (
+                <p class="empty">
+                    {broken.value} {overview && 'Below is the recorded run as a whole, its first threads, coarsely. '}
+                    `rehype export --to perfetto` draws all of it in Perfetto.
+                </p>
+            )}
+            {broken.value && !overview ? null : !opened.value && !overview ? (
                 <p class="wait">The page reads its trace: {progress.value} ...</p>
             ) : (
                 <>
                     <p class="buttons">
                         <label><input type="radio" name="run" checked={run.value === core.RECORDED} onChange={() => { selected.value = -1; run.value = core.RECORDED; }} /> recorded</label>
-                        <label><input type="radio" name="run" checked={run.value === core.ESTIMATED} onChange={() => { selected.value = -1; run.value = core.ESTIMATED; }} /> estimated</label>
+                        <label><input type="radio" name="run" disabled={!opened.value} checked={run.value === core.ESTIMATED} onChange={() => { selected.value = -1; run.value = core.ESTIMATED; }} /> estimated</label>
                         <label>
                             <input
                                 type="checkbox"
+                                disabled={!opened.value}
                                 checked={showsPath.value}
                                 onChange={(e) => {
                                     showsPath.value = (e.target as HTMLInputElement).checked;
@@ -414,7 +425,7 @@ export function Timeline() {
                         {digits(count)} threads{count > MOST_LANES ? `, of which ${MOST_LANES} are shown from number ${first.value + 1} on (up and down keys)` : ''}.
                         Ctrl and the wheel zoom. A bar that is paler stands for several spans too narrow to be drawn.
                     </p>
-                    <Detail />
+                    {opened.value && <Detail />}
                     <details onToggle={(e) => (tableOpen.value = (e.target as HTMLDetailsElement).open)}>
                         <summary>As a table</summary>
                         {tableOpen.value && <VisibleTable />}
