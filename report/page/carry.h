@@ -17,7 +17,7 @@ struct carried {
 
 // Packs the trace as fine as it goes into `most` bytes: all of it; without functions; and then with times rounded to
 // 10, 100, 1,000 ns. most SIZE_MAX: all of it. false and *error: no memory, or the trace turned out damaged. Cost: some
-// 300 ns an event, and 100 more for each that did not fit.
+// 300 to 700 ns an event.
 bool carry_trace(const struct trace *trace, size_t most, struct carried *carried, struct error *error);
 
 #endif

@@ -359,6 +359,7 @@ static double wall_ns(const struct trace *trace) {
     return wall;
 }
 
+// Of a run of less than a hundred quanta rounding moves more than that: such traces are written by hand.
 static void check_estimate(const struct trace *trace) {
     const double wall = wall_ns(trace);
     for (uint64_t quantum_ns = 1; quantum_ns <= 1000; quantum_ns *= 100) {
