@@ -15,7 +15,19 @@ await page.goto(`file://${process.argv[2]}`, { waitUntil: 'commit' });
 await page.waitForSelector('#concurrency .uplot canvas, #concurrency .empty', { timeout: LONGEST_MS });
 const picture = (performance.now() - begin) / 1000;
 
-const estimated = () => page.locator('main').getAttribute('data-estimated-ms');
+// From the click until the new figures are in the page.
+const turn = () =>
+    page.evaluate(
+        () =>
+            new Promise((resolve) => {
+                const begin = performance.now();
+                new MutationObserver(() => resolve(performance.now() - begin)).observe(document.querySelector('main'), {
+                    attributeFilter: ['data-estimated-ms'],
+                });
+                document.querySelector('input[role=switch]:enabled').click();
+            }),
+    );
+
 let baseline = '-';
 let median = '-';
 try {
@@ -23,11 +35,8 @@ try {
     baseline = (Number(await page.locator('main').getAttribute('data-opened-ms')) / 1000).toFixed(2);
     const times = [];
     for (let i = 0; i < SWITCHES; i++) {
-        const before = await estimated();
-        const from = performance.now();
-        await page.locator('input[role=switch]:enabled').first().click();
-        await page.waitForFunction((old) => document.querySelector('main').dataset.estimatedMs !== old, before, { timeout: LONGEST_MS });
-        times.push(performance.now() - from);
+        times.push(await turn());
+        await page.waitForTimeout(300);
     }
     times.sort((a, b) => a - b);
     median = times[(SWITCHES - 1) / 2].toFixed(0);

@@ -35,6 +35,7 @@ const parts: [string, string][] = [
     ['timeline', 'Timeline'],
     ['front', 'What can be had'],
     ['waits', 'Waits'],
+    ...(report.metrics.messages ? [['actors', 'Actors'] as [string, string]] : []),
     ['sizes', 'Task sizes'],
     ['machine', 'Machine'],
     ['warnings', 'Warnings'],

@@ -622,6 +622,7 @@ export function Actors() {
     return (
         <section id="actors">
             <h2>Actors and messages</h2>
+            <h3>Actors by type</h3>
             <Table
                 label="actors by type"
                 head={['type', 'actors', 'stopped', 'received', 'sent', 'utilisation']}
@@ -635,6 +636,7 @@ export function Actors() {
                 ])}
                 most={40}
             />
+            {messages && <h3>Messages by type</h3>}
             {messages && (
                 <Table
                     label="messages by type"

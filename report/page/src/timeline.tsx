@@ -231,7 +231,7 @@ function Detail() {
     if (of.computed_ns != null) facts.push(['computed', duration(of.computed_ns)]);
     return (
         <div class="detail" aria-live="polite">
-            <h3>{of.kind}: {of.name ?? 'not named'}</h3>
+            <h3>{of.name && of.name !== of.kind ? `${of.kind}: ${of.name}` : of.kind}</h3>
             {of.for && <p>{of.for}</p>}
             <dl>
                 {facts.map(([name, value]) => (
