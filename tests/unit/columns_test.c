@@ -415,7 +415,7 @@ static void test_cut_and_changed_bytes_are_refused(void **state) {
     free(packed.bytes);
 }
 
-// Whoever makes wrong bytes on purpose gives them the right checksum.
+// Wrong bytes that are made on purpose get the right checksum.
 static void sign(uint8_t *bytes, size_t size) {
     const uint64_t sum = format_checksum(bytes + MAGIC + SUM, size - MAGIC - SUM);
     for (int i = 0; i < SUM; i++) bytes[MAGIC + i] = (uint8_t)(sum >> 8 * i);

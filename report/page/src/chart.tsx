@@ -140,17 +140,14 @@ export function Chart(props: ChartProps) {
             plot = new uPlot(options(props, Math.max(200, at.clientWidth)), data, at);
         };
         draw();
-        const dark = matchMedia('(prefers-color-scheme: dark)');
         let width = at.clientWidth;
         const resized = new ResizeObserver(() => {
             if (at.clientWidth !== width) plot?.setSize({ width: Math.max(200, (width = at.clientWidth)), height: plot.height });
         });
         resized.observe(at);
-        dark.addEventListener('change', draw);
         document.addEventListener('theme', draw);
         return () => {
             resized.disconnect();
-            dark.removeEventListener('change', draw);
             document.removeEventListener('theme', draw);
             plot?.destroy();
         };

@@ -11,6 +11,7 @@ export const ESTIMATED: Run = 2;
 export interface Estimate {
     outcome: 'done' | 'stuck' | 'refused' | 'failed';
     message: string;
+    stuck: (Lanes & { starves: boolean }) | null; // where the tasks of the chain ran as recorded, in its order
     figures: Figures;
     ms: number;
 }

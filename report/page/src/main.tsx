@@ -5,10 +5,11 @@ import { report } from './data';
 import { About, Actors, Concurrency, FigureTable, Front, Headline, Machine, Outcome, Sizes, Switches, Timeline, Waits, Warnings } from './panels';
 import { begin, estimated, opened } from './state';
 
-const theme = signal(localStorageTheme());
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const theme = signal(storedTheme()); // "light" or "dark"; "": as the system has it
 
 // Pages that are opened from a file may have no storage.
-function localStorageTheme(): string {
+function storedTheme(): string {
     try {
         return localStorage.getItem('rehype-theme') ?? '';
     } catch {
@@ -16,16 +17,20 @@ function localStorageTheme(): string {
     }
 }
 
+function wear(now: string) {
+    document.documentElement.dataset.theme = now;
+    document.dispatchEvent(new Event('theme'));
+}
+const wearTheme = () => wear(theme.value || (dark.matches ? 'dark' : 'light'));
+
 function turnTheme() {
-    const dark = theme.value ? theme.value === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-    theme.value = dark ? 'light' : 'dark';
-    document.documentElement.dataset.theme = theme.value;
+    theme.value = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
+    wearTheme();
     try {
         localStorage.setItem('rehype-theme', theme.value);
     } catch {
         // then this page alone has it
     }
-    document.dispatchEvent(new Event('theme'));
 }
 
 const parts: [string, string][] = [
@@ -78,7 +83,10 @@ function Page() {
     );
 }
 
-if (theme.value) document.documentElement.dataset.theme = theme.value;
+wearTheme();
+dark.addEventListener('change', wearTheme);
+addEventListener('beforeprint', () => wear('light')); // paper is
+addEventListener('afterprint', wearTheme);
 const page = document.getElementById('page')!;
 page.textContent = '';
 render(<Page />, page);

@@ -207,8 +207,13 @@ export function Outcome() {
     if (!now || now.outcome === 'done') return null;
     return (
         <div class="bad" role="alert">
-            <p>{now.outcome === 'stuck' ? 'Under these changes the run could not end:' : 'These changes are refused:'}</p>
+            <p>
+                {now.outcome !== 'stuck'
+                    ? 'These changes are refused:'
+                    : `Under these changes the run could not end, by ${now.stuck?.starves ? 'starvation' : 'deadlock'}:`}
+            </p>
             <Chain text={now.message} />
+            {now.stuck && now.stuck.count > 0 && <p>The timeline marks these tasks where they ran as recorded, with arrows to what each waits for.</p>}
         </div>
     );
 }

@@ -98,6 +98,30 @@ function drawCritical(g: CanvasRenderingContext2D, x: (ns: number) => number, ma
     }
 }
 
+// The tasks of a plan that could not end, each with an arrow to what it waits for.
+function drawStuck(g: CanvasRenderingContext2D, x: (ns: number) => number, chain: core.Lanes) {
+    g.strokeStyle = g.fillStyle = colour('--blocked');
+    g.lineWidth = 2;
+    const spots: [number, number][] = [];
+    for (let i = 0; i < chain.count; i++) {
+        const [lane, from, to] = chain.records.subarray(i * core.LANE_FIELDS) as unknown as number[];
+        const row = AXIS_PX + (lane! - first.value) * LANE_PX;
+        g.strokeRect(x(from!), row - 2, Math.max(4, x(to!) - x(from!)), BODY_PX + 4);
+        spots.push([Math.max(NAMES_PX, (x(from!) + x(to!)) / 2), row + BODY_PX / 2]);
+    }
+    spots.forEach((spot, i) => {
+        const next = spots[(i + 1) % spots.length]!;
+        if (spots.length < 2 || (i + 1 === spots.length && estimated.peek()?.stuck?.starves)) return; // starving is no cycle
+        g.beginPath();
+        g.moveTo(...spot);
+        g.lineTo(...next);
+        g.stroke();
+        g.beginPath();
+        g.arc(...next, 4, 0, 7);
+        g.fill();
+    });
+}
+
 function drawNames(g: CanvasRenderingContext2D, names: string[]) {
     g.clearRect(0, 0, NAMES_PX, AXIS_PX + MOST_LANES * LANE_PX);
     g.fillStyle = colour('--text');
@@ -146,6 +170,8 @@ function draw(canvas: HTMLCanvasElement) {
     if (drawn.value) drawLanes(g, x, drawn.value);
     if (critical.value) drawCritical(g, x, critical.value);
     if (span.value) drawSelected(g, x, span.value);
+    const chain = run.value === core.RECORDED ? estimated.value?.stuck : null;
+    if (chain) drawStuck(g, x, chain);
     drawNames(g, lanes.value?.names ?? []);
     drawAxis(g, width, x);
 }
@@ -343,6 +369,7 @@ export function Timeline() {
             span.value;
             critical.value;
             lanes.value;
+            estimated.value;
             draw(at);
         });
         const redraw = () => draw(at);

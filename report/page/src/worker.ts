@@ -122,7 +122,10 @@ function estimate(switches: number[]) {
     const words = putWords(switches.map((s) => numbers[s]!));
     const outcome = OUTCOMES[core.page_estimate!(words, switches.length)]!;
     core.page_free!(words);
-    return { outcome, message: message(), figures: figuresOf(ESTIMATED), ms: performance.now() - begin };
+    const ms = performance.now() - begin;
+    const said = message();
+    const stuck = outcome === 'stuck' ? { ...records(core.page_stuck!()), starves: core.page_starves!() !== 0 } : null;
+    return { outcome, message: said, stuck, figures: figuresOf(ESTIMATED), ms };
 }
 
 function profile(run: number, state: number, bins: number) {
