@@ -192,6 +192,19 @@ async function takePicture(page, picture) {
     await page.setViewportSize({ width: 1920, height: 1000 });
 }
 
+// The profile of virtual threads is worked out in the page.
+async function tryVirtual(browser, file) {
+    const { page, close } = await openPage(browser, file, 1400);
+    await ready(page);
+    await settled(page);
+    await page.getByLabel('of virtual threads').check();
+    await page.waitForFunction(() => /Virtual threads/.test(document.querySelector('#concurrency figcaption')?.textContent ?? ''));
+    await page.locator('#concurrency details summary').click();
+    const cells = await page.locator('#concurrency td').allTextContents();
+    must(cells.some((cell) => Number(cell) > 0), 'there is no virtual thread');
+    await close();
+}
+
 // A link leads back to what was seen.
 async function tryLink(browser, file) {
     const first = await openPage(browser, file, 1400);
@@ -227,12 +240,14 @@ const golden = path.join(ROOT, 'tests/golden/traces');
 const cases = path.join(ROOT, 'fixtures/traces/cases');
 const small = await tryPage(browser, 'small', path.join(golden, 'before.msgpack'), { picture: 'report.png' });
 await tryPage(browser, 'actors', path.join(golden, 'actors.msgpack'), { picture: 'report-actors.png' });
-await tryPage(browser, 'virtual', path.join(cases, 'VirtualPermits.msgpack'));
+const virtual = await tryPage(browser, 'virtual', path.join(cases, 'VirtualPermits.msgpack'));
 await tryPage(browser, 'hang', path.join(cases, 'NestedReports-hang.msgpack'));
 await tryPage(browser, 'actual', path.join(golden, 'before.msgpack'), { report: ['--actual', path.join(golden, 'after.msgpack')] });
+await check('virtual threads have a profile', () => tryVirtual(browser, virtual));
 await check('a link leads to the view', () => tryLink(browser, small));
 await check('damage is said', () => tryDamage(browser, small));
 const large = path.join(WORK, 'large.msgpack');
-execFileSync(MAKER, ['make', 'tasks', process.env.LARGE ?? '1000000', large], { stdio: 'ignore' });
+const [kind, events] = (process.env.LARGE ?? 'tasks:1000000').split(':'); // functions:10000000 by hand
+execFileSync(MAKER, ['make', kind, events, large], { stdio: 'ignore' });
 await tryPage(browser, 'large', large, { exact: false, large: true });
 await browser.close();

@@ -111,8 +111,8 @@ export function open(progress: (what: string) => void): Promise<Opened> {
 }
 
 export const estimate = (switches: number[]) => ask<Estimate>({ ask: 'estimate', switches });
-export const profile = (run: Run, state: number, bins: number) =>
-    ask<{ wall: number; values: Float64Array }>({ ask: 'profile', run, state, bins });
+export const profile = (run: Run, state: number, virtual: boolean, bins: number) =>
+    ask<{ wall: number; values: Float64Array }>({ ask: 'profile', run, state, virtual, bins });
 export const lanes = (run: Run, from: number, to: number, width: number, first: number, count: number) =>
     ask<Lanes>({ ask: 'lanes', run, from, to, width, first, count });
 export const names = (run: Run) => ask<{ names: string[]; length: number }>({ ask: 'names', run });

@@ -15,6 +15,7 @@ import {
     figures,
     hindrance,
     isFirstPlan,
+    ofVirtual,
     on,
     opened,
     profileState,
@@ -225,20 +226,30 @@ interface ProfileLine {
     values: ArrayLike<number | null>;
 }
 const drawn = signal<ProfileLine | null>(null);
+const drawnRecorded = signal<ProfileLine | null>(null); // of virtual threads, which the page has to work out
 effect(() => {
     const state = STATES.indexOf(profileState.value);
+    const virtual = ofVirtual.value;
     estimates.value;
-    if (!opened.value || estimated.value?.outcome !== 'done') return;
-    void core.profile(core.ESTIMATED, state, report.profile.bins).then((made) => (drawn.value = made));
+    if (!opened.value) return;
+    const ask = (run: core.Run) => core.profile(run, state, virtual, report.profile.bins);
+    if (virtual) void ask(core.RECORDED).then((made) => (drawnRecorded.value = made));
+    if (estimated.value?.outcome === 'done') void ask(core.ESTIMATED).then((made) => (drawn.value = made));
 });
 
 // The first plan's was drawn by the command, which the page shows until it has its own.
 const estimatedProfile = computed<ProfileLine | null>(() => {
     if (estimated.value && estimated.value.outcome !== 'done') return null;
     if (drawn.value) return drawn.value;
-    const told = isFirstPlan.value ? report.plan.profile : undefined;
+    const told = isFirstPlan.value && !ofVirtual.value ? report.plan.profile : undefined;
     return told ? { wall: told.wall_ns, values: told.states[profileState.value] } : null;
 });
+const recordedProfile = computed<ProfileLine>(() =>
+    ofVirtual.value
+        ? (drawnRecorded.value ?? { wall: report.profile.wall_ns, values: [] })
+        : { wall: report.profile.wall_ns, values: report.profile.states[profileState.value] },
+);
+const hasVirtual = (report.metrics.virtual_threads.occupied?.max ?? 0) > 0;
 
 // One axis of time for all: a run that ends earlier has no threads after its end.
 function onAxis(line: ProfileLine, axis: number[]): (number | null)[] {
@@ -251,9 +262,10 @@ function onAxis(line: ProfileLine, axis: number[]): (number | null)[] {
 
 export function Concurrency() {
     const state = profileState.value;
-    const recorded: ProfileLine = { wall: report.profile.wall_ns, values: report.profile.states[state] };
+    const recorded = recordedProfile.value;
     const after = estimatedProfile.value;
-    const actual = report.actual && { wall: report.actual.profile.wall_ns, values: report.actual.profile.states[state] };
+    const told = ofVirtual.value ? undefined : report.actual?.profile;
+    const actual = told && { wall: told.wall_ns, values: told.states[state] };
     const longest = Math.max(recorded.wall, after?.wall ?? 0, actual?.wall ?? 0);
     const bins = report.profile.bins;
     const axis = Array.from({ length: bins }, (_, i) => ((i + 0.5) / bins) * longest);
@@ -274,11 +286,22 @@ export function Concurrency() {
                     </label>
                 ))}
             </fieldset>
+            {hasVirtual && (
+                <label>
+                    <input
+                        type="checkbox"
+                        checked={ofVirtual.value}
+                        disabled={!opened.value}
+                        onChange={(e) => (ofVirtual.value = (e.target as HTMLInputElement).checked)}
+                    />{' '}
+                    of virtual threads
+                </label>
+            )}
             {none ? (
                 <Empty why={`This trace does not tell which threads are ${state}.`} />
             ) : (
                 <Chart
-                    title={`Threads that are ${state}, over time`}
+                    title={`${ofVirtual.value ? 'Virtual threads' : 'Threads'} that are ${state}, over time`}
                     x={{ label: 'time', values: axis, text: duration }}
                     y={{ label: 'threads', text: digits }}
                     lines={lines}

@@ -14,6 +14,7 @@ export const on = signal<ReadonlySet<number>>(
     new Set((numbersOf(address.get('on')) ?? report.plan.switches).filter((s) => s >= 0 && s < report.switches.length)),
 );
 export const profileState = signal<State>(STATES.find((s) => s === address.get('state')) ?? 'occupied');
+export const ofVirtual = signal(address.get('threads') === 'virtual'); // the profile is of virtual threads
 export const run = signal<core.Run>(address.get('run') === '2' ? core.ESTIMATED : core.RECORDED);
 export const view = signal<[number, number] | null>(
     address.has('from') ? [Number(address.get('from')), Number(address.get('to'))] : null,
@@ -24,6 +25,7 @@ effect(() => {
     const now = new URLSearchParams();
     now.set('on', [...on.value].sort((a, b) => a - b).join(','));
     if (profileState.value !== 'occupied') now.set('state', profileState.value);
+    if (ofVirtual.value) now.set('threads', 'virtual');
     if (run.value !== core.RECORDED) now.set('run', String(run.value));
     if (view.value) {
         now.set('from', view.value[0].toFixed(0));

@@ -11,7 +11,7 @@ export type Question =
           switches: { words: number[]; of: string; types: string }[];
       }
     | { ask: 'estimate'; switches: number[] }
-    | { ask: 'profile'; run: number; state: number; bins: number }
+    | { ask: 'profile'; run: number; state: number; virtual: boolean; bins: number }
     | { ask: 'lanes'; run: number; from: number; to: number; width: number; first: number; count: number }
     | { ask: 'names'; run: number }
     | { ask: 'at'; run: number; lane: number; time: number }
@@ -128,9 +128,9 @@ function estimate(switches: number[]) {
     return { outcome, message: said, stuck, figures: figuresOf(ESTIMATED), ms };
 }
 
-function profile(run: number, state: number, bins: number) {
+function profile(run: number, state: number, virtual: boolean, bins: number) {
     const wall = core.page_run_ns!(run);
-    const at = core.page_profile!(run, state, 0, 0, wall, bins);
+    const at = core.page_profile!(run, state, virtual ? 1 : 0, 0, wall, bins);
     return { wall, values: new Float64Array(core.memory.buffer, at, bins).slice() };
 }
 
@@ -152,7 +152,7 @@ async function answer(q: Question): Promise<unknown> {
         case 'estimate':
             return estimate(q.switches);
         case 'profile':
-            return profile(q.run, q.state, q.bins);
+            return profile(q.run, q.state, q.virtual, q.bins);
         case 'lanes':
             return records(core.page_lanes!(q.run, q.from, q.to, q.width, q.first, q.count));
         case 'names':
