@@ -163,6 +163,14 @@ static void arrive_called(struct simulation *sim, uint32_t worker, int64_t now_n
     worker_go_idle(sim, worker);
 }
 
+// What is due finds its worker at once; one that was called comes for what has no due time.
+static void arrive_delayed(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+    if (sim->processes[worker].worker.comes_as == DISPATCH_WOKEN)
+        arrive_called(sim, worker, now_ns);
+    else
+        arrive_made(sim, worker, now_ns);
+}
+
 // Whether the queue takes one more. Who is on his way to a full one may have taken his task by now, since he tells so
 // only later: then what was taken when recorded is, and nothing else.
 static bool has_room(const struct simulation *sim, const struct pool_state *pool, uint32_t job) {
@@ -210,7 +218,7 @@ struct rules {
 
 static const struct rules *rules_of(const struct simulation *sim, uint32_t pool) {
     static const struct rules queue = {offer_to_queue, take_from_queue, arrive_called},
-                              delays = {offer_to_queue, take_from_queue, arrive_made},
+                              delays = {offer_to_queue, take_from_queue, arrive_delayed},
                               steals = {stealing_offer, stealing_take, stealing_arrive};
     if (sim->pools[pool].discipline == DISCIPLINE_DELAY) return &delays;
     return stealing_governs(sim, pool) ? &steals : &queue;
