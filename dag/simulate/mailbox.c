@@ -297,12 +297,13 @@ enum mailbox_turn mailbox_next(struct simulation *sim, uint32_t index, uint32_t 
         box->running = DAG_NONE;
         *next = take_first(sim, box);
         if (*next == DAG_NONE) continue;
-        box->in_a_row = is_first ? box->in_a_row + 1 : 1;
-        if (is_first && box->in_a_row <= sim->pools[worker->pool].throughput) {
+        const struct pool_state *pool = &sim->pools[worker->pool];
+        const bool gives_way = !is_first || box->in_a_row >= pool->throughput;
+        box->in_a_row = gives_way ? 1 : box->in_a_row + 1;
+        if (is_first && (!gives_way || pool->queue_length == 0)) { // none to give way to: it takes it up again itself
             worker->chain = DAG_NONE;
             return MAILBOX_NEXT;
         }
-        box->in_a_row = 1;
         return MAILBOX_OFFERS;
     }
     worker->chain = DAG_NONE;

@@ -156,6 +156,24 @@ static void test_a_mailbox_gives_way(void **state) {
     simulate_fixture_close(&a.fixture);
 }
 
+// Nothing else is queued: its worker goes on behind the fifth as before, though another one idles.
+static void test_a_mailbox_gives_way_to_none(void **state) {
+    (void)state;
+    struct actors a = begin(2);
+    tell(&a, 90, 39, B);
+    for (uint64_t i = 0; i < 8; i++) tell(&a, 100 + 2 * i, 40 + i, A);
+    handles(&a, FIRST, 95, (const uint64_t[][2]){{39, B}, {0, 0}});
+    handles(&a, SECOND, 105,
+            (const uint64_t[][2]){{40, A}, {41, A}, {42, A}, {43, A}, {44, A}, {45, A}, {46, A}, {47, A}, {0, 0}});
+    open(&a);
+    simulate(&a, 2);
+    for (uint64_t id = 41; id <= 47; id++) {
+        assert_int_equal(simulated(&a, id)->dispatch, DISPATCH_NEXT);
+        assert_int_equal(simulated(&a, id)->thread, simulated(&a, 40)->thread);
+    }
+    simulate_fixture_close(&a.fixture);
+}
+
 // Recorded with one worker and simulated so: the order is that of the recording, whatever came meanwhile.
 static void test_the_recorded_size_keeps_the_order(void **state) {
     (void)state;
@@ -315,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_the_worker_goes_on_with_the_mailbox),
         cmocka_unit_test(test_an_actor_does_one_at_a_time),
         cmocka_unit_test(test_a_mailbox_gives_way),
+        cmocka_unit_test(test_a_mailbox_gives_way_to_none),
         cmocka_unit_test(test_the_recorded_size_keeps_the_order),
         cmocka_unit_test(test_actors_join),
         cmocka_unit_test(test_what_an_initialisation_sent_stays),
