@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Actors' mailboxes. What an actor does, a message that it handles or its initialisation, is a job of its dispatcher's
 // pool, but one at a time: what comes meanwhile lies in the mailbox, first in first out. The worker that runs an
-// actor's job goes on with the next in the mailbox, up to as many in a row as were seen (the dispatcher's throughput),
-// where others are queued;
-// then the next is offered to the pool like any other.
+// actor's job goes on with the next in the mailbox, while others are queued up to as many in a row as were seen (the
+// dispatcher's throughput); then the next is offered to the pool like any other.
 //
 // What the library sends to make, stop or supervise an actor comes before the program's messages. One of these that was
 // there, but was handled only behind one of the library's that came later, waits for that again: its actor was not
