@@ -7,7 +7,7 @@
 // that counts.
 //
 // An improvement goes in as the indices that it has in its DAG, since the page's trace gives the same DAG: `rehype
-// report` writes them, having seen that they name the same (report/page/switches.h).
+// report` writes them (report/page/document.h). Paths are the exception: a trace without its functions has others.
 #ifndef REHYPE_REPORT_PAGE_CORE_H
 #define REHYPE_REPORT_PAGE_CORE_H
 

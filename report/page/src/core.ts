@@ -106,6 +106,7 @@ export function open(progress: (what: string) => void): Promise<Opened> {
         trace: carried.trace,
         model: report.model_number,
         window,
+        functions: report.carried.functions,
         switches: report.switches,
     });
 }

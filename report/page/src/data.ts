@@ -155,7 +155,7 @@ export interface Report {
     switches: Switch[];
     plan: { switches: number[]; stuck: string | null; estimate?: Metrics; profile?: Profile; interval?: Intervals };
     actual?: { metrics: Told; profile: Profile };
-    carried: { bytes: number; fits: boolean; quantum_ns: number; why?: string };
+    carried: { bytes: number; fits: boolean; quantum_ns: number; functions: boolean; why?: string };
     overview?: { length_ns: number; names: string[]; records: number[] };
     warnings: string[];
 }

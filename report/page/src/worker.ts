@@ -8,6 +8,7 @@ export type Question =
           trace: string;
           model: number;
           window: [number, number];
+          functions: boolean; // the trace has all that were entered
           switches: { words: number[]; of: string; types: string }[];
       }
     | { ask: 'estimate'; switches: number[] }
@@ -21,6 +22,7 @@ export type Question =
 export type Answer = { progress: string } | { number: number; value: unknown } | { number: number; failed: string };
 
 const LANE_FIELDS = 6;
+const HOIST_BRANCH = 1; // enum improvement_kind
 const OUTCOMES = ['done', 'stuck', 'refused', 'failed'] as const;
 const RECORDED = 0;
 const REPLAYED = 1;
@@ -74,11 +76,16 @@ function figuresOf(run: number): Map<string, number> {
     return figures;
 }
 
-function addSwitches(switches: { words: number[]; of: string; types: string }[]) {
+function addSwitches(switches: { words: number[]; of: string; types: string }[], functions: boolean) {
     const refused: string[] = [];
     const conflicts: [number, number][] = [];
     numbers.length = 0;
     for (const one of switches) {
+        if (!functions && one.words[0] === HOIST_BRANCH) {
+            refused.push('this page has no functions, and so no paths: `rehype estimate` has');
+            numbers.push(-1);
+            continue;
+        }
         const words = putWords(one.words);
         const of = putText(one.of);
         const types = putText(one.types);
@@ -107,7 +114,7 @@ async function open(q: Extract<Question, { ask: 'open' }>) {
     core._initialize?.();
     postMessage({ progress: 'building the graph, and measuring the run' });
     if (!core.page_open!(put(trace), trace.length, q.model, q.window[0], q.window[1])) throw new Error(message());
-    const added = addSwitches(q.switches);
+    const added = addSwitches(q.switches, q.functions);
     return {
         recorded: figuresOf(RECORDED),
         replayed: figuresOf(REPLAYED),
