@@ -152,6 +152,13 @@ function namesOf(run: number) {
     return { names, length: core.page_run_ns!(run) };
 }
 
+// Switches that the core refused have no number there.
+function spanOf(run: number, vertex: number) {
+    const span = JSON.parse(textAt(core.page_span!(run, vertex))) as { switches: number[] } | null;
+    if (span) span.switches = span.switches.map((number) => numbers.indexOf(number));
+    return span;
+}
+
 async function answer(q: Question): Promise<unknown> {
     switch (q.ask) {
         case 'open':
@@ -167,7 +174,7 @@ async function answer(q: Question): Promise<unknown> {
         case 'at':
             return core.page_at!(q.run, q.lane, q.time);
         case 'span':
-            return JSON.parse(textAt(core.page_span!(q.run, q.vertex)));
+            return spanOf(q.run, q.vertex);
         case 'path':
             return records(core.page_critical_path!(q.run));
     }
