@@ -150,7 +150,8 @@ static void write_tables(struct trace_writer *writer) {
     static struct trace_method methods[METHODS];
     static struct trace_site sites[SITES];
     for (unsigned i = 0; i < METHODS; i++) methods[i] = (struct trace_method){"com.acme.Main", "run", "()V", NULL, i};
-    for (unsigned i = 0; i < SITES; i++) sites[i] = (struct trace_site){"com.acme.Main", "run", "()V", NULL, i, -1};
+    for (unsigned i = 0; i < SITES; i++)
+        sites[i] = (struct trace_site){"com.acme.Main", "run", "()V", NULL, i, -1, NULL, NULL, false};
     must(trace_write_methods(writer, 1, methods, METHODS) && trace_write_sites(writer, 1, sites, SITES), "tables");
     for (uint32_t p = 1; p <= POOLS; p++) {
         struct trace_pool pool = {.kind = "java.util.concurrent.ThreadPoolExecutor",

@@ -87,7 +87,8 @@ static void open_writer(const char *to) {
     static struct trace_site sites[SITES];
     static struct trace_class classes[CLASSES];
     for (unsigned i = 0; i < METHODS; i++) methods[i] = (struct trace_method){"com.acme.Main", "run", "()V", NULL, i};
-    for (unsigned i = 0; i < SITES; i++) sites[i] = (struct trace_site){"com.acme.Main", "run", "()V", NULL, i, -1};
+    for (unsigned i = 0; i < SITES; i++)
+        sites[i] = (struct trace_site){"com.acme.Main", "run", "()V", NULL, i, -1, NULL, NULL, false};
     for (unsigned i = 0; i < CLASSES; i++) classes[i] = (struct trace_class){"com.acme.Message"};
     must(trace_write_methods(writer, 1, methods, METHODS) && trace_write_sites(writer, 1, sites, SITES) &&
              trace_write_classes(writer, 1, classes, CLASSES),

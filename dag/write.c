@@ -44,6 +44,8 @@ static bool write_tables(const struct dag *run, struct trace_writer *writer) {
     const struct trace *trace = run->trace;
     bool ok =
         (trace->method_count < 2 || trace_write_methods(writer, 1, trace->methods + 1, trace->method_count - 1)) &&
+        (trace->endpoint_count < 2 ||
+         trace_write_endpoints(writer, 1, trace->endpoints + 1, trace->endpoint_count - 1)) &&
         (trace->site_count < 2 || trace_write_sites(writer, 1, trace->sites + 1, trace->site_count - 1)) &&
         (trace->class_count < 2 || trace_write_classes(writer, 1, trace->classes + 1, trace->class_count - 1));
     for (uint32_t p = 1; ok && p < trace->pool_count; p++) {

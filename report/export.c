@@ -33,6 +33,8 @@ enum operand_type {
     OPERAND_MESSAGE_CLASS,   // of message_operand
     OPERAND_MESSAGE_OUTCOME, // enum message_outcome
     OPERAND_INIT_CLASS,      // of init_operand
+    OPERAND_ENDPOINT,
+    OPERAND_REQUEST_OUTCOME, // enum request_outcome
 };
 
 static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
@@ -84,6 +86,9 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_ACTOR_RESTARTED] = {OPERAND_ACTOR},
     [EVENT_UPKEEP_BEGIN] = {OPERAND_ACTOR, OPERAND_CPU},
     [EVENT_UPKEEP_END] = {OPERAND_ACTOR, OPERAND_CPU},
+    [EVENT_REQUEST_BEGIN] = {OPERAND_TASK, OPERAND_CPU},
+    [EVENT_REQUEST_NAMED] = {OPERAND_TASK, OPERAND_ENDPOINT},
+    [EVENT_REQUEST_END] = {OPERAND_TASK, OPERAND_CPU, OPERAND_REQUEST_OUTCOME},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.
@@ -208,6 +213,12 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
     case OPERAND_INIT_CLASS:
         fill_class(row, trace, init_class(value));
         if (init_outcome(value) == INIT_FAILED) row->detail = "failed";
+        break;
+    case OPERAND_ENDPOINT:
+        row->detail = trace->endpoints[value].name;
+        break;
+    case OPERAND_REQUEST_OUTCOME:
+        row->detail = value == REQUEST_FAILED ? "failed" : "answered";
         break;
     case OPERAND_CPU:
         row->cpu = value;
@@ -337,8 +348,12 @@ static cJSON *methods_of(const struct trace *trace) {
     cJSON *array = cJSON_CreateArray();
     for (uint32_t i = 0; i < trace->method_count; i++) {
         const struct trace_method *method = &trace->methods[i];
-        const struct trace_site place = {method->class_name, method->name, method->descriptor,
-                                         method->file,       method->line, -1};
+        const struct trace_site place = {.class_name = method->class_name,
+                                         .method = method->name,
+                                         .descriptor = method->descriptor,
+                                         .file = method->file,
+                                         .line = method->line,
+                                         .bci = -1};
         cJSON_AddItemToArray(array, json_place(&place));
     }
     return array;
@@ -353,6 +368,13 @@ static cJSON *sites_of(const struct trace *trace) {
 static cJSON *classes_of(const struct trace *trace) {
     cJSON *array = cJSON_CreateArray();
     for (uint32_t i = 0; i < trace->class_count; i++) cJSON_AddItemToArray(array, json_text(trace->classes[i].name));
+    return array;
+}
+
+static cJSON *endpoints_of(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (uint32_t i = 0; i < trace->endpoint_count; i++)
+        cJSON_AddItemToArray(array, json_text(trace->endpoints[i].name));
     return array;
 }
 
@@ -479,6 +501,7 @@ bool export_json(const struct dag *dag, const struct window *window, FILE *file,
         !write_member(file, "sites", sites_of(trace), error) ||
         !write_member(file, "classes", classes_of(trace), error) ||
         !write_member(file, "pools", pools_of(trace), error) ||
+        (trace->endpoint_count > 1 && !write_member(file, "endpoints", endpoints_of(trace), error)) ||
         (trace->actor_count > 0 && !write_member(file, "actors", actors_of(trace), error))) {
         return false;
     }

@@ -53,4 +53,7 @@ const struct event_kind_info event_kinds[EVENT_KINDS] = {
     [EVENT_ACTOR_RESTARTED] = {"actor_restarted", 1},
     [EVENT_UPKEEP_BEGIN] = {"upkeep_begin", 2},
     [EVENT_UPKEEP_END] = {"upkeep_end", 2},
+    [EVENT_REQUEST_BEGIN] = {"request_begin", 3},
+    [EVENT_REQUEST_NAMED] = {"request_named", 2},
+    [EVENT_REQUEST_END] = {"request_end", 3},
 };

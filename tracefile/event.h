@@ -74,6 +74,13 @@ enum event_kind {
     EVENT_UPKEEP_BEGIN = 50,    // the library makes or stops an actor, but for the actor's own code
                                 //                              a = actor, 0: it is not made yet, b = cpu
     EVENT_UPKEEP_END = 51,      //                              a = actor, 0: none was made, b = cpu
+    // Since version 7, of requests: what somebody outside asked for (an HTTP call). They are of the series of the
+    // tasks.
+    EVENT_REQUEST_BEGIN = 52, // this thread begins to work on it   a = request, b = cpu, c = connection it came by, a
+                              //     number of its own series, 0 unknown
+    EVENT_REQUEST_NAMED = 53, // what it asks for is known          a = request, b = endpoint; the last one holds
+    EVENT_REQUEST_END = 54,   // its answer is written, by whichever thread   a = request, b = cpu,
+                              //     c = enum request_outcome
     EVENT_KINDS
 };
 
@@ -173,6 +180,9 @@ static inline enum init_outcome init_outcome(uint64_t operand) {
     return (enum init_outcome)(operand & 1);
 }
 
+// FAILED: an error of the server's (a status from 500 on, or an exception).
+enum request_outcome { REQUEST_ANSWERED = 0, REQUEST_FAILED = 1 };
+
 #define EVENT_OPERANDS 3
 
 // Whether operand[1] says what the thread has computed so far: such an event is a boundary.
@@ -198,6 +208,8 @@ static inline bool event_has_cpu(unsigned kind) {
     case EVENT_INIT_END:
     case EVENT_UPKEEP_BEGIN:
     case EVENT_UPKEEP_END:
+    case EVENT_REQUEST_BEGIN:
+    case EVENT_REQUEST_END:
         return true;
     default:
         return false;

@@ -327,18 +327,30 @@ static bool read_methods(struct opening *opening, struct unpack *unpack, struct 
     return true;
 }
 
+static bool read_way(struct opening *opening, struct unpack *unpack, struct trace_site *site, struct error *error) {
+    site->through_class = read_text(opening, unpack, error);
+    site->through_method = read_text(opening, unpack, error);
+    const struct token of_library = unpack_token(unpack);
+    if (of_library.kind != TOKEN_BOOL) unpack->state = UNPACK_WRONG;
+    site->of_library = of_library.value;
+    return unpack->state == UNPACK_GOOD;
+}
+
 static bool read_places(struct opening *opening, struct unpack *unpack, struct list *table, struct error *error) {
+    enum { BRIEF = 6, WHOLE = 9 };
     uint64_t count;
     struct trace_site *site = begin_table(opening, unpack, table, sizeof *site, &count, error);
     if (site == NULL) return false;
     for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, site++) {
-        expect_elements(unpack, 6);
+        const uint64_t elements = unpack_count(unpack, TOKEN_ARRAY);
+        if (elements != BRIEF && elements != WHOLE) unpack->state = UNPACK_WRONG;
         site->class_name = read_text(opening, unpack, error);
         site->method = read_text(opening, unpack, error);
         site->descriptor = read_text(opening, unpack, error);
         site->file = read_text(opening, unpack, error);
         site->line = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
         site->bci = (int32_t)unpack_signed(unpack, INT32_MIN, INT32_MAX);
+        if (elements == WHOLE && !read_way(opening, unpack, site, error)) return false;
     }
     return true;
 }
@@ -451,6 +463,17 @@ static bool read_classes(struct opening *opening, struct unpack *unpack, struct 
     if (class == NULL) return false;
     for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, class ++) {
         class->name = read_text(opening, unpack, error);
+    }
+    return true;
+}
+
+static bool read_endpoints(struct opening *opening, struct unpack *unpack, struct error *error) {
+    uint64_t count;
+    struct trace_endpoint *endpoint =
+        begin_table(opening, unpack, &opening->file->endpoints, sizeof *endpoint, &count, error);
+    if (endpoint == NULL) return false;
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, endpoint++) {
+        endpoint->name = read_text(opening, unpack, error);
     }
     return true;
 }
@@ -647,6 +670,7 @@ static const struct block_kind {
     {"calling_samples", 2, read_calling_samples},
     {"stacks", 6, read_stacks},
     {"classes", 2, read_classes},
+    {"endpoints", 2, read_endpoints},
     {"pool", 7, read_pool},
     {"thread", 3, read_thread},
     {"resource", 6, read_resource},
@@ -931,6 +955,9 @@ static void set_operand_rules(struct trace_file *file) {
     file->highest_operand[EVENT_MESSAGE_END][2] = MESSAGE_OUTCOMES - 1;
     file->highest_operand[EVENT_ACTOR_CREATED][2] = trace->class_count - 1;
     file->highest_operand[EVENT_INIT_END][2] = init_operand(trace->class_count - 1, INIT_FAILED);
+    file->highest_operand[EVENT_REQUEST_BEGIN][2] = UINT32_MAX;
+    file->highest_operand[EVENT_REQUEST_NAMED][1] = trace->endpoint_count - 1;
+    file->highest_operand[EVENT_REQUEST_END][2] = REQUEST_FAILED;
     for (unsigned kind = EVENT_WORKER_BEGIN; kind <= EVENT_POOL_SHUTDOWN; kind++) {
         file->highest_operand[kind][0] = trace->pool_count - 1;
     }
@@ -970,6 +997,8 @@ static void publish_tables(struct trace_file *file) {
     trace->calling_sample_count = file->calling_samples.count;
     trace->classes = file->classes.items;
     trace->class_count = (uint32_t)file->classes.count;
+    trace->endpoints = file->endpoints.items;
+    trace->endpoint_count = (uint32_t)file->endpoints.count;
     trace->pools = file->pools.items;
     trace->pool_count = (uint32_t)file->pools.count;
     trace->queued = file->queued.items;
@@ -996,6 +1025,7 @@ static bool begin_tables(struct trace_file *file, struct error *error) {
         LIST_ADD(&file->sites, struct trace_site, 1) != NULL && LIST_ADD(&file->frames, struct trace_site, 1) != NULL &&
         LIST_ADD(&file->calling_contexts, struct trace_calling_context, 1) != NULL &&
         LIST_ADD(&file->classes, struct trace_class, 1) != NULL &&
+        LIST_ADD(&file->endpoints, struct trace_endpoint, 1) != NULL &&
         LIST_ADD(&file->pools, struct trace_pool, 1) != NULL && LIST_ADD(&file->skips, struct trace_skip, 1) != NULL;
     return good || no_memory(error);
 }
@@ -1051,7 +1081,7 @@ void trace_close(struct trace *trace) {
         &file->damage,          &file->methods,   &file->sites,   &file->classes, &file->pools,
         &file->skips,           &file->running,   &file->streams, &file->frames,  &file->calling_contexts,
         &file->calling_samples, &file->resources, &file->queued,  &file->actors,  &file->moments,
-        &file->stack_runs};
+        &file->stack_runs,      &file->endpoints};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

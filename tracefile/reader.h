@@ -69,6 +69,9 @@ struct trace {
     const struct trace_resource *resources; // in rising order of id
     size_t resource_count;
 
+    const struct trace_endpoint *endpoints;
+    uint32_t endpoint_count; // highest id + 1
+
     const struct trace_actor *actors; // in rising order of id
     size_t actor_count;
 

@@ -22,6 +22,15 @@ struct trace_site {
     const char *class_name, *method, *descriptor, *file;
     uint32_t line; // 0 if unknown
     int32_t bci;   // in the class file as the user has it; -1 if unknown
+    // Since version 7, and not of frames. The innermost frame of a library between the site and what it calls: the
+    // library's call through which the application spawns, waits or acquires; NULL: none stands between.
+    const char *through_class, *through_method;
+    bool of_library; // no frame of the application's is on the stack: the place is a library's own
+};
+
+// What requests ask for: "GET /product/{id}", method and route, or where that is unknown the application's code.
+struct trace_endpoint {
+    const char *name; // NULL unknown
 };
 
 struct trace_class {

@@ -30,7 +30,7 @@ struct trace_file {
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
     struct list damage, methods, sites, classes, pools, skips, running, streams;
     struct list moments, stack_runs;
-    struct list frames, calling_contexts, calling_samples, resources, queued, actors;
+    struct list frames, calling_contexts, calling_samples, resources, queued, actors, endpoints;
     struct arena arena;
 };
 

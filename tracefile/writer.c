@@ -248,20 +248,38 @@ static size_t method_size(const void *entry) {
            text_size(method->file);
 }
 
+// What came with version 7 is left out where it says nothing.
 static void pack_site(msgpack_packer *pk, const void *entry) {
     const struct trace_site *site = entry;
-    msgpack_pack_array(pk, 6);
+    const bool whole = site->through_class || site->of_library;
+    msgpack_pack_array(pk, whole ? 9 : 6);
     pack_text(pk, site->class_name);
     pack_text(pk, site->method);
     pack_text(pk, site->descriptor);
     pack_text(pk, site->file);
     msgpack_pack_uint32(pk, site->line);
     msgpack_pack_int32(pk, site->bci);
+    if (!whole) return;
+    pack_text(pk, site->through_class);
+    pack_text(pk, site->through_method);
+    if (site->of_library)
+        msgpack_pack_true(pk);
+    else
+        msgpack_pack_false(pk);
 }
 
 static size_t site_size(const void *entry) {
     const struct trace_site *site = entry;
-    return text_size(site->class_name) + text_size(site->method) + text_size(site->descriptor) + text_size(site->file);
+    return text_size(site->class_name) + text_size(site->method) + text_size(site->descriptor) + text_size(site->file) +
+           text_size(site->through_class) + text_size(site->through_method);
+}
+
+static void pack_endpoint(msgpack_packer *pk, const void *entry) {
+    pack_text(pk, ((const struct trace_endpoint *)entry)->name);
+}
+
+static size_t endpoint_size(const void *entry) {
+    return text_size(((const struct trace_endpoint *)entry)->name);
 }
 
 static void pack_calling_context(msgpack_packer *pk, const void *entry) {
@@ -302,6 +320,7 @@ static const struct table frame_table = {"frames", sizeof(struct trace_site), pa
 static const struct table calling_table = {"calling_contexts", sizeof(struct trace_calling_context),
                                            pack_calling_context, no_texts};
 static const struct table class_table = {"classes", sizeof(struct trace_class), pack_class, class_size};
+static const struct table endpoint_table = {"endpoints", sizeof(struct trace_endpoint), pack_endpoint, endpoint_size};
 static const struct table skip_table = {"skips", sizeof(struct trace_skip), pack_skip, skip_size};
 
 #define ENTRY_OVERHEAD 32 // at least what an entry takes beside its texts
@@ -344,6 +363,11 @@ bool trace_write_sites(struct trace_writer *writer, uint32_t first, const struct
 
 bool trace_write_classes(struct trace_writer *writer, uint32_t first, const struct trace_class *classes, size_t count) {
     return write_table(writer, &class_table, first, classes, count);
+}
+
+bool trace_write_endpoints(struct trace_writer *writer, uint32_t first, const struct trace_endpoint *endpoints,
+                           size_t count) {
+    return write_table(writer, &endpoint_table, first, endpoints, count);
 }
 
 bool trace_write_frames(struct trace_writer *writer, uint32_t first, const struct trace_site *frames, size_t count) {

@@ -14,7 +14,7 @@
 
 // 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES, 5 those from
 // EVENT_ACQUIRE_BEGIN on, 6 those from EVENT_MESSAGE_SENT on.
-#define TRACE_VERSION 6
+#define TRACE_VERSION 7
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {
@@ -77,6 +77,7 @@ struct trace_writer *trace_writer_open_memory(struct trace_memory *memory, const
 bool trace_write_methods(struct trace_writer *, uint32_t first, const struct trace_method *, size_t count);
 bool trace_write_sites(struct trace_writer *, uint32_t first, const struct trace_site *, size_t count);
 bool trace_write_classes(struct trace_writer *, uint32_t first, const struct trace_class *, size_t count);
+bool trace_write_endpoints(struct trace_writer *, uint32_t first, const struct trace_endpoint *, size_t count);
 bool trace_write_frames(struct trace_writer *, uint32_t first, const struct trace_site *, size_t count);
 bool trace_write_calling_contexts(struct trace_writer *, uint32_t first, const struct trace_calling_context *,
                                   size_t count);

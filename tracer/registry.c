@@ -22,7 +22,7 @@ struct table {
     size_t content; // how many bytes of an entry are that; 0: any two may be there
     uint32_t *ids, id_slots;
     size_t entry_size;
-    size_t string[5]; // offsets of an entry's strings, which are copied
+    size_t string[6]; // offsets of an entry's strings, which are copied
     size_t string_count;
 };
 
@@ -37,11 +37,12 @@ static struct table methods = {.content = AFTER(trace_method, line),
                                .string = {AT(trace_method, class_name), AT(trace_method, name),
                                           AT(trace_method, descriptor), AT(trace_method, file)},
                                .string_count = 4};
-static struct table sites = {
-    .content = AFTER(trace_site, bci),
-    .entry_size = sizeof(struct trace_site),
-    .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor), AT(trace_site, file)},
-    .string_count = 4};
+static struct table sites = {.content = AFTER(trace_site, of_library),
+                             .entry_size = sizeof(struct trace_site),
+                             .string = {AT(trace_site, class_name), AT(trace_site, method), AT(trace_site, descriptor),
+                                        AT(trace_site, file), AT(trace_site, through_class),
+                                        AT(trace_site, through_method)},
+                             .string_count = 6};
 enum { CALLING_MOST = 1 << 16 }; // frames, and contexts: some 10 MiB; sampling has room for more contexts
 static struct table frames = {
     .most = CALLING_MOST,
@@ -58,6 +59,11 @@ static struct table classes = {.content = AFTER(trace_class, name),
                                .entry_size = sizeof(struct trace_class),
                                .string = {AT(trace_class, name)},
                                .string_count = 1};
+static struct table endpoints = {.most = ENDPOINTS_MOST,
+                                 .content = AFTER(trace_endpoint, name),
+                                 .entry_size = sizeof(struct trace_endpoint),
+                                 .string = {AT(trace_endpoint, name)},
+                                 .string_count = 1};
 static struct known_pools pools;
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
@@ -176,6 +182,10 @@ uint32_t registry_site(const struct trace_site *site) {
 
 uint32_t registry_class(const struct trace_class *class) {
     return append(&classes, class);
+}
+
+uint32_t registry_endpoint(const struct trace_endpoint *endpoint) {
+    return append(&endpoints, endpoint);
 }
 
 uint32_t registry_frame(const struct trace_site *frame) {
@@ -372,7 +382,7 @@ static void pass_over(struct table *table) {
 
 // With the lock held.
 static void write_again(void) {
-    struct table *const again[] = {&methods, &sites, &classes, &frames, &calling_contexts};
+    struct table *const again[] = {&methods, &sites, &classes, &endpoints, &frames, &calling_contexts};
     for (size_t i = 0; i < sizeof again / sizeof *again; i++) again[i]->written = 0;
     known_pools_write_again(&pools);
     write_resources_again();
@@ -494,6 +504,10 @@ static bool write_classes(struct trace_writer *writer, uint32_t first, const voi
     return trace_write_classes(writer, first, entries, count);
 }
 
+static bool write_endpoints(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    return trace_write_endpoints(writer, first, entries, count);
+}
+
 static bool write_frames(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
     return trace_write_frames(writer, first, entries, count);
 }
@@ -566,6 +580,7 @@ static const struct {
     write_entries *write;
 } all[] = {{&methods, write_methods},
            {&sites, write_sites},
+           {&endpoints, write_endpoints},
            {&classes, write_classes},
            {&threads, write_threads},
            {&running, write_running},

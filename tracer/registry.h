@@ -12,10 +12,13 @@
 
 // Each copies the strings, and returns the new id, or 0 when there is no memory (events then carry "none"). A method,
 // site or class of the same content as one before has that one's id: what a program loads again and again costs memory
-// once. Of frames there are at most 65,536, and as many calling contexts unless more were allowed.
+// once. Of endpoints there are at most ENDPOINTS_MOST, of frames 65,536, and as many calling contexts unless more were
+// allowed.
 uint32_t registry_method(const struct trace_method *method);
 uint32_t registry_site(const struct trace_site *site);
 uint32_t registry_class(const struct trace_class *class);
+enum { ENDPOINTS_MOST = 1000 };
+uint32_t registry_endpoint(const struct trace_endpoint *endpoint);
 uint32_t registry_frame(const struct trace_site *frame);
 uint32_t registry_calling_context(const uint32_t *stack, size_t depth); // frames, innermost first
 uint32_t registry_pool(const struct trace_pool *pool);

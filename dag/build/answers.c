@@ -6,6 +6,9 @@
 // at its recorded time, though all that leads to the question comes earlier or later. Where the answer was there before
 // the wait began, the question is the last that the waiter did before the answer.
 #include "dag/build/builder.h"
+#include "dag/ns.h"
+
+#include <stdlib.h>
 
 // Whether a thread outside pools slept for most of the edge to a vertex, which begins there, or in a body of its own.
 static bool slept_outside(const struct dag *dag, uint32_t vertex) {
@@ -41,23 +44,81 @@ static void look_at_wait(struct dag *dag, uint32_t end) {
     vertices->rule[result] = RULE_WAKE;
 }
 
-// By the clocks of two cores a wait may end a little before its result came. It may also lie before the question, which
-// then cannot have led to that.
-static void leave_what_came_early(struct dag *dag, uint32_t end) {
-    struct dag_vertices *vertices = &dag->vertices;
-    const uint32_t result = vertices->cause[end];
-    if (result == DAG_NONE || vertices->time_ns[end] >= vertices->time_ns[result]) return;
-    if (vertices->kind[result] != VERTEX_RESULT || vertices->rule[result] != RULE_WAKE) return;
-    vertices->cause[result] = DAG_NONE;
-    vertices->rule[result] = RULE_RUN;
+// By the clocks of two cores a wait may end a little before its result came. Until then nothing may follow from a
+// question to its answer: the answer could lead to that result, and the wait's end to the question. All else follows
+// times, so that a circle would need both.
+struct early {
+    int64_t from_ns, until_ns; // the wait's end, its result
+};
+
+static bool is_early(const struct dag_vertices *vertices, uint32_t end) {
+    const uint32_t result = vertices->kind[end] == VERTEX_WAIT_END ? vertices->cause[end] : DAG_NONE;
+    return result != DAG_NONE && vertices->time_ns[end] < vertices->time_ns[result];
 }
 
-void find_answers(struct dag *dag) {
-    if (!dag->vertices.compute_ns) return;
+static int by_beginning(const void *a, const void *b) {
+    const struct early *one = a, *other = b;
+    return (one->from_ns > other->from_ns) - (one->from_ns < other->from_ns);
+}
+
+// Those that overlap become one. Returns how many there are then.
+static uint32_t join(struct early *early, uint32_t count) {
+    uint32_t joined = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        struct early *last = &early[joined];
+        if (early[i].from_ns > last->until_ns)
+            early[++joined] = early[i];
+        else
+            last->until_ns = max_ns(last->until_ns, early[i].until_ns);
+    }
+    return count ? joined + 1 : 0;
+}
+
+static bool lies_within(const struct early *early, uint32_t count, int64_t from_ns, int64_t until_ns) {
+    uint32_t low = 0, high = count; // early[low - 1] begins no later than it
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (early[middle].from_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && until_ns <= early[low - 1].until_ns;
+}
+
+static void forget_answers(struct dag *dag, const struct early *early, uint32_t count) {
+    struct dag_vertices *vertices = &dag->vertices;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (vertices->kind[v] != VERTEX_RESULT || vertices->rule[v] != RULE_WAKE) continue;
+        if (!lies_within(early, count, vertices->time_ns[vertices->cause[v]], vertices->time_ns[v])) continue;
+        vertices->cause[v] = DAG_NONE;
+        vertices->rule[v] = RULE_RUN;
+    }
+}
+
+static bool forget_what_came_early(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    uint32_t count = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) count += is_early(&dag->vertices, v);
+    if (count == 0) return true;
+    struct early *early = malloc(count * sizeof *early);
+    if (!early) return no_memory(builder);
+    count = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (!is_early(&dag->vertices, v)) continue;
+        early[count++] = (struct early){dag->vertices.time_ns[v], dag->vertices.time_ns[dag->vertices.cause[v]]};
+    }
+    qsort(early, count, sizeof *early, by_beginning);
+    forget_answers(dag, early, join(early, count));
+    free(early);
+    return true;
+}
+
+bool find_answers(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    if (!dag->vertices.compute_ns) return true;
     for (uint32_t v = 1; v < dag->vertex_count; v++) {
         if (dag->vertices.kind[v] == VERTEX_WAIT_END) look_at_wait(dag, v);
     }
-    for (uint32_t v = 1; v < dag->vertex_count; v++) {
-        if (dag->vertices.kind[v] == VERTEX_WAIT_END) leave_what_came_early(dag, v);
-    }
+    return forget_what_came_early(builder);
 }

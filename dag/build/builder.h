@@ -225,7 +225,7 @@ void upkeep_begin(const struct builder *builder, struct open_upkeeps *open, int6
 bool upkeep_end(struct builder *builder, struct open_upkeeps *open, int64_t time_ns, uint64_t actor);
 bool find_upkeeps(struct builder *builder); // once all vertices are laid, at the times that they were recorded at
 
-void find_answers(struct dag *dag); // once it is known what threads computed
+bool find_answers(struct builder *builder); // once it is known what threads computed
 
 bool lay_vertices(struct builder *builder);
 

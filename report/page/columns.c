@@ -61,6 +61,8 @@ static bool write_resources(struct trace_writer *writer, const struct trace *tra
 static bool write_tables(struct trace_writer *writer, const struct trace *trace) {
     bool ok = trace_write_clock(writer, 0, 0) && trace_write_clock(writer, 1, 1) &&
               (trace->part.number == 0 || trace_write_part(writer, &trace->part)) &&
+              (trace->endpoint_count < 2 ||
+               trace_write_endpoints(writer, 1, trace->endpoints + 1, trace->endpoint_count - 1)) &&
               (trace->site_count < 2 || trace_write_sites(writer, 1, trace->sites + 1, trace->site_count - 1)) &&
               (trace->class_count < 2 || trace_write_classes(writer, 1, trace->classes + 1, trace->class_count - 1));
     for (uint32_t p = 1; ok && p < trace->pool_count; p++) ok = trace_write_pool(writer, p, &trace->pools[p]);

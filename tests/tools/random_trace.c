@@ -639,18 +639,20 @@ struct trace_builder *random_actors(uint64_t seed) {
 
 // Without numbers that the file may not have.
 static uint64_t random_actor_operand(struct random_source *random, uint64_t kind, uint32_t class) {
+    if (kind == EVENT_REQUEST_END) return random_below(random, REQUEST_FAILED + 1);
     if (kind == EVENT_MESSAGE_SENT) return message_operand(class, MESSAGE_OF_PROGRAM, MESSAGE_TO_ACTOR, false);
     if (kind == EVENT_ACTOR_CREATED) return class;
     return random_below(random, kind == EVENT_INIT_END ? INIT_OUTCOMES : MESSAGE_OUTCOMES);
 }
 
 struct trace_builder *random_actor_events(uint64_t seed) {
-    enum { THREADS = 3, IDS = 9, EVENTS = 70 };
+    enum { THREADS = 3, IDS = 9, EVENTS = 70, ENDPOINTS = 3 };
     static const uint8_t others[] = {EVENT_TASK_START, EVENT_TASK_END, EVENT_THREAD_START, EVENT_THREAD_END,
                                      EVENT_RESULT,     EVENT_TAKEN,    EVENT_LOST,         EVENT_RUN_DELAY};
     struct random_source random = {seed};
     struct trace_builder *tb = tb_new();
     const uint32_t class = tb_class(tb, "Noise");
+    for (unsigned i = 1; i < ENDPOINTS; i++) tb_endpoint(tb, "GET /noise");
     uint64_t now[THREADS + 1] = {0};
     for (uint32_t t = 1; t <= THREADS; t++) tb_thread(tb, t, "thread", 0);
     tb_event(tb, 1, 0, EVENT_LOST, 0);
@@ -659,7 +661,8 @@ struct trace_builder *random_actor_events(uint64_t seed) {
         const uint64_t any = random_below(&random, EVENT_KINDS - EVENT_MESSAGE_SENT + sizeof others);
         const bool other = any < sizeof others;
         const uint64_t kind = other ? others[any] : EVENT_MESSAGE_SENT + any - sizeof others;
-        const uint64_t id = random_below(&random, IDS), b = random_below(&random, IDS);
+        const uint64_t id = random_below(&random, IDS);
+        const uint64_t b = random_below(&random, kind == EVENT_REQUEST_NAMED ? ENDPOINTS : IDS);
         now[thread] += 1 + random_below(&random, 100);
         tb_event(tb, thread, now[thread], kind, id, b, other ? 0 : random_actor_operand(&random, kind, class));
     }

@@ -27,9 +27,10 @@ struct trace_builder {
     uint32_t moment_count, run_count;
     struct trace_stack_costs stack_costs;
     struct trace_class *classes;
+    struct trace_endpoint *endpoints;
     struct trace_pool *pools;
     struct tb_thread *threads;
-    uint32_t method_count, site_count, class_count, pool_count, thread_count;
+    uint32_t method_count, site_count, class_count, endpoint_count, pool_count, thread_count;
     uint32_t frame_count, context_count, sample_count;
     uint64_t running[8];
     uint32_t running_count;
@@ -81,6 +82,7 @@ void tb_free(struct trace_builder *tb) {
     free(tb->moments);
     free(tb->runs);
     free(tb->classes);
+    free(tb->endpoints);
     free(tb->pools);
     free(tb->threads);
     free(tb->resources);
@@ -151,6 +153,12 @@ uint32_t tb_class(struct trace_builder *tb, const char *name) {
     return ++tb->class_count;
 }
 
+uint32_t tb_endpoint(struct trace_builder *tb, const char *name) {
+    tb->endpoints = one_more(tb->endpoints, tb->endpoint_count, sizeof *tb->endpoints);
+    tb->endpoints[tb->endpoint_count] = (struct trace_endpoint){.name = keep(tb, name)};
+    return ++tb->endpoint_count;
+}
+
 uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool) {
     pool.kind = keep(tb, pool.kind);
     pool.queue = keep(tb, pool.queue);
@@ -201,6 +209,7 @@ static void write_tables(const struct trace_builder *tb, struct trace_writer *wr
     if (tb->method_count) trace_write_methods(writer, 1, tb->methods, tb->method_count);
     if (tb->site_count) trace_write_sites(writer, 1, tb->sites, tb->site_count);
     if (tb->class_count) trace_write_classes(writer, 1, tb->classes, tb->class_count);
+    if (tb->endpoint_count) trace_write_endpoints(writer, 1, tb->endpoints, tb->endpoint_count);
     for (uint32_t p = 0; p < tb->pool_count; p++) trace_write_pool(writer, p + 1, &tb->pools[p]);
     for (uint32_t t = 0; t < tb->thread_count; t++) {
         trace_write_thread(writer, tb->threads[t].id, &tb->threads[t].thread);

@@ -42,6 +42,7 @@ void tb_stack(struct trace_builder *tb, uint32_t thread, uint32_t context, uint6
 void tb_stack_costs(struct trace_builder *tb, struct trace_stack_costs costs); // all 0 unless told
 
 uint32_t tb_class(struct trace_builder *tb, const char *name);
+uint32_t tb_endpoint(struct trace_builder *tb, const char *name);              // "GET /product/{id}"
 uint32_t tb_pool(struct trace_builder *tb, const char *name, int32_t threads); // a ThreadPoolExecutor, fixed size
 uint32_t tb_pool_like(struct trace_builder *tb, struct trace_pool pool);       // any other
 void tb_thread(struct trace_builder *tb, uint32_t thread, const char *name, uint32_t flags);

@@ -118,6 +118,12 @@ static void print_want(const struct trace *trace, const struct event *event, uin
            text(site->class_name), text(site->method), site->line, resource ? text(resource->name) : "?");
 }
 
+static void print_spawn_site(const struct trace_site *site) {
+    printf("\t%s.%s:%" PRIu32 "", text(site->class_name), text(site->method), site->line);
+    if (site->through_class) printf(" through %s.%s", site->through_class, text(site->through_method));
+    if (site->of_library) printf(" of a library");
+}
+
 // What the event's first names mean: the function, the payload's class, the site.
 static void print_meaning(const struct trace *trace, const struct event *event) {
     const uint64_t *operand = event->operand;
@@ -131,8 +137,7 @@ static void print_meaning(const struct trace *trace, const struct event *event) 
         printf("\t%s", text(trace->classes[operand[1]].name));
         break;
     case EVENT_SPAWN_BEGIN:
-        printf("\t%s.%s:%" PRIu32 "", text(trace->sites[operand[1]].class_name), text(trace->sites[operand[1]].method),
-               trace->sites[operand[1]].line);
+        print_spawn_site(&trace->sites[operand[1]]);
         break;
     case EVENT_WAIT_BEGIN: {
         const struct trace_site *site = &trace->sites[(uint32_t)operand[2]];
@@ -140,6 +145,9 @@ static void print_meaning(const struct trace *trace, const struct event *event) 
                text(site->class_name), text(site->method));
         break;
     }
+    case EVENT_REQUEST_NAMED:
+        printf("\t%s", text(trace->endpoints[operand[1]].name));
+        break;
     case EVENT_BLOCK_BEGIN:
         printf("\t%s", text(trace->classes[operand[2]].name));
         break;

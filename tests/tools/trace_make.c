@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v6.msgpack, calling-contexts.msgpack, and
+// Made the files of fixtures/traces/, once: `trace_make FOLDER` writes good-v7.msgpack, calling-contexts.msgpack, and
 // out of the good-v1.msgpack that it finds there bad/DEFECT.msgpack. The kept files stay as they are, since old
 // versions must keep opening; this is for adding a defect and for the next version.
 #include "tracefile/format.h"
@@ -86,7 +86,7 @@ static void write_tables(struct trace_writer *writer) {
     static const struct trace_method methods[] = {{"com.acme.AgeQuerier", "queryDatabase", "(I)I", "AgeQuery.java", 12},
                                                   {"com.acme.AgeQuerier$Sum", "lambda$main$0", "()V", NULL, 0}};
     static const struct trace_site sites[] = {
-        {"com.acme.AgeQuerier", "main", "([Ljava/lang/String;)V", "AgeQuery.java", 30, 17}};
+        {"com.acme.AgeQuerier", "main", "([Ljava/lang/String;)V", "AgeQuery.java", 30, 17, NULL, NULL, false}};
     static const struct trace_class classes[] = {{"com.acme.AgeQuerier.lambda$main$0"}};
     static const struct trace_pool small = {"java.util.concurrent.ThreadPoolExecutor",
                                             "java.util.concurrent.LinkedBlockingQueue",
@@ -196,6 +196,30 @@ static void write_actors(struct trace_writer *writer) {
     trace_write_events(writer, 6, events, sizeof events / sizeof events[0]);
 }
 
+// A request that a library's thread hands to a worker, which knows what it asks for; one that fails, by another thread.
+static void write_requests(struct trace_writer *writer) {
+    enum { FIRST = 40, SECOND, TASK, CONNECTION = 7 };
+    static const struct trace_endpoint endpoints[] = {{"GET /product/{id}"}, {"Shop.order"}};
+    static const struct trace_site sites[] = {
+        {"com.acme.Shop", "price", "()V", "Shop.java", 8, 3, "org.acme.Async", "submit", false},
+        {"org.acme.Poller", "run", "()V", NULL, 0, -1, NULL, NULL, true}};
+    static const struct event poller[] = {{.time = 1001000, .kind = EVENT_SPAWN_BEGIN, .operand = {TASK, 3, 1}},
+                                          {.time = 1001010, .kind = EVENT_SPAWN_END, .operand = {TASK, SPAWN_ACCEPTED}},
+                                          {.time = 1007000, .kind = EVENT_REQUEST_END, .operand = {SECOND, 900, 1}}};
+    static const struct event worker[] = {
+        {.time = 1002000, .kind = EVENT_TASK_START, .operand = {TASK, 100}},
+        {.time = 1002100, .kind = EVENT_REQUEST_BEGIN, .operand = {FIRST, 120, CONNECTION}},
+        {.time = 1002200, .kind = EVENT_REQUEST_NAMED, .operand = {FIRST, 1}},
+        {.time = 1004000, .kind = EVENT_REQUEST_END, .operand = {FIRST, 500, REQUEST_ANSWERED}},
+        {.time = 1004100, .kind = EVENT_REQUEST_BEGIN, .operand = {SECOND, 510, 0}},
+        {.time = 1004200, .kind = EVENT_REQUEST_NAMED, .operand = {SECOND, 2}},
+        {.time = 1005000, .kind = EVENT_TASK_END, .operand = {TASK, 700, TASK_RETURNED}}};
+    trace_write_sites(writer, 2, sites, sizeof sites / sizeof sites[0]);
+    trace_write_endpoints(writer, 1, endpoints, sizeof endpoints / sizeof endpoints[0]);
+    trace_write_events(writer, 7, poller, sizeof poller / sizeof poller[0]);
+    trace_write_events(writer, 8, worker, sizeof worker / sizeof worker[0]);
+}
+
 static void write_good(const char *name) {
     static const struct event main_events[] = {
         {.time = 1000100, .kind = EVENT_THREAD_START, .operand = {1, 1000}},
@@ -251,6 +275,7 @@ static void write_good(const char *name) {
     trace_write_events(writer, 3, virtual_events, sizeof virtual_events / sizeof virtual_events[0]);
     write_acquisitions(writer);
     write_actors(writer);
+    write_requests(writer);
     trace_write_events(writer, 0, gc_events, sizeof gc_events / sizeof gc_events[0]);
     trace_write_thread(writer, 1, &(struct trace_thread){"main", THREAD_DAEMON});
     trace_write_clock(writer, 1010000, 4500);
@@ -261,12 +286,13 @@ static void write_good(const char *name) {
 static void write_calling_contexts(const char *name) {
     enum { TASKS = 3 };
     static const struct trace_site frames[] = {
-        {"com.acme.AgeQuerier", "main", "([Ljava/lang/String;)V", "AgeQuery.java", 40, 3},
-        {"com.acme.AgeQuerier", "query", "()V", "AgeQuery.java", 30, 17},
-        {"com.acme.AgeQuerier", "retry", "()V", "AgeQuery.java", 36, 5},
+        {"com.acme.AgeQuerier", "main", "([Ljava/lang/String;)V", "AgeQuery.java", 40, 3, NULL, NULL, false},
+        {"com.acme.AgeQuerier", "query", "()V", "AgeQuery.java", 30, 17, NULL, NULL, false},
+        {"com.acme.AgeQuerier", "retry", "()V", "AgeQuery.java", 36, 5, NULL, NULL, false},
         {"java.util.concurrent.ThreadPoolExecutor", "execute", "(Ljava/lang/Runnable;)V", "ThreadPoolExecutor.java",
-         1300, 0},
-        {"java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, NULL, 0, -1}};
+         1300, 0, NULL, NULL, false},
+        {"java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy", "rejectedExecution", NULL, NULL, 0, -1, NULL, NULL,
+         false}};
     static const struct trace_calling_context contexts[] = {{0, 1}, {1, 2}, {2, 4}, {1, 3}, {4, 2},
                                                             {5, 4}, {3, 5}, {0, 0}, {8, 2}, {9, 4}};
     static const struct trace_calling_sample samples[] = {{2, 1, 3, CALLING_SUBMITTED},
@@ -432,7 +458,7 @@ int main(int argc, char **argv) {
     snprintf(bad, sizeof bad, "%s/bad", folder);
     mkdir(folder, 0777);
     mkdir(bad, 0777);
-    write_good("good-v6");
+    write_good("good-v7");
     write_calling_contexts("calling-contexts");
     struct bytes good = load("good-v1");
     make_bad(&good);

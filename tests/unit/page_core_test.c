@@ -29,6 +29,7 @@ static const char *const traces[] = {
     "tests/golden/traces/kinds.msgpack",
     "tests/golden/traces/actors.msgpack",
     "fixtures/traces/good-v6.msgpack",
+    "fixtures/traces/good-v7.msgpack",
     "fixtures/traces/cases/JoinInSupply.msgpack",
     "fixtures/traces/cases/VirtualCrunch.msgpack",
     "fixtures/traces/cases/LedgerLock.msgpack",

@@ -29,7 +29,7 @@ static void test_the_same_content_has_one_id(void **state) {
     assert_int_equal(registry_method(&nameless), id + 2);
     assert_int_equal(registry_method(&empty), id + 3);
     assert_int_equal(registry_method(&nameless), id + 2);
-    struct trace_site site = {"com.acme.Job", "run", "()V", "Job.java", 7, 12}, next = site;
+    struct trace_site site = {"com.acme.Job", "run", "()V", "Job.java", 7, 12, NULL, NULL, false}, next = site;
     next.bci = 13;
     id = registry_site(&site);
     assert_int_equal(registry_site(&next), id + 1);
@@ -123,7 +123,7 @@ static void test_resources_are_written_as_they_change(void **state) {
 // Callers tell stacks apart; and there is an end to them, since a program's recursion may have none.
 static void test_calling_contexts_are_kept_once_and_bounded(void **state) {
     enum { MOST = 1 << 16 };
-    struct trace_site place = {"com.acme.Job", "run", "()V", "Job.java", 7, 12};
+    struct trace_site place = {"com.acme.Job", "run", "()V", "Job.java", 7, 12, NULL, NULL, false};
     uint32_t frame = registry_frame(&place), site = registry_site(&place);
     assert_int_equal(registry_frame(&place), frame);
     assert_int_equal(registry_site(&place), site);
@@ -155,7 +155,7 @@ static void test_stacks_are_written_or_counted(void **state) {
     static const struct trace_header header = {.clock = "ns", .ticks_per_s = 1000000000, .origin = "recorded"};
     char path[] = "/tmp/registry-XXXXXX";
     assert_true(close(mkstemp(path)) == 0);
-    struct trace_site place = {"com.acme.Job", "sampled", "()V", "Job.java", 7, -1};
+    struct trace_site place = {"com.acme.Job", "sampled", "()V", "Job.java", 7, -1, NULL, NULL, false};
     uint32_t frame = registry_frame(&place), context;
     registry_calling_room(1 << 20);
     assert_true((context = registry_calling_context(&frame, 1)) != 0);

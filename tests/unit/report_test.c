@@ -39,7 +39,7 @@ static void test_numbers(void **state) {
 
 static void test_places(void **state) {
     (void)state;
-    const struct trace_site known = {"a.B", "run", "()V", "B.java", 12, 3}, unknown = {0};
+    const struct trace_site known = {"a.B", "run", "()V", "B.java", 12, 3, NULL, NULL, false}, unknown = {0};
     assert_string_equal(text_method(known.class_name, known.method).s, "a.B.run");
     assert_string_equal(text_file_line(&known).s, "B.java:12");
     assert_string_equal(text_method(unknown.class_name, unknown.method).s, "-");

@@ -464,8 +464,9 @@ static const struct {
 // As if the trace had that one, which is waited for at acme.Shop.half:30 twice, and at acme.Shop.ask:10 once.
 static void make_resource(struct fixture *f, enum improvement_kind kind, enum resource which, int32_t capacity) {
     struct trace_class classes[] = {{0}, {resources[which].class_name}};
-    struct trace_site sites[] = {
-        {0}, {"acme.Shop", "ask", "()V", "Shop.java", 10, 0}, {"acme.Shop", "half", "()V", NULL, 30, 0}};
+    struct trace_site sites[] = {{0},
+                                 {"acme.Shop", "ask", "()V", "Shop.java", 10, 0, NULL, NULL, false},
+                                 {"acme.Shop", "half", "()V", NULL, 30, 0, NULL, NULL, false}};
     struct dag_resource one = {.kind = resources[which].kind,
                                .resource_class = resources[which].class_name ? 1 : 0,
                                .name = resources[which].name,

@@ -122,7 +122,8 @@ struct model {
 };
 
 static const struct trace_method some_methods[] = {{"a.B", "f", "()V", "B.java", 3}, {"a.B", "g", "(I)I", NULL, 0}};
-static const struct trace_site some_sites[] = {{"a.B", "f", "()V", "B.java", 4, 17}, {"a.B", "g", NULL, NULL, 0, -1}};
+static const struct trace_site some_sites[] = {{"a.B", "f", "()V", "B.java", 4, 17, NULL, NULL, false},
+                                               {"a.B", "g", NULL, NULL, 0, -1, NULL, NULL, false}};
 static const struct trace_class some_classes[] = {{"a.B.lambda$0"}, {NULL}};
 static const struct trace_pool some_pool = {"a.Pool", NULL, "pool-1", 1, 2, -1, 5, "a.Handler", POOL_CORE_TIMES_OUT};
 
@@ -167,6 +168,9 @@ static struct event random_event(uint64_t *seed, uint64_t time) {
     if (event.kind == EVENT_ACTOR_CREATED) event.operand[2] = random_below(seed, 3);
     if (event.kind == EVENT_MESSAGE_SENT) event.operand[2] = random_message_operand(seed);
     if (event.kind == EVENT_MESSAGE_END) event.operand[2] = random_below(seed, MESSAGE_OUTCOMES);
+    if (event.kind == EVENT_REQUEST_BEGIN) event.operand[2] = random_below(seed, (uint64_t)UINT32_MAX + 1);
+    if (event.kind == EVENT_REQUEST_NAMED) event.operand[1] = 0;
+    if (event.kind == EVENT_REQUEST_END) event.operand[2] = random_below(seed, 2);
     if (event.kind == EVENT_INIT_END) {
         event.operand[2] = init_operand((uint32_t)random_below(seed, 3), (enum init_outcome)random_below(seed, 2));
     }
@@ -556,7 +560,7 @@ static struct error walk_event(const struct event *event) {
 }
 
 // The trace has classes 0 to 2.
-static void test_operands_of_actors_are_checked(void **state) {
+static void test_operands_of_actors_and_requests_are_checked(void **state) {
     static const struct {
         uint8_t kind;
         uint64_t operand;
@@ -574,6 +578,11 @@ static void test_operands_of_actors_are_checked(void **state) {
         {EVENT_INIT_END, 2 << 1 | INIT_FAILED, true},
         {EVENT_INIT_END, 3 << 1, false},
         {EVENT_INIT_END, UINT64_C(1) << 33, false},
+        {EVENT_REQUEST_BEGIN, UINT32_MAX, true},
+        {EVENT_REQUEST_BEGIN, UINT64_C(1) << 32, false},
+        {EVENT_REQUEST_NAMED, 0, false}, // its second operand is 6, and there are no endpoints
+        {EVENT_REQUEST_END, REQUEST_FAILED, true},
+        {EVENT_REQUEST_END, REQUEST_FAILED + 1, false},
         {EVENT_MESSAGE_BEGIN, UINT64_MAX, true}, // an actor, of which nothing need be known
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -619,8 +628,11 @@ static void print_tables(FILE *out, const struct trace *trace) {
         print_text(out, "method", site->method);
         print_text(out, "descriptor", site->descriptor);
         print_text(out, "file", site->file);
-        fprintf(out, " line=%u bci=%d\n", site->line, site->bci);
+        fprintf(out, " line=%u bci=%d", site->line, site->bci);
+        if (site->through_class) fprintf(out, " through=%s.%s", site->through_class, site->through_method);
+        fprintf(out, "%s\n", site->of_library ? " of a library" : "");
     }
+    for (uint32_t i = 1; i < trace->endpoint_count; i++) fprintf(out, "endpoint %u %s\n", i, trace->endpoints[i].name);
     for (uint32_t i = 1; i < trace->class_count; i++) fprintf(out, "class %u %s\n", i, trace->classes[i].name);
     for (uint32_t i = 1; i < trace->pool_count; i++) {
         const struct trace_pool *pool = &trace->pools[i];
@@ -704,6 +716,7 @@ static void test_kept_versions_open(void **state) {
     check_kept(TRACES "good-v4.msgpack", TRACES "good-v4.txt");
     check_kept(TRACES "good-v5.msgpack", TRACES "good-v5.txt");
     check_kept(TRACES "good-v6.msgpack", TRACES "good-v6.txt");
+    check_kept(TRACES "good-v7.msgpack", TRACES "good-v7.txt");
 }
 
 // ---- damage
@@ -728,7 +741,7 @@ static const struct bad_file {
     {"huge-header", 0, OPENS, "not a rehype trace"},
     {"ids-with-gap", 289, OPENS, "ids begin with 3 where 1 was expected"},
     {"longer-array", 313, OPENS, "the file was changed after it was written"},
-    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (6): use a newer rehype"},
+    {"newer-version", 0, OPENS, "trace format 127 is newer than this program reads (7): use a newer rehype"},
     {"no-schema", 0, OPENS, "not a rehype trace: expected a msgpack map with \"schema\""},
     {"not-a-block", 313, OPENS, "not a block of a trace"},
     {"not-utf8", 516, OPENS, "a classes block is not as the format says"},
@@ -1008,8 +1021,8 @@ static void test_pool_rules_follow_their_pool(void **state) {
     }
 }
 
-static const struct trace_site some_frames[] = {{"a.B", "main", "()V", "B.java", 9, 2},
-                                                {"java.lang.Thread", "start", "()V", NULL, 0, -1}};
+static const struct trace_site some_frames[] = {{"a.B", "main", "()V", "B.java", 9, 2, NULL, NULL, false},
+                                                {"java.lang.Thread", "start", "()V", NULL, 0, -1, NULL, NULL, false}};
 static const struct trace_calling_context some_contexts[] = {{0, 0}, {1, 1}, {2, 2}};
 
 static void test_calling_contexts_come_back(void **state) {
@@ -1419,7 +1432,7 @@ int main(void) {
         cmocka_unit_test(test_wants_are_packed),
         cmocka_unit_test(test_messages_are_packed),
         cmocka_unit_test(test_actors_come_back_by_id),
-        cmocka_unit_test(test_operands_of_actors_are_checked),
+        cmocka_unit_test(test_operands_of_actors_and_requests_are_checked),
         cmocka_unit_test(test_running_tasks_come_back_in_order),
         cmocka_unit_test(test_queued_tasks_come_back_in_order),
         cmocka_unit_test(test_queued_tasks_of_no_pool_are_refused),
