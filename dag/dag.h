@@ -260,7 +260,14 @@ struct dag_pool { // by trace pool id; [0] is none
     bool core_times_out;   // and so do those of `core`
     bool drops_delayed;    // shutting it down cancels also what is to run once, later
     bool wakes_first;      // one that sleeps is woken before another is made, though there are fewer than core
+    bool grows_first;      // where none is free another is made, up to `maximum`, before a task queues
 };
+
+// How many workers there are under load: beyond `core` only what the queue has no room for, unless the pool grows
+// first. Less than 0 unknown, INT32_MAX without bound.
+static inline int32_t dag_pool_most(const struct dag_pool *pool) {
+    return pool->capacity == INT64_MAX && !pool->grows_first ? pool->core : pool->maximum;
+}
 
 // Of the edge to a vertex: so long the library made or stopped an actor.
 struct dag_upkeep {

@@ -285,8 +285,8 @@ static int32_t pool_workers(const struct dag *dag, uint32_t index) {
     const struct dag_pool *pool = &dag->pools[index];
     if (pool->maximum < 0 || pool->core < 0) return 0;
     if (pool->discipline == DISCIPLINE_STEALING) return pool->core;
-    if (pool->capacity != INT64_MAX) return pool->maximum;
-    return pool->core > 0 ? pool->core : 1;
+    const int32_t most = dag_pool_most(pool);
+    return most > 0 ? most : 1;
 }
 
 // The pool that runs full first decides. A pool whose maximum is unknown might be that one.

@@ -36,7 +36,7 @@ struct replay {
 
 // How many workers a pool can have. 0: there is no end to them, or it isn't known.
 static uint32_t most_workers(const struct dag_pool *pool) {
-    int32_t most = pool->capacity == INT64_MAX ? pool->core : pool->maximum;
+    const int32_t most = dag_pool_most(pool);
     if (pool->discipline == DISCIPLINE_UNKNOWN || pool->discipline == DISCIPLINE_STEALING) return 0;
     return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
 }

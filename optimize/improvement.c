@@ -74,8 +74,7 @@ char *improvement_text(const struct improvement *improvement, char *text, size_t
 // Use
 
 uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool) {
-    const struct dag_pool *rules = &dag->pools[pool];
-    const int32_t most = rules->capacity == INT64_MAX ? rules->core : rules->maximum;
+    const int32_t most = dag_pool_most(&dag->pools[pool]);
     return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
 }
 

@@ -164,7 +164,7 @@ static void say_queue(struct sentence *sentence, const struct improvement *impro
     if (size) say(sentence, one ? " has %u thread%s and" : " share %u thread%s and", size, size == 1 ? "" : "s");
     say(sentence, one ? " waits %s for one; " : " wait %s each for one; ",
         phrase_duration(started ? waited_ns / started : 0).text);
-    if (rules->capacity == INT64_MAX && rules->discipline != DISCIPLINE_STEALING && rules->maximum > rules->core)
+    if (rules->discipline != DISCIPLINE_STEALING && rules->maximum > dag_pool_most(rules))
         say(sentence, "its queue is unbounded, so that it never has more than its %d core threads; ", rules->core);
     say(sentence, "with %d", improvement->threads);
     if (rules->discipline == DISCIPLINE_HAND_OFF) say(sentence, " and a queue");

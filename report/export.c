@@ -390,6 +390,7 @@ static cJSON *pool_of(const struct trace_pool *pool) {
                           pool->keep_alive_ns >= 0 ? json_integer(pool->keep_alive_ns) : cJSON_CreateNull());
     cJSON_AddItemToObject(object, "rejection", json_text(pool->rejection));
     cJSON_AddBoolToObject(object, "core_times_out", pool->flags & POOL_CORE_TIMES_OUT);
+    cJSON_AddBoolToObject(object, "grows_first", pool->flags & POOL_GROWS_FIRST);
     return object;
 }
 

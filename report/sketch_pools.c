@@ -41,8 +41,8 @@ struct setting {
 };
 
 static const struct setting settings[] = {
-    {"http-", "-exec", NULL, "server.tomcat.threads.max", "Tomcat (in server.xml: maxThreads of the Connector)"},
-    {"https-", "-exec", NULL, "server.tomcat.threads.max", "Tomcat (in server.xml: maxThreads of the Connector)"},
+    {"http", NULL, "tomcat.util.threads", "server.tomcat.threads.max",
+     "Tomcat (in server.xml: maxThreads of the Connector)"},
     {"task", "task", "springframework", "spring.task.execution.pool.core-size", "Spring Boot's own executor"},
     {"scheduling", "scheduling", "Schedul", "spring.task.scheduling.pool.size", "Spring Boot's own scheduler"},
     {"qtp", NULL, "jetty", "server.jetty.threads.max", "Jetty under Spring Boot (else new QueuedThreadPool(n))"},
@@ -165,7 +165,7 @@ static void write_executor(struct draft *draft, const struct pool *pool) {
     draft_after(draft,
                 "ThreadPoolExecutor %s = new ThreadPoolExecutor(%d, %d, %" PRId64 ", TimeUnit.SECONDS,\n    %s);\n",
                 name, pool->threads, pool->threads, keep_alive_s(pool), queue.s);
-    if (pool->rules->capacity == INT64_MAX && maximum > core)
+    if (maximum > dag_pool_most(pool->rules))
         draft_watch(draft, "The queue has no bound, so that the pool never has more than its core threads: the maximum "
                            "has no effect.");
 }

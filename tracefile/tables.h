@@ -37,7 +37,11 @@ struct trace_class {
     const char *name; // class of a task's payload; for a lambda the method that holds its body, Main.lambda$main$0
 };
 
-enum { POOL_CORE_TIMES_OUT = 1 }; // idle core workers end, too
+enum pool_flag {
+    POOL_CORE_TIMES_OUT = 1, // idle core workers end, too
+    POOL_GROWS_FIRST = 2,    // where none is free another is made, up to the maximum, before a task queues
+    POOL_WAKES_FIRST = 4,    // one that sleeps takes a task before another is made, though there are fewer than core
+};
 
 struct trace_pool {
     const char *kind;  // class of the executor, java.util.concurrent.ThreadPoolExecutor

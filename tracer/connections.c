@@ -15,13 +15,13 @@ enum { NAME_BYTES = 256, LIMITS = 1 << 12 };
 static _Atomic(int64_t) limits_ms[LIMITS]; // of the first slots' pools, where they tell; else at most 0
 
 // What a line's method is called on: the pool, or what a field of it holds (FIELD:TYPE.METHOD). A new local reference.
-static jobject told_by(JNIEnv *jni, jobject pool, const char *path, const char **method) {
-    char field[NAME_BYTES], type[NAME_BYTES];
+static jobject told_by(JNIEnv *jni, jobject pool, struct utf8 prefix, const char *path, const char **method) {
+    char field[NAME_BYTES], type[NAME_BYTES], relocated[2 * NAME_BYTES];
     const char *dot = strrchr(path, '.');
     *method = dot ? dot + 1 : path;
     if (!dot || sscanf(path, "%255[^:]:%255[^.]", field, type) != 2) return dot ? NULL : (*jni)->NewLocalRef(jni, pool);
     jclass class = (*jni)->GetObjectClass(jni, pool);
-    jfieldID id = identity_field(jni, class, field, type);
+    jfieldID id = identity_field(jni, class, field, executor_relocated(prefix, type, relocated, sizeof relocated));
     (*jni)->DeleteLocalRef(jni, class);
     return id ? (*jni)->GetObjectField(jni, pool, id) : NULL;
 }
@@ -57,15 +57,15 @@ static void ask_name(JNIEnv *jni, jobject object, const char *name, char *text) 
     if (!failed) copy_text(jni, told, text);
 }
 
-static bool is_of(JNIEnv *jni, jobject pool, const char *internal) {
-    char dotted[NAME_BYTES];
+// The pool's class in internal form.
+static struct utf8 class_of(JNIEnv *jni, jobject pool, char *text, size_t size) {
     jclass class = (*jni)->GetObjectClass(jni, pool);
-    identity_class_name(class, dotted, sizeof dotted);
-    for (char *at = dotted; *at; at++) {
+    identity_class_name(class, text, size);
+    (*jni)->DeleteLocalRef(jni, class);
+    for (char *at = text; *at; at++) {
         if (*at == '.') *at = '/';
     }
-    (*jni)->DeleteLocalRef(jni, class);
-    return strcmp(dotted, internal) == 0;
+    return (struct utf8){text, (uint16_t)strlen(text)};
 }
 
 struct described {
@@ -75,10 +75,13 @@ struct described {
 
 static void describe(JNIEnv *jni, jobject pool, struct described *described) {
     *described = (struct described){.capacity = -1, .limit_ms = -1};
+    char name[NAME_BYTES];
+    const struct utf8 class = class_of(jni, pool, name, sizeof name);
+    struct utf8 prefix;
     for (const struct executor_hook *hook = tracer.options.executors; hook; hook = hook->next) {
         const char *method;
-        bool tells = hook->role >= EXECUTOR_RESOURCE_CAPACITY;
-        jobject teller = tells && is_of(jni, pool, hook->class_name) ? told_by(jni, pool, hook->method, &method) : NULL;
+        bool tells = hook->role >= EXECUTOR_RESOURCE_CAPACITY && executor_is_of(hook, class, &prefix);
+        jobject teller = tells ? told_by(jni, pool, prefix, hook->method, &method) : NULL;
         if (!teller) continue;
         if (hook->role == EXECUTOR_RESOURCE_CAPACITY && described->capacity < 0)
             described->capacity = ask_number(jni, teller, method);

@@ -21,9 +21,18 @@ static const struct {
     {"spawn", EXECUTOR_SPAWN, true, false, true, false},
     {"run", EXECUTOR_RUN, true, false, false, false},
     {"worker", EXECUTOR_WORKER, false, true, false, false},
-    {"idle", EXECUTOR_IDLE, false, true, false, false},
+    {"idle", EXECUTOR_IDLE, true, true, false, false},
+    {"standby", EXECUTOR_STANDBY, false, true, false, false},
+    {"shutdown", EXECUTOR_SHUTDOWN, false, false, false, false},
     {"core", EXECUTOR_CORE, false, false, false, false},
     {"maximum", EXECUTOR_MAXIMUM, false, false, false, false},
+    {"queue", EXECUTOR_QUEUE, false, false, false, false},
+    {"capacity", EXECUTOR_CAPACITY, false, false, false, false},
+    {"keep-alive-ms", EXECUTOR_KEEP_ALIVE_MS, false, false, false, false},
+    {"keep-alive-ns", EXECUTOR_KEEP_ALIVE_NS, false, false, false, false},
+    {"delegate", EXECUTOR_DELEGATE, false, false, false, false},
+    {"grows", EXECUTOR_GROWS, false, false, false, false},
+    {"wakes", EXECUTOR_WAKES, false, false, false, false},
     {"message", EXECUTOR_MESSAGE, true, false, true, true},
     {"handle", EXECUTOR_HANDLE, true, false, true, true},
     {"init", EXECUTOR_INIT, false, false, false, false},
@@ -51,6 +60,10 @@ static bool set_argument(struct executor_hook *hook, size_t role, const char *ar
     if (!argument) return !roles[role].needs_argument;
     hook->outer = strcmp(argument, "outer") == 0;
     if (hook->outer) return roles[role].takes_outer && strchr(hook->class_name, '$');
+    if (hook->role == EXECUTOR_RUN && strchr(argument, ':')) {
+        hook->field = argument;
+        return true;
+    }
     char *end;
     unsigned long number = strtoul(argument, &end, 10);
     hook->argument = (unsigned)number;
@@ -59,6 +72,14 @@ static bool set_argument(struct executor_hook *hook, size_t role, const char *ar
 
 static bool set_receiver(struct executor_hook *hook, size_t role, const char *receiver) {
     if (!receiver) return true;
+    if (hook->role == EXECUTOR_SPAWN && strcmp(receiver, "outer") == 0) {
+        hook->outer = true;
+        return strchr(hook->class_name, '$');
+    }
+    if (hook->role == EXECUTOR_RUN && strcmp(receiver, "seen") == 0) {
+        hook->seen = true;
+        return true;
+    }
     char *end;
     unsigned long number = strtoul(receiver, &end, 10);
     hook->receiver = (unsigned)number;
@@ -76,8 +97,9 @@ static bool set_role(struct executor_hook *hook, char *const *words, size_t coun
     }
     return refuse(
         line,
-        "a role: spawn, run, worker, idle, core, maximum, message, handle, init, or resource with acquire, release, "
-        "capacity, name or limit",
+        "a role: spawn, run, worker, idle, standby, shutdown, core, maximum, queue, capacity, keep-alive-ms, "
+        "keep-alive-ns, "
+        "delegate, grows, wakes, message, handle, init, or resource with acquire, release, capacity, name or limit",
         error);
 }
 
@@ -107,26 +129,51 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
     for (char *at = words[0]; *at; at++) {
         if (*at == '.') *at = '/';
     }
-    *hook = (struct executor_hook){
-        .class_name = words[0], .method = words[1], .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
+    *hook = (struct executor_hook){.class_name = words[0],
+                                   .class_length = strlen(words[0]),
+                                   .method = words[1],
+                                   .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
     return set_role(hook, words, count, line, error) ? hook : NULL;
 }
 
 // Weaving -------------------------------------------------------------------------------------------------------------
 
+bool executor_is_of(const struct executor_hook *hook, struct utf8 internal_class, struct utf8 *prefix) {
+    const size_t length = hook->class_length;
+    if (internal_class.length < length) return false;
+    const size_t before = internal_class.length - length;
+    if (before > 0 && internal_class.bytes[before - 1] != '/') return false;
+    if (memcmp(internal_class.bytes + before, hook->class_name, length) != 0) return false;
+    if (prefix) *prefix = (struct utf8){internal_class.bytes, (uint16_t)before};
+    return true;
+}
+
+const char *executor_relocated(struct utf8 prefix, const char *type, char *text, size_t size) {
+    const bool of_library = *type == 'L' && strncmp(type, "Ljava/", 6) != 0;
+    if (of_library)
+        snprintf(text, size, "L%.*s%s", (int)prefix.length, prefix.bytes, type + 1);
+    else
+        snprintf(text, size, "%s", type);
+    return text;
+}
+
 bool executors_concern(const struct executor_hook *hooks, struct utf8 internal_class) {
     for (; hooks; hooks = hooks->next) {
-        if (utf8_is(internal_class, hooks->class_name)) return true;
+        if (executor_is_of(hooks, internal_class, NULL)) return true;
     }
     return false;
 }
 
-const struct executor_hook *executors_size(const struct executor_hook *hooks, enum executor_role role,
-                                           const struct executor_hook *after) {
-    for (const struct executor_hook *hook = after ? after->next : hooks; hook; hook = hook->next) {
-        if (hook->role == role) return hook;
+// Whether a method's descriptor is the one of a line, where types of the library may be relocated as its class is.
+static bool is_descriptor(struct utf8 actual, const char *wanted, struct utf8 prefix) {
+    const char *at = actual.bytes, *end = actual.bytes + actual.length;
+    for (; *wanted && at < end; wanted++, at++) {
+        if (*at != *wanted) return false;
+        bool relocated =
+            *at == 'L' && prefix.length && end - at > prefix.length && memcmp(at + 1, prefix.bytes, prefix.length) == 0;
+        if (relocated) at += prefix.length;
     }
-    return NULL;
+    return !*wanted && at == end;
 }
 
 // The local that holds a reference parameter; -1 where there is no such parameter.
@@ -151,7 +198,8 @@ struct site {
     uint16_t index;
     const struct class_method *method;
     const struct executor_hook *hook;
-    char pool[600]; // pushes the pool
+    struct utf8 prefix; // of the class's name, where it is a relocated copy
+    char pool[600];     // pushes the pool
 };
 
 static bool insert(const struct site *site, enum insert_where where, const char *snippet, struct error *error) {
@@ -190,19 +238,46 @@ static bool weave_run_calls(const struct site *site, struct error *error) {
     return good;
 }
 
+static bool weave_run_of_field(const struct site *site, struct error *error) {
+    char name[80], type[200], relocated[400], opening[600];
+    if (sscanf(site->hook->field, "%79[^:]:%199s", name, type) != 2 || site->method->access & ACC_STATIC)
+        return error_set(error, STATUS_USAGE, "it is static, or the field is not written NAME:TYPE");
+    executor_relocated(site->prefix, type, relocated, sizeof relocated);
+    if (!weaver_has_field(site->weaver, name, relocated))
+        return error_set(error, STATUS_USAGE, "its class has no field %s", name);
+    snprintf(opening, sizeof opening, "aload 0; getfield . %s %s; call startObject (Ljava/lang/Object;)V", name,
+             relocated);
+    return bracket(site, opening, "call endObject ()V", "call threwObject ()V", error);
+}
+
 static bool weave_run(const struct site *site, struct error *error) {
     char opening[80];
+    if (site->hook->field) return weave_run_of_field(site, error);
     if (!site->hook->argument) return weave_run_calls(site, error);
     int local = local_of(site->method, site->hook->argument);
     if (local < 0) return no_argument(site, error);
-    snprintf(opening, sizeof opening, "aload %d; call startObject (Ljava/lang/Object;)V", local);
+    snprintf(opening, sizeof opening, "aload %d; call %s (Ljava/lang/Object;)V", local,
+             site->hook->seen ? "startSeen" : "startObject");
     return bracket(site, opening, "call endObject ()V", "call threwObject ()V", error);
 }
 
 static bool weave_worker(const struct site *site, struct error *error) {
     char opening[700];
     snprintf(opening, sizeof opening, "%scall executorWorker (Ljava/lang/Object;)V", site->pool);
-    return bracket(site, opening, "call leave ()V", "call leave ()V", error);
+    return bracket(site, opening, "call executorLeaves ()V", "call executorLeaves ()V", error);
+}
+
+// What asked, a task of the pool, has ended by that, and goes on whatever it gets.
+static bool weave_standby(const struct site *site, struct error *error) {
+    char opening[700];
+    snprintf(opening, sizeof opening, "%scall executorStandsBy (Ljava/lang/Object;)V", site->pool);
+    return insert(site, INSERT_ENTRY, opening, error) &&
+           insert(site, INSERT_BEFORE_RETURN, "aload 0; call busy (Ljava/lang/Object;)V", error);
+}
+
+static bool weave_shutdown(const struct site *site, struct error *error) {
+    if (site->method->access & ACC_STATIC) return error_set(error, STATUS_USAGE, "it is static");
+    return insert(site, INSERT_ENTRY, "aload 0; call executorShutdown (Ljava/lang/Object;)V", error);
 }
 
 static bool weave_idle(const struct site *site, struct error *error) {
@@ -296,15 +371,26 @@ static bool weave_init(const struct site *site, struct error *error) {
                    "aconst_null; call initEnds (Ljava/lang/Object;)V", error);
 }
 
+// Pushes the pool: an argument, what the object is nested in, or the object itself.
+static bool find_pool(struct site *site, struct error *error) {
+    const struct executor_hook *hook = site->hook;
+    const struct utf8 name = weaver_class(site->weaver)->name;
+    const char *nested = memrchr(name.bytes, '$', name.length);
+    const int local = hook->role == EXECUTOR_IDLE && hook->argument ? local_of(site->method, hook->argument) : 0;
+    if (local < 0) return no_argument(site, error);
+    snprintf(site->pool, sizeof site->pool, "aload %d; ", local);
+    if (!hook->outer || !nested) return true;
+    char type[300];
+    snprintf(type, sizeof type, "L%.*s;", (int)(nested - name.bytes), name.bytes);
+    if (!weaver_has_field(site->weaver, "this$0", type)) // some compilers leave it out where it is not used
+        return error_set(error, STATUS_USAGE, "its class does not know what it is nested in");
+    snprintf(site->pool, sizeof site->pool, "aload 0; getfield . this$0 %s; ", type);
+    return true;
+}
+
 static bool weave(struct site *site, struct error *error) {
     const struct executor_hook *hook = site->hook;
-    const char *nested = strrchr(hook->class_name, '$');
-    if (hook->outer) {
-        snprintf(site->pool, sizeof site->pool, "aload 0; getfield . this$0 L%.*s;; ", (int)(nested - hook->class_name),
-                 hook->class_name);
-    } else {
-        snprintf(site->pool, sizeof site->pool, "aload 0; ");
-    }
+    if (!find_pool(site, error)) return false;
     switch (hook->role) {
     case EXECUTOR_SPAWN:
         return weave_spawn(site, error);
@@ -314,6 +400,10 @@ static bool weave(struct site *site, struct error *error) {
         return weave_worker(site, error);
     case EXECUTOR_IDLE:
         return weave_idle(site, error);
+    case EXECUTOR_STANDBY:
+        return weave_standby(site, error);
+    case EXECUTOR_SHUTDOWN:
+        return weave_shutdown(site, error);
     case EXECUTOR_MESSAGE:
         return weave_message(site, error);
     case EXECUTOR_HANDLE:
@@ -329,14 +419,14 @@ static bool weave(struct site *site, struct error *error) {
     }
 }
 
-static void weave_hook(const struct executor_hook *hook, struct weaver *weaver) {
+static void weave_hook(const struct executor_hook *hook, struct weaver *weaver, struct utf8 prefix) {
     const struct class_file *class = weaver_class(weaver);
     for (uint16_t m = 0; m < class->method_count; m++) {
         const struct class_method *method = &class->methods[m];
         if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
-        if (hook->descriptor && !utf8_is(method->descriptor, hook->descriptor)) continue;
+        if (hook->descriptor && !is_descriptor(method->descriptor, hook->descriptor, prefix)) continue;
         struct error error = ERROR_INIT;
-        struct site site = {weaver, m, method, hook, ""};
+        struct site site = {weaver, m, method, hook, prefix, ""};
         if (weave(&site, &error)) continue;
         char name[600], why[ERROR_CAUSE_BYTES];
         snprintf(name, sizeof name, "%s.%s", hook->class_name, hook->method);
@@ -345,8 +435,9 @@ static void weave_hook(const struct executor_hook *hook, struct weaver *weaver) 
 }
 
 void executors_weave(const struct executor_hook *hooks, struct weaver *weaver) {
-    const struct class_file *class = weaver_class(weaver);
+    const struct utf8 name = weaver_class(weaver)->name;
+    struct utf8 prefix;
     for (; hooks; hooks = hooks->next) {
-        if (utf8_is(class->name, hooks->class_name)) weave_hook(hooks, weaver);
+        if (executor_is_of(hooks, name, &prefix)) weave_hook(hooks, weaver, prefix);
     }
 }

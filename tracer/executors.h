@@ -16,8 +16,17 @@ enum executor_role {
     EXECUTOR_RUN,
     EXECUTOR_WORKER,
     EXECUTOR_IDLE,
-    EXECUTOR_CORE,
+    EXECUTOR_STANDBY,
+    EXECUTOR_SHUTDOWN,
+    EXECUTOR_CORE, // these are asked, of a pool (executor_rules.h), to EXECUTOR_DELEGATE
     EXECUTOR_MAXIMUM,
+    EXECUTOR_QUEUE,
+    EXECUTOR_CAPACITY,
+    EXECUTOR_KEEP_ALIVE_MS,
+    EXECUTOR_KEEP_ALIVE_NS,
+    EXECUTOR_DELEGATE,
+    EXECUTOR_GROWS, // these are of the class
+    EXECUTOR_WAKES,
     EXECUTOR_MESSAGE, // these of a library of actors (mail.h)
     EXECUTOR_HANDLE,
     EXECUTOR_INIT,
@@ -29,26 +38,32 @@ enum executor_role {
 };
 
 struct executor_hook {
-    const char *class_name;          // internal
+    const char *class_name; // internal; copies of the class in packages below others have it, too
+    size_t class_length;
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
     unsigned argument; // from 1; 0: none
     unsigned receiver; // of a message, likewise; 0: the object itself
+    const char *field; // NAME:TYPE, that holds it instead; NULL
     bool outer;        // the pool is what the object is nested in
+    bool seen;         // what it runs is a task only if it was seen to be handed over
     const struct executor_hook *next;
 };
 
 // One line's value. NULL and *error (STATUS_USAGE) where it is not as executors.conf says.
 struct executor_hook *executor_parse(const char *line, struct arena *arena, struct error *error);
 
+// Whether a hook is of the class, or of the class of which that is a copy in packages below others, as builds relocate
+// libraries (shade): wiremock/org/eclipse/jetty/... `prefix` is what stands before; NULL where it isn't wanted.
+bool executor_is_of(const struct executor_hook *hook, struct utf8 internal_class, struct utf8 *prefix);
+
+// A type of the library as a relocated copy has it: Lcom/acme/Pool; -> Lshaded/com/acme/Pool;. Returns text.
+const char *executor_relocated(struct utf8 prefix, const char *type, char *text, size_t size);
+
 // Whether some hook is of the class.
 bool executors_concern(const struct executor_hook *hooks, struct utf8 internal_class);
 
 // Weaves the hooks of the class; what it does not have is passed over. A hook that fails is registered as a skip.
 void executors_weave(const struct executor_hook *hooks, struct weaver *weaver);
-
-// The method that tells a pool's size, for a class or those that extend it; NULL where no line names one.
-const struct executor_hook *executors_size(const struct executor_hook *hooks, enum executor_role role,
-                                           const struct executor_hook *after);
 
 #endif

@@ -2,7 +2,7 @@
 #include "tracer/identity.h"
 
 #include "tracer/bytecodes.h"
-#include "tracer/executors.h"
+#include "tracer/executor_rules.h"
 #include "tracer/generated.h"
 #include "tracer/identity_tags.h"
 #include "tracer/kept.h"
@@ -14,6 +14,7 @@
 #include "tracer/sites.h"
 #include "tracer/virtual.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,10 +426,16 @@ struct payload identity_payload(JNIEnv *jni, struct thread_state *state, jobject
     return (struct payload){task, wrapped ? identity_class(jni, state, wrapped) : id};
 }
 
+// What a pool tells was asked outside the lock, because that runs its code: of two threads that come here together one
+// has asked in vain.
 static uint32_t tagged_pool(jobject object, const struct trace_pool *pool) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint32_t id = pool_tags_get(object);
     if (id) return id;
-    pool_tags_set(object, id = registry_pool(pool));
+    pthread_mutex_lock(&lock);
+    id = pool_tags_get(object);
+    if (!id) pool_tags_set(object, id = registry_pool(pool));
+    pthread_mutex_unlock(&lock);
     return id;
 }
 
@@ -441,53 +448,16 @@ uint32_t identity_timer(jobject queue) {
                                                    .keep_alive_ns = -1});
 }
 
-// Whether a class, or one that it extends, has the internal name.
-static bool is_named(JNIEnv *jni, jclass class, const char *name) {
-    bool is = false;
-    jclass at = (*jni)->NewLocalRef(jni, class);
-    while (at && !is) {
-        char *signature;
-        if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, at, &signature, NULL) == JVMTI_ERROR_NONE) {
-            size_t length = strlen(name);
-            is = strncmp(signature + 1, name, length) == 0 && signature[length + 1] == ';';
-            (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
-        }
-        jclass super = is ? NULL : (*jni)->GetSuperclass(jni, at);
-        (*jni)->DeleteLocalRef(jni, at);
-        at = super;
+static uint32_t other_executor(JNIEnv *jni, struct thread_state *state, jobject executor) {
+    jobject delegate = executor_rules_delegate(jni, executor);
+    if (!delegate) {
+        struct executor_rules rules;
+        executor_rules_ask(jni, executor, &rules);
+        return tagged_pool(executor, &rules.pool);
     }
-    if (at) (*jni)->DeleteLocalRef(jni, at);
-    return is;
-}
-
-// What an executor that has a method for it, named in the table, says of its size; -1: nothing.
-static jint size_of(JNIEnv *jni, jobject executor, jclass class, enum executor_role role) {
-    const struct executor_hook *hooks = tracer.options.executors, *hook = executors_size(hooks, role, NULL);
-    jint size = -1;
-    struct bytecodes_pause pause = bytecodes_pause();
-    for (; hook && size < 0; hook = executors_size(hooks, role, hook)) {
-        jmethodID method = (*jni)->GetMethodID(jni, class, hook->method, "()I");
-        (*jni)->ExceptionClear(jni);
-        if (method && is_named(jni, class, hook->class_name)) size = (*jni)->CallIntMethod(jni, executor, method);
-        if (!(*jni)->ExceptionCheck(jni)) continue;
-        (*jni)->ExceptionClear(jni);
-        size = -1;
-    }
-    bytecodes_resume(pause);
-    return size;
-}
-
-static uint32_t other_executor(JNIEnv *jni, jobject executor) {
-    char name[1024];
-    jclass class = (*jni)->GetObjectClass(jni, executor);
-    identity_class_name(class, name, sizeof name);
-    struct trace_pool pool = {.kind = name,
-                              .core = size_of(jni, executor, class, EXECUTOR_CORE),
-                              .maximum = size_of(jni, executor, class, EXECUTOR_MAXIMUM),
-                              .capacity = -1,
-                              .keep_alive_ns = -1};
-    (*jni)->DeleteLocalRef(jni, class);
-    return tagged_pool(executor, &pool);
+    uint32_t id = (*jni)->IsSameObject(jni, delegate, executor) ? 0 : identity_executor(jni, state, delegate);
+    (*jni)->DeleteLocalRef(jni, delegate);
+    return id;
 }
 
 // ForkJoinPool's class is looked up when it is in use already: to do so earlier would initialise it, and make the
@@ -548,10 +518,12 @@ uint32_t identity_common_pool(JNIEnv *jni) {
 static uint32_t take_other_executor(JNIEnv *jni, struct thread_state *state, jobject executor) {
     struct executor_at_hand *hand = &state->native->executor;
     if (hand->executor) (*jni)->DeleteWeakGlobalRef(jni, hand->executor);
+    hand->executor = NULL;
     uint32_t id = pool_tags_get(executor);
-    hand->pool = id ? id : other_executor(jni, executor);
+    if (!id) id = other_executor(jni, state, executor); // which may ask for another's
+    if (hand->executor) (*jni)->DeleteWeakGlobalRef(jni, hand->executor);
     hand->executor = (*jni)->NewWeakGlobalRef(jni, executor);
-    return hand->pool;
+    return hand->pool = id;
 }
 
 uint32_t identity_executor(JNIEnv *jni, struct thread_state *state, jobject executor) {

@@ -250,17 +250,32 @@ bool options_trace_method(const struct options *options, const char *dotted_clas
     return included;
 }
 
-static bool is_dotted(const char *internal, const char *dotted) {
-    while (*internal && (*internal == *dotted || (*internal == '/' && *dotted == '.'))) internal++, dotted++;
-    return *internal == *dotted;
+// Whether a line's class, or a relocated copy of it, is this one.
+static bool is_dotted(const struct executor_hook *hook, const char *dotted, size_t length) {
+    if (length < hook->class_length) return false;
+    const char *at = dotted + length - hook->class_length, *internal = hook->class_name;
+    if (at > dotted && at[-1] != '.') return false;
+    while (*internal && (*internal == *at || (*internal == '/' && *at == '.'))) internal++, at++;
+    return !*internal;
+}
+
+// A name of one part says too little to be looked for further in.
+static bool is_relocated(const char *glob, const char *dotted_class) {
+    const char *part = strchr(glob, '.');
+    if (!part || !strchr(part + 1, '.')) return false;
+    for (const char *at = strchr(dotted_class, '.'); at; at = strchr(at + 1, '.')) {
+        if (at[1] == *glob && glob_match(glob, at + 1)) return true;
+    }
+    return false;
 }
 
 bool options_is_library(const struct options *options, const char *dotted_class) {
+    const size_t length = strlen(dotted_class);
     for (const struct class_glob *glob = options->libraries; glob; glob = glob->next) {
-        if (glob_match(glob->class_name, dotted_class)) return true;
+        if (glob_match(glob->class_name, dotted_class) || is_relocated(glob->class_name, dotted_class)) return true;
     }
     for (const struct executor_hook *hook = options->executors; hook; hook = hook->next) {
-        if (is_dotted(hook->class_name, dotted_class)) return true;
+        if (is_dotted(hook, dotted_class, length)) return true;
     }
     return false;
 }

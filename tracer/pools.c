@@ -2,6 +2,7 @@
 #include "tracer/pools.h"
 
 #include "tracer/bytecodes.h"
+#include "tracer/executor_rules.h"
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/pool_tags.h"
@@ -13,14 +14,24 @@
 
 // As they are made ----------------------------------------------------------------------------------------------------
 
-static jlong remaining_capacity(JNIEnv *jni, jobject queue, jclass class) {
-    jmethodID method = (*jni)->GetMethodID(jni, class, "remainingCapacity", "()I");
-    struct bytecodes_pause pause = bytecodes_pause();
-    jint capacity = method ? (*jni)->CallIntMethod(jni, queue, method) : -1;
-    if ((*jni)->ExceptionCheck(jni)) capacity = -1;
+static jint ask_queue(JNIEnv *jni, jobject queue, jclass class, const char *name) {
+    jmethodID method = (*jni)->GetMethodID(jni, class, name, "()I");
     (*jni)->ExceptionClear(jni);
+    jint number = method ? (*jni)->CallIntMethod(jni, queue, method) : -1;
+    if ((*jni)->ExceptionCheck(jni)) number = -1;
+    (*jni)->ExceptionClear(jni);
+    return number;
+}
+
+int64_t pools_queue_capacity(JNIEnv *jni, jobject queue) {
+    jclass class = (*jni)->GetObjectClass(jni, queue);
+    struct bytecodes_pause pause = bytecodes_pause();
+    jint capacity = ask_queue(jni, queue, class, "remainingCapacity");
+    jint length = capacity >= 0 && capacity < INT32_MAX ? ask_queue(jni, queue, class, "size") : 0;
     bytecodes_resume(pause);
-    return capacity == INT32_MAX ? -1 : capacity;
+    (*jni)->DeleteLocalRef(jni, class);
+    int64_t all = (int64_t)capacity + (length > 0 ? length : 0);
+    return all >= INT32_MAX - 1 ? -1 : all; // a LinkedBlockingQueue with a task has a place less than that
 }
 
 static char *class_name_of(JNIEnv *jni, jobject object, char *text, size_t size) {
@@ -44,10 +55,11 @@ uint32_t pools_thread_pool(JNIEnv *jni, jobject executor, jint core, jint maximu
         .queue = class_name_of(jni, queue, queue_name, sizeof queue_name),
         .core = core,
         .maximum = maximum,
-        .capacity = remaining_capacity(jni, queue, (*jni)->GetObjectClass(jni, queue)),
+        .capacity = pools_queue_capacity(jni, queue),
         .keep_alive_ns = keep_alive_ns,
         .rejection = class_name_of(jni, handler, rejection, sizeof rejection),
     };
+    rules.flags = executor_rules_flags(rules.queue);
     uint32_t id = take_up(executor, &rules);
     queue_ids_offer(jni, id, queue, queue_name);
     return id;

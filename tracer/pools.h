@@ -19,6 +19,9 @@ uint32_t pools_fork_join_pool(JNIEnv *jni, jobject executor, jobject factory, ji
 void pools_changed(JNIEnv *jni, uint32_t pool, jint core, jint maximum, jlong keep_alive_ns, jobject handler,
                    bool core_times_out);
 
+// How many a blocking queue takes; -1: it does not say, or without bound. Runs its code.
+int64_t pools_queue_capacity(JNIEnv *jni, jobject queue);
+
 // Of pools that have no field for their id (kept.h): whether it is a pool at all; its id, registered at first sight;
 // the id as its constructor had it.
 bool pools_is_pool(JNIEnv *jni, jobject executor);

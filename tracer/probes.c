@@ -468,6 +468,18 @@ static void start_object(JNIEnv *jni, struct thread_state *state, jobject task, 
         bodies_begin(state, id, EVENT_TASK_START);
 }
 
+// The same of one that is no task unless it was handed over in sight.
+PROBE(void, startSeen)(JNIEnv *jni, jclass helper, jobject task) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    const uint64_t carried = task ? identity_carried(jni, task) : 0;
+    const uint64_t pending = task && !carried ? identity_begin(task) : 0;
+    if (task && !carried && !pending && !tracer.attached)
+        bodies_begin_nothing(state);
+    else
+        start_object(jni, state, task, pending);
+}
+
 PROBE(void, startObject)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (state) start_object(jni, state, task, 0);
@@ -962,6 +974,7 @@ PROBE(void, poolChanged)
 
 static void begin_work(struct thread_state *state, uint32_t pool) {
     state->worker = true;
+    state->retired = false;
     state->tasks = 0; // its own run() is no task
     state->idle_pool = pool;
     thread_state_name_pool(pool);
@@ -1029,10 +1042,34 @@ PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
     become_idle(state, pool);
 }
 
+// The loop is left: the worker ends, unless it told so as it got nothing.
+PROBE(void, executorLeaves)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    close_tasks(state, true);
+    if (!state->retired) record1(state, EVENT_RETIRE, state->idle_pool);
+    state->retired = true;
+}
+
+PROBE(void, executorShutdown)(JNIEnv *jni, jclass helper, jobject executor) {
+    PROBED struct thread_state *state = probe_begin();
+    uint32_t pool = state ? identity_executor(jni, state, executor) : 0;
+    if (pool) record1(state, EVENT_POOL_SHUTDOWN, pool);
+}
+
+// What was run so far, a task of the pool, has ended.
+PROBE(void, executorStandsBy)(JNIEnv *jni, jclass helper, jobject executor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    close_tasks(state, false);
+    become_idle(state, identity_executor(jni, state, executor));
+}
+
 PROBE(void, busy)(JNIEnv *jni, jclass helper, jobject task) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     record1(state, task ? EVENT_BUSY : EVENT_RETIRE, state->idle_pool);
+    state->retired = !task;
     state->asks = false;
     if (task && state->loop_unseen) start_object(jni, state, task, 0);
 }

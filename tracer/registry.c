@@ -415,20 +415,25 @@ void registry_skip(const char *method, const char *why) {
     append(&skips, &(struct trace_skip){method, why});
 }
 
+// Jetty's own default has an object's number in it, which changes from run to run: "qtp1234567-21" -> "qtp"
+static size_t without_number(const char *name, size_t length) {
+    return length > 3 && strncmp(name, "qtp", 3) == 0 && 3 + strspn(name + 3, "0123456789") >= length ? 3 : length;
+}
+
 // "pool-1-thread-3" -> "pool-1", "ForkJoinPool-1-worker-2" -> "ForkJoinPool-1", "http-nio-8080-exec-7" ->
-// "http-nio-8080-exec", "worker" -> "worker"
+// "http-nio-8080", "worker" -> "worker"
 static size_t pool_name_length(const char *thread_name) {
     size_t length = strlen(thread_name);
     size_t end = length;
     while (end > 0 && thread_name[end - 1] >= '0' && thread_name[end - 1] <= '9') end--;
     if (end == length || end == 0) return length;
     while (end > 0 && strchr("-_# .", thread_name[end - 1])) end--;
-    static const char *const suffixes[] = {"-thread", "-worker"};
+    static const char *const suffixes[] = {"-thread", "-worker", "-exec"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         size_t suffix = strlen(suffixes[i]);
         if (end > suffix && strncmp(thread_name + end - suffix, suffixes[i], suffix) == 0) end -= suffix;
     }
-    return end ? end : length;
+    return end ? without_number(thread_name, end) : length;
 }
 
 void registry_name_pool(uint32_t pool, const char *thread_name) {
@@ -450,7 +455,7 @@ void registry_change_pool(uint32_t pool, const struct trace_pool *rules) {
         entry->core = rules->core;
         entry->maximum = rules->maximum;
         entry->keep_alive_ns = rules->keep_alive_ns;
-        entry->flags = rules->flags;
+        entry->flags = rules->flags | (entry->flags & (POOL_GROWS_FIRST | POOL_WAKES_FIRST));
         if (!is_same(entry->rejection, rules->rejection)) entry->rejection = keep_text(rules->rejection);
     }
     pthread_mutex_unlock(&lock);

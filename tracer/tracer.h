@@ -165,6 +165,7 @@ struct thread_state {
     bool is_virtual;
     bool loop_unseen; // a ThreadPoolExecutor's worker, begun before the tracer came: a task lies between busy and idle
     bool asks;        // a ThreadPoolExecutor for a task
+    bool retired;     // it has told that it works for its pool no more
     bool was_idle;    // when it was looked at (running.h), and nothing was seen of it since
     uint64_t blocked_on; // lock that it sleeps for; 0: none
     uint32_t wants;      // resource that it waits for (resources.h); 0: none

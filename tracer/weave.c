@@ -31,6 +31,10 @@ void weaver_close(struct weaver *weaver) {
     arena_destroy(&arena);
 }
 
+bool weaver_has_field(const struct weaver *weaver, const char *name, const char *descriptor) {
+    return classfile_has_field(&weaver->layout, name, descriptor);
+}
+
 const struct class_file *weaver_class(const struct weaver *weaver) {
     return &weaver->layout.file;
 }

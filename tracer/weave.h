@@ -152,6 +152,9 @@ bool weaver_count_blocks(struct weaver *weaver, uint16_t method, const char *cal
 // is its own affair.
 bool weaver_is_intrinsic(const struct weaver *weaver, uint16_t method);
 
+// Whether the class itself has the field.
+bool weaver_has_field(const struct weaver *weaver, const char *name, const char *descriptor);
+
 // Adds a field: only for a class's first definition, never for a retransformation.
 bool weaver_add_field(struct weaver *weaver, const char *name, const char *descriptor, uint16_t access,
                       struct error *error);

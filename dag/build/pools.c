@@ -33,6 +33,10 @@ static enum discipline discipline_by_name(const struct trace_pool *pool, bool te
                                                                                              : DISCIPLINE_FIFO;
 }
 
+static bool has_queue(enum discipline discipline) {
+    return discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_LIFO || discipline == DISCIPLINE_PRIORITY;
+}
+
 static void describe(const struct trace_pool *known, bool tells_due, struct dag_pool *pool) {
     bool steals = has(known->kind, "ForkJoinPool");
     pool->discipline = discipline_by_name(known, tells_due);
@@ -41,7 +45,8 @@ static void describe(const struct trace_pool *known, bool tells_due, struct dag_
     pool->capacity = known->capacity >= 0 && !steals ? known->capacity : INT64_MAX;
     if (pool->discipline == DISCIPLINE_HAND_OFF) pool->capacity = 0;
     pool->lifo_wakeups = steals || pool->discipline == DISCIPLINE_HAND_OFF; // idle workers are a stack
-    pool->wakes_first = steals;
+    pool->wakes_first = steals || known->flags & POOL_WAKES_FIRST;
+    pool->grows_first = has_queue(pool->discipline) && known->flags & POOL_GROWS_FIRST;
     pool->caller_runs = has(known->rejection, "ThreadPoolExecutor$CallerRunsPolicy");
     pool->discards_oldest = has(known->rejection, "ThreadPoolExecutor$DiscardOldestPolicy");
     pool->keep_alive_ns = known->keep_alive_ns;

@@ -177,11 +177,23 @@ static bool names_task(const struct event *event) {
     return event->operand[0] != 0;
 }
 
+// What a thread was in when it became a worker has the worker's loop in it, as Tomcat's Worker and what its thread
+// factory wraps that in: no task, unless it was handed over.
+static void scan_worker(struct builder *builder) {
+    for (uint32_t i = 0; i < builder->open.depth; i++) {
+        const struct open_entry *entry = &builder->open.entries[i];
+        struct sighting *around = entry->kind == OPEN_BODY ? &builder->sightings[entry->sighting] : NULL;
+        if (around && !(around->seen & (SEEN_SPAWN | SEEN_RUN | SEEN_MAIN | SEEN_OF_ACTOR)))
+            around->kind = SIGHTING_WORKER;
+    }
+}
+
 static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known) {
     struct stream_facts *facts = &builder->streams[stream];
     if (event->kind == EVENT_WORKER_BEGIN) {
         if (!facts->is_worker) facts->pool = (uint32_t)event->operand[0];
         facts->is_worker = true;
+        scan_worker(builder);
     }
     if (event_ends_body(event->kind)) scan_close(builder, OPEN_BODY, event->operand[0]);
     if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);

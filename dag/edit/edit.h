@@ -126,9 +126,10 @@ void dag_edit_combine(struct dag_edit *edit, uint32_t task, enum dag_first_stage
 // Whether its first stage can stay a task of its pool: that has rules by which it is dispatched.
 bool dag_combinator_keeps_pool(const struct dag *dag, uint32_t task);
 
-// Another size of a pool: core and maximum both, and a queue without bound where it has none. Refused where its rules
-// are unknown (discipline).
+// Another size of a pool: core and maximum both, and a queue without bound where it has none; of one that grows first
+// the maximum, and `core` no more than that. Refused where its rules are unknown (discipline).
 const char *dag_resize_refusal(const struct dag *dag, uint32_t pool);
+int32_t dag_resized_core(const struct dag_pool *rules, int32_t threads);
 void dag_edit_resize(struct dag_edit *edit, uint32_t pool, int32_t threads);
 
 // Another capacity of a resource: refused where nothing goes round in it, so that it has none, and where its

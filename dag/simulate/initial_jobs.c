@@ -82,7 +82,7 @@ static void serve_queue(struct simulation *sim, uint32_t index) {
         if (sim->processes[pool->recorded[i]].life == LIFE_FREE) pool_take_back(sim, pool->recorded[i]);
     }
     bool as_recorded = index < sim->dag->pool_count && sim->edit->pool_threads[index] == 0;
-    int64_t wanted = as_recorded ? 1 : pool->core;
+    int64_t wanted = as_recorded ? 1 : pool->rules->grows_first ? pool->maximum : pool->core;
     while (pool->queue_length > 0 && (int64_t)pool->alive < (wanted > 0 ? wanted : 1)) {
         uint32_t worker = worker_make(sim, index, DAG_NONE, sim->dag->first_ns);
         if (worker == DAG_NONE) return;

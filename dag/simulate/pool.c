@@ -19,7 +19,7 @@ static void begin_recorded_pool(struct simulation *sim, uint32_t index) {
     pool->rules = rules;
     pool->governs = pool->governed && sim->model != MODEL_DAG;
     pool->discipline = rules->discipline;
-    pool->core = threads ? threads : rules->core;
+    pool->core = threads ? dag_resized_core(rules, threads) : rules->core;
     pool->maximum = threads ? threads : rules->maximum;
     pool->capacity = rules->capacity;
     if (threads && rules->discipline == DISCIPLINE_HAND_OFF) {
@@ -180,12 +180,18 @@ static bool has_room(const struct simulation *sim, const struct pool_state *pool
     return may && (is_as_recorded(sim, job, DISPATCH_WOKEN) || is_as_recorded(sim, job, DISPATCH_QUEUED));
 }
 
+// Whether a worker is made though the queue has room: of a pool that grows first, where no worker is free for the job.
+static bool grows(const struct pool_state *pool) {
+    const int64_t left = (int64_t)pool->idle + pool->coming - pool->queue_length;
+    return pool->rules->grows_first && left <= 0 && (int64_t)pool->alive < pool->maximum;
+}
+
 static enum dispatch offer_to_queue(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
     uint32_t index = job_pool(sim, job);
     struct pool_state *pool = &sim->pools[index];
     const struct dag_pool *rules = pool->rules;
     bool must_make = (int64_t)pool->alive < pool->core && !(rules->wakes_first && pool->idle > 0);
-    if (must_make && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
+    if ((must_make || grows(pool)) && make_worker(sim, index, job, now_ns)) return DISPATCH_NEW;
     bool hands_off = pool->discipline == DISCIPLINE_HAND_OFF, room = has_room(sim, pool, job);
     if (hands_off || room) {
         enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);

@@ -39,7 +39,9 @@
 //     did. A start is at the later of its spawn and the moment when its worker came free (or was made) plus the
 //     pick-up; of a caller's at its spawn plus the pick-up. What lay in a bracket that now costs a mean is gone with
 //     it, unless it did other tasks' work: then the bracket stays as recorded.
-//   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core: a new one. Else into
+//   Pools of threads (java.util.concurrent.ThreadPoolExecutor's rules). Fewer workers than core, and (wakes_first) none
+//     that idles: a new one; so, too, of a pool that grows first, where of those that idle or were called there are no
+//     more than tasks queue, and there are fewer than maximum. Else into
 //     the queue if it has room, which calls an idle worker, if any (the one that has slept longest, or with
 //     lifo_wakeups the shortest). Else, below maximum: a new worker. Else the spawner runs it (caller_runs), or it
 //     takes the place of the queue's next (discards_oldest), or it is rejected; what is rejected or gave up its place

@@ -205,9 +205,18 @@ static void pass_last_results(struct simulation *sim, const struct pool_state *p
     }
 }
 
+// Who was to await the end of a worker that was not made in this run, awaits nothing.
+static void pass_unmade(struct simulation *sim, const struct pool_state *pool) {
+    for (uint32_t i = pool->made; i < pool->recorded_count; i++) {
+        const uint32_t thread = pool->recorded[i], last = last_vertex(sim->dag, thread);
+        if (sim->dag->vertices.kind[last] == VERTEX_THREAD_END) process_pass(sim, thread, last, DAG_ABSENT);
+    }
+}
+
 void pool_end(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
     int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
+    pass_unmade(sim, pool);
     pass_last_results(sim, pool, end_ns);
     for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->recorded.next_barrier[i]) {
         uint32_t barrier = last_vertex(sim->dag, i);

@@ -429,7 +429,9 @@ static enum dispatch offer(struct play *play, struct actor *spawner, uint32_t in
     uint32_t capacity = rules == POOL_GROWING ? play->options->pools[index].capacity : UINT32_MAX;
     if (rules == POOL_STEALING) return offer_stealing(play, spawner, index, task);
     bool full = rules == POOL_CACHED ? pool->idle_count == 0 : pool->queued >= capacity;
-    if (pool->workers < core || (full && pool->workers < maximum)) {
+    bool grows = play->options->pools[index].grows_first && !pool->idle_count;
+    bool wakes = play->options->pools[index].wakes_first && pool->idle_count;
+    if ((pool->workers < core && !wakes) || ((full || grows) && pool->workers < maximum)) {
         make_worker(play, spawner, index, task);
         return DISPATCH_NEW;
     }
@@ -858,6 +860,12 @@ static void pass_time(struct play *play, uint64_t until) {
     play->now = until;
 }
 
+static uint32_t flags_of(const struct random_pool *options, uint32_t p) {
+    return (options->pools[p].core_times_out ? POOL_CORE_TIMES_OUT : 0) |
+           (options->pools[p].grows_first ? POOL_GROWS_FIRST : 0) |
+           (options->pools[p].wakes_first ? POOL_WAKES_FIRST : 0);
+}
+
 struct trace_builder *program_trace(const struct program *program, const struct random_pool *options) {
     static const char *const queues[POOL_RULES] = {
         "java.util.concurrent.LinkedBlockingQueue", "java.util.concurrent.ArrayBlockingQueue",
@@ -884,7 +892,7 @@ struct trace_builder *program_trace(const struct program *program, const struct 
                 .maximum = rules == POOL_CACHED ? INT32_MAX : (int32_t)options->pools[p].maximum,
                 .capacity = rules == POOL_GROWING ? (int32_t)options->pools[p].capacity : -1,
                 .keep_alive_ns = options->pools[p].keep_alive_ns ? (int64_t)options->pools[p].keep_alive_ns : -1,
-                .flags = options->pools[p].core_times_out ? POOL_CORE_TIMES_OUT : 0,
+                .flags = flags_of(options, p),
                 .rejection = options->pools[p].caller_runs ? "java.util.concurrent.ThreadPoolExecutor$CallerRunsPolicy"
                                                            : "java.util.concurrent.ThreadPoolExecutor$AbortPolicy"});
     }
@@ -947,6 +955,18 @@ void random_pool_add_keep_alive(struct random_pool *options) {
         if (options->pools[p].rules == POOL_STEALING || random_below(&random, 4) == 0) continue;
         options->pools[p].keep_alive_ns = 1 + random_below(&random, options->work_ns * (1 + random_below(&random, 3)));
         options->pools[p].core_times_out = random_below(&random, 2);
+    }
+}
+
+void random_pool_add_growth(struct random_pool *options) {
+    struct random_source random = {options->seed ^ UINT64_C(0x6120)};
+    for (uint32_t p = 0; p < options->pool_count; p++) {
+        if (options->pools[p].rules == POOL_STEALING || options->pools[p].rules == POOL_CACHED) continue;
+        options->pools[p].grows_first = p == 0 || random_below(&random, 2);
+        options->pools[p].wakes_first = random_below(&random, 2);
+        options->pools[p].maximum += (uint32_t)random_below(&random, 4);
+        if (options->pools[p].grows_first) continue;
+        if (options->pools[p].rules != POOL_GROWING) options->pools[p].maximum = options->pools[p].threads;
     }
 }
 

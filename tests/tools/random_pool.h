@@ -73,6 +73,7 @@ struct random_pool {
         bool caller_runs;
         uint64_t keep_alive_ns; // 0: idle workers stay
         bool core_times_out;
+        bool grows_first, wakes_first; // of pools with a queue
     } pools[RANDOM_POOLS_MAX];
     // Tasks take them in rising order and give them back in falling order, so that none waits for ever. A lock that is
     // not fair, and what else is not, is had by whichever task comes: one that is woken needs wakeup_ns to come.
@@ -102,6 +103,9 @@ struct random_pool random_pool_options(uint64_t seed, uint32_t cores);
 
 // Lets workers retire that idle, by chance. Of pools that do not steal.
 void random_pool_add_keep_alive(struct random_pool *options);
+
+// Lets pools with a queue grow before it, and wake workers before they make others, by chance.
+void random_pool_add_growth(struct random_pool *options);
 
 // Adds resources, by chance.
 void random_pool_add_resources(struct random_pool *options, bool limits);

@@ -59,6 +59,13 @@ void simulate_fixture_open_keep_alive(struct simulate_fixture *fixture, uint64_t
     open_program(fixture, &options);
 }
 
+void simulate_fixture_open_growth(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores) {
+    struct random_pool options = random_pool_options(seed, cores);
+    random_pool_add_growth(&options);
+    if (seed % 3 == 0) random_pool_add_keep_alive(&options);
+    open_program(fixture, &options);
+}
+
 void simulate_fixture_open_wait_limits(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores) {
     struct random_pool options = random_pool_options(seed, cores);
     options.wait_limit_ns = UINT64_C(1) << 40;

@@ -27,6 +27,8 @@ void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t see
 // Of one whose tasks also take and give back locks and permits, some with time limits.
 // Workers retire that idle.
 void simulate_fixture_open_keep_alive(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
+// Pools make workers before tasks queue (random_pool_add_growth).
+void simulate_fixture_open_growth(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 // Of one in which waits for tasks have a time limit that none of them reaches.
 void simulate_fixture_open_wait_limits(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 void simulate_fixture_open_resources(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores, bool limits);

@@ -954,6 +954,23 @@ static bool has_room(const struct reference *r, const struct pool *pool, uint32_
     return taken && (int64_t)pool->queued - count_coming(r, index) < pool->capacity;
 }
 
+// How many workers run nothing, or are on their way to whatever the queue then has.
+static uint32_t count_without_task(const struct reference *r, uint32_t pool) {
+    uint32_t count = count_coming(r, pool);
+    for (uint32_t i = 0; i < r->process_count; i++) count += r->processes[i].pool == pool && r->processes[i].idle;
+    return count;
+}
+
+// Whether a new worker is to run a job that the queue has room for.
+static bool makes_another(const struct reference *r, uint32_t index) {
+    const struct dag_pool *rules = &r->dag->pools[index];
+    const struct pool *pool = &r->pools[index];
+    bool one_idles = count_without_task(r, index) > count_coming(r, index);
+    bool all_have_one = count_without_task(r, index) <= pool->queued;
+    if (pool->workers < pool->core && !(rules->wakes_first && one_idles)) return true;
+    return rules->grows_first && all_have_one && pool->workers < pool->maximum;
+}
+
 static enum dispatch offer(struct reference *r, struct process *spawner, struct job job) {
     uint32_t index = task_of(r, job.task)->pool;
     if (steals(r, index)) return offer_stealing(r, spawner, job);
@@ -962,7 +979,7 @@ static enum dispatch offer(struct reference *r, struct process *spawner, struct 
     bool hand_off = r->dag->pools[index].discipline == DISCIPLINE_HAND_OFF && !r->edit->pool_threads[index];
     struct process *idle = idle_worker(r, index);
     bool room = hand_off ? idle != NULL : has_room(r, pool, index, job);
-    if (pool->workers < pool->core || (!room && pool->workers < pool->maximum)) {
+    if (makes_another(r, index) || (!room && pool->workers < pool->maximum)) {
         pick_up(r, make_worker(r, index), job, DISPATCH_NEW);
         pool->unfinished++;
         return DISPATCH_NEW;
@@ -2007,6 +2024,7 @@ static void open_pools(struct reference *r) {
         const struct dag_pool *rules = &r->dag->pools[p];
         int64_t size = r->edit->pool_threads[p];
         r->pools[p].core = size ? size : rules->core;
+        if (rules->grows_first && rules->core < size) r->pools[p].core = rules->core;
         r->pools[p].maximum = size ? size : rules->maximum;
         bool gets_queue = size && rules->discipline == DISCIPLINE_HAND_OFF;
         r->pools[p].touched = r->pools[p].left = -1;

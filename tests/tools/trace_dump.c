@@ -51,6 +51,11 @@ static void print_counts(const struct trace *trace) {
     }
 }
 
+static const char *flags_text(uint32_t flags) {
+    static const char *const texts[] = {"-", "c", "g", "cg", "w", "cw", "gw", "cgw"};
+    return texts[flags & (POOL_CORE_TIMES_OUT | POOL_GROWS_FIRST | POOL_WAKES_FIRST)];
+}
+
 static void print_tables(const struct trace *trace) {
     for (uint32_t i = 0; i < trace->stream_count; i++) {
         const struct trace_stream *stream = &trace->streams[i];
@@ -68,8 +73,7 @@ static void print_tables(const struct trace *trace) {
         const struct trace_pool *pool = &trace->pools[id];
         printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n", id,
                text(pool->name), text(pool->kind), text(pool->queue), (int64_t)pool->core, (int64_t)pool->maximum,
-               (int64_t)pool->capacity, (int64_t)pool->keep_alive_ns, text(pool->rejection),
-               pool->flags & POOL_CORE_TIMES_OUT ? "c" : "-");
+               (int64_t)pool->capacity, (int64_t)pool->keep_alive_ns, text(pool->rejection), flags_text(pool->flags));
     }
 }
 

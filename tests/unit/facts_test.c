@@ -131,26 +131,32 @@ static void test_pools_by_their_queues(void **state) {
     } cases[] = {
         {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.ArrayBlockingQueue", NULL, 2, 4, 10, -1,
           NULL, 0},
-         {DISCIPLINE_FIFO, 2, 4, 10, false, false, false, -1, false, false, false}},
+         {DISCIPLINE_FIFO, 2, 4, 10, false, false, false, -1, false, false, false, false}},
         {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.SynchronousQueue", NULL, 0, INT32_MAX, 0, -1,
           NULL, 0},
-         {DISCIPLINE_HAND_OFF, 0, INT32_MAX, 0, false, false, true, -1, false, false, false}},
+         {DISCIPLINE_HAND_OFF, 0, INT32_MAX, 0, false, false, true, -1, false, false, false, false}},
         {{"java.util.concurrent.ThreadPoolExecutor", "java.util.concurrent.PriorityBlockingQueue", NULL, 1, 1, -1, -1,
           NULL, 0},
-         {DISCIPLINE_PRIORITY, 1, 1, INT64_MAX, false, false, false, -1, false, false, false}},
+         {DISCIPLINE_PRIORITY, 1, 1, INT64_MAX, false, false, false, -1, false, false, false, false}},
         {{"com.acme.Pool", "com.acme.LifoQueue", NULL, 1, 1, -1, -1, NULL, 0},
-         {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, false, -1, false, false, false}},
+         {DISCIPLINE_LIFO, 1, 1, INT64_MAX, false, false, false, -1, false, false, false, false}},
         {{"java.util.concurrent.ScheduledThreadPoolExecutor",
           "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue", NULL, 1, INT32_MAX, -1, -1, NULL, 0},
-         {DISCIPLINE_UNKNOWN, 1, INT32_MAX, INT64_MAX, false, false, false, -1, false, false, false}},
+         {DISCIPLINE_UNKNOWN, 1, INT32_MAX, INT64_MAX, false, false, false, -1, false, false, false, false}},
         {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue", NULL, 3, 3, -1, -1, NULL,
           0},
-         {DISCIPLINE_STEALING, 3, INT32_MAX, INT64_MAX, false, false, true, -1, false, false, true}},
+         {DISCIPLINE_STEALING, 3, INT32_MAX, INT64_MAX, false, false, true, -1, false, false, true, false}},
         {{"java.util.concurrent.ForkJoinPool", "java.util.concurrent.ForkJoinPool$WorkQueue async", NULL, 3, 3, -1, -1,
           NULL, 0},
-         {DISCIPLINE_FIFO, 3, INT32_MAX, INT64_MAX, false, false, true, -1, false, false, true}},
+         {DISCIPLINE_FIFO, 3, INT32_MAX, INT64_MAX, false, false, true, -1, false, false, true, false}},
         {{"com.acme.Executor", NULL, NULL, -1, -1, -1, -1, NULL, 0},
-         {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, false, -1, false, false, false}},
+         {DISCIPLINE_UNKNOWN, 0, 0, INT64_MAX, false, false, false, -1, false, false, false, false}},
+        {{"org.apache.tomcat.util.threads.ThreadPoolExecutor", "org.apache.tomcat.util.threads.TaskQueue", NULL, 2, 8,
+          -1, -1, NULL, POOL_GROWS_FIRST},
+         {DISCIPLINE_FIFO, 2, 8, INT64_MAX, false, false, false, -1, false, false, false, true}},
+        {{"org.eclipse.jetty.util.thread.QueuedThreadPool", "org.eclipse.jetty.util.BlockingArrayQueue", NULL, 2, 8, -1,
+          -1, NULL, POOL_GROWS_FIRST | POOL_WAKES_FIRST},
+         {DISCIPLINE_FIFO, 2, 8, INT64_MAX, false, false, false, -1, false, false, true, true}},
     };
     struct by_hand f = by_hand_new(NULL, 2);
     uint32_t pools[sizeof cases / sizeof *cases];
@@ -166,6 +172,8 @@ static void test_pools_by_their_queues(void **state) {
         assert_int_equal(pool->lifo_wakeups, expected->lifo_wakeups);
         assert_int_equal(pool->keep_alive_ns, expected->keep_alive_ns);
         assert_int_equal(pool->core_times_out, expected->core_times_out);
+        assert_int_equal(pool->wakes_first, expected->wakes_first);
+        assert_int_equal(pool->grows_first, expected->grows_first);
     }
     simulate_fixture_close(&f.fixture);
 }

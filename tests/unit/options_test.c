@@ -169,6 +169,33 @@ static void test_executors_are_told(void **state) {
     assert_true(options_is_library(&options, "com.acme.Pool"));
 }
 
+static struct utf8 utf8_of(const char *text) {
+    return (struct utf8){text, (uint16_t)strlen(text)};
+}
+
+// Builds put the packages of a library below their own.
+static void test_relocated_copies_are_known(void **state) {
+    struct options options = parsed(NULL);
+    struct utf8 prefix;
+    char text[100];
+    const struct executor_hook *hook =
+        hook_of(&options, "org/eclipse/jetty/util/thread/QueuedThreadPool", EXECUTOR_SPAWN);
+    assert_true(executor_is_of(hook, utf8_of("org/eclipse/jetty/util/thread/QueuedThreadPool"), &prefix));
+    assert_int_equal(prefix.length, 0);
+    assert_true(executor_is_of(hook, utf8_of("wiremock/org/eclipse/jetty/util/thread/QueuedThreadPool"), &prefix));
+    assert_int_equal(prefix.length, strlen("wiremock/"));
+    assert_string_equal(executor_relocated(prefix, "Lorg/eclipse/A;", text, sizeof text), "Lwiremock/org/eclipse/A;");
+    assert_string_equal(executor_relocated(prefix, "Ljava/util/Queue;", text, sizeof text), "Ljava/util/Queue;");
+    assert_string_equal(executor_relocated(prefix, "J", text, sizeof text), "J");
+    assert_false(executor_is_of(hook, utf8_of("xorg/eclipse/jetty/util/thread/QueuedThreadPool"), NULL));
+    assert_false(executor_is_of(hook, utf8_of("org/eclipse/jetty/util/thread/QueuedThreadPool$Runner"), NULL));
+    assert_false(executor_is_of(hook, utf8_of("QueuedThreadPool"), NULL));
+    assert_true(executors_concern(options.executors, utf8_of("a/b/com/zaxxer/hikari/pool/HikariPool")));
+    assert_true(options_is_library(&options, "a.b.com.zaxxer.hikari.pool.ProxyConnection"));
+    assert_true(options_is_library(&options, "wiremock.org.eclipse.jetty.util.thread.QueuedThreadPool"));
+    assert_false(options_is_library(&options, "com.acme.akka.Shop")); // a name of one part is none of a copy's
+}
+
 // The example is right in what only the agent checks; the rest is tests/golden's.
 static void test_executors_of_the_example_are_taken(void **state) {
     FILE *file = fopen(REHYPE_SOURCE_DIR "/fixtures/rehype.conf", "r");
@@ -202,6 +229,11 @@ static void test_actors_of_a_library_are_taken(void **state) {
     assert_int_equal(hook->role, EXECUTOR_INIT);
 }
 
+#define ROLES                                                                                                          \
+    "a role: spawn, run, worker, idle, standby, shutdown, core, maximum, queue, capacity, keep-alive-ms, "             \
+    "keep-alive-ns, delegate, grows, wakes, message, handle, init, or resource with acquire, release, capacity, name " \
+    "or limit"
+
 static void test_wrong_executors_are_named(void **state) {
     static const struct {
         const char *line, *expected;
@@ -214,23 +246,19 @@ static void test_wrong_executors_are_named(void **state) {
         {"com.acme.Actor tell * message 1 256", "another argument, see rehype-record(1)"},
         {"com.acme.Actor tell * handle 1 this", "another argument, see rehype-record(1)"},
         {"com.acme.Actor <init> * init 1", "another argument, see rehype-record(1)"},
-        {"com.acme.Pool hand * take",
-         "a role: spawn, run, worker, idle, core, maximum, message, handle, init, or resource with acquire, release, "
-         "capacity, name or limit"},
+        {"com.acme.Pool hand * take", ROLES},
         {"com.acme.Pool hand * spawn", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn 0", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn outer", "another argument, see rehype-record(1)"},
         {"com.acme.Pool loop * worker 1", "another argument, see rehype-record(1)"},
         {"com.acme.Pool loop * worker outer", "another argument, see rehype-record(1)"}, // it is nested in nothing
         {"com.acme.Pool size ()I core 1", "another argument, see rehype-record(1)"},
-        {"com.acme.Pool get * resource take",
-         "a role: spawn, run, worker, idle, core, maximum, message, handle, init, or resource with acquire, release, "
-         "capacity, name or limit"},
+        {"com.acme.Pool get * resource take", ROLES},
         {"com.acme.Pool get * resource acquire 0", "another argument, see rehype-record(1)"},
         {"com.acme.Pool put * resource release 1", "another argument, see rehype-record(1)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[128], why[256];
+        char text[128], why[400];
         snprintf(text, sizeof text, "executor=%s", cases[i].line);
         snprintf(why, sizeof why, "executor '%s': expected %s", cases[i].line, cases[i].expected);
         assert_refused(text, why);
@@ -309,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_sampling),
         cmocka_unit_test(test_executors_are_built_in),
         cmocka_unit_test(test_executors_are_told),
+        cmocka_unit_test(test_relocated_copies_are_known),
         cmocka_unit_test(test_executors_of_the_example_are_taken),
         cmocka_unit_test(test_actors_of_a_library_are_taken),
         cmocka_unit_test(test_wrong_executors_are_named),

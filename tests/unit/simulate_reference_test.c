@@ -489,6 +489,48 @@ static void test_idling_equals_reference(void **state) {
         fail_msg("%lu compared, %lu idled out", (unsigned long)compared, (unsigned long)idled_out);
 }
 
+static int32_t workers_of(const struct dag *dag, uint32_t pool) {
+    int32_t count = 0;
+    for (uint32_t i = 0; i < dag->thread_count; i++) count += dag->threads[i].worker && dag->threads[i].pool == pool;
+    return count;
+}
+
+// Pools that make a worker before a task queues, as recorded and under edits.
+static void test_growing_equals_reference(void **state) {
+    (void)state;
+    compared = 0;
+    uint64_t beyond_core = 0;
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        struct random_source source = {seed};
+        simulate_fixture_open_growth(&fixture, seed, seed % 2 ? 0 : 1 + seed / 2 % 4);
+        for (uint32_t p = 1; p < fixture.dag->pool_count; p++)
+            beyond_core += fixture.dag->pools[p].grows_first && workers_of(fixture.dag, p) > fixture.dag->pools[p].core;
+        for (unsigned i = 0; i < 2 * EDITS_EACH; i++) {
+            const struct model model = {.kind = i % 2 && seed % 2 == 0 ? MODEL_CPU : MODEL_POOL,
+                                        .cores = (double)random_below(&source, 5)};
+            random_edit(&fixture, &source, i < 2 ? 0 : i < EDITS_EACH ? EDIT_INLINE | EDIT_RESIZE : EDIT_ALL);
+            compare(&fixture, &model, model.kind == MODEL_CPU ? CPU_TOLERANCE_NS : 0, seed);
+        }
+        simulate_fixture_close(&fixture);
+    }
+    assert_true(compared > 6 * cases && beyond_core > cases / 8);
+}
+
+static void test_replay_of_growing_is_exact(void **state) {
+    (void)state;
+    const struct model model = {.kind = MODEL_POOL};
+    for (uint64_t seed = 0; seed < cases; seed++) {
+        struct simulate_fixture fixture;
+        simulate_fixture_open_growth(&fixture, seed, seed % 3);
+        assert_true(reference_knows(fixture.dag));
+        assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+        const struct dag *run = simulation_dag(fixture.simulation);
+        for (uint32_t i = 0; i < run->thread_count; i++) check_thread_as_recorded(fixture.dag, run, i, seed);
+        simulate_fixture_close(&fixture);
+    }
+}
+
 // Limits of waits for results that no wait comes near change nothing: the reference does not know them.
 static void test_limits_out_of_reach(void **state) {
     (void)state;
@@ -1036,6 +1078,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_cpu_equals_reference),
         cmocka_unit_test(test_replay_of_idling_is_exact),
         cmocka_unit_test(test_idling_equals_reference),
+        cmocka_unit_test(test_replay_of_growing_is_exact),
+        cmocka_unit_test(test_growing_equals_reference),
         cmocka_unit_test(test_limits_out_of_reach),
         cmocka_unit_test(test_background_equals_reference),
         cmocka_unit_test(test_no_background_changes_nothing),

@@ -420,11 +420,13 @@ static void test_resize_other_pools(void **state) {
 static void test_resize_by_settings(void **state) {
     struct fixture *f = *state;
     struct trace_pool pool = fixed;
-    pool.name = "http-nio-8080-exec";
+    pool.name = "http-nio-8080";
+    pool.kind = "org.apache.tomcat.util.threads.ThreadPoolExecutor";
     make_resized(f, pool, 50);
     before_has(f, "// server.tomcat.threads.max=4\n");
     after_has(f, "// server.tomcat.threads.max=50\n");
     pool.name = "task";
+    pool.kind = fixed.kind;
     make_resized(f, pool, 9);
     after_has(f, "ExecutorService taskPool = Executors.newFixedThreadPool(9);\n"); // of its own, for all that is known
     pool.kind = "org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor$1";

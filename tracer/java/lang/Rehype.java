@@ -409,6 +409,14 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void executorWorker(Object executor);
     public static native void executorIdle(Object executor);
 
+    public static native void executorLeaves();
+
+    public static native void executorShutdown(Object executor);
+
+    public static native void startSeen(Object task);
+
+    public static native void executorStandsBy(Object executor);
+
     // Threads.
     public static native void threadSpawn(Object thread);
     public static native void threadSpawnIn(Object thread, Object container);
