@@ -89,6 +89,8 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_REQUEST_BEGIN] = {OPERAND_TASK, OPERAND_CPU},
     [EVENT_REQUEST_NAMED] = {OPERAND_TASK, OPERAND_ENDPOINT},
     [EVENT_REQUEST_END] = {OPERAND_TASK, OPERAND_CPU, OPERAND_REQUEST_OUTCOME},
+    [EVENT_REQUEST_LEFT] = {OPERAND_TASK},
+    [EVENT_REQUEST_RESUMED] = {OPERAND_TASK},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.

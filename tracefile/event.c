@@ -56,4 +56,6 @@ const struct event_kind_info event_kinds[EVENT_KINDS] = {
     [EVENT_REQUEST_BEGIN] = {"request_begin", 3},
     [EVENT_REQUEST_NAMED] = {"request_named", 2},
     [EVENT_REQUEST_END] = {"request_end", 3},
+    [EVENT_REQUEST_LEFT] = {"request_left", 1},
+    [EVENT_REQUEST_RESUMED] = {"request_resumed", 1},
 };

@@ -76,11 +76,13 @@ enum event_kind {
     EVENT_UPKEEP_END = 51,      //                              a = actor, 0: none was made, b = cpu
     // Since version 7, of requests: what somebody outside asked for (an HTTP call). They are of the series of the
     // tasks.
-    EVENT_REQUEST_BEGIN = 52, // this thread begins to work on it   a = request, b = cpu, c = connection it came by, a
-                              //     number of its own series, 0 unknown
-    EVENT_REQUEST_NAMED = 53, // what it asks for is known          a = request, b = endpoint; the last one holds
-    EVENT_REQUEST_END = 54,   // its answer is written, by whichever thread   a = request, b = cpu,
-                              //     c = enum request_outcome
+    EVENT_REQUEST_BEGIN = 52,   // this thread begins to work on it   a = request, b = cpu, c = connection it came by, a
+                                //     number of its own series, 0 unknown
+    EVENT_REQUEST_NAMED = 53,   // what it asks for is known          a = request, b = endpoint; the last one holds
+    EVENT_REQUEST_END = 54,     // its answer is written, by whichever thread   a = request, b = cpu,
+                                //     c = enum request_outcome
+    EVENT_REQUEST_LEFT = 55,    // this thread is not at it any more; it goes on elsewhere, or later   a = request
+    EVENT_REQUEST_RESUMED = 56, // this thread is at it again, or takes it up                       a = request
     EVENT_KINDS
 };
 

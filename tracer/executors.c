@@ -4,6 +4,7 @@
 #include "tracer/classfile.h"
 #include "tracer/registry.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,30 +18,38 @@ static const struct {
     enum executor_role role;
     bool takes_number, takes_outer, needs_argument;
     bool takes_receiver;
+    unsigned least, most; // words that say what is told (telling.h)
 } roles[] = {
-    {"spawn", EXECUTOR_SPAWN, true, false, true, false},
-    {"run", EXECUTOR_RUN, true, false, false, false},
-    {"worker", EXECUTOR_WORKER, false, true, false, false},
-    {"idle", EXECUTOR_IDLE, true, true, false, false},
-    {"standby", EXECUTOR_STANDBY, false, true, false, false},
-    {"shutdown", EXECUTOR_SHUTDOWN, false, false, false, false},
-    {"core", EXECUTOR_CORE, false, false, false, false},
-    {"maximum", EXECUTOR_MAXIMUM, false, false, false, false},
-    {"queue", EXECUTOR_QUEUE, false, false, false, false},
-    {"capacity", EXECUTOR_CAPACITY, false, false, false, false},
-    {"keep-alive-ms", EXECUTOR_KEEP_ALIVE_MS, false, false, false, false},
-    {"keep-alive-ns", EXECUTOR_KEEP_ALIVE_NS, false, false, false, false},
-    {"delegate", EXECUTOR_DELEGATE, false, false, false, false},
-    {"grows", EXECUTOR_GROWS, false, false, false, false},
-    {"wakes", EXECUTOR_WAKES, false, false, false, false},
-    {"message", EXECUTOR_MESSAGE, true, false, true, true},
-    {"handle", EXECUTOR_HANDLE, true, false, true, true},
-    {"init", EXECUTOR_INIT, false, false, false, false},
-    {"resource acquire", EXECUTOR_RESOURCE_ACQUIRE, true, false, false, false},
-    {"resource release", EXECUTOR_RESOURCE_RELEASE, false, false, false, false},
-    {"resource capacity", EXECUTOR_RESOURCE_CAPACITY, false, false, false, false},
-    {"resource name", EXECUTOR_RESOURCE_NAME, false, false, false, false},
-    {"resource limit", EXECUTOR_RESOURCE_LIMIT, false, false, false, false},
+    {"spawn", EXECUTOR_SPAWN, true, false, true, false, 0, 0},
+    {"run", EXECUTOR_RUN, true, false, false, false, 0, 0},
+    {"worker", EXECUTOR_WORKER, false, true, false, false, 0, 0},
+    {"idle", EXECUTOR_IDLE, true, true, false, false, 0, 0},
+    {"standby", EXECUTOR_STANDBY, false, true, false, false, 0, 0},
+    {"shutdown", EXECUTOR_SHUTDOWN, false, false, false, false, 0, 0},
+    {"core", EXECUTOR_CORE, false, false, false, false, 0, 0},
+    {"maximum", EXECUTOR_MAXIMUM, false, false, false, false, 0, 0},
+    {"queue", EXECUTOR_QUEUE, false, false, false, false, 0, 0},
+    {"capacity", EXECUTOR_CAPACITY, false, false, false, false, 0, 0},
+    {"keep-alive-ms", EXECUTOR_KEEP_ALIVE_MS, false, false, false, false, 0, 0},
+    {"keep-alive-ns", EXECUTOR_KEEP_ALIVE_NS, false, false, false, false, 0, 0},
+    {"delegate", EXECUTOR_DELEGATE, false, false, false, false, 0, 0},
+    {"grows", EXECUTOR_GROWS, false, false, false, false, 0, 0},
+    {"wakes", EXECUTOR_WAKES, false, false, false, false, 0, 0},
+    {"message", EXECUTOR_MESSAGE, true, false, true, true, 0, 0},
+    {"handle", EXECUTOR_HANDLE, true, false, true, true, 0, 0},
+    {"init", EXECUTOR_INIT, false, false, false, false, 0, 0},
+    {.name = "request serve", .role = EXECUTOR_REQUEST_SERVE, .least = 1, .most = 2},
+    {.name = "request part", .role = EXECUTOR_REQUEST_PART, .least = 1, .most = 2},
+    {.name = "request async", .role = EXECUTOR_REQUEST_ASYNC},
+    {.name = "request end", .role = EXECUTOR_REQUEST_END, .least = 1, .most = 2},
+    {.name = "request connection", .role = EXECUTOR_REQUEST_CONNECTION, .least = 1, .most = 1},
+    {.name = "request name", .role = EXECUTOR_REQUEST_NAME, .least = 2, .most = 2},
+    {.name = "request matched", .role = EXECUTOR_REQUEST_MATCHED, .least = 2, .most = 2},
+    {"resource acquire", EXECUTOR_RESOURCE_ACQUIRE, true, false, false, false, 0, 0},
+    {"resource release", EXECUTOR_RESOURCE_RELEASE, false, false, false, false, 0, 0},
+    {"resource capacity", EXECUTOR_RESOURCE_CAPACITY, false, false, false, false, 0, 0},
+    {"resource name", EXECUTOR_RESOURCE_NAME, false, false, false, false, 0, 0},
+    {"resource limit", EXECUTOR_RESOURCE_LIMIT, false, false, false, false, 0, 0},
 };
 
 static bool refuse(const char *line, const char *expected, struct error *error) {
@@ -86,31 +95,45 @@ static bool set_receiver(struct executor_hook *hook, size_t role, const char *re
     return roles[role].takes_receiver && !*end && end != receiver && number <= 255;
 }
 
+static bool set_tellings(struct executor_hook *hook, size_t role, char *const *words, size_t count,
+                         struct arena *arena) {
+    for (size_t i = 0; i < count && i < 2; i++) {
+        if (strcmp(words[i], "-") == 0) continue; // it tells none
+        hook->telling[i] = telling_parse(words[i], arena);
+        if (!hook->telling[i]) return false;
+    }
+    return count >= roles[role].least && count <= roles[role].most;
+}
+
 static bool set_role(struct executor_hook *hook, char *const *words, size_t count, const char *line,
-                     struct error *error) {
+                     struct arena *arena, struct error *error) {
     const char *name = words[3], *argument = count > 4 ? words[4] : NULL, *receiver = count > 5 ? words[5] : NULL;
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (strcmp(name, roles[i].name) != 0) continue;
         hook->role = roles[i].role;
+        if (strncmp(name, "request ", 8) == 0)
+            return set_tellings(hook, i, words + 4, count - 4, arena) ||
+                   refuse(line, "what it tells, see rehype-record(1)", error);
         return (set_argument(hook, i, argument) && set_receiver(hook, i, receiver)) ||
                refuse(line, "another argument, see rehype-record(1)", error);
     }
     return refuse(
         line,
         "a role: spawn, run, worker, idle, standby, shutdown, core, maximum, queue, capacity, keep-alive-ms, "
-        "keep-alive-ns, "
-        "delegate, grows, wakes, message, handle, init, or resource with acquire, release, capacity, name or limit",
+        "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "
+        "or limit, or request with serve, part, async, end, connection, name or matched",
         error);
 }
 
 // A role of two words is one.
 static void join_role(char **words, size_t *count, struct arena *arena) {
-    char *joined = *count > 4 && strcmp(words[3], "resource") == 0 ? arena_alloc(arena, 64, 1) : NULL;
+    bool is_two = *count > 4 && (strcmp(words[3], "resource") == 0 || strcmp(words[3], "request") == 0);
+    char *joined = is_two ? arena_alloc(arena, 64, 1) : NULL;
     if (!joined) return;
-    snprintf(joined, 64, "resource %s", words[4]);
+    snprintf(joined, 64, "%s %s", words[3], words[4]);
     words[3] = joined;
-    words[4] = words[5];
     --*count;
+    for (size_t i = 4; i < *count; i++) words[i] = words[i + 1];
 }
 
 struct executor_hook *executor_parse(const char *line, struct arena *arena, struct error *error) {
@@ -133,7 +156,7 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
                                    .class_length = strlen(words[0]),
                                    .method = words[1],
                                    .descriptor = strcmp(words[2], "*") == 0 ? NULL : words[2]};
-    return set_role(hook, words, count, line, error) ? hook : NULL;
+    return set_role(hook, words, count, line, arena, error) ? hook : NULL;
 }
 
 // Weaving -------------------------------------------------------------------------------------------------------------
@@ -174,6 +197,20 @@ static bool is_descriptor(struct utf8 actual, const char *wanted, struct utf8 pr
         if (relocated) at += prefix.length;
     }
     return !*wanted && at == end;
+}
+
+static _Atomic(const struct executor_hook *) numbered[EXECUTOR_NUMBERS];
+
+int executor_number(const struct executor_hook *hook) {
+    for (int i = 0; i < EXECUTOR_NUMBERS; i++) {
+        const struct executor_hook *there = NULL;
+        if (atomic_compare_exchange_strong(&numbered[i], &there, hook) || there == hook) return i;
+    }
+    return -1;
+}
+
+const struct executor_hook *executor_numbered(int number) {
+    return atomic_load_explicit(&numbered[number], memory_order_relaxed);
 }
 
 // The local that holds a reference parameter; -1 where there is no such parameter.
@@ -388,6 +425,47 @@ static bool find_pool(struct site *site, struct error *error) {
     return true;
 }
 
+// Pushes what a path begins at; null where there is none. -1: no such parameter.
+static bool push_root(const struct site *site, unsigned which, char *text, size_t size, struct error *error) {
+    const struct telling *telling = site->hook->telling[which];
+    const unsigned argument = telling ? telling->argument : 0;
+    const bool is_static = site->method->access & ACC_STATIC;
+    const int local = !argument ? (is_static ? -1 : 0) : local_of(site->method, argument);
+    if (!telling) return snprintf(text, size, "aconst_null; ") > 0;
+    if (local < 0) return error_set(error, STATUS_USAGE, "it has no parameter %u of a class's type", argument);
+    return snprintf(text, size, "aload %d; ", local) > 0;
+}
+
+// With both roots and the hook's number.
+static bool tell(const struct site *site, const char *probe, char *text, size_t size, struct error *error) {
+    char first[40], second[40];
+    const int number = executor_number(site->hook);
+    if (number < 0) return error_set(error, STATUS_USAGE, "more than %d lines tell of requests", EXECUTOR_NUMBERS);
+    if (!push_root(site, 0, first, sizeof first, error) || !push_root(site, 1, second, sizeof second, error))
+        return false;
+    snprintf(text, size, "%s%sint %d; call %s (Ljava/lang/Object;Ljava/lang/Object;I)V", first, second, number, probe);
+    return true;
+}
+
+static bool weave_serve(const struct site *site, struct error *error) {
+    char opening[200], closing[80], thrown[80];
+    if (!tell(site, "requestOpens", opening, sizeof opening, error)) return false;
+    snprintf(closing, sizeof closing, "int %d; call requestCloses (I)V", executor_number(site->hook));
+    snprintf(thrown, sizeof thrown, "int %d; call requestThrew (I)V", executor_number(site->hook));
+    return bracket(site, opening, closing, thrown, error);
+}
+
+static bool weave_connection(const struct site *site, struct error *error) {
+    char opening[200];
+    return tell(site, "requestReads", opening, sizeof opening, error) &&
+           bracket(site, opening, "call requestRead ()V", "call requestRead ()V", error);
+}
+
+static bool weave_telling(const struct site *site, enum insert_where where, const char *probe, struct error *error) {
+    char text[200];
+    return tell(site, probe, text, sizeof text, error) && insert(site, where, text, error);
+}
+
 static bool weave(struct site *site, struct error *error) {
     const struct executor_hook *hook = site->hook;
     if (!find_pool(site, error)) return false;
@@ -410,6 +488,19 @@ static bool weave(struct site *site, struct error *error) {
         return weave_handle(site, error);
     case EXECUTOR_INIT:
         return weave_init(site, error);
+    case EXECUTOR_REQUEST_SERVE:
+    case EXECUTOR_REQUEST_PART:
+        return weave_serve(site, error);
+    case EXECUTOR_REQUEST_ASYNC:
+        return insert(site, INSERT_ENTRY, "call requestAsync ()V", error);
+    case EXECUTOR_REQUEST_END:
+        return weave_telling(site, INSERT_BEFORE_RETURN, "requestEnds", error);
+    case EXECUTOR_REQUEST_CONNECTION:
+        return weave_connection(site, error);
+    case EXECUTOR_REQUEST_NAME:
+        return weave_telling(site, INSERT_ENTRY, "requestNamed", error);
+    case EXECUTOR_REQUEST_MATCHED:
+        return weave_telling(site, INSERT_BEFORE_RETURN, "requestNamed", error);
     case EXECUTOR_RESOURCE_ACQUIRE:
         return weave_acquire(site, error);
     case EXECUTOR_RESOURCE_RELEASE:

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "tracer/telling.h"
 #include "tracer/weave.h"
 
 #include <stdbool.h>
@@ -30,6 +31,13 @@ enum executor_role {
     EXECUTOR_MESSAGE, // these of a library of actors (mail.h)
     EXECUTOR_HANDLE,
     EXECUTOR_INIT,
+    EXECUTOR_REQUEST_SERVE, // these of a server (requests.c)
+    EXECUTOR_REQUEST_PART,
+    EXECUTOR_REQUEST_ASYNC,
+    EXECUTOR_REQUEST_END,
+    EXECUTOR_REQUEST_CONNECTION,
+    EXECUTOR_REQUEST_NAME,
+    EXECUTOR_REQUEST_MATCHED,
     EXECUTOR_RESOURCE_ACQUIRE, // these of a pool of connections (connections.h)
     EXECUTOR_RESOURCE_RELEASE,
     EXECUTOR_RESOURCE_CAPACITY, // from here on only called
@@ -42,11 +50,13 @@ struct executor_hook {
     size_t class_length;
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
-    unsigned argument; // from 1; 0: none
-    unsigned receiver; // of a message, likewise; 0: the object itself
-    const char *field; // NAME:TYPE, that holds it instead; NULL
-    bool outer;        // the pool is what the object is nested in
-    bool seen;         // what it runs is a task only if it was seen to be handed over
+    unsigned argument;          // from 1; 0: none
+    unsigned receiver;          // of a message, likewise; 0: the object itself
+    const char *field;          // NAME:TYPE, that holds it instead; NULL
+    struct telling *telling[2]; // of a request: its key and its connection, its key and its status, its verb and its
+                                // route, or its connection; NULL: none
+    bool outer;                 // the pool is what the object is nested in
+    bool seen;                  // what it runs is a task only if it was seen to be handed over
     const struct executor_hook *next;
 };
 
@@ -65,5 +75,10 @@ bool executors_concern(const struct executor_hook *hooks, struct utf8 internal_c
 
 // Weaves the hooks of the class; what it does not have is passed over. A hook that fails is registered as a skip.
 void executors_weave(const struct executor_hook *hooks, struct weaver *weaver);
+
+// A number by which woven code names a hook to its probe, and the hook of a number. -1: there are too many. Any thread.
+enum { EXECUTOR_NUMBERS = 256 };
+int executor_number(const struct executor_hook *hook);
+const struct executor_hook *executor_numbered(int number);
 
 #endif

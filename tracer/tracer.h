@@ -145,6 +145,16 @@ struct taken_lately {
     uint32_t slot, count;
 };
 
+// The request that a thread is at (requests.c).
+enum serving_name { NAMED_NOT_YET, NAMED_BY_CLASS, NAMED_BY_ROUTE };
+struct serving {
+    uint64_t request; // 0: none
+    uint32_t depth;   // of methods that serve, nested
+    uint32_t came_by; // number of the connection that the thread reads; 0: not told
+    enum serving_name name;
+    bool asynchronous; // it is not answered when the method that serves it returns
+};
+
 enum { HOLDS = 16, TAKEN_LATELY = 4 }; // more at once are not recorded
 
 // A traced thread's own state. Only its thread touches it, but for the channel, which the drainer shares. A virtual
@@ -199,6 +209,7 @@ struct thread_state {
     uint32_t entered; // monitor that it has just waited for and got; 0: none
     struct hold hold[HOLDS];
     struct taken_lately taken_lately[TAKEN_LATELY];
+    struct serving serving;
 };
 
 // NULL until the thread's first event, for good when it can't be traced, and again between two recordings.

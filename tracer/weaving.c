@@ -586,8 +586,10 @@ static bool is_worthwhile(void) {
 static bool concerns(JNIEnv *jni, jobject loader, const char *name, const char *dotted) {
     if ((!loader || is_library(name)) && hooks_concern(name)) return true;
     if (loader && actor_hooks_concern(name)) return true;
-    return is_worthwhile() &&
-           (tracer.options.bytecodes || is_application(jni, loader) || options_trace_class(&tracer.options, dotted));
+    if (!is_worthwhile()) return false;
+    if (tracer.options.bytecodes || is_application(jni, loader)) return true;
+    return options_trace_class(&tracer.options, dotted) ||
+           (loader && executors_concern(tracer.options.executors, (struct utf8){name, (uint16_t)strlen(name)}));
 }
 
 static void weave_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name, jint length,

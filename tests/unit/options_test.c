@@ -229,10 +229,39 @@ static void test_actors_of_a_library_are_taken(void **state) {
     assert_int_equal(hook->role, EXECUTOR_INIT);
 }
 
+static void test_requests_are_taken(void **state) {
+    struct error error = ERROR_INIT;
+    const struct executor_hook *hook =
+        executor_parse("com.acme.Web done ()V request end - 0.answer:Lcom/acme/Answer;.getStatus()I", &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->role, EXECUTOR_REQUEST_END);
+    assert_null(hook->telling[0]);
+    const struct telling *status = hook->telling[1];
+    assert_int_equal(status->argument, 0);
+    assert_int_equal(status->count, 2);
+    assert_false(status->steps[0].is_method);
+    assert_string_equal(status->steps[0].name, "answer");
+    assert_string_equal(status->steps[0].type, "Lcom/acme/Answer;");
+    assert_true(status->steps[1].is_method);
+    assert_string_equal(status->steps[1].type, "()I");
+    hook = executor_parse("com.acme.Web match * request matched 2.verb()Ljava/lang/String; "
+                          "2.get(Ljava/lang/String;)Ljava/lang/Object;=com.acme.Web.route",
+                          &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->telling[1]->count, 1);
+    assert_string_equal(hook->telling[1]->steps[0].argument, "com.acme.Web.route");
+    hook = executor_parse("com.acme.Page show * request name - 0.class", &arena, &error);
+    assert_non_null(hook);
+    assert_true(hook->telling[1]->is_class);
+    const int number = executor_number(hook);
+    assert_int_equal(executor_number(hook), number);
+    assert_ptr_equal(executor_numbered(number), hook);
+}
+
 #define ROLES                                                                                                          \
     "a role: spawn, run, worker, idle, standby, shutdown, core, maximum, queue, capacity, keep-alive-ms, "             \
-    "keep-alive-ns, delegate, grows, wakes, message, handle, init, or resource with acquire, release, capacity, name " \
-    "or limit"
+    "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "    \
+    "or limit, or request with serve, part, async, end, connection, name or matched"
 
 static void test_wrong_executors_are_named(void **state) {
     static const struct {
@@ -255,6 +284,15 @@ static void test_wrong_executors_are_named(void **state) {
         {"com.acme.Pool size ()I core 1", "another argument, see rehype-record(1)"},
         {"com.acme.Pool get * resource take", ROLES},
         {"com.acme.Pool get * resource acquire 0", "another argument, see rehype-record(1)"},
+        {"com.acme.Web take * request serve", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request serve this", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request serve 1.()I", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request serve 1.get(I)I", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request serve 1.count:I", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request serve 1.get", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request name 1", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request async 1", "what it tells, see rehype-record(1)"},
+        {"com.acme.Web take * request begin 1", ROLES},
         {"com.acme.Pool put * resource release 1", "another argument, see rehype-record(1)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -340,6 +378,7 @@ int main(void) {
         cmocka_unit_test(test_relocated_copies_are_known),
         cmocka_unit_test(test_executors_of_the_example_are_taken),
         cmocka_unit_test(test_actors_of_a_library_are_taken),
+        cmocka_unit_test(test_requests_are_taken),
         cmocka_unit_test(test_wrong_executors_are_named),
         cmocka_unit_test(test_what_is_wrong_is_named),
         cmocka_unit_test(test_globs),

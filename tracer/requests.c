@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests: what somebody outside asks a server for, told by lines of executors.conf (role `request`). A request is
+// known by an object of the server's (its key: a request, an exchange, a connection), on which its number lies from its
+// begin to its end; whichever thread handles that object is at the request. What it asks for is an endpoint, told by
+// method and route: no path that a client sent is ever kept.
+//
+// These are the natives of java.lang.Rehype for that. As those of probes.c, none blocks, parks, throws, or
+// touches java.util.concurrent. A request costs some 2 us in all, most of it asking the server's own objects.
+#include "tracer/bytecodes.h"
+#include "tracer/executors.h"
+#include "tracer/identity.h"
+#include "tracer/kept.h"
+#include "tracer/registry.h"
+#include "tracer/told.h"
+#include "tracer/tracer.h"
+
+#include <java_lang_Rehype.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define PROBE(result, name) JNIEXPORT result JNICALL Java_java_lang_Rehype_##name
+
+// The hooks -----------------------------------------------------------------------------------------------------------
+
+static atomic_bool turned_off[EXECUTOR_NUMBERS];
+
+// NULL: it was turned off.
+static const struct executor_hook *hook_of(jint number) {
+    if (atomic_load_explicit(&turned_off[number], memory_order_relaxed)) return NULL;
+    return executor_numbered(number);
+}
+
+static void check(jint number, const struct executor_hook *hook, const struct telling *telling) {
+    char method[256], why[128];
+    const char *step = telling ? told_fails(telling) : NULL;
+    if (!step || atomic_exchange(&turned_off[number], true)) return;
+    snprintf(method, sizeof method, "%s.%s", hook->class_name, hook->method);
+    snprintf(why, sizeof why, "what it is given has no %s, so it tells no requests any more", step);
+    registry_skip(method, why);
+}
+
+// While the server's own code is asked.
+struct asking {
+    struct bytecodes_pause pause;
+    bool begun;
+};
+
+static struct asking asking_begin(JNIEnv *jni) {
+    struct asking asking = {.pause = bytecodes_pause()};
+    asking.begun = (*jni)->PushLocalFrame(jni, 8) == 0;
+    thread_state_hide();
+    return asking;
+}
+
+static void asking_end(JNIEnv *jni, const struct asking *asking) {
+    if (asking->begun) (*jni)->PopLocalFrame(jni, NULL);
+    thread_state_show();
+    bytecodes_resume(asking->pause);
+}
+
+// What lies on an object: a request under way and, above it, the connection that it is.
+enum { CONNECTION_AT = 40, CONNECTIONS = 1 << 24 };
+
+static uint32_t connection_of(jobject object) {
+    static _Atomic(uint32_t) last;
+    if (!object) return 0;
+    const uint64_t kept = kept_get(object);
+    uint32_t connection = (uint32_t)(kept >> CONNECTION_AT);
+    while (connection == 0) connection = (atomic_fetch_add(&last, 1) + 1) % CONNECTIONS;
+    if (!(kept >> CONNECTION_AT)) kept_set(object, kept | (uint64_t)connection << CONNECTION_AT);
+    return connection;
+}
+
+static uint64_t request_of(jobject key) {
+    return kept_get(key) & CARRIED_ID;
+}
+
+static void keep_request(jobject key, uint64_t request) {
+    kept_set(key, (kept_get(key) & ~CARRIED_ID) | request);
+}
+
+// What a thread is at ------------------------------------------------------------------------------------------------
+
+static void begin(struct thread_state *state, jobject key, uint32_t connection) {
+    struct serving *serving = &state->serving;
+    serving->request = task_id_new(state);
+    if (!connection) connection = serving->came_by;
+    keep_request(key, serving->request);
+    record_boundary(state, EVENT_REQUEST_BEGIN, serving->request, connection);
+}
+
+static void resume(struct thread_state *state, uint64_t request) {
+    state->serving.request = request;
+    record1(state, EVENT_REQUEST_RESUMED, request);
+}
+
+static jobject told(JNIEnv *jni, struct telling *telling, jobject root) {
+    return telling && root ? told_object(jni, telling, root) : NULL;
+}
+
+static void enter(JNIEnv *jni, struct thread_state *state, jint number, jobject key_root, jobject connection_root) {
+    const struct executor_hook *hook = hook_of(number);
+    struct serving *serving = &state->serving;
+    const uint32_t came_by = serving->came_by, depth = serving->depth;
+    if (!hook) return;
+    *serving = (struct serving){.came_by = came_by, .depth = depth};
+    const struct asking asking = asking_begin(jni);
+    jobject key = told(jni, hook->telling[0], key_root);
+    const uint32_t connection = connection_of(told(jni, hook->telling[1], connection_root));
+    const uint64_t under_way = key && hook->role == EXECUTOR_REQUEST_PART ? request_of(key) : 0;
+    if (under_way)
+        resume(state, under_way);
+    else if (key)
+        begin(state, key, connection);
+    asking_end(jni, &asking);
+    check(number, hook, hook->telling[0]);
+    check(number, hook, hook->telling[1]);
+}
+
+PROBE(void, requestOpens)(JNIEnv *jni, jclass helper, jobject key, jobject connection, jint hook) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && state->serving.depth++ == 0) enter(jni, state, hook, key, connection);
+}
+
+static void leave(struct thread_state *state, jint number, enum request_outcome outcome) {
+    const struct executor_hook *hook = hook_of(number);
+    struct serving *serving = &state->serving;
+    const uint64_t request = serving->request;
+    if (serving->depth == 0 || --serving->depth > 0 || !request) return;
+    serving->request = 0;
+    if (hook && hook->role == EXECUTOR_REQUEST_SERVE && !serving->asynchronous)
+        record_boundary(state, EVENT_REQUEST_END, request, outcome);
+    else
+        record1(state, EVENT_REQUEST_LEFT, request);
+}
+
+PROBE(void, requestCloses)(JNIEnv *jni, jclass helper, jint hook) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) leave(state, hook, REQUEST_ANSWERED);
+}
+
+PROBE(void, requestThrew)(JNIEnv *jni, jclass helper, jint hook) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) leave(state, hook, REQUEST_FAILED);
+}
+
+PROBE(void, requestAsync)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) state->serving.asynchronous = true;
+}
+
+PROBE(void, requestReads)(JNIEnv *jni, jclass helper, jobject connection, jobject none, jint number) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct executor_hook *hook = hook_of(number);
+    if (!state || !hook) return;
+    const struct asking asking = asking_begin(jni);
+    state->serving.came_by = connection_of(told(jni, hook->telling[0], connection));
+    asking_end(jni, &asking);
+    check(number, hook, hook->telling[0]);
+}
+
+PROBE(void, requestRead)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) state->serving.came_by = 0;
+}
+
+// Its end -------------------------------------------------------------------------------------------------------------
+
+enum { SERVER_ERROR = 500 };
+
+static void end(JNIEnv *jni, struct thread_state *state, uint64_t request, struct telling *answer, jobject root) {
+    jint status = 0;
+    const bool failed = answer && told_number(jni, answer, root, &status) && status >= SERVER_ERROR;
+    if (state->serving.request == request) state->serving.request = 0;
+    record_boundary(state, EVENT_REQUEST_END, request, failed ? REQUEST_FAILED : REQUEST_ANSWERED);
+}
+
+// Of the object, or (there is none) of what the thread is at.
+static uint64_t take_request(JNIEnv *jni, struct thread_state *state, struct telling *telling, jobject root) {
+    if (!telling) return state->serving.request;
+    jobject key = told(jni, telling, root);
+    const uint64_t request = key ? request_of(key) : 0;
+    if (request) keep_request(key, 0);
+    return request;
+}
+
+PROBE(void, requestEnds)(JNIEnv *jni, jclass helper, jobject key, jobject answer, jint number) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct executor_hook *hook = hook_of(number);
+    if (!state || !hook) return;
+    const struct asking asking = asking_begin(jni);
+    const uint64_t request = take_request(jni, state, hook->telling[0], key);
+    if (request) end(jni, state, request, hook->telling[1], answer);
+    asking_end(jni, &asking);
+    check(number, hook, hook->telling[0]);
+    check(number, hook, hook->telling[1]);
+}
+
+// Its name ------------------------------------------------------------------------------------------------------------
+
+enum { NAME_BYTES = 512, VERBS = 10, CLASS_ENDPOINTS = 1 << 10 };
+
+static const char *const verbs[VERBS] = {"other", "GET",    "HEAD",  "POST",    "PUT",
+                                         "PATCH", "DELETE", "TRACE", "OPTIONS", "CONNECT"};
+
+// A client may send any word; -1 where the hook tells none.
+static int verb_of(JNIEnv *jni, struct telling *telling, jobject root) {
+    char text[16];
+    if (!telling) return -1;
+    if (!root || !told_text(jni, telling, root, text, sizeof text)) return 0;
+    for (int i = 1; i < VERBS; i++) {
+        if (strcmp(text, verbs[i]) == 0) return i;
+    }
+    return 0;
+}
+
+static uint32_t endpoint_named(int verb, const char *route) {
+    char name[NAME_BYTES + 16];
+    snprintf(name, sizeof name, "%s%s%s", verb < 0 ? "" : verbs[verb], verb < 0 ? "" : " ", route);
+    return registry_endpoint(&(struct trace_endpoint){.name = name});
+}
+
+// By class the name is made once, but for rare meetings of two.
+static uint32_t endpoint_of_class(JNIEnv *jni, struct thread_state *state, int verb, jobject object) {
+    static _Atomic(uint64_t) known[CLASS_ENDPOINTS]; // class and verb above, endpoint below
+    const uint64_t key = ((uint64_t)identity_class(jni, state, object) << 4) | (uint64_t)(verb + 1);
+    _Atomic(uint64_t) *const slot = &known[key % CLASS_ENDPOINTS];
+    const uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
+    if (there >> 16 == key) return (uint32_t)(there & 0xffff);
+    char text[NAME_BYTES];
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    const uint32_t endpoint = endpoint_named(verb, identity_class_name(class, text, sizeof text));
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store_explicit(slot, key << 16 | endpoint, memory_order_relaxed);
+    return endpoint;
+}
+
+static uint32_t endpoint_of(JNIEnv *jni, struct thread_state *state, int verb, struct telling *telling, jobject root) {
+    char route[NAME_BYTES];
+    if (!telling->is_class) return told_text(jni, telling, root, route, sizeof route) ? endpoint_named(verb, route) : 0;
+    jobject object = told_object(jni, telling, root);
+    return object ? endpoint_of_class(jni, state, verb, object) : 0;
+}
+
+// A route says more than a class, and what is matched first more than where an error is shown.
+PROBE(void, requestNamed)(JNIEnv *jni, jclass helper, jobject verb, jobject route, jint number) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct executor_hook *hook = hook_of(number);
+    if (!state || !hook || !state->serving.request || !route) return;
+    const enum serving_name name = hook->telling[1]->is_class ? NAMED_BY_CLASS : NAMED_BY_ROUTE;
+    if (state->serving.name >= name) return;
+    const struct asking asking = asking_begin(jni);
+    const int spoken = verb_of(jni, hook->telling[0], verb);
+    const uint32_t endpoint = endpoint_of(jni, state, spoken, hook->telling[1], route);
+    if (endpoint) record3(state, EVENT_REQUEST_NAMED, state->serving.request, endpoint, 0);
+    if (endpoint) state->serving.name = name;
+    asking_end(jni, &asking);
+    check(number, hook, hook->telling[0]);
+    check(number, hook, hook->telling[1]);
+}

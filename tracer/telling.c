@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/telling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Ends a step's text where the next begins, and returns that one; a dot within an argument ends nothing.
+static char *cut(char *step) {
+    const size_t argument = strcspn(step, "=");
+    char *dot = strchr(step, '.');
+    if (!dot || dot > step + argument) return NULL;
+    *dot = '\0';
+    return dot + 1;
+}
+
+static bool parse_step(char *text, struct telling_step *step, struct arena *arena) {
+    char *equals = strchr(text, '='), *type = strpbrk(text, "(:");
+    if (!type || type == text) return false;
+    if (equals) *equals = '\0';
+    step->is_method = *type == '(';
+    step->argument = equals ? equals + 1 : NULL;
+    step->name = arena_string(arena, text, (size_t)(type - text));
+    step->type = step->is_method ? type : type + 1;
+    const char *wanted = step->argument ? "(Ljava/lang/String;)L" : step->is_method ? "()" : "L";
+    return step->name && strncmp(step->type, wanted, strlen(wanted)) == 0;
+}
+
+struct telling *telling_parse(const char *text, struct arena *arena) {
+    struct telling *telling = ARENA_NEW(arena, struct telling, 1);
+    char *copy = arena_string(arena, text, strlen(text)), *end;
+    if (!telling || !copy) return NULL;
+    *telling = (struct telling){.argument = (unsigned)strtoul(copy, &end, 10)};
+    if (end == copy || telling->argument > 255 || (*end && *end != '.')) return NULL;
+    for (char *step = *end ? end + 1 : NULL; step;) {
+        char *next = cut(step);
+        telling->is_class = strcmp(step, "class") == 0 && !next;
+        if (telling->is_class) return telling;
+        if (telling->count == TELLING_STEPS || !parse_step(step, &telling->steps[telling->count++], arena)) return NULL;
+        step = next;
+    }
+    return telling;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tracer/told.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Of the first class that had the step; of others it is asked each time.
+struct telling_known {
+    jweak class;
+    jmethodID method;
+    jfieldID field;
+};
+
+const char *told_fails(const struct telling *telling) {
+    return atomic_load_explicit(&telling->fails, memory_order_relaxed);
+}
+
+static bool find(JNIEnv *jni, const struct telling_step *step, jclass class, struct telling_known *found) {
+    if (step->is_method)
+        found->method = (*jni)->GetMethodID(jni, class, step->name, step->type);
+    else
+        found->field = (*jni)->GetFieldID(jni, class, step->name, step->type);
+    if ((*jni)->ExceptionCheck(jni)) (*jni)->ExceptionClear(jni);
+    return found->method || found->field;
+}
+
+static void remember(JNIEnv *jni, struct telling_step *step, jclass class, struct telling_known found) {
+    struct telling_known *kept = malloc(sizeof *kept), *none = NULL;
+    if (!kept) return;
+    *kept = found;
+    kept->class = (*jni)->NewWeakGlobalRef(jni, class);
+    if (kept->class && atomic_compare_exchange_strong(&step->known, &none, kept)) return;
+    if (kept->class) (*jni)->DeleteWeakGlobalRef(jni, kept->class);
+    free(kept);
+}
+
+static bool know(JNIEnv *jni, struct telling_step *step, jobject object, struct telling_known *found) {
+    const struct telling_known *known = atomic_load_explicit(&step->known, memory_order_acquire);
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    bool there = known && (*jni)->IsSameObject(jni, class, known->class);
+    if (there) *found = *known;
+    if (!there && (there = find(jni, step, class, found)) && !known) remember(jni, step, class, *found);
+    (*jni)->DeleteLocalRef(jni, class);
+    return there;
+}
+
+static jstring argument_of(JNIEnv *jni, struct telling_step *step) {
+    jstring known = atomic_load_explicit(&step->string, memory_order_acquire), none = NULL;
+    if (known) return known;
+    jstring made = (*jni)->NewStringUTF(jni, step->argument);
+    jstring kept = made ? (*jni)->NewGlobalRef(jni, made) : NULL;
+    if (made) (*jni)->DeleteLocalRef(jni, made);
+    if (!kept || atomic_compare_exchange_strong(&step->string, &none, kept)) return kept;
+    (*jni)->DeleteGlobalRef(jni, kept);
+    return none;
+}
+
+static bool gives_number(const struct telling_step *step) {
+    const char *type = step->is_method ? strchr(step->type, ')') + 1 : step->type;
+    return *type == 'I';
+}
+
+// One step: what it gives.
+static bool take(JNIEnv *jni, struct telling_step *step, jobject object, jvalue *given) {
+    struct telling_known found = {0};
+    const bool number = gives_number(step);
+    if (!know(jni, step, object, &found)) return false;
+    if (!step->is_method)
+        given->l = (*jni)->GetObjectField(jni, object, found.field);
+    else if (number)
+        given->i = (*jni)->CallIntMethod(jni, object, found.method);
+    else if (step->argument)
+        given->l = (*jni)->CallObjectMethod(jni, object, found.method, argument_of(jni, step));
+    else
+        given->l = (*jni)->CallObjectMethod(jni, object, found.method);
+    if (!(*jni)->ExceptionCheck(jni)) return true;
+    (*jni)->ExceptionClear(jni);
+    *given = (jvalue){0};
+    return true;
+}
+
+static bool follow(JNIEnv *jni, struct telling *telling, jobject root, jvalue *given) {
+    jobject at = root ? (*jni)->NewLocalRef(jni, root) : NULL;
+    *given = (jvalue){.l = at};
+    for (unsigned i = 0; i < telling->count && at; i++) {
+        if (!take(jni, &telling->steps[i], at, given)) {
+            atomic_store_explicit(&telling->fails, telling->steps[i].name, memory_order_relaxed);
+            *given = (jvalue){0};
+        }
+        (*jni)->DeleteLocalRef(jni, at);
+        at = i + 1 < telling->count ? given->l : NULL;
+    }
+    return !told_fails(telling);
+}
+
+static bool tells_number(const struct telling *telling) {
+    return telling->count > 0 && gives_number(&telling->steps[telling->count - 1]);
+}
+
+jobject told_object(JNIEnv *jni, struct telling *telling, jobject root) {
+    jvalue given;
+    return !tells_number(telling) && follow(jni, telling, root, &given) ? given.l : NULL;
+}
+
+bool told_number(JNIEnv *jni, struct telling *telling, jobject root, jint *number) {
+    jvalue given;
+    if (!root || !tells_number(telling) || !follow(jni, telling, root, &given)) return false;
+    *number = given.i;
+    return true;
+}
+
+// A string, or what the object's toString() gives.
+static jstring string_of(JNIEnv *jni, jobject object) {
+    static _Atomic(jclass) string_class;
+    static _Atomic(jmethodID) to_string;
+    jclass class = atomic_load(&string_class);
+    if (!class) {
+        jclass found = (*jni)->FindClass(jni, "java/lang/String");
+        jclass object_class = (*jni)->FindClass(jni, "java/lang/Object");
+        if (!found || !object_class) return NULL;
+        atomic_store(&to_string, (*jni)->GetMethodID(jni, object_class, "toString", "()Ljava/lang/String;"));
+        atomic_store(&string_class, class = (*jni)->NewGlobalRef(jni, found));
+    }
+    if ((*jni)->IsInstanceOf(jni, object, class)) return (*jni)->NewLocalRef(jni, object);
+    jstring text = (*jni)->CallObjectMethod(jni, object, atomic_load(&to_string));
+    if ((*jni)->ExceptionCheck(jni)) {
+        (*jni)->ExceptionClear(jni);
+        text = NULL;
+    }
+    return text;
+}
+
+bool told_text(JNIEnv *jni, struct telling *telling, jobject root, char *text, size_t size) {
+    jobject object = told_object(jni, telling, root);
+    jstring string = object ? string_of(jni, object) : NULL;
+    const jsize length = string ? (*jni)->GetStringUTFLength(jni, string) : 0;
+    const bool fits = string && (size_t)length < size;
+    if (fits) (*jni)->GetStringUTFRegion(jni, string, 0, (*jni)->GetStringLength(jni, string), text);
+    if (fits) text[length] = '\0';
+    if (string) (*jni)->DeleteLocalRef(jni, string);
+    if (object) (*jni)->DeleteLocalRef(jni, object);
+    return fits && length > 0;
+}
