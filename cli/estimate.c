@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "dag/simulate/clients.h"
 #include "optimize/plan.h"
 #include "optimize/warn_estimate.h"
 #include "optimize/warn_pools.h"
@@ -20,10 +21,10 @@
 #define AS_RECORDED UINT64_MAX
 
 static struct {
-    const char *plan, *output, *model, *without, *rate, *window, *request;
-    uint64_t cores;
+    const char *plan, *output, *model, *without, *rate, *window, *request, *think;
+    uint64_t cores, clients;
     bool json, keep_tracer_cost;
-} options = {.output = "estimated.msgpack", .cores = AS_RECORDED};
+} options = {.output = "estimated.msgpack", .cores = AS_RECORDED, .clients = AS_RECORDED};
 
 static const struct option_spec specs[] = {
     {"--apply", 0, OPTION_TEXT, &options.plan, "PLAN", "the plan, from suggest or hand-written"},
@@ -31,7 +32,9 @@ static const struct option_spec specs[] = {
     MODEL_OPTION(&options.model),
     WITHOUT_OPTION(&options.without),
     {"--cores", 0, OPTION_NUMBER, &options.cores, "N", "as on a machine with N cores; with the model cpu"},
-    {"--rate", 0, OPTION_TEXT, &options.rate, "2x", "as if requests came twice as often"},
+    {"--rate", 0, OPTION_TEXT, &options.rate, "2x", "as if requests came twice as often, or so many a second: 400"},
+    {"--clients", 0, OPTION_NUMBER, &options.clients, "N", "as if N clients asked, each behind its answer"},
+    {"--think", 0, OPTION_TEXT, &options.think, "T", "as if each client waited so long between two: 20ms"},
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
@@ -59,10 +62,23 @@ struct estimate {
     struct arena arena;        // of their names and places
 };
 
+// A loop is closed, by clients that wait for answers, or open.
+static bool check_clients(struct offered_load *load, struct error *error) {
+    if (options.think && !model_parse_think(options.think, load, error)) return false;
+    if (options.clients == 0 || (options.clients != AS_RECORDED && options.clients > UINT32_MAX))
+        return error_set(error, STATUS_USAGE, "--clients: expected 1 to %u", UINT32_MAX);
+    if (options.clients != AS_RECORDED) load->clients = (uint32_t)options.clients;
+    if (!options.rate || (options.clients == AS_RECORDED && !options.think)) return true;
+    return error_set(error, STATUS_USAGE,
+                     "--rate says when requests come, whatever the answers: --clients and --think "
+                     "mean nothing with it");
+}
+
 static bool check_options(struct model *model, struct error *error) {
     if (!options.plan) return error_set(error, STATUS_USAGE, "--apply PLAN is missing");
     if (!model_parse(options.model, &model->kind, error)) return false;
-    if (options.rate && !model_parse_rate(options.rate, &model->rate, error)) return false;
+    if (options.rate && !model_parse_rate(options.rate, model, error)) return false;
+    if (!check_clients(&model->load, error)) return false;
     if (options.cores == AS_RECORDED) return true;
     if (options.cores == 0) return error_set(error, STATUS_USAGE, "--cores 0: expected at least one core");
     model->cores = (double)options.cores;
@@ -81,7 +97,16 @@ static bool check_output(const char *trace_path, struct error *error) {
 
 // Whose spawns the rate speeds up.
 static bool choose_arrivals(struct estimate *e, struct error *error) {
-    if (e->model.rate == 0) return true;
+    struct offered_load *load = &e->model.load;
+    const double recorded_per_s = clients_recorded_per_s(e->analysis.dag);
+    const bool asked = load->per_s > 0 || load->clients || load->thinks;
+    if (asked && recorded_per_s == 0)
+        return error_set(error, STATUS_FAILED,
+                         "%s does not tell who brings its requests: only --rate with a factor (2x) is possible",
+                         e->trace_path);
+    if (recorded_per_s > 0 && e->model.rate > 0) load->per_s = e->model.rate * recorded_per_s;
+    e->model.rate_site = DAG_NONE;
+    if (e->model.rate == 0 || load->per_s > 0) return true;
     e->model.rate_site = e->baseline.recorded.requests.site;
     return e->model.rate_site != DAG_NONE ||
            error_set(error, STATUS_FAILED, "--rate: %s has no requests to come more often", e->trace_path);
@@ -189,6 +214,11 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "model", json_text(model_names[e->model.kind]));
     cJSON_AddItemToObject(document, "cores", e->model.cores ? json_number(e->model.cores) : cJSON_CreateNull());
     cJSON_AddItemToObject(document, "rate", e->model.rate ? json_number(e->model.rate) : cJSON_CreateNull());
+    const struct offered_load *load = &e->model.load;
+    cJSON_AddItemToObject(document, "rate_per_s", load->per_s > 0 ? json_number(load->per_s) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "clients", load->clients ? json_number(load->clients) : cJSON_CreateNull());
+    cJSON_AddItemToObject(document, "think_ns",
+                          load->thinks ? json_number((double)load->think_ns) : cJSON_CreateNull());
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
     cJSON_AddItemToObject(document, "base", metrics_of(e, &e->baseline.recorded, &e->details[0]));
@@ -202,9 +232,17 @@ static bool write_json(const struct estimate *e, struct error *error) {
     return json_write(document, stdout, error);
 }
 
+static void write_load(const struct estimate *e) {
+    const struct offered_load *load = &e->model.load;
+    if (load->per_s > 0) printf("  with %s requests a second, whenever answers come\n", text_number(load->per_s).s);
+    if (load->clients) printf("  with %s clients\n", text_count(load->clients).s);
+    if (load->thinks)
+        printf("  with %s between an answer and the client's next request\n", text_duration((double)load->think_ns).s);
+}
+
 static bool write_text(const struct estimate *e, struct error *error) {
     unsigned look = terminal_look(stdout);
-    char change[256];
+    char change[512];
     metrics_text_change(&e->baseline.recorded, &e->estimated, change, sizeof change);
     look_lead(stdout, look, TONE_HEAD, "After: ", 7, change);
     putchar('\n');
@@ -216,6 +254,7 @@ static bool write_text(const struct estimate *e, struct error *error) {
            text_percent(e->baseline.replay_error.share).s, model_names[e->model.kind]);
     if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);
     if (e->model.rate) printf("  with requests %s times as often\n", text_number(e->model.rate).s);
+    write_load(e);
     putchar('\n');
     if (!metrics_text_write_intervals(&e->intervals, stdout, look, error)) return false;
     putchar('\n');

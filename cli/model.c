@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,36 @@ bool model_parse(const char *name, enum model_kind *kind, struct error *error) {
     return error_set(error, STATUS_USAGE, "no model '%s'; there are: dag, pool, cpu", name);
 }
 
-bool model_parse_rate(const char *text, double *rate, struct error *error) {
+bool model_parse_rate(const char *text, struct model *model, struct error *error) {
     char *end;
-    *rate = strtod(text, &end);
-    if (*end == 'x') end++;
-    if (end != text && *end == '\0' && *rate > 0 && isfinite(*rate)) return true;
-    return error_set(error, STATUS_USAGE, "--rate '%s': expected how many times as often, such as 2x", text);
+    const double rate = strtod(text, &end);
+    const bool is_factor = *end == 'x';
+    if (is_factor) end++;
+    if (end == text || *end != '\0' || !(rate > 0) || !isfinite(rate))
+        return error_set(error, STATUS_USAGE,
+                         "--rate '%s': expected how many times as often, such as 2x, or how many a second, such as 400",
+                         text);
+    if (is_factor)
+        model->rate = rate;
+    else
+        model->load.per_s = rate;
+    return true;
+}
+
+bool model_parse_think(const char *text, struct offered_load *load, struct error *error) {
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *end;
+    const double value = strtod(text, &end);
+    for (size_t i = 0; end != text && value >= 0 && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].unit) != 0 || value * units[i].ns > 1e15) continue;
+        *load =
+            (struct offered_load){.clients = load->clients, .thinks = true, .think_ns = (int64_t)(value * units[i].ns)};
+        return true;
+    }
+    return error_set(error, STATUS_USAGE, "--think '%s': expected a time with its unit, such as 20ms", text);
 }
 
 static bool parse_correction(const char *name, size_t length, unsigned *without, struct error *error) {

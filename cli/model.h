@@ -28,8 +28,12 @@ bool model_parse_without(const char *names, unsigned *without, struct error *err
 // NULL is the default. Others than there are: STATUS_USAGE, with those there are.
 bool model_parse(const char *name, enum model_kind *kind, struct error *error);
 
-// "2x" or "2": how many times as often. STATUS_USAGE for what is no number above 0.
-bool model_parse_rate(const char *text, double *rate, struct error *error);
+// "2x": how many times as often, to model->rate; "400": how many a second, to model->load. STATUS_USAGE for what is no
+// number above 0.
+bool model_parse_rate(const char *text, struct model *model, struct error *error);
+
+// "20ms", "1.5s", "300us". STATUS_USAGE for what is no time.
+bool model_parse_think(const char *text, struct offered_load *load, struct error *error);
 
 // The nearest to `wanted` that the trace has the measurements for, and that comes to an end when nothing is changed,
 // with a warning where that is another one. The estimator's edit must be empty. Cost: a run of each that is tried.

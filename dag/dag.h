@@ -43,6 +43,7 @@ enum vertex_kind {
     VERTEX_GIVEN_UP, // or goes on without it: its time was up
     VERTEX_HELD,     // asks for a resource and has it at once
     VERTEX_RELEASED, // gives one back
+    VERTEX_REQUEST,  // a request begins or ends; or where it was handed over, which stands with its client (below)
 };
 
 // How a vertex's time follows from its predecessor p on the thread, its cause c (if any), and recorded times t:
@@ -147,6 +148,7 @@ struct dag_thread {
     uint32_t bodies;       // of tasks that lie in no other body here
     bool pinned;           // spawns tasks outside of any task, so that no edit may remove it
     uint32_t run_task;     // of its run() or main, DAG_NONE for workers
+    uint32_t request;      // of a client's: what it brings, index into requests, and 1; 0: it is none
 };
 
 struct dag_site {
@@ -269,6 +271,22 @@ static inline int32_t dag_pool_most(const struct dag_pool *pool) {
     return pool->capacity == INT64_MAX && !pool->grows_first ? pool->core : pool->maximum;
 }
 
+// What somebody outside asked for. Who asks is part of the run: where a thread outside of tasks handed the request over
+// (a poller), that hand-over stands on a thread of the DAG's own, the client's, of which there is one for each request:
+// in a closed loop it begins when the connection's request before was answered, and so much later as the client thought
+// then; in an open one when it did.
+struct dag_request {
+    uint64_t id;         // as in the trace
+    uint64_t connection; // 0 unknown
+    uint32_t endpoint;   // trace endpoint id, 0 unknown
+    uint32_t begin, end; // VERTEX_REQUEST; DAG_NONE where recording began, or ended, while it was under way
+    uint32_t task;       // in whose body it begins, DAG_NONE
+    uint32_t arrival;    // SPAWN_BEGIN of its client; DAG_NONE: what brings it is not told apart
+    uint32_t polled;     // VERTEX_REQUEST where the thread that handed it over did
+    uint32_t before;     // the connection's request before, index into requests; DAG_NONE
+    bool failed;
+};
+
 // Of the edge to a vertex: so long the library made or stopped an actor.
 struct dag_upkeep {
     uint32_t vertex, actor;
@@ -320,6 +338,9 @@ struct dag {
     uint32_t ask_count;
     struct dag_await *awaits; // by `end`, rising
     uint32_t await_count;
+    struct dag_request *requests; // by begin, or else end
+    uint32_t request_count;
+    bool open_loop;           // arrivals do not depend on answers
     struct dag_pause *pauses; // rising
     uint32_t pause_count;
     struct dag_sample *samples; // rising

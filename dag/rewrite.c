@@ -314,12 +314,18 @@ static bool emits_event(const struct rewrite *rewrite, uint32_t vertex) {
     return vertex == from;
 }
 
+// A hand-over that stands with its client is written there.
+static bool is_of_client(const struct event *event) {
+    return event->kind == EVENT_SPAWN_BEGIN || event->kind == EVENT_SPAWN_END;
+}
+
 // Brackets of bodies that run inside others are gone, waits of those that became stages, results of those that share a
 // group's, and what made a worker that was made by another task.
 static bool is_gone(const struct rewrite *rewrite, const struct step *step) {
     const struct dag_vertices *vertices = &rewrite->recorded->vertices;
     unsigned kind = vertices->kind[step->source];
     if (rewrite->unmade && rewrite->unmade[step->source]) return true;
+    if (kind == VERTEX_REQUEST) return is_of_client(event_at(rewrite, step->source));
     if (step->vertex != DAG_NONE) return false;
     if (kind == VERTEX_WAIT_BEGIN || kind == VERTEX_WAIT_END) return true;
     if (kind == VERTEX_RESULT) return rewrite->run->tasks[vertices->task[step->source]].result != DAG_NONE;
@@ -370,6 +376,11 @@ static bool ended_earlier(const struct rewrite *rewrite, const struct step *step
            rewrite->run->vertices.kind[step->vertex] == VERTEX_RESULT && !is_folded(rewrite, task);
 }
 
+static uint64_t connection_in_run(const struct rewrite *rewrite, const struct event *event) {
+    const uint32_t request = idmap_get(&rewrite->redealt, event->operand[0]);
+    return request == IDMAP_NONE ? event->operand[2] : rewrite->run->requests[request].connection;
+}
+
 static void emit_recorded(struct rewrite *rewrite, const struct step *step, struct event event) {
     if (comes_otherwise(rewrite, step))
         event =
@@ -379,6 +390,7 @@ static void emit_recorded(struct rewrite *rewrite, const struct step *step, stru
     if (is_folded(rewrite, task) && event.kind == EVENT_THREAD_END) event.kind = EVENT_TASK_END;
     uint32_t now = step->vertex == DAG_NONE ? DAG_NONE : dag_task_of(&rewrite->run->vertices, step->vertex);
     if (ended_earlier(rewrite, step)) event = (struct event){.kind = EVENT_RESULT, .operand = {event.operand[0]}};
+    if (event.kind == EVENT_REQUEST_BEGIN) event.operand[2] = connection_in_run(rewrite, &event);
     if (!rewritten_actors_event(&rewrite->actors, &event, now)) return;
     if (now != DAG_NONE && now >= rewrite->recorded->task_count) event.operand[0] = id_of(rewrite, now);
     if (event.kind == EVENT_SPAWN_END && task != DAG_NONE && rewrite->run->tasks[task].flags & TASK_REJECTED) {
@@ -655,6 +667,10 @@ static bool fill(struct rewrite *rewrite, uint64_t *next_id) {
         bool due = run->due_ns[t] != INT64_MIN;
         if (due && !idmap_add(&rewrite->delayed, recorded->tasks[t].id, t)) return false;
     }
+    for (uint32_t i = 0; i < recorded->request_count; i++) {
+        const bool same = run->requests[i].connection == recorded->requests[i].connection;
+        if (!same && !idmap_add(&rewrite->redealt, recorded->requests[i].id, i)) return false;
+    }
     for (uint32_t i = recorded->thread_count; i < run->thread_count; i++) rewrite->run_ids[i] = (*next_id)++;
     uint32_t parts = run->task_count - recorded->task_count;
     if (!parts) return true;
@@ -685,4 +701,5 @@ void rewrite_destroy(struct rewrite *rewrite) {
     idmap_destroy(&rewrite->folded);
     rewritten_actors_destroy(&rewrite->actors);
     idmap_destroy(&rewrite->delayed);
+    idmap_destroy(&rewrite->redealt);
 }

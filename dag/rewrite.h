@@ -21,6 +21,7 @@ struct rewrite {
     const struct dag *run, *recorded;    // recorded: what the run was simulated from, or the run itself
     const struct stream_events *streams; // by index into trace->streams
     struct idmap folded;                 // ids of tasks that run inside others in this run only
+    struct idmap redealt;                // ids of requests that come by other connections: index into run->requests
     struct idmap delayed;                // ids of tasks that are due at some time
     uint64_t *run_ids;                   // a thread of the run each: task id of its run(), for new ones
 

@@ -165,6 +165,52 @@ static uint32_t unused_thread_id(const struct trace *trace) {
     return most + 1;
 }
 
+struct hand_over {
+    struct event begin, end;
+};
+
+static int by_time(const void *a, const void *b) {
+    const struct event *one = &((const struct hand_over *)a)->begin, *other = &((const struct hand_over *)b)->begin;
+    if (one->time != other->time) return one->time < other->time ? -1 : 1;
+    return (one->operand[0] > other->operand[0]) - (one->operand[0] < other->operand[0]);
+}
+
+// A client's hand-over is what the thread was recorded to do that handed the request over, at the run's times. On one
+// thread none can last into the next.
+static size_t list_arrivals(const struct rewrite *rewrite, struct hand_over *by) {
+    const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
+    size_t count = 0;
+    for (uint32_t i = 0; i < recorded->request_count; i++) {
+        const uint32_t arrival = recorded->requests[i].arrival, now = run->requests[i].arrival;
+        if (arrival == DAG_NONE || now == DAG_NONE) continue;
+        const uint32_t stream = recorded->threads[dag_thread_of(recorded, recorded->requests[i].polled)].stream;
+        const struct event *events = rewrite->streams[stream].events;
+        by[count].begin = events[recorded->vertices.event[arrival]];
+        by[count].end = events[recorded->vertices.event[arrival + 1]];
+        by[count].begin.time = (uint64_t)run->vertices.time_ns[now];
+        by[count++].end.time = (uint64_t)run->vertices.time_ns[now + 1];
+    }
+    qsort(by, count, sizeof *by, by_time);
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (by[i].end.time > by[i + 1].begin.time) by[i].end.time = by[i + 1].begin.time;
+    }
+    return count;
+}
+
+// All clients are one thread of the system's: nobody counts it, and reading tells them apart again.
+static bool write_clients(const struct rewrite *rewrite, uint32_t id, struct trace_writer *writer,
+                          struct error *error) {
+    struct hand_over *by = malloc(((size_t)rewrite->recorded->request_count + 1) * sizeof *by);
+    if (!by) return error_set(error, STATUS_FAILED, "no memory for the clients' events");
+    const size_t count = list_arrivals(rewrite, by);
+    const struct trace_thread clients = {.name = "clients", .flags = THREAD_SYSTEM};
+    bool ok = count && trace_write_thread(writer, id, &clients);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = trace_write_events(writer, id, &by[i].begin, 1) && trace_write_events(writer, id, &by[i].end, 1);
+    free(by);
+    return true; // the writer keeps its own error, for its close
+}
+
 static bool write_threads(struct rewrite *rewrite, bool *in_graph, struct trace_writer *writer, struct error *error) {
     const struct dag *run = rewrite->run, *recorded = rewrite->recorded;
     uint32_t new_id = unused_thread_id(run->trace);
@@ -179,6 +225,7 @@ static bool write_threads(struct rewrite *rewrite, bool *in_graph, struct trace_
         if (rewrite->count && !trace_write_events(writer, id, rewrite->out, rewrite->count)) return true;
     }
     write_others(run, rewrite->streams, in_graph, writer);
+    if (recorded->request_count) return write_clients(rewrite, new_id, writer, error);
     return true; // the writer keeps its own error, for its close
 }
 

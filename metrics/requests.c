@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/requests.h"
 
+#include "metrics/service.h"
+
 #include "dag/names.h"
 #include "metrics/quantiles.h"
 #include "metrics/resources.h"
@@ -49,6 +51,7 @@ struct request_metrics requests_unknown(void) {
         .site = DAG_NONE,
         .count = NAN,
         .latency_ns = {NAN, NAN, NAN, NAN, NAN, NAN, NAN},
+        .throughput_per_s = NAN,
         .peak_threads = NAN,
         .concurrent = NAN,
         .sustainable_per_s = NAN,
@@ -428,6 +431,7 @@ bool metrics_requests(const struct dag *dag, const struct dag_edit *edit, const 
         }
     }
     arena_destroy(&arena);
+    allocated = allocated && service_figures(dag, run->time_ns, window, requests);
     return allocated || error_set(error, STATUS_FAILED, "no memory for requests");
 }
 

@@ -46,9 +46,14 @@ void estimator_destroy(struct estimator *estimator) {
     *estimator = (struct estimator){0};
 }
 
+static bool asks_otherwise(const struct offered_load *load) {
+    return load->per_s > 0 || load->clients || load->thinks;
+}
+
 static bool needs_simulation(const struct estimator *estimator) {
     const struct model *model = &estimator->model;
-    return model->kind != MODEL_DAG || model->rate != 0 || !dag_edit_only_inlines(&estimator->edit);
+    return model->kind != MODEL_DAG || model->rate != 0 || asks_otherwise(&model->load) ||
+           !dag_edit_only_inlines(&estimator->edit);
 }
 
 static bool simulate(struct estimator *estimator, enum dag_outcome *outcome, struct error *error) {

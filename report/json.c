@@ -107,6 +107,7 @@ static cJSON *requests_of(const struct request_metrics *requests) {
     add(latency, "p95", rounded(requests->latency_ns.p95));
     add(latency, "p99", rounded(requests->latency_ns.p99));
     add(object, "latency_ns", latency);
+    add(object, "throughput_per_s", json_number(requests->throughput_per_s));
     add(object, "peak_threads", rounded(requests->peak_threads));
     add(object, "concurrent", rounded(requests->concurrent));
     add(object, "sustainable_per_s", json_number(requests->sustainable_per_s));

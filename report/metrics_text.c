@@ -69,6 +69,7 @@ static const struct row one_rows[] = {
 // Below the others where requests are known, the first with the name of their site.
 static const struct row request_rows[] = {
     ROW("requests", UNIT_COUNT, TYPE_DOUBLE, requests.count),
+    ROW_IF_KNOWN("throughput", UNIT_RATE, TYPE_DOUBLE, requests.throughput_per_s),
     ROW_OF_LESS("latency, median", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p50),
     ROW_OF_LESS("latency, p95", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p95),
     ROW_OF_LESS("latency, p99", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p99),
@@ -163,10 +164,25 @@ static bool write_states(const char *threads, const struct usage *states, double
     return ok;
 }
 
+// What those who ask see, where the trace tells. Returns its length.
+static size_t write_service_change(const struct request_metrics *before, const struct request_metrics *after,
+                                   char *text, size_t size) {
+    text[0] = '\0';
+    if (isnan(before->throughput_per_s) || isnan(after->throughput_per_s)) return 0;
+    const double share = after->throughput_per_s / before->throughput_per_s - 1;
+    snprintf(text, size, "%s -> %s requests/s (%s%s %%), latency %s -> %s (median), %s -> %s (p99); ",
+             text_number(before->throughput_per_s).s, text_number(after->throughput_per_s).s, share > 0 ? "+" : "",
+             text_fixed(100 * share, 1).s, text_duration(before->latency_ns.p50).s,
+             text_duration(after->latency_ns.p50).s, text_duration(before->latency_ns.p99).s,
+             text_duration(after->latency_ns.p99).s);
+    return strlen(text);
+}
+
 const char *metrics_text_change(const struct metrics *before, const struct metrics *after, char *text, size_t size) {
     const struct usage *then = &before->threads[STATE_OCCUPIED], *now = &after->threads[STATE_OCCUPIED];
     const double share = before->wall_ns ? (double)after->wall_ns / (double)before->wall_ns - 1 : 0;
-    snprintf(text, size, "wall %s -> %s (%s%s %%), occupied threads %s -> %s (peak), %s -> %s (mean)",
+    const size_t used = write_service_change(&before->requests, &after->requests, text, size);
+    snprintf(text + used, size - used, "wall %s -> %s (%s%s %%), occupied threads %s -> %s (peak), %s -> %s (mean)",
              text_duration((double)before->wall_ns).s, text_duration((double)after->wall_ns).s, share > 0 ? "+" : "",
              text_fixed(100 * share, 1).s, text_fixed(then->peak, 1).s, text_fixed(now->peak, 1).s,
              text_fixed(then->mean, 2).s, text_fixed(now->mean, 2).s);
@@ -206,6 +222,7 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, unsigned look
     add_granularity(&table, &metrics->tasks);
     struct request_label label = label_requests(&metrics->requests);
     for (size_t i = 0; i < REQUEST_ROWS && *label.s; i++) {
+        if (request_rows[i].only_known && isnan(value_of(metrics, &request_rows[i]))) continue;
         table_add(&table, i == 0 ? label.s : request_rows[i].label);
         table_add(&table, show(value_of(metrics, &request_rows[i]), request_rows[i].unit).s);
     }
@@ -238,6 +255,8 @@ static void add_two_requests(struct table *table, const struct metrics_text_run 
                          second = label_requests(&runs[1].metrics->requests);
     if (!*first.s || strcmp(first.s, second.s) != 0) return;
     for (size_t i = 0; i < REQUEST_ROWS; i++) {
+        const bool known = !isnan(value_of(runs[0].metrics, &request_rows[i]));
+        if (request_rows[i].only_known && !known) continue;
         add_two(table, &request_rows[i], i == 0 ? first.s : request_rows[i].label, runs, last);
     }
 }

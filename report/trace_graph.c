@@ -23,6 +23,7 @@ static const char *const vertex_kind_names[] = {
     [VERTEX_GIVEN_UP] = "given_up",
     [VERTEX_HELD] = "held",
     [VERTEX_RELEASED] = "released",
+    [VERTEX_REQUEST] = "request",
 };
 
 static void write_keys(FILE *file) {

@@ -157,6 +157,15 @@ struct open_upkeeps {
     uint32_t depth;
 };
 
+// An event of a request.
+struct request_sighting {
+    uint64_t id, operand; // connection, endpoint, outcome
+    uint32_t vertex;      // DAG_NONE: of its name
+    uint32_t task;        // in whose body it is, DAG_NONE
+    int64_t time_ns;
+    uint8_t kind;
+};
+
 struct builder {
     struct dag *dag;
     const struct trace *trace;
@@ -192,6 +201,8 @@ struct builder {
     uint32_t hold_count, hold_capacity;
     struct other_wait *other_waits;
     uint32_t other_wait_count, other_wait_capacity;
+    struct request_sighting *requests;
+    uint32_t request_count, request_capacity;
     struct shutdown *shutdowns;
     uint32_t shutdown_count, shutdown_capacity;
     struct mounted_edge *mounted; // by vertex; those that are not worth a look left out
@@ -224,6 +235,8 @@ void settle_due(struct dag *dag);                                               
 void upkeep_begin(const struct builder *builder, struct open_upkeeps *open, int64_t time_ns);
 bool upkeep_end(struct builder *builder, struct open_upkeeps *open, int64_t time_ns, uint64_t actor);
 bool find_upkeeps(struct builder *builder); // once all vertices are laid, at the times that they were recorded at
+
+bool find_requests(struct builder *builder); // once causes are known: their clients
 
 bool find_answers(struct builder *builder); // once it is known what threads computed
 

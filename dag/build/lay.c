@@ -529,6 +529,24 @@ static bool lay_upkeep_end(struct lay *lay, const struct event *event) {
     return upkeep_end(lay->builder, &lay->upkeeps, lay->time_ns, event->operand[0]);
 }
 
+static bool note_request(struct lay *lay, const struct event *event, uint32_t vertex) {
+    struct builder *builder = lay->builder;
+    const struct open_entry *body = open_body(lay);
+    if (!GROW(builder->requests, builder->request_count, builder->request_capacity)) return no_memory(builder);
+    const uint64_t operand = event->operand[event->kind == EVENT_REQUEST_NAMED ? 1 : 2];
+    builder->requests[builder->request_count++] = (struct request_sighting){
+        event->operand[0], operand, vertex, body ? body->task : DAG_NONE, lay->time_ns, event->kind};
+    return true;
+}
+
+static bool lay_request(struct lay *lay, const struct event *event) {
+    return put(lay, VERTEX_REQUEST, DAG_NONE) && note_request(lay, event, last_vertex(lay));
+}
+
+static bool lay_request_named(struct lay *lay, const struct event *event) {
+    return note_request(lay, event, DAG_NONE);
+}
+
 static bool (*const lay_kind[EVENT_KINDS])(struct lay *lay, const struct event *event) = {
     [EVENT_ENTER] = lay_enter,
     [EVENT_EXIT] = lay_exit,
@@ -570,6 +588,9 @@ static bool (*const lay_kind[EVENT_KINDS])(struct lay *lay, const struct event *
     [EVENT_INIT_END] = lay_task_end,
     [EVENT_UPKEEP_BEGIN] = lay_upkeep_begin,
     [EVENT_UPKEEP_END] = lay_upkeep_end,
+    [EVENT_REQUEST_BEGIN] = lay_request,
+    [EVENT_REQUEST_NAMED] = lay_request_named,
+    [EVENT_REQUEST_END] = lay_request,
 };
 
 static bool lay_event(struct lay *lay, const struct event *event) {

@@ -5,6 +5,7 @@
 #include "dag/simulate/amortised.h"
 #include "dag/simulate/awaits.h"
 #include "dag/simulate/carriers.h"
+#include "dag/simulate/clients.h"
 #include "dag/simulate/computing.h"
 #include "dag/simulate/delays.h"
 #include "dag/simulate/frame.h"
@@ -36,6 +37,20 @@ static bool find_beginning(const struct simulation *sim, struct process *process
     if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
     *time_ns =
         start.cause == DAG_NONE ? dag->vertices.time_ns[process->vertex] : sim->time_ns[start.cause] + start.delay_ns;
+    return true;
+}
+
+static bool find_arrival(const struct simulation *sim, struct process *process, uint32_t request, int64_t *time_ns) {
+    const struct client_turn turn = client_turn(sim, request);
+    process->awaits = turn.cause;
+    *time_ns = turn.ns;
+    if (turn.cause == DAG_NONE) return true;
+    const int64_t answered_ns = sim->time_ns[turn.cause];
+    if (answered_ns == DAG_PENDING) return false;
+    if (answered_ns == DAG_ABSENT)
+        *time_ns = sim->dag->vertices.time_ns[process->vertex];
+    else
+        *time_ns += answered_ns;
     return true;
 }
 
@@ -82,6 +97,9 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     process->awaits = DAG_NONE;
     enum race race = find_end_of_race(sim, process, index, cause, time_ns);
     if (race != RACE_NONE) return race == RACE_ENDS;
+    if (sim->dag->vertices.rule[v] == RULE_BEGIN && !process->entered && index < sim->dag->thread_count &&
+        sim->dag->threads[index].request)
+        return find_arrival(sim, process, sim->dag->threads[index].request - 1, time_ns);
     if (sim->dag->vertices.rule[v] == RULE_BEGIN && !process->entered)
         return find_beginning(sim, process, index, cause, time_ns);
     if (cause != DAG_NONE && !process->entered) return find_end_of_wait(sim, process, index, cause, &reach, time_ns);

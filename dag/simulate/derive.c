@@ -14,6 +14,7 @@
 #include "base/pages.h"
 #include "dag/edge.h"
 #include "dag/propagate/rules.h"
+#include "dag/simulate/clients.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/stretches.h"
 
@@ -52,6 +53,7 @@ struct derive_work {
     struct dag_pool *pools;
     struct dag_resource *resources;
     struct dag_await *awaits;
+    struct dag_request *requests;
     struct dag_task *tasks;
     int64_t *due_ns, *period_ns; // a task each, as in struct dag
     uint32_t *due_set;
@@ -73,7 +75,8 @@ bool derive_new(struct simulation *sim) {
     work->pools = malloc(((size_t)sim->dag->pool_count + 1) * sizeof *work->pools);
     work->resources = malloc(((size_t)sim->dag->resource_count + 1) * sizeof *work->resources);
     work->awaits = malloc(((size_t)sim->dag->await_count + 1) * sizeof *work->awaits);
-    return work->pools && work->resources && work->awaits &&
+    work->requests = malloc(((size_t)sim->dag->request_count + 1) * sizeof *work->requests);
+    return work->pools && work->resources && work->awaits && work->requests &&
            pages_resize(&work->now, (size_t)sim->dag->vertex_count + 1, sizeof *work->now);
 }
 
@@ -95,6 +98,7 @@ void derive_free(struct simulation *sim) {
     free(work->pools);
     free(work->resources);
     free(work->awaits);
+    free(work->requests);
     free(work->tasks);
     free(work->due_ns);
     free(work->period_ns);
@@ -520,6 +524,7 @@ static void find_cause(struct simulation *sim, const struct dag_thread *thread, 
                pool_governs(sim, sim->recorded.pool_of_barrier[thread - work->threads])) {
         set_cause(vertices, v, RULE_MAX, last_awaited(sim, work->source[v], vertices->time_ns[v]));
     } else {
+        if (rule == RULE_BEGIN && thread->request) cause = now_at(work, client_turn(sim, thread->request - 1).cause);
         bool came_first = rule == RULE_GRANT && cause != DAG_NONE && vertices->time_ns[cause] > vertices->time_ns[v];
         set_cause(vertices, v, rule, came_first ? DAG_NONE : cause);
     }
@@ -738,6 +743,24 @@ static void run_all(const struct simulation *sim, hands_item *run, uint32_t coun
     hands_run(run, sim->derive->hands, count, sim->derive->hand_count);
 }
 
+// Clients that share the requests out anew have connections of their own.
+static void lay_requests(struct simulation *sim) {
+    struct derive_work *work = sim->derive;
+    for (uint32_t i = 0; i < sim->dag->request_count; i++) {
+        struct dag_request request = sim->dag->requests[i];
+        if (request.arrival != DAG_NONE && sim->load.clients) {
+            request.before = client_turn(sim, i).after;
+            request.connection = 1 + sim->clients.rank[i] % sim->load.clients;
+        }
+        request.begin = now_at(work, request.begin);
+        request.end = now_at(work, request.end);
+        request.arrival = now_at(work, request.arrival);
+        request.polled = now_at(work, request.polled);
+        work->requests[i] = request;
+    }
+    sim->derived.requests = work->requests;
+}
+
 bool derive_run_by(struct simulation *sim, uint32_t hands) {
     if (!reserve(sim)) return false;
     struct derive_work *work = sim->derive;
@@ -770,6 +793,7 @@ bool derive_run_by(struct simulation *sim, uint32_t hands) {
     sim->derived.cores = sim->cores_asked;
     run_all(sim, connect, sim->process_count + (sim->job_count + PIECE - 1) / PIECE);
     lay_awaits(sim);
+    lay_requests(sim);
     find_window(&sim->derived);
     sim->to_derive = sim->no_memory;
     return !sim->no_memory;

@@ -7,11 +7,20 @@
 
 enum model_kind { MODEL_DAG, MODEL_POOL, MODEL_CPU };
 
+// Who asks otherwise than recorded, of a trace that tells its requests (dag/simulate/clients.h). All 0: as recorded.
+struct offered_load {
+    uint32_t clients; // a closed loop of so many
+    double per_s;     // an open loop: requests a second
+    bool thinks;      // in a closed loop each client thinks for so long between an answer and its next request
+    int64_t think_ns;
+};
+
 struct model {
     enum model_kind kind;
     double cores;       // of MODEL_CPU; 0: as many as recorded
     uint32_t rate_site; // spawns at this site by threads outside of any task, or by main, come `rate` times as often:
     double rate;        // what passes between two of them takes 1 / rate as long. 0: as recorded
+    struct offered_load load;
 };
 
 // Why a run is stuck: tasks that wait for each other (deadlock), or one that waits for another that no worker is left

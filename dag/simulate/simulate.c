@@ -9,6 +9,7 @@
 #include "dag/simulate/awaits.h"
 #include "dag/simulate/cancelled.h"
 #include "dag/simulate/carriers.h"
+#include "dag/simulate/clients.h"
 #include "dag/simulate/computing.h"
 #include "dag/simulate/deferred.h"
 #include "dag/simulate/derive.h"
@@ -51,8 +52,9 @@ static struct simulation *make(const struct dag *dag, const struct costs *costs,
     if (!sim->time_ns || !sim->parking.first || !sim->placement || !sim->arrivals ||
         !jobs_reserve(sim, dag->task_count + 1) || !processes_reserve(sim, dag->thread_count + 1) ||
         !recorded_workers_new(sim) || !transitions_new(sim) || !stealing_new(sim) || !traits_new(sim) ||
-        !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !deferred_new(sim) ||
-        !mailboxes_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) || !amortised_new(sim) || !derive_new(sim)) {
+        !resources_new(sim) || !carriers_new(sim) || !awaits_new(sim) || !cancelled_new(sim) || !clients_new(sim) ||
+        !deferred_new(sim) || !mailboxes_new(sim) || !initial_jobs_new(sim) || !regroup_new(sim) ||
+        !amortised_new(sim) || !derive_new(sim)) {
         return fail_new(sim, dag, error);
     }
     pages_prefer_huge(sim->time_ns, vertices * sizeof *sim->time_ns);
@@ -84,6 +86,7 @@ void simulation_free(struct simulation *sim) {
     resources_free(sim);
     awaits_free(sim);
     cancelled_free(sim);
+    clients_free(sim);
     deferred_free(sim);
     mailboxes_free(sim);
     initial_jobs_free(sim);
@@ -170,6 +173,7 @@ static void bring_back_tail(struct simulation *sim, const struct dag_task *task)
 static void find_arrivals(struct simulation *sim, const struct model *model) {
     const struct dag *dag = sim->dag;
     sim->rate = model->rate;
+    sim->load = model->load;
     if (sim->rate == 0) return;
     for (uint32_t i = 0; i < dag->thread_count; i++) sim->arrivals[i] = (struct arrivals){DAG_NONE, DAG_NONE};
     for (uint32_t t = 0; t < dag->task_count; t++) {

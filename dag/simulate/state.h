@@ -136,6 +136,13 @@ struct arrivals {         // spawns, by a thread in nobody's name or main's, of 
     uint32_t first, last; // vertices; DAG_NONE: there are none
 };
 
+struct clients {       // that bring the requests
+    uint32_t *by_rank; // requests that come by one, in the order in which they do; NULL: there are no requests
+    uint32_t *rank;    // a request each
+    uint32_t count, first_count; // of these, those that are their client's first
+    int64_t think_ns;            // mean, where it is known
+};
+
 // What is read off the recording once, and no run changes. By task, thread or vertex where nothing else is said.
 struct recorded {
     uint8_t *traits;            // of a vertex: enum trait
@@ -175,13 +182,15 @@ struct simulation {
     const struct simulation *beside; // whose traits, spawned_next and, if it has calibrated, residuals, pauses and
                                      // background these are; NULL: its own
     struct recorded recorded;
+    struct clients clients;
     const struct simulation *replicated; // of the recording, of which this DAG is a replicate; NULL
     bool calibrated, calibrating; // the recording has been replayed, for the residuals' `slowdown`; is being replayed
 
     // What the run is asked for, and what follows from that.
     const struct dag_edit *edit;
     enum model_kind model;
-    double rate;               // of arrivals; 0: as recorded
+    double rate; // of arrivals; 0: as recorded
+    struct offered_load load;
     struct arrivals *arrivals; // a recorded thread each
     uint8_t *placement;        // a task each
     bool shares;               // processes share the cores

@@ -7,7 +7,7 @@
 
 static bool is_plain_kind(enum vertex_kind kind) {
     return 1u << kind & (1u << VERTEX_SPAWN_END | 1u << VERTEX_END | 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN |
-                         1u << VERTEX_WAIT_END | 1u << VERTEX_THREAD_END);
+                         1u << VERTEX_WAIT_END | 1u << VERTEX_THREAD_END | 1u << VERTEX_REQUEST);
 }
 
 static void see_cancelling(struct simulation *sim, uint32_t v) {
@@ -74,6 +74,10 @@ static bool find_traits(struct simulation *sim) {
         if (sim->recorded.traits[v] & TRAIT_LOOKS) continue;
         bool of_task = kind <= VERTEX_RESULT && vertices->task[v] != DAG_NONE;
         sim->recorded.traits[v] |= of_task ? TRAIT_PLAIN | TRAIT_OF_TASK : TRAIT_PLAIN;
+    }
+    for (uint32_t i = 0; i < sim->dag->request_count; i++) { // by clients, whichever they are
+        const uint32_t end = sim->dag->requests[i].end;
+        if (end != DAG_NONE) sim->recorded.traits[end] |= TRAIT_AWAITED;
     }
     see_what_was_had(sim);
     if (!find_limits(sim)) return false;

@@ -446,7 +446,7 @@ static void test_what_follows_the_cores(void **state) {
     tb_event(f.tb, 2, 32, EVENT_TASK_START, 2);
     end(&f, 2, 40, 2);
     open_run(&f, 100);
-    const struct model same = {MODEL_CPU, 2, DAG_NONE, 0}, more = {MODEL_CPU, 8, DAG_NONE, 0};
+    const struct model same = {MODEL_CPU, 2, DAG_NONE, 0, {0}}, more = {MODEL_CPU, 8, DAG_NONE, 0, {0}};
     assert_true(warn_of_model(&f.warnings, f.dag, &same, &f.error));
     expect(&f, NULL);
     assert_true(warn_of_model(&f.warnings, f.dag, &more, &f.error));
@@ -475,7 +475,7 @@ static void add_unknown_pool(struct fixture *f, uint32_t number, uint32_t tasks)
 }
 
 static void test_pools_of_unknown_rules(void **state) {
-    const struct model pool = {MODEL_POOL, 0, 0, 0};
+    const struct model pool = {MODEL_POOL, 0, 0, 0, {0}};
     for (uint32_t pools = 1; pools <= 3; pools += 2) {
         struct fixture f;
         begin(&f);
@@ -503,7 +503,7 @@ static void test_arrivals_that_wait(void **state) {
     tb_event(f.tb, 2, 42, EVENT_TASK_START, 2);
     end(&f, 2, 50, 2);
     open_run(&f, 100);
-    const struct model twice = {MODEL_POOL, 0, 0, 2};
+    const struct model twice = {MODEL_POOL, 0, 0, 2, {0}};
     assert_true(warn_of_model(&f.warnings, f.dag, &twice, &f.error));
     expect(&f, "after 1 of 2 requests of Main.main:10 the thread that brings them waits: whether more would come while "
                "it does is not known");
@@ -512,7 +512,7 @@ static void test_arrivals_that_wait(void **state) {
 
 // A task of Main.main:10 sleeps until one of Main.work:20 wakes it: as long as the run, or for an instant of it.
 static void test_tasks_that_wait_for_signals(void **state) {
-    const struct model pool = {MODEL_POOL, 0, 0, 0}, dag = {MODEL_DAG, 0, 0, 0};
+    const struct model pool = {MODEL_POOL, 0, 0, 0, {0}}, dag = {MODEL_DAG, 0, 0, 0, {0}};
     for (uint64_t run = 100; run <= 10000; run *= 100) {
         struct fixture f;
         begin(&f);

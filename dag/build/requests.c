@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Requests, and who asks. A connection's events follow one another, so that the client's time between an answer and the
+// next request is known. Closed and open loops differ in what that time depends on. In a closed loop the client thinks
+// for so long whatever the answer took: of the time from request to request the answer's is another part, and it varies
+// more than thinking alone. In an open one requests come when they come: a late answer leaves less time to the next,
+// and what is left varies more than the time from request to request (as of the classes of workload in Schroeder,
+// Wierman, Harchol-Balter: Open Versus Closed: A Cautionary Tale, NSDI 2006, which says what hangs on it).
+#include "dag/build/builder.h"
+#include "dag/build/vertices.h"
+
+#include <stdlib.h>
+
+static int by_id(const void *a, const void *b) {
+    const struct request_sighting *one = a, *other = b;
+    if (one->id != other->id) return one->id < other->id ? -1 : 1;
+    if (one->time_ns != other->time_ns) return one->time_ns < other->time_ns ? -1 : 1;
+    return (one->kind > other->kind) - (one->kind < other->kind);
+}
+
+static void take_sighting(struct dag_request *request, const struct request_sighting *sighting) {
+    if (sighting->kind == EVENT_REQUEST_NAMED) {
+        request->endpoint = (uint32_t)sighting->operand;
+    } else if (sighting->kind == EVENT_REQUEST_BEGIN && request->begin == DAG_NONE) {
+        request->begin = sighting->vertex;
+        request->task = sighting->task;
+        request->connection = sighting->operand;
+    } else if (sighting->kind == EVENT_REQUEST_END) {
+        request->end = sighting->vertex;
+        request->failed = sighting->operand == REQUEST_FAILED;
+    }
+}
+
+// What no begin nor end tells of is none. Returns how many there are.
+static uint32_t join_sightings(const struct builder *builder, struct dag_request *requests) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < builder->request_count;) {
+        const uint64_t id = builder->requests[i].id;
+        struct dag_request request = {.id = id,
+                                      .begin = DAG_NONE,
+                                      .end = DAG_NONE,
+                                      .task = DAG_NONE,
+                                      .arrival = DAG_NONE,
+                                      .polled = DAG_NONE,
+                                      .before = DAG_NONE};
+        for (; i < builder->request_count && builder->requests[i].id == id; i++)
+            take_sighting(&request, &builder->requests[i]);
+        if (request.begin != DAG_NONE || request.end != DAG_NONE) requests[count++] = request;
+    }
+    return count;
+}
+
+static uint32_t first_vertex(const struct dag_request *request) {
+    return request->begin != DAG_NONE ? request->begin : request->end;
+}
+
+struct by_time {
+    int64_t time_ns;
+    uint64_t connection;
+    uint32_t request;
+};
+
+static int in_time(const void *a, const void *b) {
+    const struct by_time *one = a, *other = b;
+    if (one->time_ns != other->time_ns) return one->time_ns < other->time_ns ? -1 : 1;
+    return (one->request > other->request) - (one->request < other->request);
+}
+
+static int by_connection(const void *a, const void *b) {
+    const struct by_time *one = a, *other = b;
+    if (one->connection != other->connection) return one->connection < other->connection ? -1 : 1;
+    return (one->request > other->request) - (one->request < other->request);
+}
+
+static void sort_requests(struct dag *dag, struct dag_request *unsorted, struct by_time *keys) {
+    for (uint32_t i = 0; i < dag->request_count; i++)
+        keys[i] = (struct by_time){dag->vertices.time_ns[first_vertex(&unsorted[i])], 0, i};
+    qsort(keys, dag->request_count, sizeof *keys, in_time);
+    for (uint32_t i = 0; i < dag->request_count; i++) dag->requests[i] = unsorted[keys[i].request];
+}
+
+static void find_those_before(struct dag *dag, struct by_time *keys) {
+    for (uint32_t i = 0; i < dag->request_count; i++) keys[i] = (struct by_time){0, dag->requests[i].connection, i};
+    qsort(keys, dag->request_count, sizeof *keys, by_connection);
+    for (uint32_t i = 1; i < dag->request_count; i++) {
+        if (keys[i].connection && keys[i].connection == keys[i - 1].connection)
+            dag->requests[keys[i].request].before = keys[i - 1].request;
+    }
+}
+
+// Whether nothing that handed the task over, directly or not, works on requests itself.
+static bool comes_from_outside(const struct dag *dag, const struct dag_task *task, const uint32_t *first_of_task) {
+    uint32_t spawner = task->spawner;
+    for (uint32_t steps = 0; spawner != DAG_NONE && steps < dag->task_count; steps++) {
+        if (first_of_task[spawner] != DAG_NONE) return false;
+        spawner = dag->tasks[spawner].spawner;
+    }
+    return true;
+}
+
+// Whether its task was handed over from outside, and it is what the task was handed over for.
+static bool is_polled(const struct dag *dag, const struct dag_request *request, const uint32_t *first_of_task) {
+    if (request->task == DAG_NONE || request->begin == DAG_NONE) return false;
+    const struct dag_task *task = &dag->tasks[request->task];
+    return task->spawn_begin != DAG_NONE && task->spawn_end > task->spawn_begin && task->pool &&
+           &dag->requests[first_of_task[request->task]] == request && comes_from_outside(dag, task, first_of_task);
+}
+
+// The answer before, if it came before this request did; else the client did not wait for it.
+static uint32_t answer_before(const struct dag *dag, const struct dag_request *request, int64_t arrived_ns) {
+    if (request->before == DAG_NONE) return DAG_NONE;
+    const uint32_t answer = dag->requests[request->before].end;
+    return answer != DAG_NONE && dag->vertices.time_ns[answer] <= arrived_ns ? answer : DAG_NONE;
+}
+
+// Of all connections: sums of squares about each one's mean.
+struct spread {
+    double thinking, between;
+    uint32_t count;
+};
+
+struct loop {
+    double thought, answered, thought2, between2;
+    uint32_t count;
+};
+
+static void add_loop(struct spread *spread, const struct loop *loop) {
+    if (loop->count < 3) return;
+    const double mean = loop->thought / loop->count, mean_between = (loop->thought + loop->answered) / loop->count;
+    spread->thinking += loop->thought2 - mean * loop->thought;
+    spread->between += loop->between2 - mean_between * (loop->thought + loop->answered);
+    spread->count += loop->count;
+}
+
+static void note_turn(const struct dag *dag, struct loop *loop, const struct dag_request *request) {
+    const struct dag_request *before = &dag->requests[request->before];
+    const int64_t *time_ns = dag->vertices.time_ns;
+    if (before->arrival == DAG_NONE || before->end == DAG_NONE) return;
+    const double thought = (double)(time_ns[request->arrival] - time_ns[before->end]);
+    const double answered = (double)(time_ns[before->end] - time_ns[before->arrival]);
+    loop->thought += thought;
+    loop->answered += answered;
+    loop->thought2 += thought * thought;
+    loop->between2 += (thought + answered) * (thought + answered);
+    loop->count++;
+}
+
+// Of those with a connection and an arrival; `keys` are by connection. Where connections bring one request each, or too
+// few to say, the loop is taken to be open, since nothing shows that it waits.
+static bool is_open(const struct dag *dag, const struct by_time *keys) {
+    struct spread spread = {0};
+    struct loop loop = {0};
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const struct dag_request *request = &dag->requests[keys[i].request];
+        if (request->before == DAG_NONE) {
+            add_loop(&spread, &loop);
+            loop = (struct loop){0};
+        } else if (request->arrival != DAG_NONE) {
+            note_turn(dag, &loop, request);
+        }
+    }
+    add_loop(&spread, &loop);
+    return spread.count < dag->request_count / 4 || spread.thinking > spread.between;
+}
+
+static void cause_start_anew(struct dag *dag, const struct dag_task *task, uint32_t polled) {
+    for (uint32_t v = task->pickup; v <= task->start; v++) {
+        if (dag->vertices.cause[v] == polled) dag->vertices.cause[v] = task->spawn_begin;
+    }
+}
+
+// The thread that handed it over is left with marks of no effect, at the same times.
+static bool move_to_client(struct builder *builder, struct dag_request *request) {
+    struct dag *dag = builder->dag;
+    struct dag_task *task = &dag->tasks[request->task];
+    const uint32_t begin = task->spawn_begin, end = task->spawn_end;
+    if (!add_thread(builder, DAG_NONE)) return false;
+    struct dag_thread *thread = &dag->threads[dag->thread_count - 1];
+    thread->system = thread->pinned = true;
+    thread->request = (uint32_t)(request - dag->requests) + 1;
+    for (uint32_t v = begin; v <= end; v += end - begin) {
+        if (!add_vertex(builder, v == begin ? VERTEX_SPAWN_BEGIN : VERTEX_SPAWN_END, dag->vertices.time_ns[v],
+                        dag->vertices.event[v], request->task))
+            return false;
+        dag->vertices.kind[v] = VERTEX_REQUEST;
+        dag->vertices.task[v] = DAG_NONE;
+    }
+    request->polled = begin;
+    request->arrival = task->spawn_begin = dag->vertex_count - 2;
+    task->spawn_end = dag->vertex_count - 1;
+    task->spawner = DAG_NONE;
+    dag->vertices.rule[request->arrival] = RULE_BEGIN;
+    cause_start_anew(dag, task, begin);
+    return true;
+}
+
+static bool find_clients(struct builder *builder, uint32_t *first_of_task, const struct by_time *keys) {
+    struct dag *dag = builder->dag;
+    for (uint32_t t = 0; t < dag->task_count; t++) first_of_task[t] = DAG_NONE;
+    for (uint32_t i = dag->request_count; i--;) {
+        if (dag->requests[i].task != DAG_NONE) first_of_task[dag->requests[i].task] = i;
+    }
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        if (is_polled(dag, &dag->requests[i], first_of_task) && !move_to_client(builder, &dag->requests[i]))
+            return false;
+    }
+    dag->open_loop = is_open(dag, keys);
+    for (uint32_t i = 0; i < dag->request_count && !dag->open_loop; i++) {
+        const uint32_t arrival = dag->requests[i].arrival;
+        if (arrival != DAG_NONE)
+            dag->vertices.cause[arrival] = answer_before(dag, &dag->requests[i], dag->vertices.time_ns[arrival]);
+    }
+    return true;
+}
+
+bool find_requests(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    if (builder->request_count == 0) return true;
+    qsort(builder->requests, builder->request_count, sizeof *builder->requests, by_id);
+    dag->requests = ARENA_NEW(&dag->arena, struct dag_request, builder->request_count);
+    struct dag_request *unsorted = malloc(builder->request_count * sizeof *unsorted);
+    struct by_time *keys = malloc(builder->request_count * sizeof *keys);
+    uint32_t *first_of_task = malloc(((size_t)dag->task_count + 1) * sizeof *first_of_task);
+    bool ok = dag->requests && unsorted && keys && first_of_task;
+    if (!ok) no_memory(builder);
+    if (ok) {
+        dag->request_count = join_sightings(builder, unsorted);
+        sort_requests(dag, unsorted, keys);
+        find_those_before(dag, keys);
+        ok = find_clients(builder, first_of_task, keys);
+    }
+    free(unsorted);
+    free(keys);
+    free(first_of_task);
+    return ok;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "metrics/service.h"
+
+#include "dag/propagate/rules.h"
+#include "metrics/quantiles.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct served {
+    int64_t first_ns, last_ns;
+    double *latency_ns;
+    size_t count;
+};
+
+static uint32_t arrival_of(const struct dag_request *request) {
+    return request->arrival != DAG_NONE ? request->arrival : request->begin;
+}
+
+// Of a run that was simulated the recorded request says whether it counts.
+static bool is_in_window(const struct dag *run, uint32_t index, const struct window *window) {
+    const struct dag *recorded = run->origin ? run->origin : run;
+    if (!window || recorded->request_count != run->request_count) return true;
+    const uint32_t arrival = arrival_of(&recorded->requests[index]);
+    if (arrival == DAG_NONE) return false;
+    const int64_t ns = recorded->vertices.time_ns[arrival];
+    return ns >= window->from_ns && ns <= window->to_ns;
+}
+
+static void serve(struct served *served, const struct dag_request *request, const int64_t *time_ns) {
+    const uint32_t arrival = arrival_of(request);
+    if (arrival == DAG_NONE || request->end == DAG_NONE) return;
+    const int64_t from_ns = time_ns[arrival], to_ns = time_ns[request->end];
+    if (from_ns == DAG_ABSENT || to_ns == DAG_ABSENT || to_ns < from_ns) return;
+    if (from_ns < served->first_ns) served->first_ns = from_ns;
+    if (to_ns > served->last_ns) served->last_ns = to_ns;
+    served->latency_ns[served->count++] = (double)(to_ns - from_ns);
+}
+
+bool service_figures(const struct dag *run, const int64_t *time_ns, const struct window *window,
+                     struct request_metrics *requests) {
+    if (run->request_count == 0) return true;
+    struct served served = {INT64_MAX, INT64_MIN, malloc(run->request_count * sizeof(double)), 0};
+    if (!served.latency_ns) return false;
+    for (uint32_t i = 0; i < run->request_count; i++) {
+        if (is_in_window(run, i, window)) serve(&served, &run->requests[i], time_ns);
+    }
+    if (served.count > 0) {
+        requests->count = (double)served.count;
+        requests->latency_ns = quantiles_of(served.latency_ns, served.count);
+        const double span_ns = (double)(served.last_ns - served.first_ns);
+        requests->throughput_per_s = span_ns > 0 ? (double)served.count * 1e9 / span_ns : NAN;
+        if (requests->sustainable_per_s < requests->throughput_per_s) {
+            requests->sustainable_per_s = requests->throughput_per_s;
+        }
+    }
+    free(served.latency_ns);
+    return true;
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What a service did for those who asked: requests answered a second, and how long an answer took.
+//
+// A request takes from when its client brought it (the readable request: a poller hands it over; else its begin) to its
+// end. Throughput is over the time from the first such arrival to the last answer. Counted are those that were answered
+// and, as recorded, arrived within the window.
+#ifndef REHYPE_METRICS_SERVICE_H
+#define REHYPE_METRICS_SERVICE_H
+
+#include "metrics/figures.h"
+
+// Where the run has requests of its own, sets count, latency and throughput by these; and no sustainable rate is below
+// what the run served. time_ns: of the run's vertices. false: no memory.
+bool service_figures(const struct dag *run, const int64_t *time_ns, const struct window *window,
+                     struct request_metrics *requests);
+
+#endif

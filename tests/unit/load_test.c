@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Who asks is part of the model: services played by a queueing network as small as can be (clients that think, a pool
+// of workers), recorded with so many workers and clients, and played anew with others. What the simulation says of the
+// recording is what such a service then does.
+#include "dag/simulate/clients.h"
+#include "metrics/quantiles.h"
+#include "metrics/service.h"
+#include "simulate_fixture.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS INT64_C(1000000)
+
+enum { CLIENTS_MOST = 12, TURNS_MOST = 40, WORKERS_MOST = 16, HAND = 1000 }; // HAND: ns of a bracket, a pick-up
+
+struct service {
+    uint32_t clients, turns, workers;
+    bool open; // the next request comes so long after the one before, whatever the answer
+    int64_t think_ns[CLIENTS_MOST][TURNS_MOST], work_ns[CLIENTS_MOST][TURNS_MOST];
+};
+
+struct asked { // a request, once it was played
+    int64_t arrived_ns, started_ns, ended_ns;
+    uint32_t client, turn, worker;
+};
+
+struct play {
+    struct asked asked[CLIENTS_MOST * TURNS_MOST];
+    uint32_t count;
+};
+
+static struct service service_of(uint32_t clients, uint32_t workers, uint64_t seed) {
+    struct service service = {.clients = clients, .turns = TURNS_MOST, .workers = workers};
+    struct random_source random = {seed};
+    for (uint32_t c = 0; c < CLIENTS_MOST; c++) {
+        for (uint32_t t = 0; t < TURNS_MOST; t++) {
+            service.think_ns[c][t] = 5 * MS + (int64_t)random_below(&random, (uint64_t)(5 * MS));
+            service.work_ns[c][t] = 4 * MS + (int64_t)random_below(&random, (uint64_t)(30 * MS));
+        }
+    }
+    return service;
+}
+
+static uint32_t soonest(const int64_t *ns, uint32_t count) {
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (ns[i] < ns[found]) found = i;
+    }
+    return found;
+}
+
+// First come, first served. A client comes again by when it was answered, or in an open loop by when it came; as one
+// who has come is not answered before it is served, requests can be served in the order in which they come.
+static void play(const struct service *service, struct play *play) {
+    int64_t comes_ns[CLIENTS_MOST], free_ns[WORKERS_MOST] = {0};
+    uint32_t turn[CLIENTS_MOST] = {0};
+    play->count = 0;
+    for (uint32_t c = 0; c < service->clients; c++) comes_ns[c] = MS + c * 10 * HAND;
+    while (play->count < service->clients * service->turns) {
+        const uint32_t c = soonest(comes_ns, service->clients), w = soonest(free_ns, service->workers);
+        struct asked *asked = &play->asked[play->count++];
+        *asked = (struct asked){.arrived_ns = comes_ns[c], .client = c, .turn = turn[c], .worker = w};
+        asked->started_ns = (free_ns[w] > comes_ns[c] ? free_ns[w] : comes_ns[c]) + 2 * HAND;
+        asked->ended_ns = asked->started_ns + service->work_ns[c][turn[c]];
+        free_ns[w] = asked->ended_ns + HAND;
+        const int64_t since_ns = service->open ? asked->arrived_ns : asked->ended_ns;
+        if (++turn[c] < service->turns)
+            comes_ns[c] = since_ns + service->think_ns[c][turn[c]];
+        else
+            comes_ns[c] = INT64_MAX;
+    }
+}
+
+static double throughput_of(const struct play *play) {
+    int64_t last_ns = 0;
+    for (uint32_t i = 0; i < play->count; i++) {
+        if (play->asked[i].ended_ns > last_ns) last_ns = play->asked[i].ended_ns;
+    }
+    return (double)play->count * 1e9 / (double)(last_ns - play->asked[0].arrived_ns);
+}
+
+static struct quantiles latency_of(const struct play *play) {
+    double latency_ns[CLIENTS_MOST * TURNS_MOST];
+    for (uint32_t i = 0; i < play->count; i++)
+        latency_ns[i] = (double)(play->asked[i].ended_ns - play->asked[i].arrived_ns);
+    return quantiles_of(latency_ns, play->count);
+}
+
+static int by_arrival(const void *a, const void *b) {
+    const struct asked *one = a, *other = b;
+    return (one->arrived_ns > other->arrived_ns) - (one->arrived_ns < other->arrived_ns);
+}
+
+// The poller hands over what is readable; the n-th request, task n, is request 1000 + n.
+static struct trace_builder *record(const struct service *service, struct play *by) {
+    enum { POLLER = 1, FIRST_WORKER = 2 };
+    struct trace_builder *tb = tb_new();
+    const uint32_t site = tb_site(tb, "Poller", "run", 1), pool = tb_pool(tb, "http", (int32_t)service->workers);
+    const uint32_t class = tb_class(tb, "Poller.Work"), endpoint = tb_endpoint(tb, "GET /thing/{id}");
+    tb_thread(tb, POLLER, "poller", 0);
+    for (uint32_t w = 0; w < service->workers; w++) tb_thread(tb, FIRST_WORKER + w, "http-1", 0);
+    tb_event(tb, POLLER, 1, EVENT_THREAD_START, 9000);
+    for (uint32_t w = 0; w < service->workers; w++) {
+        tb_event(tb, FIRST_WORKER + w, 2, EVENT_WORKER_BEGIN, pool);
+        tb_event(tb, FIRST_WORKER + w, 3, EVENT_IDLE, pool);
+    }
+    qsort(by->asked, by->count, sizeof *by->asked, by_arrival);
+    int64_t polled_ns = 0;
+    for (uint32_t i = 0; i < by->count; i++) {
+        const struct asked *asked = &by->asked[i];
+        const uint64_t task = 1 + i, request = 1001 + i;
+        const uint32_t worker = FIRST_WORKER + asked->worker;
+        polled_ns = asked->arrived_ns > polled_ns ? asked->arrived_ns : polled_ns + 1;
+        tb_event(tb, POLLER, (uint64_t)polled_ns, EVENT_TASK_CREATED, task, class);
+        tb_event(tb, POLLER, (uint64_t)++polled_ns, EVENT_SPAWN_BEGIN, task, site, pool);
+        tb_event(tb, POLLER, (uint64_t)(polled_ns += 100), EVENT_SPAWN_END, task, 0);
+        tb_event(tb, worker, (uint64_t)asked->started_ns - HAND, EVENT_BUSY, pool);
+        tb_event(tb, worker, (uint64_t)asked->started_ns - 10, EVENT_TASK_START, task);
+        tb_event(tb, worker, (uint64_t)asked->started_ns, EVENT_REQUEST_BEGIN, request, 0, 1 + asked->client);
+        tb_event(tb, worker, (uint64_t)asked->started_ns + 10, EVENT_REQUEST_NAMED, request, endpoint);
+        tb_event(tb, worker, (uint64_t)asked->ended_ns, EVENT_REQUEST_END, request, 0, REQUEST_ANSWERED);
+        tb_event(tb, worker, (uint64_t)asked->ended_ns + 10, EVENT_TASK_END, task, 0);
+        tb_event(tb, worker, (uint64_t)asked->ended_ns + 20, EVENT_IDLE, pool);
+    }
+    return tb;
+}
+
+static void open_service(struct simulate_fixture *fixture, const struct service *service) {
+    struct play recorded;
+    play(service, &recorded);
+    simulate_fixture_open(fixture, record(service, &recorded));
+}
+
+static struct request_metrics figures_of(const struct dag *run) {
+    struct request_metrics requests = {.sustainable_per_s = NAN};
+    assert_true(service_figures(run, run->vertices.time_ns, NULL, &requests));
+    return requests;
+}
+
+static const struct dag *simulate(struct simulate_fixture *fixture, struct offered_load load) {
+    const struct model model = {.kind = MODEL_POOL, .load = load};
+    assert_int_equal(simulation_run(fixture->simulation, &fixture->edit, &model), DAG_OK);
+    return simulation_dag(fixture->simulation);
+}
+
+static void assert_near(double value, double expected, double share) {
+    if (!(fabs(value - expected) <= share * expected)) fail_msg("%f, not %f", value, expected);
+}
+
+// ---- what is recorded
+
+static void test_requests_are_read(void **state) {
+    (void)state;
+    const struct service service = service_of(3, 2, 1);
+    struct simulate_fixture fixture;
+    struct play recorded;
+    play(&service, &recorded);
+    open_service(&fixture, &service);
+    const struct dag *dag = fixture.dag;
+    assert_int_equal(dag->request_count, 3 * TURNS_MOST);
+    assert_false(dag->open_loop);
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const struct dag_request *request = &dag->requests[i];
+        assert_int_equal(dag->tasks[request->task].id + 1000, request->id);
+        assert_string_equal(dag->trace->endpoints[request->endpoint].name, "GET /thing/{id}");
+        assert_int_equal(dag->vertices.kind[request->arrival], VERTEX_SPAWN_BEGIN);
+        assert_int_equal(dag->vertices.kind[request->polled], VERTEX_REQUEST);
+        assert_int_equal(request->before == DAG_NONE, i < 3);
+        if (request->before != DAG_NONE)
+            assert_int_equal(dag->vertices.cause[request->arrival], dag->requests[request->before].end);
+    }
+    const struct request_metrics requests = figures_of(dag);
+    assert_near(requests.throughput_per_s, throughput_of(&recorded), 1e-3);
+    assert_near(requests.latency_ns.p50, latency_of(&recorded).p50, 1e-2);
+    simulate_fixture_close(&fixture);
+}
+
+// Times that stand do not depend on who asks: model `dag` repeats the recording to the last ns.
+static void test_nothing_changed_is_exact(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct service service = service_of(1 + seed % CLIENTS_MOST, 1 + seed % 5, seed);
+        service.open = seed % 3 == 0;
+        struct simulate_fixture fixture;
+        open_service(&fixture, &service);
+        assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
+        for (uint32_t v = 0; v < fixture.dag->vertex_count; v++)
+            assert_int_equal(fixture.run.time_ns[v], fixture.dag->vertices.time_ns[v]);
+        const struct model model = {.kind = MODEL_DAG};
+        assert_int_equal(simulation_run(fixture.simulation, &fixture.edit, &model), DAG_OK);
+        const struct dag *run = simulation_dag(fixture.simulation);
+        for (uint32_t v = 0; v < run->vertex_count; v++)
+            assert_int_equal(run->vertices.time_ns[v], fixture.dag->vertices.time_ns[run->source[v]]);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+static void test_loops_are_told_apart(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct service service = service_of(2 + seed % 8, 3, seed);
+        service.open = seed % 2;
+        for (uint32_t c = 0; service.open && c < CLIENTS_MOST; c++) { // so that answers mostly come before the next
+            for (uint32_t t = 0; t < TURNS_MOST; t++) service.think_ns[c][t] += 200 * MS;
+        }
+        struct simulate_fixture fixture;
+        open_service(&fixture, &service);
+        assert_int_equal(fixture.dag->open_loop, service.open);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+// ---- what would have been
+
+static void test_another_pool_is_what_it_then_does(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        struct service service = service_of(4 + seed % 8, 1 + seed % 6, seed);
+        service.open = seed % 4 == 3;
+        struct simulate_fixture fixture;
+        struct play changed;
+        open_service(&fixture, &service);
+        service.workers = 1 + seed % 11;
+        dag_edit_resize(&fixture.edit, 1, (int32_t)service.workers);
+        const struct request_metrics requests = figures_of(simulate(&fixture, (struct offered_load){0}));
+        play(&service, &changed);
+        assert_near(requests.throughput_per_s, throughput_of(&changed), 0.01);
+        assert_near(requests.latency_ns.p50, latency_of(&changed).p50, 0.01);
+        assert_near(requests.latency_ns.p99, latency_of(&changed).p99, 0.01);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+static struct service regular(uint32_t clients, uint32_t turns, uint32_t workers) {
+    struct service service = {.clients = clients, .turns = turns, .workers = workers};
+    for (uint32_t c = 0; c < CLIENTS_MOST; c++) {
+        for (uint32_t t = 0; t < TURNS_MOST; t++) {
+            service.think_ns[c][t] = 20 * MS;
+            service.work_ns[c][t] = 10 * MS;
+        }
+    }
+    return service;
+}
+
+// As many requests as recorded, by fewer clients or more.
+static void test_other_clients(void **state) {
+    (void)state;
+    for (uint32_t clients = 1; clients <= CLIENTS_MOST; clients++) {
+        const struct service service = regular(6, 20, 2);
+        struct service other = regular(clients, 120 / clients, 2);
+        struct simulate_fixture fixture;
+        struct play changed;
+        open_service(&fixture, &service);
+        const struct dag *run = simulate(&fixture, (struct offered_load){.clients = clients});
+        const struct request_metrics requests = figures_of(run);
+        play(&other, &changed);
+        assert_near(requests.throughput_per_s, throughput_of(&changed), 0.05);
+        assert_near(requests.latency_ns.mean, latency_of(&changed).mean, 0.05);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+static void test_other_thinking(void **state) {
+    (void)state;
+    struct service service = regular(6, 20, 3);
+    struct simulate_fixture fixture;
+    struct play changed;
+    open_service(&fixture, &service);
+    const struct request_metrics requests =
+        figures_of(simulate(&fixture, (struct offered_load){.thinks = true, .think_ns = 2 * MS}));
+    for (uint32_t c = 0; c < CLIENTS_MOST; c++) {
+        for (uint32_t t = 0; t < TURNS_MOST; t++) service.think_ns[c][t] = 2 * MS;
+    }
+    play(&service, &changed);
+    assert_near(requests.throughput_per_s, throughput_of(&changed), 0.01);
+    assert_near(requests.latency_ns.p50, latency_of(&changed).p50, 0.01);
+    simulate_fixture_close(&fixture);
+}
+
+// Below what the pool can do requests leave as they come; beyond, as fast as it can.
+static void test_open_at_another_rate(void **state) {
+    (void)state;
+    static const double rates[] = {50, 150, 250, 600};
+    for (unsigned i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const struct service service = regular(6, 20, 3); // of 10 ms each: 300 a second
+        struct simulate_fixture fixture;
+        open_service(&fixture, &service);
+        const struct request_metrics requests =
+            figures_of(simulate(&fixture, (struct offered_load){.per_s = rates[i]}));
+        assert_near(requests.throughput_per_s, fmin(rates[i], 300), 0.05);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+// The written run says the same of its requests, and of who brings them.
+static void test_a_written_run_is_the_same_service(void **state) {
+    (void)state;
+    for (uint32_t clients = 0; clients <= 8; clients += 4) {
+        const struct service service = service_of(6, 2, 7);
+        struct simulate_fixture fixture, written;
+        open_service(&fixture, &service);
+        dag_edit_resize(&fixture.edit, 1, 4);
+        const struct dag *run = simulate(&fixture, (struct offered_load){.clients = clients});
+        const struct request_metrics requests = figures_of(run);
+        simulate_fixture_open_trace(&written, written_run(run));
+        const struct request_metrics again = figures_of(written.dag);
+        assert_near(again.throughput_per_s, requests.throughput_per_s, 1e-4);
+        assert_near(again.latency_ns.p50, requests.latency_ns.p50, 1e-3);
+        assert_int_equal(written.dag->request_count, fixture.dag->request_count);
+        uint32_t first = 0;
+        for (uint32_t i = 0; i < written.dag->request_count; i++) first += written.dag->requests[i].before == DAG_NONE;
+        assert_int_equal(first, clients ? clients : 6);
+        simulate_fixture_close(&written);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requests_are_read),
+        cmocka_unit_test(test_nothing_changed_is_exact),
+        cmocka_unit_test(test_loops_are_told_apart),
+        cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_other_clients),
+        cmocka_unit_test(test_other_thinking),
+        cmocka_unit_test(test_open_at_another_rate),
+        cmocka_unit_test(test_a_written_run_is_the_same_service),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
