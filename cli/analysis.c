@@ -60,8 +60,7 @@ bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct
 
 static bool is_stuck(const struct analysis *analysis, struct error *error) {
     char chain[ERROR_CAUSE_BYTES - 64];
-    return error_set(error, STATUS_FAILED, "the plan would %s: %s",
-                     estimator_starves(&analysis->estimator) ? "starve" : "deadlock",
+    return error_set(error, STATUS_FAILED, "the plan would %s:\n    %s", estimator_stuck_verb(&analysis->estimator),
                      estimator_stuck_text(&analysis->estimator, chain, sizeof chain));
 }
 

@@ -80,8 +80,9 @@ static bool try_model(struct analysis *analysis, enum model_kind kind, bool *stu
 }
 
 static bool warn_of_halt(struct analysis *analysis, enum model_kind kind, struct error *error) {
-    char text[512], chain[300];
-    snprintf(text, sizeof text, "estimated with the model %s, since %s comes to a halt when nothing is changed: %s",
+    char text[900], chain[700];
+    snprintf(text, sizeof text,
+             "estimated with the model %s, since %s comes to a halt when nothing is changed:\n    %s",
              model_names[kind - 1], model_names[kind], estimator_stuck_text(&analysis->estimator, chain, sizeof chain));
     return warnings_add(&analysis->warnings, text, error);
 }

@@ -21,6 +21,7 @@
 #include "report/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     const char *output, *objective, *model, *without, *window;
@@ -170,6 +171,24 @@ static void write_csv_field(const char *text) {
     putchar(',');
 }
 
+// The steps of a chain, which are lines else, one behind the other.
+static void write_on_one_line(const char *why) {
+    char text[1024];
+    size_t used = 0;
+    for (bool first = true; why && *why && used + 2 < sizeof text;) {
+        if (*why != '\n') {
+            text[used++] = *why++;
+            continue;
+        }
+        if (!first) text[used++] = ';';
+        text[used++] = ' ';
+        why += 1 + strspn(why + 1, " ");
+        first = false;
+    }
+    text[used] = '\0';
+    csv_text(stdout, why ? text : NULL);
+}
+
 static void write_csv_line(const struct suggestion *s, size_t index) {
     const struct candidate *candidate = &s->result.candidates[index];
     const struct improvement *named = candidate->named;
@@ -184,7 +203,7 @@ static void write_csv_line(const struct suggestion *s, size_t index) {
     write_csv_field(site->descriptor);
     write_csv_field(site->file);
     printf("%u,%u,%s,", site->line, candidate->improvements[0].task_count, candidate->fails ? "false" : "true");
-    csv_text(stdout, candidate->why);
+    write_on_one_line(candidate->why);
     if (candidate_is_estimated(candidate))
         csv_values(stdout, metrics, false);
     else

@@ -96,6 +96,8 @@ enum {
                          // a stash. A message that no actor began to handle is none
     TASK_HANDLES = 4096, // an actor handles messages, or begins, in its body: a dispatcher runs a mailbox as a task
     TASK_UPKEEP = 8192,  // and a message by which the library makes, stops, watches or supervises an actor
+    TASK_OTHERS = 16384, // and of a signal: another thread might have given it, as by a condition, a notify, an unpark;
+                         // not the latch's own
     TASK_INIT = 2048,    // an actor's first initialisation; TASK_HANDED_OVER as well, from the actor's creation
 };
 

@@ -79,6 +79,15 @@ bool estimator_starves(const struct estimator *estimator) {
     return estimator->simulated && simulation_stuck(estimator->simulation)->pool != 0;
 }
 
+bool estimator_halts(const struct estimator *estimator) {
+    return estimator->simulated && stuck_is_loose(simulation_stuck(estimator->simulation));
+}
+
+const char *estimator_stuck_verb(const struct estimator *estimator) {
+    if (estimator_halts(estimator)) return "come to a halt with the signals that were recorded";
+    return estimator_starves(estimator) ? "starve" : "deadlock";
+}
+
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size) {
     if (estimator->simulated) return stuck_text(estimator->dag, simulation_stuck(estimator->simulation), text, size);
     return dag_deadlock_text(estimator->dag, &estimator->run, text, size);

@@ -54,9 +54,12 @@ void estimator_destroy(struct estimator *estimator);
 // end. Cost: dag_propagate's for inlining by MODEL_DAG, else simulation_run's.
 bool estimator_run(struct estimator *estimator, bool *stuck, struct error *error);
 
-// Of a run that was stuck: whether a pool has no worker left, or else tasks wait for each other; and how, "Main.a:12
-// waits for Main.b:20 waits for Main.a:12". Returns text.
+// Of a run that was stuck: whether a pool has no worker left, or else tasks wait for each other; whether that is only
+// so with the signals that were recorded, which others could give as well; what it would do by that ("starve"); and
+// how, a step a line: "Main.a:12 waits for Main.b:20", "Main.b:20 waits for Main.a:12". The last one returns text.
 bool estimator_starves(const struct estimator *estimator);
+bool estimator_halts(const struct estimator *estimator);
+const char *estimator_stuck_verb(const struct estimator *estimator);
 char *estimator_stuck_text(const struct estimator *estimator, char *text, size_t size);
 
 // The tasks of that chain, until the next run. Returns how many.

@@ -116,7 +116,8 @@ static bool refuse(const struct search *search, const struct evaluator *evaluato
 static bool get_stuck(const struct search *search, const struct evaluator *evaluator, struct candidate *candidate,
                       size_t trace, struct arena *arena, struct error *error) {
     const struct why why = why_in(search, evaluator, candidate, trace, NULL);
-    const char *fails = estimator_starves(evaluator->estimators[trace]) ? "starvation" : "deadlock";
+    const struct estimator *estimator = evaluator->estimators[trace];
+    const char *fails = estimator_halts(estimator) ? "halt" : estimator_starves(estimator) ? "starvation" : "deadlock";
     candidate->why = why_stuck_text(&why, evaluator->estimators[trace], arena);
     return set_failure(search, candidate, CANDIDATE_STUCK, fails, trace, arena, error);
 }

@@ -22,9 +22,9 @@ struct candidate {
                  // run halts; or else the best that changes anything
     bool beyond; // a larger number than the smallest that is worth it by wall time
     bool probe;  // not listed, but tried on the way to such a number, and part of no plan
-    const char *fails; // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "refused", and
-                       // "in TRACE" if that isn't the first; NULL: nothing
-    const char *why;   // one sentence with numbers of the first trace that has it; why not, where it fails
+    const char *fails;     // what keeps it from a plan of its own: a requirement, "deadlock", "starvation", "halt",
+                           // "refused", and "in TRACE" if that isn't the first; NULL: nothing
+    const char *why;       // one sentence with numbers of the first trace that has it; why not, where it fails
     const char **warnings; // optimize/warnings.h, of that trace; none where there is no estimate
     size_t warning_count;
 };

@@ -352,17 +352,17 @@ const char *why_text(const struct why *why, struct arena *arena) {
 }
 
 const char *why_stuck_text(const struct why *why, const struct estimator *estimator, struct arena *arena) {
-    char cycle[200];
+    char chain[700];
     struct sentence sentence;
     begin(&sentence, why);
-    estimator_stuck_text(estimator, cycle, sizeof cycle);
+    estimator_stuck_text(estimator, chain, sizeof chain);
     if (improvement_is_of_resource(why->improvement))
         say(&sentence, "the resource");
     else if (improvement_is_of_actors(why->improvement))
         say_actors(&sentence, why->improvement);
     else
         say(&sentence, "%s", phrase_counted(why->improvement->task_count, "task").text);
-    say(&sentence, " %s would %s: %s", participles[why->improvement->kind],
-        estimator_starves(estimator) ? "starve" : "deadlock", cycle);
+    say(&sentence, " %s would %s:\n    %s", participles[why->improvement->kind], estimator_stuck_verb(estimator),
+        chain);
     return arena_string(arena, sentence.text, sentence.used);
 }

@@ -7,7 +7,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 cJSON *json_integer(int64_t value) {
     char digits[24];
@@ -31,6 +33,20 @@ cJSON *json_text(const char *text) {
 cJSON *json_texts(const char *const *texts, size_t count) {
     cJSON *array = cJSON_CreateArray();
     for (size_t i = 0; i < count; i++) cJSON_AddItemToArray(array, json_text(texts[i]));
+    return array;
+}
+
+// Of lines behind one another, each without its indentation; null for none.
+static cJSON *lines_of(const char *text) {
+    if (!text) return cJSON_CreateNull();
+    cJSON *array = cJSON_CreateArray();
+    for (const char *line = text, *end; *line; line = end) {
+        char step[1024];
+        line += strspn(line, "\n ");
+        end = line + strcspn(line, "\n");
+        snprintf(step, sizeof step, "%.*s", (int)(end - line), line);
+        if (*step) cJSON_AddItemToArray(array, cJSON_CreateString(step));
+    }
     return array;
 }
 
@@ -396,6 +412,7 @@ cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     add(object, "negligible", cJSON_CreateBool(c->negligible));
     add(object, "estimate", candidate_is_estimated(c) ? json_metrics(&c->estimate) : cJSON_CreateNull());
     add(object, "why", json_text(c->why));
+    add(object, "chain", lines_of(c->why ? strchr(c->why, '\n') : NULL));
     add(object, "warnings", json_texts(c->warnings, c->warning_count));
     return object;
 }

@@ -201,7 +201,7 @@ struct paragraph {
 
 // A word takes along what must not begin a line: the % of a figure.
 static size_t word_length(const char *text) {
-    size_t length = strcspn(text, " ");
+    size_t length = strcspn(text, " \n");
     while (strncmp(text + length, " %", 2) == 0) length += 1 + strcspn(text + length + 1, " ");
     return length;
 }
@@ -222,6 +222,18 @@ static void put_word(struct paragraph *p, const char *word, size_t length, size_
     p->begun = true;
 }
 
+// Where the text has a line of its own, which begins further in. Returns how much of the text that was.
+static size_t break_line(struct paragraph *p, unsigned indent, const char *text) {
+    enum { FURTHER = 2 }; // of what that line has no room for
+    const size_t blanks = strspn(text + 1, " ");
+    putc('\n', p->file);
+    p->column = indent + blanks;
+    p->indent = indent + (unsigned)blanks + FURTHER;
+    fprintf(p->file, "%*s", (int)p->column, "");
+    p->begun = false;
+    return 1 + blanks;
+}
+
 void look_lead(FILE *file, unsigned look, enum look_tone tone, const char *lead, unsigned indent, const char *text) {
     struct paragraph p = {file, look, indent, look_width(lead, look), *lead != '\0'};
     fputs(look_begin(look, tone), file);
@@ -232,6 +244,10 @@ void look_lead(FILE *file, unsigned look, enum look_tone tone, const char *lead,
         text = "";
     }
     while (*text) {
+        if (*text == '\n') {
+            text += break_line(&p, indent, text);
+            continue;
+        }
         size_t blanks = strspn(text, " "), length = word_length(text + blanks);
         if (length > 0) put_word(&p, text + blanks, length, blanks);
         text += blanks + length;

@@ -35,7 +35,7 @@ void look_put(FILE *file, const char *text, unsigned look);
 const char *look_shorten(const char *text, size_t width, unsigned look, char *out, size_t size);
 
 // A paragraph: lines of LOOK_COLUMNS at most, all but the first indented; a word that fits no line is shortened. With
-// LOOK_WIDE one line, as it is.
+// LOOK_WIDE one line, as it is. A line's end in the text ends a line; blanks behind it come beside the indentation.
 void look_write(FILE *file, unsigned look, unsigned indent, const char *text);
 __attribute__((format(printf, 4, 5))) void look_printf(FILE *file, unsigned look, unsigned indent, const char *format,
                                                        ...);

@@ -35,6 +35,7 @@ enum {
     SEEN_PERMIT = 64,
     SEEN_MESSAGE = 128, // an actor began to handle it
     SEEN_INIT = 256,    // of an actor: its initialisation began
+    SEEN_LATCH = 1024,  // a latch was awaited by it
     SEEN_UPKEEP = 512,  // a message by which the library makes, stops, watches or supervises actors
 };
 

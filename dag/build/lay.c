@@ -350,7 +350,8 @@ static bool lay_wait_begin(struct lay *lay, const struct event *event) {
     bool by_id = wait_for == WAIT_FOR_TASK || wait_for == WAIT_FOR_RELEASE;
     const struct sighting *target = by_id ? named(lay) : NULL;
     uint32_t task = target ? target->task : DAG_NONE;
-    if (task != DAG_NONE && wait_for == WAIT_FOR_RELEASE) lay->builder->dag->tasks[task].flags |= TASK_SIGNAL;
+    if (task != DAG_NONE && wait_for == WAIT_FOR_RELEASE)
+        lay->builder->dag->tasks[task].flags |= TASK_SIGNAL | (target->seen & SEEN_LATCH ? 0 : TASK_OTHERS);
     if (!put(lay, VERTEX_WAIT_BEGIN, task)) return false;
     return push(lay, (struct open_entry){.kind = OPEN_WAIT,
                                          .id = event->operand[0],

@@ -90,6 +90,12 @@ static bool sleeps_for_permit(const struct trace *trace, const struct event *eve
                     strcmp(name, "java.util.concurrent.locks.StampedLock") == 0);
 }
 
+static bool sleeps_on_latch(const struct trace *trace, const struct event *event) {
+    const uint32_t class = wait_class_of(event->operand[2]);
+    return class && trace->classes[class].name &&
+           strncmp(trace->classes[class].name, "java.util.concurrent.CountDownLatch", 35) == 0;
+}
+
 // The sender of a message, or the maker of an actor, is known by the thread; the class of what an actor is may be known
 // only later.
 static bool scan_of_actor(struct builder *builder, uint32_t stream, const struct event *event,
@@ -140,6 +146,7 @@ static bool scan_sighting(struct builder *builder, uint32_t stream, const struct
         break;
     case EVENT_WAIT_BEGIN:
         if (sleeps_for_permit(builder->trace, event)) sighting->seen |= SEEN_PERMIT;
+        if (sleeps_on_latch(builder->trace, event)) sighting->seen |= SEEN_LATCH;
         sighting->awaited++;
         break;
     case EVENT_TAKEN:

@@ -74,10 +74,11 @@ bool dag_find_deadlock(const struct dag *dag, const struct dag_edit *edit, struc
 char *dag_deadlock_text(const struct dag *dag, const struct dag_run *run, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i <= run->deadlock_length && run->deadlock_length && used < size; i++) {
-        char name[512];
-        dag_task_text(dag, run->deadlock[i % run->deadlock_length], name, sizeof name);
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " waits for " : "", name);
+    for (uint32_t i = 0; i < run->deadlock_length && used < size; i++) {
+        char name[512], next[512];
+        dag_task_text(dag, run->deadlock[i], name, sizeof name);
+        dag_task_text(dag, run->deadlock[(i + 1) % run->deadlock_length], next, sizeof next);
+        used += (size_t)snprintf(text + used, size - used, "%s%s waits for %s", i ? "\n    " : "", name, next);
     }
     return text;
 }

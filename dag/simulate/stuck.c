@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 // The task in whose body a recorded vertex lies, DAG_NONE outside of any.
 static uint32_t task_around(const struct dag *dag, uint32_t vertex) {
@@ -121,19 +122,47 @@ static struct waiter who_brings(const struct simulation *sim, uint32_t vertex) {
     return (struct waiter){DAG_NONE, DAG_NONE};
 }
 
-static bool list_task(struct stuck *stuck, uint32_t task, uint32_t ask) {
+static bool list_task(struct stuck *stuck, uint32_t task, uint32_t ask, bool loose) {
     if (task == DAG_NONE) return true;
     bool again = stuck->length && stuck->tasks[stuck->length - 1] == task;
     if (!again && stuck->length == DAG_DEADLOCK_TASKS) return false;
     if (!again) stuck->tasks[stuck->length++] = task;
     stuck->asks[stuck->length - 1] = ask;
+    stuck->loose[stuck->length - 1] = loose;
     return true;
+}
+
+// Whether the task is one of those that another had made, and these in turn.
+static bool comes_from(const struct dag *dag, uint32_t task, uint32_t other) {
+    enum { STEPS = 64 };
+    for (unsigned i = 0; i < STEPS && task != DAG_NONE; i++) {
+        if (task == other) return true;
+        const uint32_t spawn = dag->tasks[task].spawn_begin;
+        task = spawn == DAG_NONE ? DAG_NONE : task_around(dag, spawn);
+    }
+    return false;
+}
+
+// The task that brings about what is awaited: what is no task of its own is brought about by the one around it.
+static uint32_t task_behind(const struct dag *dag, uint32_t awaited) {
+    const uint32_t task = awaited == DAG_NONE ? DAG_NONE : dag_task_of(&dag->vertices, awaited);
+    return task != DAG_NONE && dag->tasks[task].flags & TASK_NESTED ? task_around(dag, awaited) : task;
+}
+
+// Whether the waiter waits for a signal that others than its recorded giver might give: by no latch, and of nothing
+// that the waiter had made.
+static bool is_loose(const struct simulation *sim, struct waiter waiter, uint32_t awaited) {
+    const struct dag *dag = sim->dag;
+    const uint32_t signal = awaited == DAG_NONE ? DAG_NONE : dag_task_of(&dag->vertices, awaited);
+    if (signal == DAG_NONE || !(dag->tasks[signal].flags & TASK_OTHERS)) return false;
+    return !comes_from(dag, task_behind(dag, awaited), task_of(sim, waiter));
 }
 
 // false: there is no room for more.
 static bool list_waiter(struct simulation *sim, struct waiter waiter) {
-    uint32_t ask = waits_for_resource(sim, waiter) ? sim->processes[waiter.process].wait.ask : DAG_NONE;
-    return list_task(&sim->stuck, task_of(sim, waiter), ask);
+    const bool asks = waits_for_resource(sim, waiter);
+    const uint32_t ask = asks ? sim->processes[waiter.process].wait.ask : DAG_NONE;
+    return list_task(&sim->stuck, task_of(sim, waiter), ask, !asks && is_loose(sim, waiter, awaited_by(sim, waiter)));
 }
 
 // Of a task in parts: one of them is.
@@ -196,8 +225,8 @@ void stuck_find(struct simulation *sim) {
         if (waits_for_carrier(sim, waiter)) stuck->pool = sim->dag->carriers_pool;
         if (!is_waiting(sim, waiter) || !list_waiter(sim, waiter)) return;
         uint32_t awaited = waits_for_resource(sim, waiter) ? DAG_NONE : awaited_by(sim, waiter);
-        uint32_t task = awaited == DAG_NONE ? DAG_NONE : dag_task_of(&sim->dag->vertices, awaited);
-        if (!list_task(stuck, task, DAG_NONE)) return;
+        uint32_t task = task_behind(sim->dag, awaited);
+        if (!list_task(stuck, task, DAG_NONE, false)) return;
         if (task != DAG_NONE && is_queued(sim, task)) {
             stuck->pool = sim->dag->tasks[task].pool;
             return;
@@ -260,51 +289,70 @@ static void put_wanted(struct words *words, const struct dag *dag, uint32_t inde
     if (ask->site) put(words, " at %s", dag_place_text(dag, ask->site, place, sizeof place));
 }
 
-// One step a line, each with what its task holds that the one before it waits for.
-static void put_steps(struct words *words, const struct dag *dag, const struct stuck *stuck) {
-    bool ring = stuck->pool == 0;
-    for (uint32_t i = 0; i < stuck->length; i++) {
-        uint32_t before = i > 0 ? i - 1 : ring ? stuck->length - 1 : DAG_NONE;
-        bool last = i + 1 == stuck->length, waits = stuck->asks[i] != DAG_NONE;
-        if (last && !waits && !ring) break; // no worker is left to run it
-        put(words, "%s", i ? "\n    " : "");
-        put_task(words, dag, stuck->tasks[i]);
-        if (before != DAG_NONE && stuck->asks[before] != DAG_NONE)
-            put_held(words, dag, stuck->tasks[i], dag->asks[stuck->asks[before]].resource);
-        if (waits) {
-            put_wanted(words, dag, stuck->asks[i]);
-        } else {
-            put(words, " waits for ");
-            put_task(words, dag, stuck->tasks[(i + 1) % stuck->length]);
-        }
+// What a task waits for, which may be called like itself.
+static void put_next(struct words *words, const struct dag *dag, uint32_t task, uint32_t next) {
+    char name[512], other[512];
+    dag_task_text(dag, task, name, sizeof name);
+    dag_task_text(dag, next, other, sizeof other);
+    put(words, "%s%s", task != next && strcmp(name, other) == 0 ? "another task of " : "", other);
+}
+
+// Each step has what its task holds that the one before it waits for. The last task of a chain only is what no worker
+// is left for.
+static void put_step(struct words *words, const struct dag *dag, const struct stuck *stuck, uint32_t step) {
+    const uint32_t before = step > 0 ? step - 1 : stuck->pool == 0 ? stuck->length - 1 : DAG_NONE;
+    put_task(words, dag, stuck->tasks[step]);
+    if (before != DAG_NONE && stuck->asks[before] != DAG_NONE)
+        put_held(words, dag, stuck->tasks[step], dag->asks[stuck->asks[before]].resource);
+    if (stuck->asks[step] != DAG_NONE) {
+        put_wanted(words, dag, stuck->asks[step]);
+    } else {
+        put(words, stuck->loose[step] ? " waits for a signal that came from " : " waits for ");
+        put_next(words, dag, stuck->tasks[step], stuck->tasks[(step + 1) % stuck->length]);
     }
 }
 
-static void put_chain(struct words *words, const struct dag *dag, const struct stuck *stuck) {
-    uint32_t shown = stuck->length + (stuck->pool == 0 && stuck->length > 0); // a ring closes
-    for (uint32_t i = 0; i < shown; i++) {
-        if (i) put(words, " waits for ");
-        put_task(words, dag, stuck->tasks[i % stuck->length]);
+static const char *pool_name(const struct dag *dag, uint32_t pool, char *text, size_t size) {
+    bool named = pool < dag->trace->pool_count && dag->trace->pools[pool].name;
+    return named ? dag_pool_text(dag, pool, text, size) : "its pool";
+}
+
+// Of a chain: whether its last task waits for nothing itself, since no worker runs it.
+static bool ends_unrun(const struct stuck *stuck) {
+    return stuck->pool != 0 && stuck->length > 0 && stuck->asks[stuck->length - 1] == DAG_NONE;
+}
+
+static void put_end(struct words *words, const struct dag *dag, const struct stuck *stuck) {
+    char pool[300];
+    const char *name = pool_name(dag, stuck->pool, pool, sizeof pool);
+    const bool carriers = stuck->pool == dag->carriers_pool;
+    if (stuck->length == 0) {
+        put(words, "no worker of %s is left for its queue, since what they run goes on when recording ends", name);
+        return;
     }
+    put(words, "%sno ", stuck->length > ends_unrun(stuck) ? "\n    " : "");
+    if (carriers)
+        put(words, "carrier");
+    else
+        put(words, "worker of %s", name);
+    put(words, " is left to run ");
+    put_task(words, dag, stuck->tasks[stuck->length - 1]);
 }
 
 char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size) {
     struct words words = {text, size, 0};
-    char pool[300];
-    bool through_resources = false;
-    for (uint32_t i = 0; i < stuck->length; i++) through_resources |= stuck->asks[i] != DAG_NONE;
     text[0] = '\0';
-    (through_resources ? put_steps : put_chain)(&words, dag, stuck);
-    if (stuck->pool == 0) return text;
-    const struct trace *trace = dag->trace;
-    const char *name = stuck->pool < trace->pool_count && trace->pools[stuck->pool].name
-                           ? dag_pool_text(dag, stuck->pool, pool, sizeof pool)
-                           : "its pool";
-    if (stuck->length > 0 && stuck->pool == dag->carriers_pool)
-        put(&words, ", which no carrier is left to run");
-    else if (stuck->length > 0)
-        put(&words, ", which no worker of %s is left to run", name);
-    else
-        put(&words, "no worker of %s is left for its queue, since what they run goes on when recording ends", name);
+    for (uint32_t i = 0; i + ends_unrun(stuck) < stuck->length; i++) {
+        if (i) put(&words, "\n    ");
+        put_step(&words, dag, stuck, i);
+    }
+    if (stuck->pool != 0) put_end(&words, dag, stuck);
     return text;
+}
+
+bool stuck_is_loose(const struct stuck *stuck) {
+    for (uint32_t i = 0; i < stuck->length; i++) {
+        if (stuck->loose[i]) return true;
+    }
+    return false;
 }

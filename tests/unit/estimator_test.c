@@ -153,7 +153,7 @@ static void test_starvation(void **state) {
     assert_true(estimator_run(&f.estimator, &stuck, &f.error));
     assert_true(stuck && estimator_starves(&f.estimator));
     assert_string_equal(estimator_stuck_text(&f.estimator, text, sizeof text),
-                        "Main.main:10 waits for Main.work:20, which no worker of pool-1 is left to run");
+                        "Main.main:10 waits for Main.work:20\n    no worker of pool-1 is left to run Main.work:20");
     dag_edit_clear(&f.estimator.edit, f.dag);
     estimate(&f);
     close_fixture(&f);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "dag/simulate/stuck.h"
 #include "simulate_fixture.h"
 
 enum { MAIN = 1, FIRST, SECOND }; // threads
@@ -199,6 +200,47 @@ static void test_who_did_not_come_was_asleep(void **state) {
     (void)state;
     check_who_sleeps_on(250);
     check_who_sleeps_on(970); // for less than waking takes
+}
+
+// Task 1 sleeps until task 2 ends that. With one worker 2 never runs: what others could have ended is no starvation.
+static void check_who_signals(const char *class, bool loose, const char *expected) {
+    char text[300];
+    struct rules r = begin((struct trace_pool){.queue = "java.util.concurrent.LinkedBlockingQueue",
+                                               .core = 2,
+                                               .maximum = 2,
+                                               .capacity = -1,
+                                               .keep_alive_ns = -1});
+    const uint32_t latch = tb_class(r.tb, class);
+    spawn(&r, 100, 1);
+    spawn(&r, 200, 2);
+    tb_event(r.tb, FIRST, 105, EVENT_WORKER_BEGIN, r.pool);
+    tb_event(r.tb, FIRST, 110, EVENT_TASK_START, 1);
+    tb_event(r.tb, FIRST, 150, EVENT_WAIT_BEGIN, 77, 0, wait_operand(WAIT_FOR_RELEASE, latch, r.site));
+    tb_event(r.tb, FIRST, 320, EVENT_WAIT_END, 77);
+    tb_event(r.tb, FIRST, 330, EVENT_TASK_END, 1);
+    tb_event(r.tb, SECOND, 205, EVENT_WORKER_BEGIN, r.pool);
+    tb_event(r.tb, SECOND, 210, EVENT_TASK_START, 2);
+    tb_event(r.tb, SECOND, 310, EVENT_RESULT, 77);
+    tb_event(r.tb, SECOND, 400, EVENT_TASK_END, 2);
+    tb_event(r.tb, MAIN, 500, EVENT_THREAD_END, M);
+    simulate_fixture_open(&r.fixture, r.tb);
+    dag_edit_resize(&r.fixture.edit, r.pool, 1);
+    assert_int_equal(simulation_run(r.fixture.simulation, &r.fixture.edit, &by_pools), DAG_DEADLOCK);
+    const struct stuck *stuck = simulation_stuck(r.fixture.simulation);
+    assert_int_equal(stuck_is_loose(stuck), loose);
+    assert_int_equal(stuck->pool, r.pool);
+    assert_string_equal(stuck_text(r.fixture.dag, stuck, text, sizeof text), expected);
+    simulate_fixture_close(&r.fixture);
+}
+
+static void test_what_others_could_end_is_told_apart(void **state) {
+    (void)state;
+    check_who_signals("java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", true,
+                      "Main.run:12 waits for a signal that came from another task of Main.run:12\n"
+                      "    no worker of its pool is left to run Main.run:12");
+    check_who_signals("java.util.concurrent.CountDownLatch$Sync", false,
+                      "Main.run:12 waits for another task of Main.run:12\n"
+                      "    no worker of its pool is left to run Main.run:12");
 }
 
 // A later file of a recording: task 1 is under way, 2 lies in the queue.
@@ -459,6 +501,7 @@ static void test_who_has_left_may_bring_a_result(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_others_could_end_is_told_apart),
         cmocka_unit_test(test_who_has_left_may_bring_a_result),
         cmocka_unit_test(test_what_is_handed_on_is_the_pools),
         cmocka_unit_test(test_what_comes_late_may_have_been_kept_back),

@@ -359,7 +359,7 @@ static void test_words_of_a_deadlock(void **state) {
     struct stuck chain = {.tasks = {index_of(dag, M), ring.tasks[0]}, .length = 2, .pool = 1};
     chain.asks[0] = chain.asks[1] = DAG_NONE;
     assert_string_equal(stuck_text(dag, &chain, text, sizeof text),
-                        "main waits for Main.run:12, which no worker of pool-1 is left to run");
+                        "main waits for Main.run:12\n    no worker of pool-1 is left to run Main.run:12");
     assert_true(strlen(stuck_text(dag, &ring, text, 20)) < 20);
     end(&f);
 }

@@ -373,7 +373,7 @@ static void test_deadlocks_are_no_plans(void **state) {
     assert_int_equal(f.result.candidates[1].status, CANDIDATE_STUCK);
     assert_int_equal(line_of(&f, 1), 5);
     assert_string_equal(f.result.candidates[1].fails, "deadlock");
-    assert_non_null(strstr(f.result.candidates[1].why, "would deadlock: "));
+    assert_non_null(strstr(f.result.candidates[1].why, "would deadlock:\n    "));
     assert_in_no_plan(&f, 1);
     close_fixture(&f);
 }
@@ -472,7 +472,7 @@ static void test_deadlock_in_second_only(void **state) {
     const struct candidate *candidate = candidate_at(&both, 5);
     assert_int_equal(candidate->status, CANDIDATE_STUCK);
     assert_fails_in_second(&both, candidate, "deadlock");
-    assert_non_null(strstr(candidate->why, "would deadlock: "));
+    assert_non_null(strstr(candidate->why, "would deadlock:\n    "));
     assert_in_no_plan(&both, (uint32_t)(candidate - both.result.candidates));
     close_fixture(&alone);
     close_fixture(&both);
