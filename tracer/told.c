@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/told.h"
 
+#include "tracer/classfile.h"
+#include "tracer/identity.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +19,54 @@ const char *told_fails(const struct telling *telling) {
     return atomic_load_explicit(&telling->fails, memory_order_relaxed);
 }
 
-static bool find(JNIEnv *jni, const struct telling_step *step, jclass class, struct telling_known *found) {
+static bool find_as(JNIEnv *jni, const struct telling_step *step, jclass class, const char *type,
+                    struct telling_known *found) {
     if (step->is_method)
-        found->method = (*jni)->GetMethodID(jni, class, step->name, step->type);
+        found->method = (*jni)->GetMethodID(jni, class, step->name, type);
     else
-        found->field = (*jni)->GetFieldID(jni, class, step->name, step->type);
+        found->field = (*jni)->GetFieldID(jni, class, step->name, type);
     if ((*jni)->ExceptionCheck(jni)) (*jni)->ExceptionClear(jni);
     return found->method || found->field;
+}
+
+// What stands before a package's first two parts in the name of a class, whose library was relocated if anything does.
+static struct utf8 prefix_in(const char *internal_class, const char *package) {
+    char root[80];
+    const char *first = strchr(package, '/'), *second = first ? strchr(first + 1, '/') : NULL;
+    const bool fits = second && (size_t)(second - package) < sizeof root - 2;
+    snprintf(root, sizeof root, "/%.*s/", fits ? (int)(second - package) : 0, package);
+    const char *at = fits ? strstr(internal_class, root) : NULL;
+    return (struct utf8){internal_class, at ? (uint16_t)(at + 1 - internal_class) : 0};
+}
+
+// The descriptor as a relocated copy of the library has it. false: it is the same, or has no room.
+static bool relocate(const char *internal_class, const char *type, char *text, size_t size) {
+    size_t used = 0;
+    bool changed = false;
+    for (; *type && used + 1 < size; type++) {
+        text[used++] = *type;
+        if (*type != 'L') continue;
+        const struct utf8 prefix = prefix_in(internal_class, type + 1);
+        const size_t name = strcspn(type + 1, ";");
+        if (used + prefix.length + name >= size) return false;
+        memcpy(text + used, prefix.bytes, prefix.length);
+        memcpy(text + used + prefix.length, type + 1, name);
+        used += prefix.length + name;
+        type += name;
+        changed |= prefix.length > 0;
+    }
+    text[used] = '\0';
+    return changed && !*type;
+}
+
+static bool find(JNIEnv *jni, const struct telling_step *step, jclass class, struct telling_known *found) {
+    char name[512], type[512];
+    if (find_as(jni, step, class, step->type, found)) return true;
+    identity_class_name(class, name, sizeof name);
+    for (char *at = name; *at; at++) {
+        if (*at == '.') *at = '/';
+    }
+    return relocate(name, step->type, type, sizeof type) && find_as(jni, step, class, type, found);
 }
 
 static void remember(JNIEnv *jni, struct telling_step *step, jclass class, struct telling_known found) {

@@ -324,14 +324,10 @@ static void test_a_written_run_is_the_same_service(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests_are_read),
-        cmocka_unit_test(test_nothing_changed_is_exact),
-        cmocka_unit_test(test_loops_are_told_apart),
-        cmocka_unit_test(test_another_pool_is_what_it_then_does),
-        cmocka_unit_test(test_other_clients),
-        cmocka_unit_test(test_other_thinking),
-        cmocka_unit_test(test_open_at_another_rate),
-        cmocka_unit_test(test_a_written_run_is_the_same_service),
+        cmocka_unit_test(test_requests_are_read),    cmocka_unit_test(test_nothing_changed_is_exact),
+        cmocka_unit_test(test_loops_are_told_apart), cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_other_clients),        cmocka_unit_test(test_other_thinking),
+        cmocka_unit_test(test_open_at_another_rate), cmocka_unit_test(test_a_written_run_is_the_same_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
