@@ -2,6 +2,7 @@
 #include "cli/findings.h"
 
 #include "report/actors_json.h"
+#include "report/endpoints_json.h"
 #include "report/json.h"
 
 bool findings_make(struct analysis *analysis, const struct actor_questions *questions, struct arena *arena,
@@ -15,6 +16,7 @@ bool findings_make(struct analysis *analysis, const struct actor_questions *ques
            grain_find(dag, arena, &f->grain, &f->grain_count, error) &&
            bytecodes_find(dag, &analysis->window, arena, &f->bytecodes, error) &&
            calling_contexts_find(dag, arena, &f->callings, error) &&
+           metrics_endpoints(dag, &analysis->window, arena, &f->endpoints, error) &&
            actor_findings_make(dag, &analysis->window, questions, arena, &f->actors, error);
 }
 
@@ -37,6 +39,7 @@ cJSON *findings_json(const struct analysis *analysis, const char *path, const st
     cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
     cJSON_AddItemToObject(document, "trace", json_text(path));
     json_add_metrics(document, &findings->metrics);
+    cJSON_AddItemToObject(document, "endpoints", json_endpoints(analysis->dag, &findings->endpoints));
     json_add_actors(document, &findings->actors);
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));

@@ -7,6 +7,7 @@
 #include "metrics/actor_findings.h"
 #include "metrics/bytecodes.h"
 #include "metrics/calling_contexts.h"
+#include "metrics/endpoints.h"
 #include "metrics/grain.h"
 
 #include <cjson/cJSON.h>
@@ -23,6 +24,7 @@ struct findings {
     struct bytecodes bytecodes;
     struct calling_contexts callings;
     struct actor_findings actors;
+    struct endpoints endpoints;
 };
 
 // Finds all of it, in the window; what it names is the arena's and the analysis'. The estimator's edit must be empty.

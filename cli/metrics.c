@@ -9,6 +9,7 @@
 #include "report/actors_text.h"
 #include "report/calling_text.h"
 #include "report/csv.h"
+#include "report/endpoints_text.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
 #include "report/text.h"
@@ -22,7 +23,9 @@ enum {
     LATENESS_SHOWN = 20,
     BYTECODES_SHOWN = 20,
     CALLING_SITES_SHOWN = 10,
-    ACTORS_SHOWN = 20
+    ACTORS_SHOWN = 20,
+    ENDPOINTS_SHOWN = 20,
+    ENDPOINTS_IN_DETAIL = 8
 };
 
 static struct {
@@ -90,12 +93,27 @@ static void write_heading(const char *text, unsigned look) {
     look_heading(stdout, look, text);
 }
 
+static bool write_endpoints(const struct dag *dag, const struct endpoints *endpoints, unsigned look,
+                            struct error *error) {
+    if (endpoints->count == 0) return true;
+    look_heading(stdout, look, "endpoints, by the time that all their requests take");
+    if (!endpoints_text_write(dag, endpoints, ENDPOINTS_SHOWN, stdout, look, error)) return false;
+    write_heading("where the time of a request goes", look);
+    if (!endpoints_text_write_causes(dag, endpoints, ENDPOINTS_IN_DETAIL, stdout, look, error)) return false;
+    write_heading("what requests hold", look);
+    if (!endpoints_text_write_held(dag, endpoints, ENDPOINTS_IN_DETAIL, stdout, look, error)) return false;
+    putchar('\n');
+    return true;
+}
+
 static bool write_text(const struct analysis *analysis, const struct findings *findings, struct error *error) {
     struct chart chart;
     unsigned look = terminal_look(stdout);
     if (asks_of_actors()) return actors_text_write(&findings->actors, ACTORS_SHOWN, stdout, look, error);
     const struct wait_findings *waits = &findings->waits;
+    endpoints_text_write_answer(analysis->dag, &findings->endpoints, stdout, look);
     metrics_text_write_answer(&findings->metrics, waits->site_count ? waits->sites : NULL, stdout, look);
+    if (!write_endpoints(analysis->dag, &findings->endpoints, look, error)) return false;
     if (!metrics_text_write(&findings->metrics, stdout, look, error)) return false;
     write_tracer_cost(analysis->dag, look);
     write_actors_answer(&findings->actors, look);

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Endpoints for JSON documents (docs/json.md).
+#ifndef REHYPE_REPORT_ENDPOINTS_JSON_H
+#define REHYPE_REPORT_ENDPOINTS_JSON_H
+
+#include "metrics/endpoints.h"
+
+#include <cjson/cJSON.h>
+
+cJSON *json_endpoints(const struct dag *dag, const struct endpoints *endpoints); // null without requests
+
+#endif
