@@ -81,7 +81,7 @@ static void test_latencies_are_those_that_occurred(void **state) {
     assert_int_equal(all->span_ns, 12300 - 100);
     assert_int_equal(all->count, 3);
     assert_string_equal(endpoint_name(f.on.dag, &all->endpoints[0]), "POST /order"); // 700 ns in all
-    const struct endpoint *product = &all->endpoints[1];                              // 550
+    const struct endpoint *product = &all->endpoints[1];                             // 550
     assert_string_equal(endpoint_name(f.on.dag, product), "GET /product/{id}");
     assert_string_equal(endpoint_name(f.on.dag, &all->endpoints[2]), "requests without a name");
     assert_int_equal(product->count, 10);
@@ -163,10 +163,10 @@ static void test_a_request_goes_on_elsewhere(void **state) {
 static void test_what_is_not_whole_is_left_out(void **state) {
     struct fixture f;
     begin(&f);
-    request_end(&f, 1, 500, FIRST, REQUEST_ANSWERED);     // begun before the recording
-    request(&f, 1000, 1010, FIRST + 1, f.product);        // before the window
-    request(&f, 3000, 3030, FIRST + 2, f.product);        //
-    request_begin(&f, 1, 4000, FIRST + 3, 0);             // never answered
+    request_end(&f, 1, 500, FIRST, REQUEST_ANSWERED); // begun before the recording
+    request(&f, 1000, 1010, FIRST + 1, f.product);    // before the window
+    request(&f, 3000, 3030, FIRST + 2, f.product);    //
+    request_begin(&f, 1, 4000, FIRST + 3, 0);         // never answered
     open_run(&f, &(struct window){2000, 20000});
     assert_int_equal(f.endpoints.requests, 1);
     assert_float_equal(f.endpoints.endpoints[0].mean_ns, 30, 0);
