@@ -84,7 +84,7 @@ bool estimator_halts(const struct estimator *estimator) {
 }
 
 const char *estimator_stuck_verb(const struct estimator *estimator) {
-    if (estimator_halts(estimator)) return "come to a halt with the signals that were recorded";
+    if (estimator_halts(estimator)) return "come to a halt";
     return estimator_starves(estimator) ? "starve" : "deadlock";
 }
 

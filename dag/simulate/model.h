@@ -29,6 +29,7 @@ struct stuck {
     uint32_t tasks[DAG_DEADLOCK_TASKS];
     uint32_t asks[DAG_DEADLOCK_TASKS]; // by which each waits for what the next holds; DAG_NONE: for its result
     bool loose[DAG_DEADLOCK_TASKS]; // it waits for a signal that the next one gave when recorded, but others could give
+    bool open;                      // the last one waits for nothing, and never comes to what is awaited: no ring
     uint32_t length;
     uint32_t pool; // whose workers all wait, trace pool id, or (no chain) run what went on when recording ended; 0: a
                    // deadlock

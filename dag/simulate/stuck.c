@@ -223,7 +223,8 @@ void stuck_find(struct simulation *sim) {
         first = on_ring(sim, first);
     for (struct waiter waiter = first; !is_nobody(waiter);) {
         if (waits_for_carrier(sim, waiter)) stuck->pool = sim->dag->carriers_pool;
-        if (!is_waiting(sim, waiter) || !list_waiter(sim, waiter)) return;
+        if (!is_waiting(sim, waiter)) break;
+        if (!list_waiter(sim, waiter)) return;
         uint32_t awaited = waits_for_resource(sim, waiter) ? DAG_NONE : awaited_by(sim, waiter);
         uint32_t task = task_behind(sim->dag, awaited);
         if (!list_task(stuck, task, DAG_NONE, false)) return;
@@ -237,6 +238,7 @@ void stuck_find(struct simulation *sim) {
             return;
         }
     }
+    stuck->open = stuck->pool == 0 && stuck->length > 0;
 }
 
 // ---- in words
@@ -300,7 +302,8 @@ static void put_next(struct words *words, const struct dag *dag, uint32_t task, 
 // Each step has what its task holds that the one before it waits for. The last task of a chain only is what no worker
 // is left for.
 static void put_step(struct words *words, const struct dag *dag, const struct stuck *stuck, uint32_t step) {
-    const uint32_t before = step > 0 ? step - 1 : stuck->pool == 0 ? stuck->length - 1 : DAG_NONE;
+    const bool ring = stuck->pool == 0 && !stuck->open;
+    const uint32_t before = step > 0 ? step - 1 : ring ? stuck->length - 1 : DAG_NONE;
     put_task(words, dag, stuck->tasks[step]);
     if (before != DAG_NONE && stuck->asks[before] != DAG_NONE)
         put_held(words, dag, stuck->tasks[step], dag->asks[stuck->asks[before]].resource);
@@ -319,7 +322,8 @@ static const char *pool_name(const struct dag *dag, uint32_t pool, char *text, s
 
 // Of a chain: whether its last task waits for nothing itself, since no worker runs it.
 static bool ends_unrun(const struct stuck *stuck) {
-    return stuck->pool != 0 && stuck->length > 0 && stuck->asks[stuck->length - 1] == DAG_NONE;
+    const bool ends = stuck->pool != 0 || stuck->open;
+    return ends && stuck->length > 0 && stuck->asks[stuck->length - 1] == DAG_NONE;
 }
 
 static void put_end(struct words *words, const struct dag *dag, const struct stuck *stuck) {
@@ -347,10 +351,16 @@ char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, s
         put_step(&words, dag, stuck, i);
     }
     if (stuck->pool != 0) put_end(&words, dag, stuck);
+    if (stuck->open && ends_unrun(stuck)) {
+        put(&words, "%s", stuck->length > 1 ? "\n    " : "");
+        put_task(&words, dag, stuck->tasks[stuck->length - 1]);
+        put(&words, " never comes to what is awaited of it");
+    }
     return text;
 }
 
 bool stuck_is_loose(const struct stuck *stuck) {
+    if (stuck->open) return true;
     for (uint32_t i = 0; i < stuck->length; i++) {
         if (stuck->loose[i]) return true;
     }

@@ -13,7 +13,8 @@ void stuck_find(struct simulation *sim); // fills sim->stuck
 // what is waited for is held, "Main.a:12 holds lock A (taken at Main.x:5) and waits for lock B at Main.y:6".
 char *stuck_text(const struct dag *dag, const struct stuck *stuck, char *text, size_t size);
 
-// Whether a step waits for a signal that another might give: it is no deadlock, only the recorded order that can't be.
+// Whether it is no deadlock, only the recorded order that can't be: a step waits for a signal that another might give,
+// or the last one waits for nothing.
 bool stuck_is_loose(const struct stuck *stuck);
 
 #endif
