@@ -8,8 +8,8 @@ def pad($width): tostring | " " * ([$width - length, 0] | max) + .;
 def padded($width): tostring | . + " " * ([$width - length, 0] | max);
 
 # Of `metrics --json`, or of an estimate's "estimated".
-def load: {throughput_per_s: .load.throughput_per_s, p50_ms: (.load.latency_ns.p50 // .requests.latency_ns.p50 | if . then . / 1e6 else null end),
-    p99_ms: (.load.latency_ns.p99 // .requests.latency_ns.p99 | if . then . / 1e6 else null end)};
+def load: .requests | {throughput_per_s, p50_ms: (.latency_ns.p50 | if . then . / 1e6 else null end),
+    p99_ms: (.latency_ns.p99 | if . then . / 1e6 else null end)};
 
 # The error beyond noise, in per cent of the real figure: 0 within it.
 def beyond($real; $noise): if . == null or $real == null then null
@@ -27,15 +27,15 @@ def table: . as $all | (("change" | padded(15)) + ("" | padded(17)) + ("measured
     (reduce .[].variant as $v ([]; if index([$v]) then . else . + [$v] end) | .[] as $variant |
         row($all; $variant; "throughput_per_s"; 1), row($all; $variant; "p50_ms"; 1), row($all; $variant; "p99_ms"; 1));
 
-def endpoint($ours; $name): [$ours.endpoints[]? | select(.name == $name)][0];
+def endpoint($ours; $name): [$ours.endpoints.endpoints[]? | select(.endpoint == $name)][0];
 
 # [{"what", "theirs", "ours"}]: totals that both count.
 def totals($theirs; $ours): [$ours.resources[]? | select(.name == "shop-db")][0] as $pool |
     [{what: "time waited for connections, s", theirs: $theirs["hikaricp.connections.acquire"].TOTAL_TIME, ours: ($pool.wait_ns / 1e9)},
      {what: "time connections were held, s", theirs: ($theirs["hikaricp.connections.usage"].TOTAL_TIME), ours: ($pool.held_ns / 1e9)},
-     {what: "requests of /product/{id}", theirs: $theirs["/product/{id}"].COUNT, ours: endpoint($ours; "GET /product/{id}").count},
-     {what: "requests of /offer/{id}", theirs: $theirs["/offer/{id}"].COUNT, ours: endpoint($ours; "GET /offer/{id}").count},
-     {what: "requests of /order", theirs: $theirs["/order"].COUNT, ours: endpoint($ours; "POST /order").count},
+     {what: "requests of /product/{id}", theirs: $theirs["/product/{id}"].COUNT, ours: endpoint($ours; "GET /product/{id}").requests},
+     {what: "requests of /offer/{id}", theirs: $theirs["/offer/{id}"].COUNT, ours: endpoint($ours; "GET /offer/{id}").requests},
+     {what: "requests of /order", theirs: $theirs["/order"].COUNT, ours: endpoint($ours; "POST /order").requests},
      {what: "requests of Tomcat", theirs: $theirs["tomcat.global.request"].COUNT, ours: $ours.requests.count}];
 
 def totals_table: add | group_by(.what) | (("total" | padded(34)) + ("theirs" | pad(10)) + ("ours" | pad(10)) + ("differ by" | pad(11))),
