@@ -11,6 +11,9 @@ def padded($width): tostring | . + " " * ([$width - length, 0] | max);
 def load: .requests | {throughput_per_s, p50_ms: (.latency_ns.p50 | if . then . / 1e6 else null end),
     p99_ms: (.latency_ns.p99 | if . then . / 1e6 else null end)};
 
+# Of what the load generator printed.
+def client($variant): {variant: $variant, of: "real", throughput_per_s, p50_ms: .latency_ms.p50, p99_ms: .latency_ms.p99};
+
 # The error beyond noise, in per cent of the real figure: 0 within it.
 def beyond($real; $noise): if . == null or $real == null then null
     else ([(. - $real | fabs) - $noise, 0] | max) / $real * 100 end;
