@@ -8,8 +8,7 @@
 #include <stdlib.h>
 
 struct served {
-    int64_t first_ns, last_ns;
-    double *latency_ns;
+    double *latency_ns, *answered_ns;
     size_t count;
 };
 
@@ -32,28 +31,40 @@ static void serve(struct served *served, const struct dag_request *request, cons
     if (arrival == DAG_NONE || request->end == DAG_NONE) return;
     const int64_t from_ns = time_ns[arrival], to_ns = time_ns[request->end];
     if (from_ns == DAG_ABSENT || to_ns == DAG_ABSENT || to_ns < from_ns) return;
-    if (from_ns < served->first_ns) served->first_ns = from_ns;
-    if (to_ns > served->last_ns) served->last_ns = to_ns;
+    served->answered_ns[served->count] = (double)to_ns;
     served->latency_ns[served->count++] = (double)(to_ns - from_ns);
+}
+
+static int by_time(const void *a, const void *b) {
+    const double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+double service_rate(double *times_ns, size_t count) {
+    const size_t left_out = count < 20 ? 0 : count / 20;
+    if (count < 2) return NAN;
+    qsort(times_ns, count, sizeof *times_ns, by_time);
+    const size_t first = left_out, last = count - 1 - left_out;
+    const double span_ns = times_ns[last] - times_ns[first];
+    return span_ns > 0 ? (double)(last - first) * 1e9 / span_ns : NAN;
 }
 
 bool service_figures(const struct dag *run, const int64_t *time_ns, const struct window *window,
                      struct request_metrics *requests) {
     if (run->request_count == 0) return true;
-    struct served served = {INT64_MAX, INT64_MIN, malloc(run->request_count * sizeof(double)), 0};
-    if (!served.latency_ns) return false;
-    for (uint32_t i = 0; i < run->request_count; i++) {
+    struct served served = {malloc(run->request_count * sizeof(double)), malloc(run->request_count * sizeof(double)), 0};
+    const bool ok = served.latency_ns && served.answered_ns;
+    for (uint32_t i = 0; ok && i < run->request_count; i++) {
         if (is_in_window(run, i, window)) serve(&served, &run->requests[i], time_ns);
     }
     if (served.count > 0) {
         requests->count = (double)served.count;
         requests->latency_ns = quantiles_of(served.latency_ns, served.count);
-        const double span_ns = (double)(served.last_ns - served.first_ns);
-        requests->throughput_per_s = span_ns > 0 ? (double)served.count * 1e9 / span_ns : NAN;
-        if (requests->sustainable_per_s < requests->throughput_per_s) {
+        requests->throughput_per_s = service_rate(served.answered_ns, served.count);
+        if (requests->sustainable_per_s < requests->throughput_per_s)
             requests->sustainable_per_s = requests->throughput_per_s;
-        }
     }
     free(served.latency_ns);
-    return true;
+    free(served.answered_ns);
+    return ok;
 }

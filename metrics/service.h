@@ -2,12 +2,16 @@
 // What a service did for those who asked: requests answered a second, and how long an answer took.
 //
 // A request takes from when its client brought it (the readable request: a poller hands it over; else its begin) to its
-// end. Throughput is over the time from the first such arrival to the last answer. Counted are those that were answered
+// end. Throughput is that of the middle nine tenths of the answers, by when they came: single requests before and after
+// the load (a health check, a look at figures) do not lengthen it. Counted are those that were answered
 // and, as recorded, arrived within the window.
 #ifndef REHYPE_METRICS_SERVICE_H
 #define REHYPE_METRICS_SERVICE_H
 
 #include "metrics/figures.h"
+
+// Values a second among `count` times, which are sorted by it: of the middle nine tenths; of fewer than 20, of all.
+double service_rate(double *times_ns, size_t count);
 
 // Where the run has requests of its own, sets count, latency and throughput by these; and no sustainable rate is below
 // what the run served. time_ns: of the run's vertices. false: no memory.

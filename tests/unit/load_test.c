@@ -79,11 +79,9 @@ static void play(const struct service *service, struct play *play) {
 }
 
 static double throughput_of(const struct play *play) {
-    int64_t last_ns = 0;
-    for (uint32_t i = 0; i < play->count; i++) {
-        if (play->asked[i].ended_ns > last_ns) last_ns = play->asked[i].ended_ns;
-    }
-    return (double)play->count * 1e9 / (double)(last_ns - play->asked[0].arrived_ns);
+    double ended_ns[CLIENTS_MOST * TURNS_MOST];
+    for (uint32_t i = 0; i < play->count; i++) ended_ns[i] = (double)play->asked[i].ended_ns;
+    return service_rate(ended_ns, play->count);
 }
 
 static struct quantiles latency_of(const struct play *play) {
