@@ -457,6 +457,12 @@ int64_t dag_pickup_from_ns(const struct dag *dag, const struct dag_task *task);
 // Index of the thread that a vertex is on. Cost: the logarithm of their number.
 uint32_t dag_thread_of(const struct dag *dag, uint32_t vertex);
 
+// Whether a client brings it: what hands it over is no part of the program's tasks.
+static inline bool dag_comes_by_client(const struct dag *dag, const struct dag_task *task) {
+    return dag->request_count && task->spawn_begin != DAG_NONE &&
+           dag->threads[dag_thread_of(dag, task->spawn_begin)].request;
+}
+
 // Behind the thread's last vertex, but for those that stand for the ends of tasks that were under way at its last
 // event.
 uint32_t dag_thread_end(const struct dag *dag, const struct dag_thread *thread);

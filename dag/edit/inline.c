@@ -32,6 +32,7 @@ const char *dag_inline_refusal(const struct dag *dag, uint32_t index) {
     if (task->flags & TASK_UNFINISHED) return "its end was not recorded";
     if (task->flags & TASK_HANDED_OVER) return "it was handed over without a spawn, by a queue of the program's own";
     if (task->spawn_begin == DAG_NONE) return "its spawn was not recorded";
+    if (dag_comes_by_client(dag, task)) return "it is a request, which its client brings";
     if (task->flags & TASK_DELAYED) return dag_delayed_refusal;
     if (task->flags & TASK_HANDLES) return dag_mailbox_refusal;
     if (dag->vertices.time_ns[task->start] < dag->vertices.time_ns[task->spawn_begin]) {

@@ -320,12 +320,28 @@ static void test_a_written_run_is_the_same_service(void **state) {
     }
 }
 
+static void test_a_request_stays_what_it_is(void **state) {
+    (void)state;
+    const struct service service = service_of(3, 2, 1);
+    struct simulate_fixture fixture;
+    open_service(&fixture, &service);
+    for (uint32_t i = 0; i < fixture.dag->request_count; i++)
+        assert_string_equal(dag_inline_refusal(fixture.dag, fixture.dag->requests[i].task),
+                            "it is a request, which its client brings");
+    simulate_fixture_close(&fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests_are_read),    cmocka_unit_test(test_nothing_changed_is_exact),
-        cmocka_unit_test(test_loops_are_told_apart), cmocka_unit_test(test_another_pool_is_what_it_then_does),
-        cmocka_unit_test(test_other_clients),        cmocka_unit_test(test_other_thinking),
-        cmocka_unit_test(test_open_at_another_rate), cmocka_unit_test(test_a_written_run_is_the_same_service),
+        cmocka_unit_test(test_requests_are_read),
+        cmocka_unit_test(test_nothing_changed_is_exact),
+        cmocka_unit_test(test_loops_are_told_apart),
+        cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_other_clients),
+        cmocka_unit_test(test_other_thinking),
+        cmocka_unit_test(test_open_at_another_rate),
+        cmocka_unit_test(test_a_written_run_is_the_same_service),
+        cmocka_unit_test(test_a_request_stays_what_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
