@@ -9,6 +9,8 @@
 #include "cli/progress.h"
 #include "cli/suggest_sketches.h"
 #include "cli/terminal.h"
+#include "metrics/requests.h"
+#include "metrics/service.h"
 #include "optimize/candidates.h"
 #include "optimize/plan.h"
 #include "optimize/warn_estimate.h"
@@ -425,11 +427,42 @@ static void name_members(const struct search_result *result, const uint32_t *can
 
 enum { ONE_NAME_MOST = 92, NAMES_MOST = 120 }; // so that they take a line, or two wherever these end
 
+// Of a service: what it does now, and for whom.
+static void write_service(const struct suggestion *s, const struct askers *askers) {
+    const struct request_metrics *now = &s->result.base.requests;
+    const unsigned look = terminal_look(stdout);
+    char limit[300], name[600], shown[64], text[512], clients[64] = "";
+    const char *bottleneck = requests_bottleneck(now, name, sizeof name);
+    snprintf(limit, sizeof limit, "nothing near its limit");
+    if (bottleneck && now->sustainable_per_s < 2 * now->throughput_per_s) {
+        look_shorten(bottleneck, 30, look, shown, sizeof shown);
+        snprintf(limit, sizeof limit, "limited by %s", shown);
+    }
+    if (askers->clients > 0) snprintf(clients, sizeof clients, " for %s clients", text_count(askers->clients).s);
+    snprintf(text, sizeof text, "%s requests/s%s, latency %s (median), %s (p99); %s",
+             text_number(now->throughput_per_s).s, clients, text_duration(now->latency_ns.p50).s,
+             text_duration(now->latency_ns.p99).s, limit);
+    look_lead(stdout, look, TONE_HEAD, "Now:  ", REASON_INDENT, text);
+}
+
+static void write_what_is_assumed(const struct askers *askers) {
+    const unsigned look = terminal_look(stdout);
+    char text[256];
+    if (askers->open)
+        snprintf(text, sizeof text, "requests come when they came, whatever the answers (an open loop).");
+    else
+        snprintf(text, sizeof text,
+                 "each client asks again %s after its answer, as it did (a closed loop); others ask otherwise: "
+                 "estimate --clients, --rate, --think.",
+                 text_duration(askers->think_ns).s);
+    look_lead(stdout, look, TONE_HEAD, "Assumed: ", REASON_INDENT, text);
+}
+
 // What to change in two lines at most, what that brings in a third.
 static void write_best(const struct search_result *result) {
     const struct ranked_plan *best = &result->plans[0];
     const unsigned look = terminal_look(stdout);
-    char text[NAMED_MEMBERS * 1024 + 64], shown[sizeof text], change[256];
+    char text[NAMED_MEMBERS * 1024 + 64], shown[sizeof text], change[512];
     const size_t most = best->count == 1 ? ONE_NAME_MOST : NAMES_MOST;
     name_members(result, best->candidates, best->count, text, sizeof text);
     look_shorten(text, look & LOOK_WIDE ? sizeof text : most, look, shown, sizeof shown);
@@ -473,7 +506,11 @@ static void write_trade(const struct search_result *result, const char *what, co
 }
 
 // In three lines or fewer: the best plan; or where none meets what is asked, the best trades and what they cost.
-static void write_answer(const struct search_result *result) {
+static void write_answer(const struct suggestion *s) {
+    const struct search_result *result = &s->result;
+    const bool serves = result->base.requests.throughput_per_s > 0;
+    const struct askers askers = service_askers(s->analyses[0].dag, &result->base.requests);
+    if (serves) write_service(s, &askers);
     const struct candidate *fastest = best_trade(result, false), *fewest = best_trade(result, true);
     if (result->plan_count) {
         write_best(result);
@@ -483,6 +520,7 @@ static void write_answer(const struct search_result *result) {
         if (fastest) write_trade(result, "Fastest: ", fastest);
         if (fewest && fewest != fastest) write_trade(result, "Fewest threads: ", fewest);
     }
+    if (serves && (result->plan_count || fastest || fewest)) write_what_is_assumed(&askers);
     putchar('\n');
 }
 
@@ -558,7 +596,7 @@ static bool write_text(struct suggestion *s, struct error *error) {
                     s->analyses[0].trace->path, s->trace_count > 1 ? ", like the other traces," : "");
         return true;
     }
-    write_answer(result);
+    write_answer(s);
     if (!write_front(result, error)) return false;
     write_candidates_heading(s);
     if (!write_candidates(s, error)) return false;

@@ -52,7 +52,8 @@ double service_rate(double *times_ns, size_t count) {
 bool service_figures(const struct dag *run, const int64_t *time_ns, const struct window *window,
                      struct request_metrics *requests) {
     if (run->request_count == 0) return true;
-    struct served served = {malloc(run->request_count * sizeof(double)), malloc(run->request_count * sizeof(double)), 0};
+    struct served served = {malloc(run->request_count * sizeof(double)), malloc(run->request_count * sizeof(double)),
+                            0};
     const bool ok = served.latency_ns && served.answered_ns;
     for (uint32_t i = 0; ok && i < run->request_count; i++) {
         if (is_in_window(run, i, window)) serve(&served, &run->requests[i], time_ns);
@@ -67,4 +68,20 @@ bool service_figures(const struct dag *run, const int64_t *time_ns, const struct
     free(served.latency_ns);
     free(served.answered_ns);
     return ok;
+}
+
+struct askers service_askers(const struct dag *recorded, const struct request_metrics *requests) {
+    struct askers askers = {recorded->open_loop, NAN, NAN};
+    double total_ns = 0, known = 0;
+    for (uint32_t i = 0; i < recorded->request_count && !recorded->open_loop; i++) {
+        const uint32_t arrival = recorded->requests[i].arrival;
+        const uint32_t answer = arrival == DAG_NONE ? DAG_NONE : recorded->vertices.cause[arrival];
+        if (answer == DAG_NONE) continue;
+        total_ns += (double)(recorded->vertices.time_ns[arrival] - recorded->vertices.time_ns[answer]);
+        known++;
+    }
+    if (known == 0) return askers;
+    askers.think_ns = total_ns / known;
+    askers.clients = round(requests->throughput_per_s * (requests->latency_ns.mean + askers.think_ns) / 1e9);
+    return askers;
 }

@@ -18,4 +18,12 @@ double service_rate(double *times_ns, size_t count);
 bool service_figures(const struct dag *run, const int64_t *time_ns, const struct window *window,
                      struct request_metrics *requests);
 
+// Who asks, as recorded: how long clients think on the mean, and how many of them there are, by Little's law over all
+// that each does from one request to the next. clients is NAN in an open loop, or where none is known.
+struct askers {
+    bool open;
+    double clients, think_ns;
+};
+struct askers service_askers(const struct dag *recorded, const struct request_metrics *requests);
+
 #endif

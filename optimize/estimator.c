@@ -8,6 +8,7 @@
 #include "metrics/actors.h"
 #include "metrics/metrics.h"
 #include "metrics/requests.h"
+#include "metrics/service.h"
 #include "metrics/streamed.h"
 
 #include <stdio.h>
@@ -126,10 +127,18 @@ static bool measure_simulated(struct estimator *estimator, const struct metrics 
                                    &metrics->requests, error);
 }
 
+// Cheap enough for each plan of a search.
+static bool measure_service(const struct estimator *estimator, struct metrics *metrics, struct error *error) {
+    const int64_t *time_ns = estimator->simulated ? simulation_times(estimator->simulation) : estimator->run.time_ns;
+    return service_figures(estimator->dag, time_ns, estimator->window, &metrics->requests) ||
+           error_set(error, STATUS_FAILED, "no memory for requests");
+}
+
 bool estimator_measure(struct estimator *estimator, const struct metrics *base, bool all, struct metrics *metrics,
                        struct error *error) {
-    const bool ok = estimator->simulated ? measure_simulated(estimator, base, all, metrics, error)
-                                         : measure_times(estimator, &estimator->run, base, all, metrics, error);
+    bool ok = estimator->simulated ? measure_simulated(estimator, base, all, metrics, error)
+                                   : measure_times(estimator, &estimator->run, base, all, metrics, error);
+    if (ok && !all) ok = measure_service(estimator, metrics, error);
     if (ok && !base) metrics->initialisation_share = estimator->initialisation_share;
     return ok;
 }

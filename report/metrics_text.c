@@ -164,25 +164,28 @@ static bool write_states(const char *threads, const struct usage *states, double
     return ok;
 }
 
-// What those who ask see, where the trace tells. Returns its length.
-static size_t write_service_change(const struct request_metrics *before, const struct request_metrics *after,
-                                   char *text, size_t size) {
-    text[0] = '\0';
-    if (isnan(before->throughput_per_s) || isnan(after->throughput_per_s)) return 0;
-    const double share = after->throughput_per_s / before->throughput_per_s - 1;
-    snprintf(text, size, "%s -> %s requests/s (%s%s %%), latency %s -> %s (median), %s -> %s (p99); ",
-             text_number(before->throughput_per_s).s, text_number(after->throughput_per_s).s, share > 0 ? "+" : "",
-             text_fixed(100 * share, 1).s, text_duration(before->latency_ns.p50).s,
-             text_duration(after->latency_ns.p50).s, text_duration(before->latency_ns.p99).s,
-             text_duration(after->latency_ns.p99).s);
-    return strlen(text);
+// What those who ask see. Wall time is that of the load then, and says nothing more.
+static void write_service_change(const struct metrics *before, const struct metrics *after, char *text, size_t size) {
+    const struct request_metrics *then = &before->requests, *now = &after->requests;
+    const double share = now->throughput_per_s / then->throughput_per_s - 1;
+    snprintf(text, size,
+             "%s -> %s requests/s (%s%s %%), latency %s -> %s (median), %s -> %s (p99), occupied threads %s -> %s "
+             "(mean)",
+             text_fixed(then->throughput_per_s, 1).s, text_fixed(now->throughput_per_s, 1).s, share > 0 ? "+" : "",
+             text_fixed(100 * share, 1).s, text_duration(then->latency_ns.p50).s, text_duration(now->latency_ns.p50).s,
+             text_duration(then->latency_ns.p99).s, text_duration(now->latency_ns.p99).s,
+             text_fixed(before->threads[STATE_OCCUPIED].mean, 2).s,
+             text_fixed(after->threads[STATE_OCCUPIED].mean, 2).s);
 }
 
 const char *metrics_text_change(const struct metrics *before, const struct metrics *after, char *text, size_t size) {
     const struct usage *then = &before->threads[STATE_OCCUPIED], *now = &after->threads[STATE_OCCUPIED];
     const double share = before->wall_ns ? (double)after->wall_ns / (double)before->wall_ns - 1 : 0;
-    const size_t used = write_service_change(&before->requests, &after->requests, text, size);
-    snprintf(text + used, size - used, "wall %s -> %s (%s%s %%), occupied threads %s -> %s (peak), %s -> %s (mean)",
+    if (before->requests.throughput_per_s > 0 && after->requests.throughput_per_s > 0) {
+        write_service_change(before, after, text, size);
+        return text;
+    }
+    snprintf(text, size, "wall %s -> %s (%s%s %%), occupied threads %s -> %s (peak), %s -> %s (mean)",
              text_duration((double)before->wall_ns).s, text_duration((double)after->wall_ns).s, share > 0 ? "+" : "",
              text_fixed(100 * share, 1).s, text_fixed(then->peak, 1).s, text_fixed(now->peak, 1).s,
              text_fixed(then->mean, 2).s, text_fixed(now->mean, 2).s);

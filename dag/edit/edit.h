@@ -81,9 +81,9 @@ extern const char *const dag_delayed_refusal;
 extern const char *const dag_mailbox_refusal;
 
 // Whether a body can leave its place and its bracket go: it is main, no task of its own, rejected, unfinished, never
-// spawned, brought by a client, delayed, an actor's mailbox, handed over without a spawn, recorded as starting before its spawn, or its
-// hand-over does other tasks' work. What inline, merge and combinator have in common. Cost: the vertices in its spawn
-// bracket.
+// spawned, brought by a client, delayed, an actor's mailbox, handed over without a spawn, recorded as starting before
+// its spawn, or its hand-over does other tasks' work. What inline, merge and combinator have in common. Cost: the
+// vertices in its spawn bracket.
 const char *dag_inline_refusal(const struct dag *dag, uint32_t task);
 void dag_edit_inline(struct dag_edit *edit, uint32_t task);
 

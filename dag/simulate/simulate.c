@@ -115,6 +115,10 @@ const struct dag *simulation_dag(struct simulation *sim) {
     return &sim->derived;
 }
 
+const int64_t *simulation_times(const struct simulation *sim) {
+    return sim->time_ns;
+}
+
 // Looked for when asked: a search needs no more than a yes or no of most plans.
 const struct stuck *simulation_stuck(struct simulation *sim) {
     if (!sim->stuck_known) stuck_find(sim);

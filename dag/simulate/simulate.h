@@ -184,6 +184,10 @@ enum dag_outcome simulation_run(struct simulation *simulation, const struct dag_
 // `result` where someone awaits it); every part of a split, the first included, is a task at the end.
 const struct dag *simulation_dag(struct simulation *simulation);
 
+// When each vertex of the recorded DAG comes in the last run (DAG_ABSENT: not at all), until the next. Of those that go
+// past in a row only what others wait for is told: the ends of requests and spawns among them.
+const int64_t *simulation_times(const struct simulation *simulation);
+
 const struct stuck *simulation_stuck(struct simulation *simulation); // until the next run
 
 struct outcomes simulation_outcomes(const struct simulation *simulation);
