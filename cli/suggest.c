@@ -458,6 +458,18 @@ static void write_what_is_assumed(const struct askers *askers) {
     look_lead(stdout, look, TONE_HEAD, "Assumed: ", REASON_INDENT, text);
 }
 
+// Changes that meet what is asked only with the others are said, by their numbers.
+static void write_failing_alone(const struct search_result *result, const struct ranked_plan *best) {
+    char text[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < best->count && used < sizeof text - 16; i++) {
+        const uint32_t candidate = best->candidates[i];
+        if (!result->candidates[candidate].fails) continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s#%u", used ? ", " : "", candidate + 1);
+    }
+    if (used) look_printf(stdout, terminal_look(stdout), REASON_INDENT, "      Alone these would not do: %s.", text);
+}
+
 // What to change in two lines at most, what that brings in a third.
 static void write_best(const struct search_result *result) {
     const struct ranked_plan *best = &result->plans[0];
@@ -469,6 +481,7 @@ static void write_best(const struct search_result *result) {
     look_lead(stdout, look, TONE_HEAD, "Best: ", REASON_INDENT, shown);
     look_printf(stdout, look, REASON_INDENT, "      %s",
                 metrics_text_change(&result->base, &best->estimate, change, sizeof change));
+    write_failing_alone(result, best);
 }
 
 // Of changes that are shown and can be estimated the one with the least wall time, or the fewest occupied threads, if
