@@ -9,6 +9,7 @@
 #include "cli/recorded.h"
 #include "cli/target.h"
 #include "cli/terminal.h"
+#include "report/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120 };
+enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120, STARTING_MS = 10000 };
 
 static struct {
     const char *output, *config, *duration, *sample;
@@ -273,12 +274,20 @@ static bool refuse(const struct attachment *attachment, const char *answer, stru
                      (int)strcspn(text, "\n"), text);
 }
 
+// A JVM that is only starting takes no agent yet.
+static bool is_too_early(const char *answer) {
+    return strstr(answer, "only permitted in the live phase") != NULL;
+}
+
 static bool load(struct attachment *attachment, struct error *error) {
     const char *library, *answer;
     char given[NAME_BYTES + 16];
     if (!place_library(attachment, &library, error) || !open_session(attachment, error)) return false;
     snprintf(given, sizeof given, "session=/tmp/%s", attachment->session_name);
-    if (!target_load(&attachment->target, library, given, attachment->arena, &answer, error)) return false;
+    const uint64_t until = now_ms() + STARTING_MS;
+    do {
+        if (!target_load(&attachment->target, library, given, attachment->arena, &answer, error)) return false;
+    } while (is_too_early(answer) && now_ms() < until && !pause_or_signal());
     return is_loaded(answer) || refuse(attachment, answer, error);
 }
 
@@ -343,6 +352,19 @@ static bool fetch_trace(struct attachment *attachment, struct error *error) {
     return true;
 }
 
+// How long the program stood still for it, beginning and end.
+static void write_stops(const struct attachment *attachment) {
+    char text[128];
+    unsigned long long count, largest_ns, total_ns;
+    if (!has_told(attachment, "stops", text, sizeof text) ||
+        sscanf(text, "%llu %llu %llu", &count, &largest_ns, &total_ns) != 3) {
+        fputs("  how long the JVM stood still for it is not known: it keeps no performance counters\n", stderr);
+        return;
+    }
+    fprintf(stderr, "  the JVM stood still for it %llu times, %s at most, %s in all\n", count,
+            text_duration((double)largest_ns).s, text_duration((double)total_ns).s);
+}
+
 static bool attach(struct attachment *attachment, double seconds, struct error *error) {
     time_t start = time(NULL);
     if (!place_trace(attachment, error) || !begin(attachment, error)) return false;
@@ -352,6 +374,7 @@ static bool attach(struct attachment *attachment, double seconds, struct error *
     record(attachment, seconds);
     if (!end(attachment, error) || !fetch_trace(attachment, error)) return false;
     recorded_summarise(attachment->output, start, stderr, terminal_look(stderr));
+    write_stops(attachment);
     return true;
 }
 

@@ -204,6 +204,18 @@ static cJSON *sampled_json(const struct trace *trace) {
     return object;
 }
 
+static cJSON *stops_json(const struct trace *trace) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < trace->stop_count; i++) {
+        const struct trace_stop *stop = &trace->stops[i];
+        cJSON *object = cJSON_CreateObject();
+        cJSON_AddItemToObject(object, "why", json_text(stop->kind == STOP_TO_LOOK ? "look" : "weave"));
+        cJSON_AddItemToObject(object, "ns", json_integer((int64_t)stop->ns));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
 static bool write_json(const struct inspection *found, struct error *error) {
     const struct trace *trace = found->trace;
     cJSON *document = cJSON_CreateObject();
@@ -222,6 +234,7 @@ static bool write_json(const struct inspection *found, struct error *error) {
     }
     cJSON_AddItemToObject(document, "calling_contexts", calling_contexts_json(trace));
     cJSON_AddItemToObject(document, "sampled", sampled_json(trace));
+    cJSON_AddItemToObject(document, "stops", stops_json(trace));
     cJSON_AddItemToObject(document, "threads", threads_json(trace));
     cJSON_AddItemToObject(document, "stopped_because", json_text(trace->end.stopped_because));
     bool ended = trace->has_end;
@@ -314,6 +327,20 @@ static void add_sampled(struct table *table, const struct trace *trace) {
     coverage_free(coverage);
 }
 
+// What the tracer stopped the JVM for at the beginning.
+static void add_stops(struct table *table, const struct trace *trace) {
+    char text[192];
+    double largest = 0, sum = 0;
+    if (trace->stop_count == 0) return;
+    for (size_t i = 0; i < trace->stop_count; i++) {
+        sum += (double)trace->stops[i].ns;
+        if ((double)trace->stops[i].ns > largest) largest = (double)trace->stops[i].ns;
+    }
+    snprintf(text, sizeof text, "%s times as it came, %s at most, %s in all", text_count(trace->stop_count).s,
+             text_duration(largest).s, text_duration(sum).s);
+    add_fact(table, "stopped the JVM", text);
+}
+
 static bool write_facts(const struct trace *trace, struct error *error) {
     static const struct table_column columns[] = {{NULL, TABLE_LEFT}, {NULL, TABLE_LEFT}};
     const struct trace_header *header = &trace->header;
@@ -336,6 +363,7 @@ static bool write_facts(const struct trace *trace, struct error *error) {
                  text_duration(tracer_cost_ns(trace)).s);
         add_fact(&table, "tracer's own cost", cost);
     }
+    add_stops(&table, trace);
     bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
     return ok;

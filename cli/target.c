@@ -31,6 +31,11 @@ static FILE *file_of(pid_t pid, const char *name) {
     return fd < 0 ? NULL : fdopen(fd, "r");
 }
 
+static void pause_ms(long ms) {
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
 static bool refuse_access(const struct target *target, struct error *error) {
     const struct passwd *user = getpwuid(target->uid);
     return error_set(error, STATUS_FAILED,
@@ -132,6 +137,46 @@ static bool check_jvm(const struct target *target, const struct facts *facts, st
     return true;
 }
 
+static double seconds_up(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+// Since when the process has been there, in seconds; negative: not known.
+static double age_of(pid_t pid) {
+    char line[1024];
+    unsigned long long began = 0;
+    FILE *file = file_of(pid, "stat");
+    const char *at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL; // names may hold spaces
+    if (file) fclose(file);
+    bool known =
+        at && sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                     &began) == 1;
+    return known ? seconds_up() - (double)began / (double)sysconf(_SC_CLK_TCK) : -1;
+}
+
+static bool is_launcher(pid_t pid) {
+    char path[64], program[PATH_MAX];
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(path, program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    const char *slash = strrchr(program, '/');
+    return slash && strcmp(slash, "/java") == 0;
+}
+
+// A JVM that has just been started has no libjvm.so yet, or does not catch the signal yet.
+static void wait_until_started(pid_t pid, struct facts *facts) {
+    enum { STARTING_S = 10, POLL_MS = 20 };
+    while (!facts->zombie && !facts->stopped && is_launcher(pid) &&
+           (has_libjvm(pid) == 0 || !(facts->caught >> (SIGQUIT - 1) & 1))) {
+        double age = age_of(pid);
+        if (age < 0 || age > STARTING_S) return;
+        pause_ms(POLL_MS);
+        if (!read_facts(pid, facts)) return;
+    }
+}
+
 static bool parse_pid(const char *text, pid_t *pid, struct error *error) {
     char *end;
     errno = 0;
@@ -150,6 +195,7 @@ bool target_open(struct target *target, const char *text, struct error *error) {
     if (!read_facts(target->pid, &facts) || facts.zombie) {
         return error_set(error, STATUS_FAILED, "there is no process %d", (int)target->pid);
     }
+    wait_until_started(target->pid, &facts);
     target->own_pid = facts.own_pid;
     target->uid = (uid_t)facts.uid;
     target->gid = (gid_t)facts.gid;
@@ -250,11 +296,6 @@ static int connect_to(const struct target *target) {
     close(fd);
     errno = failure;
     return -1;
-}
-
-static void pause_ms(long ms) {
-    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&pause, NULL);
 }
 
 // The process may have changed since target_open: it is looked at once more.

@@ -559,6 +559,20 @@ static bool read_running(struct opening *opening, struct unpack *unpack, struct 
     return true;
 }
 
+static bool read_stops(struct opening *opening, struct unpack *unpack, struct error *error) {
+    uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
+    struct trace_stop *stop =
+        unpack->state == UNPACK_GOOD ? LIST_ADD(&opening->file->stops, struct trace_stop, count) : NULL;
+    if (stop == NULL) return unpack->state == UNPACK_GOOD && no_memory(error);
+    for (uint64_t i = 0; i < count && unpack->state == UNPACK_GOOD; i++, stop++) {
+        expect_elements(unpack, 3);
+        stop->kind = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
+        stop->time = unpack_unsigned(unpack, UINT64_MAX);
+        stop->ns = unpack_unsigned(unpack, INT64_MAX);
+    }
+    return true;
+}
+
 static bool read_queued(struct opening *opening, struct unpack *unpack, struct error *error) {
     uint32_t pool = (uint32_t)unpack_unsigned(unpack, UINT32_MAX);
     uint64_t count = unpack_count(unpack, TOKEN_ARRAY);
@@ -678,6 +692,7 @@ static const struct block_kind {
     {"actors", 1, read_actors},
     {"pool_rules", 4, read_pool_rules},
     {"running", 1, read_running},
+    {"stops", 1, read_stops},
     {"clock", 2, read_clock},
     {"event_costs", 1, read_event_costs},
     {"skips", 2, read_skips},
@@ -1011,6 +1026,10 @@ static void publish_tables(struct trace_file *file) {
     sort(&file->running, sizeof(uint64_t), compare_tasks);
     trace->running = file->running.items;
     trace->running_count = file->running.count;
+    struct trace_stop *stops = file->stops.items;
+    for (size_t i = 0; i < file->stops.count; i++) stops[i].time = trace_file_ns(file, stops[i].time);
+    trace->stops = stops;
+    trace->stop_count = file->stops.count;
     trace->end.skips = (const struct trace_skip *)file->skips.items + 1;
     trace->end.skip_count = file->skips.count - 1;
     sort(&file->damage, sizeof(struct trace_damage), compare_damage);
@@ -1081,7 +1100,7 @@ void trace_close(struct trace *trace) {
         &file->damage,          &file->methods,   &file->sites,   &file->classes, &file->pools,
         &file->skips,           &file->running,   &file->streams, &file->frames,  &file->calling_contexts,
         &file->calling_samples, &file->resources, &file->queued,  &file->actors,  &file->moments,
-        &file->stack_runs,      &file->endpoints};
+        &file->stack_runs,      &file->endpoints, &file->stops};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]->items);
     arena_destroy(&file->arena);
     free(file);

@@ -63,6 +63,9 @@ struct trace {
     const uint64_t *running; // tasks that had begun before recording did, in rising order
     size_t running_count;
 
+    const struct trace_stop *stops; // of the JVM by the tracer, as they lie in the file
+    size_t stop_count;
+
     const struct trace_queued *queued; // as they lie in the file
     size_t queued_count;
 

@@ -85,6 +85,16 @@ struct trace_queued {
     uint32_t pool;
 };
 
+// What the tracer stopped the whole JVM for.
+enum trace_stop_kind { STOP_TO_LOOK = 0, STOP_TO_WEAVE = 1 };
+
+// How long it stood still, by the JVM's own counters.
+struct trace_stop {
+    uint64_t time; // when it was asked to; ns in a trace that was read, ticks in the tracer
+    uint64_t ns;
+    uint32_t kind; // enum trace_stop_kind; later writers may know more
+};
+
 // An actor's name, by which its parent knows it; of one that has no parent its whole path.
 struct trace_actor {
     uint64_t id;

@@ -28,7 +28,7 @@ struct trace_file {
     struct tick_scale scale;
     uint8_t operands[EVENT_KINDS]; // how many a kind has; here because the cursor asks once an event
     uint64_t highest_operand[EVENT_KINDS][EVENT_OPERANDS];
-    struct list damage, methods, sites, classes, pools, skips, running, streams;
+    struct list damage, methods, sites, classes, pools, skips, running, stops, streams;
     struct list moments, stack_runs;
     struct list frames, calling_contexts, calling_samples, resources, queued, actors, endpoints;
     struct arena arena;

@@ -518,6 +518,19 @@ bool trace_write_running(struct trace_writer *writer, const uint64_t *tasks, siz
     return !stopped(writer);
 }
 
+bool trace_write_stops(struct trace_writer *writer, const struct trace_stop *stops, size_t count) {
+    if (count == 0 || stopped(writer)) return !stopped(writer);
+    msgpack_packer *pk = block_begin(writer, "stops", 1);
+    msgpack_pack_array(pk, count);
+    for (size_t i = 0; i < count; i++) {
+        msgpack_pack_array(pk, 3);
+        msgpack_pack_uint32(pk, stops[i].kind);
+        msgpack_pack_uint64(pk, stops[i].time);
+        msgpack_pack_uint64(pk, stops[i].ns);
+    }
+    return block_end(writer);
+}
+
 bool trace_write_part(struct trace_writer *writer, const struct trace_part *part) {
     if (stopped(writer)) return false;
     msgpack_packer *pk = block_begin(writer, "part", 5);

@@ -97,6 +97,9 @@ bool trace_write_stacks(struct trace_writer *, const struct trace_stacks *);
 // Tasks that had begun before recording did: their start in the trace is no start.
 bool trace_write_running(struct trace_writer *, const uint64_t *tasks, size_t count);
 
+// How long the tracer stopped the JVM; times are in ticks.
+bool trace_write_stops(struct trace_writer *, const struct trace_stop *stops, size_t count);
+
 // Tasks that lay in the pool's queue when recording began, first those that it gives away first, as far as that is
 // known. All are the pool's. More of the same pool come behind those before.
 bool trace_write_queued(struct trace_writer *, const struct trace_queued *tasks, size_t count);

@@ -17,12 +17,15 @@
 #include "tracer/sites.h"
 #include "tracer/sleeps.h"
 #include "tracer/stack_sampling.h"
+#include "tracer/stops.h"
 #include "tracer/tracer.h"
 #include "tracer/virtual.h"
 #include "tracer/weaving.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -159,6 +162,14 @@ static void end_in_jvm(void) {
     pthread_mutex_unlock(&lock);
 }
 
+static void tell_stops(int session) {
+    struct stops_sum sum;
+    char figures[96];
+    if (!stops_take(&sum)) return;
+    snprintf(figures, sizeof figures, "%" PRIu64 " %" PRIu64 " %" PRIu64, sum.count, sum.largest_ns, sum.total_ns);
+    session_tell(session, "stops", figures);
+}
+
 static void *attend(void *argument) {
     int session = (int)(intptr_t)argument;
     struct error error = ERROR_INIT;
@@ -171,6 +182,7 @@ static void *attend(void *argument) {
             if (weaving_has_wishes()) name_resources();
         }
         end_in_jvm();
+        tell_stops(session);
         session_tell(session, "stopped", NULL);
     } else {
         session_tell(session, "failed", error_text(&error, why, sizeof why));
@@ -200,6 +212,7 @@ static bool ask(JavaVM *vm, struct error *error) {
     if (!run_ask(vm, error)) return false;
     if (!kept_init(vm)) return error_set(error, STATUS_FAILED, "the JVM refuses to keep the tracer's numbers");
     tracer.attached = true;
+    stops_init();
     listen();
     return true;
 }

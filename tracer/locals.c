@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/locals.h"
 
+#include "tracer/stops.h"
 #include "tracer/tracer.h"
 
 #include <stdlib.h>
@@ -84,7 +85,10 @@ void locals_take(JNIEnv *jni, const struct locals_wanted *wanted, struct locals 
     jvmtiHeapCallbacks callbacks = {.heap_reference_callback = on_reference};
     jvmtiEnv *env = locals->found ? open_env() : NULL;
     if (!env) return;
+    struct stop_mark stop;
+    stop_begin(&stop);
     (*env)->FollowReferences(env, 0, NULL, NULL, &callbacks, &search);
+    stop_end(&stop, STOP_TO_LOOK);
     locals->objects = search.objects ? calloc((size_t)search.objects, sizeof *locals->objects) : NULL;
     if (locals->objects)
         take_objects(jni, env, search.objects, locals->objects);

@@ -68,6 +68,7 @@ static struct known_pools pools;
 static struct table threads = {
     .lets_go = true, .entry_size = sizeof(struct trace_thread), .string = {AT(trace_thread, name)}, .string_count = 1};
 static struct table running = {.lets_go = true, .entry_size = sizeof(uint64_t)};
+static struct table stops = {.lets_go = true, .entry_size = sizeof(struct trace_stop)};
 static struct table actors = {
     .lets_go = true, .entry_size = sizeof(struct trace_actor), .string = {AT(trace_actor, name)}, .string_count = 1};
 static struct table queued = {.lets_go = true, .entry_size = sizeof(struct trace_queued)};
@@ -287,6 +288,10 @@ void registry_running(uint64_t task) {
     append(&running, &task);
 }
 
+void registry_stop(const struct trace_stop *stop) {
+    append(&stops, stop);
+}
+
 void registry_actor(const struct trace_actor *actor) {
     enum { WAITING_MOST = 1 << 16 };
     pthread_mutex_lock(&lock);
@@ -399,6 +404,7 @@ void registry_restart(void) {
     write_again();
     pass_over(&threads);
     pass_over(&running);
+    pass_over(&stops);
     pass_over(&queued);
     pass_over(&actors);
     pass_over(&calling_samples);
@@ -561,6 +567,11 @@ static bool write_running(struct trace_writer *writer, uint32_t first, const voi
     return trace_write_running(writer, entries, count);
 }
 
+static bool write_stops(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
+    (void)first;
+    return trace_write_stops(writer, entries, count);
+}
+
 // In one block what follows one another of the same pool.
 static bool write_queued(struct trace_writer *writer, uint32_t first, const void *entries, size_t count) {
     const struct trace_queued *task = entries;
@@ -589,6 +600,7 @@ static const struct {
            {&classes, write_classes},
            {&threads, write_threads},
            {&running, write_running},
+           {&stops, write_stops},
            {&queued, write_queued},
            {&actors, write_actors},
            {&frames, write_frames},

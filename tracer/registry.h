@@ -51,6 +51,9 @@ void registry_actor(const struct trace_actor *actor);
 // A task that had begun before recording did.
 void registry_running(uint64_t task);
 
+// How long the tracer has just stopped the JVM.
+void registry_stop(const struct trace_stop *stop);
+
 // A task that lay in a pool's queue when recording began.
 void registry_queued(const struct trace_queued *task);
 

@@ -3,6 +3,7 @@
 // and keeps it locked (flock); the agent adds a line for each thing that it has to say. When the lock is free the agent
 // detaches, whether the program let go of it, was killed, or its machine took it away.
 //   recording FILE     from now on
+//   stops COUNT LARGEST_NS TOTAL_NS   how often and long the tracer stopped the JVM; not where that is not known
 //   stopped            detached; every class is as it was
 //   failed REASON      nothing was left behind
 #ifndef REHYPE_TRACER_SESSION_H

@@ -11,6 +11,7 @@
 #include "tracer/place_names.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
+#include "tracer/stops.h"
 #include "tracer/supertypes.h"
 #include "tracer/tracer.h"
 
@@ -624,7 +625,9 @@ void JNICALL weaving_class_loads(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined,
 
 // Classes that are loaded --------------------------------------------------------------------------------------------
 
-enum { BATCH_CLASSES = 16, MORE_REFERENCES = 64 };
+// What HotSpot does while it stands still to take up classes is nearly all the same for one class and for a thousand:
+// it walks all compiled code and all classes that are loaded (VM_RedefineClasses::doit). So as few stops as can be.
+enum { BATCH_CLASSES = 1024, MORE_REFERENCES = 64 };
 
 typedef bool wanted_class(JNIEnv *jni, jclass class, const char *name, size_t length);
 
@@ -637,11 +640,19 @@ static void name_skip(jclass class, jvmtiError failed) {
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)signature);
 }
 
+static jvmtiError retransform(const jclass *classes, jint count) {
+    struct stop_mark stop;
+    stop_begin(&stop);
+    jvmtiError result = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes);
+    stop_end(&stop, STOP_TO_WEAVE);
+    return result;
+}
+
 // All or, where one of them is refused, each by itself.
 void weaving_retransform(const jclass *classes, jint count) {
-    if (count == 0 || (*tracer.jvmti)->RetransformClasses(tracer.jvmti, count, classes) == JVMTI_ERROR_NONE) return;
+    if (count == 0 || retransform(classes, count) == JVMTI_ERROR_NONE) return;
     for (jint i = 0; i < count; i++) {
-        jvmtiError failed = (*tracer.jvmti)->RetransformClasses(tracer.jvmti, 1, &classes[i]);
+        jvmtiError failed = retransform(&classes[i], 1);
         if (failed != JVMTI_ERROR_NONE) name_skip(classes[i], failed);
     }
 }
@@ -672,8 +683,8 @@ static bool is_hooked(JNIEnv *jni, jclass class, const char *name, size_t length
 }
 
 // The hooked classes tell of one task between them, its end by one and its worker's idling by another, so they are made
-// anew at once: in between a worker would tell half of what it does. Returns how many they are.
-static jint put_hooked_first(JNIEnv *jni, jclass *classes, jint count) {
+// anew at once: in between a worker would tell half of what it does.
+static void put_hooked_first(JNIEnv *jni, jclass *classes, jint count) {
     jint hooked = 0;
     for (jint i = 0; i < count; i++) {
         if (!is_wanted(jni, classes[i], is_hooked)) continue;
@@ -681,7 +692,6 @@ static jint put_hooked_first(JNIEnv *jni, jclass *classes, jint count) {
         classes[hooked++] = classes[i];
         classes[i] = other;
     }
-    return hooked;
 }
 
 static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
@@ -695,9 +705,8 @@ static void retransform_all(JNIEnv *jni, wanted_class *wanted) {
         else
             (*jni)->DeleteLocalRef(jni, classes[i]);
     }
-    jint together = put_hooked_first(jni, classes, found);
-    weaving_retransform(classes, together);
-    for (jint i = together; i < found; i += BATCH_CLASSES) {
+    put_hooked_first(jni, classes, found);
+    for (jint i = 0; i < found; i += BATCH_CLASSES) {
         weaving_retransform(classes + i, found - i < BATCH_CLASSES ? found - i : BATCH_CLASSES);
     }
     for (jint i = 0; i < found; i++) (*jni)->DeleteLocalRef(jni, classes[i]);

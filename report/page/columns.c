@@ -53,6 +53,7 @@ static bool write_resources(struct trace_writer *writer, const struct trace *tra
     for (size_t i = 0; ok && i < trace->resource_count; i++) ok = trace_write_resource(writer, &trace->resources[i]);
     for (size_t i = 0; ok && i < trace->queued_count; i++) ok = trace_write_queued(writer, &trace->queued[i], 1);
     return ok && trace_write_running(writer, trace->running, trace->running_count) &&
+           trace_write_stops(writer, trace->stops, trace->stop_count) &&
            trace_write_actors(writer, trace->actors, trace->actor_count);
 }
 

@@ -69,6 +69,9 @@ static void print_tables(const struct trace *trace) {
                text(trace->classes[queued->class].name));
     }
     for (size_t i = 0; i < trace->running_count; i++) printf("running\t%" PRIu64 "\n", trace->running[i]);
+    for (size_t i = 0; i < trace->stop_count; i++)
+        printf("stop\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\n", trace->stops[i].kind, trace->stops[i].time,
+               trace->stops[i].ns);
     for (uint32_t id = 1; id < trace->pool_count; id++) {
         const struct trace_pool *pool = &trace->pools[id];
         printf("pool\t%" PRIu32 "\t%s\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%s\t%s\n", id,
