@@ -52,6 +52,7 @@ void agent_write_options(FILE *file, const struct agent_options *options) {
     write_option(file, "out", options->out);
     write_globs(file, "include", &options->include);
     write_globs(file, "exclude", &options->exclude);
+    write_globs(file, "app", &options->app);
     if (options->bytecodes) fputs(",bytecodes=1", file);
     for (size_t i = 0; i < options->settings.count; i++) {
         const char *equals = strchr(options->settings.items[i], '=');

@@ -13,7 +13,7 @@ const char *agent_find(struct arena *arena, struct error *error);
 
 struct agent_options {
     const char *out; // absolute; may hold %p
-    struct text_list include, exclude;
+    struct text_list include, exclude, app;
     bool bytecodes;
     struct text_list settings; // "key=value", as the agent takes them but that the value is not yet encoded
 };

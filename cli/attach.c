@@ -41,6 +41,8 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    {"--app", 0, OPTION_LIST, &options.agent.app, "GLOB",
+     "the program's own classes (com.acme.*), where they can't be told from libraries; repeatable"},
     SAMPLE_SPEC(&options.sample),
     {"--config", 0, OPTION_TEXT, &options.config, "FILE", "more options; see rehype-record(1)"},
     ROTATION_SPECS(options.rotation),
@@ -402,7 +404,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--sample HZ] [--config FILE] "
+    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--sample HZ] [--config FILE] "
              "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"

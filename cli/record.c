@@ -27,6 +27,8 @@ static const struct option_spec specs[] = {
      "trace functions too: of these classes (com.acme.*), or of these\n"
      "methods of them (com.acme.*::get*); repeatable"},
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
+    {"--app", 0, OPTION_LIST, &options.agent.app, "GLOB",
+     "the program's own classes (com.acme.*), where they can't be told from libraries; repeatable"},
     SAMPLE_SPEC(&options.sample),
     {"--bytecodes", 0, OPTION_FLAG, &options.agent.bytecodes, NULL,
      "count the bytecodes that each task executes; makes the program\n"
@@ -128,7 +130,7 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
-    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--sample HZ] [--bytecodes] [--config FILE] "
+    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--sample HZ] [--bytecodes] [--config FILE] "
              "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"

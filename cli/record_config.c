@@ -109,6 +109,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     static const char *const clocks[] = {"counter", "monotonic", NULL};
     if (strcmp(key, "include") == 0) return append(config, &config->options->include, value);
     if (strcmp(key, "exclude") == 0) return append(config, &config->options->exclude, value);
+    if (strcmp(key, "app") == 0) return append(config, &config->options->app, value);
     if (strcmp(key, "bytecodes") == 0) return set_bytecodes(config, value);
     if (strcmp(key, "sample") == 0) return pass_sample(config, value);
     if (strcmp(key, "output") == 0) return set_output(config, value);
@@ -124,7 +125,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     if (strcmp(key, "clock") == 0) return pass_choice(config, key, value, clocks, "counter or monotonic");
     return error_set_at(
         config->error, config->offset,
-        "%s:%u: no key '%s'; there are: include, exclude, min-duration, without, buffer, memory, clock, "
+        "%s:%u: no key '%s'; there are: include, exclude, app, min-duration, without, buffer, memory, clock, "
         "bytecodes, sample, rotate-size, rotate-time, rotate-keep, output, executor, library",
         config->path, config->line, key);
 }

@@ -179,6 +179,7 @@ struct listing {
     size_t count, capacity;
     const struct grain_group *groups;
     size_t group_count;
+    bool knows_application; // of some site it is known that it is the program's own
 };
 
 // No code of the program's is there to be changed: their place is a time, or they are actors' mailboxes.
@@ -354,8 +355,10 @@ static bool begins_with(const char *name, const char *prefix) {
 }
 
 // What a program can do about the tasks of a site. Where it calls something that makes tasks of its own, such as the
-// JDK's HTTP client, it has no say in them; what is done in parallel for it, as by a stream, it can have done in turn.
-static unsigned changeable_kinds(const struct dag *dag, uint32_t site) {
+// JDK's HTTP client, or which are a library's own, it has no say in them; what is done in parallel for it, as by a stream, it can have done in turn.
+static unsigned changeable_kinds(const struct listing *listing, uint32_t site) {
+    const struct dag *dag = listing->dag;
+    if (listing->knows_application && dag->sites[site].site.of_library) return 0;
     const uint32_t class = dag->sites[site].task_class;
     const char *name = class && class < dag->trace->class_count ? dag->trace->classes[class].name : "";
     if (begins_with(name, "jdk.internal.") || begins_with(name, "sun.")) return 0;
@@ -365,7 +368,7 @@ static unsigned changeable_kinds(const struct dag *dag, uint32_t site) {
 
 // `tasks`: room for twice as many as are spawned.
 static bool list_site(struct listing *listing, const struct spawned *spawned, uint32_t count, uint32_t *tasks) {
-    const unsigned kinds = listing->kinds & changeable_kinds(listing->dag, spawned[0].site);
+    const unsigned kinds = listing->kinds & changeable_kinds(listing, spawned[0].site);
     struct improvement hoist = of_site(listing->dag, KIND_HOIST_BRANCH, spawned[0].site, DAG_NONE);
     for (uint32_t i = 0; i < count; i++) tasks[i] = tasks[count + i] = spawned[i].task;
     qsort(tasks, count, sizeof *tasks, compare_numbers);
@@ -540,9 +543,19 @@ static bool list_of_actors(void *listing, const struct improvement *improvement)
     return list(listing, improvement);
 }
 
+// Of a trace that knows no application all sites count alike.
+static bool knows_application(const struct dag *dag) {
+    bool of_library = false, own = false;
+    for (uint32_t s = 0; s < dag->site_count; s++) {
+        of_library |= dag->sites[s].site.of_library;
+        own |= !dag->sites[s].site.of_library;
+    }
+    return of_library && own;
+}
+
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
                      size_t *count, struct error *error) {
-    struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena};
+    struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena, .knows_application = knows_application(dag)};
     struct grain_group *groups;
     if (kinds & (KIND_BIT(KIND_MERGE) | KIND_BIT(KIND_SPLIT))) {
         if (!grain_survey(dag, arena, &groups, &listing.group_count, error)) return false;

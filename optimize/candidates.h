@@ -22,7 +22,8 @@
 //   of actors    as in actor_candidates.h
 // Tasks that dag_left_out names are left out; nothing where that leaves none. Nothing but the size of their pool where
 // tasks are periodic or delayed.
-// Of tasks that the JDK makes behind what a program calls there are none, of a stream's only their inlining.
+// Of tasks that the JDK makes behind what a program calls there are none, and none of sites that are a library's own
+// where others are the program's; of a stream's only their inlining.
 // Improvements that differ in a number only are a family (candidates_same_family) and conflict. In the arena.
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
                      size_t *count, struct error *error);

@@ -118,6 +118,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     struct error refused = ERROR_INIT;
     if (!run_ask(vm, &refused) && startup_error.status == STATUS_OK) startup_error = refused;
     if (!tracer.jvmti) return JNI_OK;
+    run_know_application();
     if (startup_error.status == STATUS_OK && tracer.options.children) pass_on_to_children(options);
     listen();
     return JNI_OK;

@@ -228,7 +228,9 @@ static bool take_up(JavaVM *vm, const char *options, int session, struct error *
     if (!options_parse(options, &tracer.arena, &tracer.options, error)) return false;
     if (tracer.options.bytecodes)
         return error_set(error, STATUS_USAGE, "bytecodes can be counted from a JVM's start only: use rehype record");
-    return ask(vm, error) && start_thread(session, error);
+    if (!ask(vm, error)) return false;
+    run_know_application();
+    return start_thread(session, error);
 }
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *given, void *reserved) {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, sample, bytecodes, "      \
+    "out, include, exclude, min-duration, without, executor, library, app, buffer, memory, clock, sample, bytecodes, " \
     "rotate-size, rotate-time, rotate-keep, claim, children"
 
 static int hex(char c) {
@@ -146,6 +146,7 @@ static bool parse_one(const char *key, char *value, struct arena *arena, struct 
     if (strcmp(key, "exclude") == 0) return add_glob(&options->excludes, value, arena, error);
     if (strcmp(key, "executor") == 0) return add_executor(value, arena, options, error);
     if (strcmp(key, "library") == 0) return add_glob(&options->libraries, value, arena, error);
+    if (strcmp(key, "app") == 0) return add_glob(&options->applications, value, arena, error);
     if (strcmp(key, "buffer") == 0) return parse_buffer(value, &options->buffer_records, error);
     if (strcmp(key, "min-duration") == 0) return parse_number(key, value, &options->least_ns, error);
     if (strcmp(key, "memory") == 0) return parse_number(key, value, &options->memory_bytes, error);

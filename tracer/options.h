@@ -5,6 +5,7 @@
 //   exclude=GLOB      leave these out again; repeatable
 //   executor=LINE     a method of an executor that is none of the JDK's (executors.h); repeatable
 //   library=GLOB      more classes that spawn for others: a spawn's site is what called them; repeatable
+//   app=GLOB          the program's own classes, instead of what would be guessed (application.h); repeatable
 //   min-duration=NS   functions that are shorter are left out
 //   without=KIND      locks, gc, samples, calling-contexts, cycles (what threads compute) or actors are not recorded;
 //                     repeatable
@@ -38,7 +39,7 @@ struct executor_hook;
 struct options {
     const char *out;  // decoded, %p expanded
     const char *text; // as given
-    struct class_glob *includes, *excludes, *libraries;
+    struct class_glob *includes, *excludes, *libraries, *applications;
     struct executor_hook *executors; // last line first
     uint32_t buffer_records;
     uint64_t least_ns;     // of a function

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tracer/application.h"
 #include "tracer/run.h"
 
 #include "tracer/bytecodes.h"
@@ -39,6 +40,10 @@ static char *system_property(const char *name) {
     char *copy = arena_string(&tracer.arena, value, strlen(value));
     (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)value);
     return copy;
+}
+
+void run_know_application(void) {
+    application_begin(&tracer.options, system_property("sun.java.command"));
 }
 
 static const char *jvm_text(void) {

@@ -37,4 +37,7 @@ void run_begin_thread(JNIEnv *jni, jthread thread);
 // Nothing is recorded any more; what was is drained, and the file closed. Idempotent.
 void run_stop(void);
 
+// Which classes are the program's own, once its options are known.
+void run_know_application(void);
+
 #endif

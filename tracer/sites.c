@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/sites.h"
 
+#include "tracer/application.h"
 #include "tracer/generated.h"
 #include "tracer/lambda.h"
 #include "tracer/registry.h"
@@ -14,7 +15,7 @@
 enum {
     NOT_APPLICATION = 0, // a frame of the JDK's
     EVERYWHERE = -1,     // in a method, for a bytecode index
-    DEEPEST = 48,
+    DEEPEST = 64,
     AT_FIRST = 4, // frames: most sites are among them
     AT_A_TIME = 12,
     NAME_BYTES = 1024,
@@ -35,7 +36,7 @@ struct woven_method {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct seen_frames sites_seen, frames_seen;
+static struct seen_frames sites_seen, frames_seen, calls_seen; // calls: by the library's method and the site
 static struct woven_method *woven;
 static size_t woven_count, woven_capacity;
 
@@ -130,6 +131,12 @@ static bool is_obsolete(jmethodID method) {
 
 typedef uint32_t register_place(const struct trace_site *place);
 
+static uint32_t register_of_library(const struct trace_site *place) {
+    struct trace_site site = *place;
+    site.of_library = true;
+    return registry_site(&site);
+}
+
 static uint32_t describe(jclass declaring, jmethodID method, jlocation bci, register_place *register_it) {
     char *signature = NULL, *name = NULL, *descriptor = NULL, *file = NULL;
     uint32_t id = 0;
@@ -210,12 +217,12 @@ struct frame_site {
     bool is_fallback; // it is one of a library's, or of a generated class
 };
 
-static bool spawns_for_others(jclass declaring) {
+static bool is_of_library(jclass declaring) {
     char *signature, dotted[NAME_BYTES];
     if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE) return false;
     dotted_name(signature + 1, strlen(signature) - 2, dotted, sizeof dotted);
     release(signature);
-    return options_is_library(&tracer.options, dotted);
+    return !application_has(dotted);
 }
 
 static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
@@ -224,10 +231,12 @@ static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &declaring) != JVMTI_ERROR_NONE)
         return site;
     if (is_application(jni, declaring)) {
-        bool generated = is_of_generated(declaring);
-        site.id = generated ? describe_lambda(declaring) : 0;
-        if (!site.id) site.id = describe(declaring, frame->method, frame->location, registry_site);
-        site.is_fallback = generated || spawns_for_others(declaring);
+        const bool generated = is_of_generated(declaring), of_library = is_of_library(declaring);
+        site.id = generated && !of_library ? describe_lambda(declaring) : 0;
+        if (!site.id)
+            site.id = describe(declaring, frame->method, frame->location,
+                               of_library ? register_of_library : registry_site);
+        site.is_fallback = generated || of_library;
     }
     (*jni)->DeleteLocalRef(jni, declaring);
     return site;
@@ -296,24 +305,80 @@ void sites_restart(void) {
     woven_count = woven_capacity = 0;
     seen_frames_clear(&sites_seen);
     seen_frames_clear(&frames_seen);
+    seen_frames_clear(&calls_seen);
     pthread_mutex_unlock(&lock);
 }
 
+// Of a class that is the library's; "" for what is made at run time, which no source has.
+static void name_library_class(jclass declaring, char *text, size_t size) {
+    char *signature;
+    *text = '\0';
+    if ((*tracer.jvmti)->GetClassSignature(tracer.jvmti, declaring, &signature, NULL) != JVMTI_ERROR_NONE) return;
+    const size_t length = strlen(signature) - 2; // Lorg/acme/Pool;
+    if (!is_generated(signature + 1, length)) dotted_name(signature + 1, length, text, size);
+    release(signature);
+}
+
+static __thread const char *through_class, *through_method; // of the site that is being described
+
+static uint32_t register_through(const struct trace_site *place) {
+    struct trace_site site = *place;
+    site.through_class = through_class;
+    site.through_method = through_method;
+    return registry_site(&site);
+}
+
+static uint32_t describe_call(const jvmtiFrameInfo *frame, jmethodID called) {
+    jclass caller = NULL, library = NULL;
+    char *name = NULL, class_name[NAME_BYTES];
+    uint32_t id = 0;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, frame->method, &caller) == JVMTI_ERROR_NONE &&
+        (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, called, &library) == JVMTI_ERROR_NONE &&
+        (*tracer.jvmti)->GetMethodName(tracer.jvmti, called, &name, NULL, NULL) == JVMTI_ERROR_NONE) {
+        name_library_class(library, class_name, sizeof class_name);
+        through_class = class_name;
+        through_method = name;
+        if (*class_name) id = describe(caller, frame->method, frame->location, register_through);
+    }
+    release(name);
+    return id;
+}
+
+// The application's frame, whose site is known, and the library's method that it called.
+static uint32_t site_through(const jvmtiFrameInfo *frame, uint32_t site, jmethodID called) {
+    pthread_mutex_lock(&lock);
+    const struct seen_frame *seen = seen_frames_find(&calls_seen, called, site);
+    uint32_t id = seen ? seen->id : 0;
+    pthread_mutex_unlock(&lock);
+    if (id) return id;
+    id = describe_call(frame, called); // outside the lock: the JVM is asked
+    if (!id) id = site;
+    remember(&calls_seen, &(struct seen_frame){.method = called, .bci = site, .id = id});
+    return id;
+}
+
 // The innermost frame of the application's; where there is none, that of a library that spawns by itself, or of what a
-// method reference calls: the innermost of these is *fallback.
-static uint32_t look_for_site(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count, uint32_t *fallback) {
+// method reference calls: the innermost of these is the fallback.
+struct outer_site {
+    uint32_t fallback; // 0: no frame yet
+    jmethodID called;  // the outermost of libraries' so far; NULL: none yet
+};
+
+static uint32_t look_for_site(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count, struct outer_site *outer) {
     for (jint i = 0; i < count; i++) {
         struct frame_site site = site_of_frame(jni, &frames[i]);
         if (site.id == NOT_APPLICATION) continue;
-        if (!site.is_fallback) return site.id;
-        if (!*fallback) *fallback = site.id;
+        if (!site.is_fallback) return outer->called ? site_through(&frames[i], site.id, outer->called) : site.id;
+        if (!outer->fallback) outer->fallback = site.id;
+        outer->called = frames[i].method;
     }
     return 0;
 }
 
 uint32_t site_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
-    uint32_t fallback = 0, site = look_for_site(jni, frames, count, &fallback);
-    return site ? site : fallback;
+    struct outer_site outer = {0};
+    const uint32_t site = look_for_site(jni, frames, count, &outer);
+    return site ? site : outer.fallback;
 }
 
 jclass site_class_of_stack(JNIEnv *jni, const jvmtiFrameInfo *frames, jint count) {
@@ -337,14 +402,14 @@ jclass site_class_here(JNIEnv *jni, bool at_top) {
 static uint32_t walk_from(JNIEnv *jni, jint first_depth) {
     jvmtiFrameInfo stack[AT_A_TIME];
     jint asked = AT_FIRST, count = asked;
-    uint32_t fallback = 0;
+    struct outer_site outer = {0};
     for (jint depth = first_depth; depth < DEEPEST && count == asked; depth += count) {
         asked = depth == first_depth ? AT_FIRST : AT_A_TIME;
         if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, asked, stack, &count) != JVMTI_ERROR_NONE) break;
-        uint32_t site = look_for_site(jni, stack, count, &fallback);
+        uint32_t site = look_for_site(jni, stack, count, &outer);
         if (site) return site;
     }
-    return fallback;
+    return outer.fallback;
 }
 
 // 0 is the probe.

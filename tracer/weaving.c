@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tracer/application.h"
 #include "tracer/weaving.h"
 
 #include "tracer/actor_hooks.h"
@@ -540,7 +541,7 @@ static __thread bool only_reads;
 
 static bool is_own(const struct subject *subject) {
     return !is_generated(subject->internal, strlen(subject->internal)) &&
-           !options_is_library(&tracer.options, subject->dotted);
+           application_has(subject->dotted);
 }
 
 static void read_names(JNIEnv *jni, jobject loader, struct subject *subject) {
