@@ -355,7 +355,8 @@ static bool begins_with(const char *name, const char *prefix) {
 }
 
 // What a program can do about the tasks of a site. Where it calls something that makes tasks of its own, such as the
-// JDK's HTTP client, or which are a library's own, it has no say in them; what is done in parallel for it, as by a stream, it can have done in turn.
+// JDK's HTTP client, or which are a library's own, it has no say in them; what is done in parallel for it, as by a
+// stream, it can have done in turn.
 static unsigned changeable_kinds(const struct listing *listing, uint32_t site) {
     const struct dag *dag = listing->dag;
     if (listing->knows_application && dag->sites[site].site.of_library) return 0;

@@ -138,10 +138,20 @@ enum { LIBRARIES = sizeof libraries / sizeof *libraries };
 
 // What starts programs of others.
 static const char *const launchers[] = {
-    "com.intellij.rt.",   "org.apache.catalina.startup.", "org.apache.maven.",        "org.apache.spark.deploy.",
-    "org.codehaus.",      "org.eclipse.jetty.runner.",    "org.eclipse.jetty.start.", "org.gradle.",
-    "org.junit.",         "org.openjdk.jmh.",             "org.springframework.",     "org.testng.",
-    "io.quarkus.runner.", "scala.tools.",
+    "com.intellij.rt.",
+    "org.apache.catalina.startup.",
+    "org.apache.maven.",
+    "org.apache.spark.deploy.",
+    "org.codehaus.",
+    "org.eclipse.jetty.runner.",
+    "org.eclipse.jetty.start.",
+    "org.gradle.",
+    "org.junit.",
+    "org.openjdk.jmh.",
+    "org.springframework.",
+    "org.testng.",
+    "io.quarkus.runner.",
+    "scala.tools.",
 };
 
 static bool begins(const char *text, const char *prefix) {
@@ -169,8 +179,8 @@ static bool is_relocated(const char *dotted) {
 
 // Below these, many programs' packages begin: the part that follows says whose one is.
 static bool is_shared(const char *dotted) {
-    static const char *const hosts[] = {"com.github.", "com.google.",      "io.github.", "net.sourceforge.",
-                                        "org.apache.", "org.codehaus.",    "org.eclipse."};
+    static const char *const hosts[] = {"com.github.", "com.google.",   "io.github.",  "net.sourceforge.",
+                                        "org.apache.", "org.codehaus.", "org.eclipse."};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         if (begins(dotted, hosts[i])) return true;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/application.h"
 #include "tracer/run.h"
+#include "tracer/application.h"
 
 #include "tracer/bytecodes.h"
 #include "tracer/calibration.h"

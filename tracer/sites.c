@@ -234,8 +234,8 @@ static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
         const bool generated = is_of_generated(declaring), of_library = is_of_library(declaring);
         site.id = generated && !of_library ? describe_lambda(declaring) : 0;
         if (!site.id)
-            site.id = describe(declaring, frame->method, frame->location,
-                               of_library ? register_of_library : registry_site);
+            site.id =
+                describe(declaring, frame->method, frame->location, of_library ? register_of_library : registry_site);
         site.is_fallback = generated || of_library;
     }
     (*jni)->DeleteLocalRef(jni, declaring);

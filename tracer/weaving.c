@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/application.h"
 #include "tracer/weaving.h"
+#include "tracer/application.h"
 
 #include "tracer/actor_hooks.h"
 #include "tracer/bytecodes.h"
@@ -540,8 +540,7 @@ static uint32_t what_refers(struct utf8 name, struct utf8 descriptor, bool dynam
 static __thread bool only_reads;
 
 static bool is_own(const struct subject *subject) {
-    return !is_generated(subject->internal, strlen(subject->internal)) &&
-           application_has(subject->dotted);
+    return !is_generated(subject->internal, strlen(subject->internal)) && application_has(subject->dotted);
 }
 
 static void read_names(JNIEnv *jni, jobject loader, struct subject *subject) {

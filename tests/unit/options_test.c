@@ -97,7 +97,7 @@ static void test_the_process_id_is_filled_in(void **state) {
 }
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, buffer, memory, clock, sample, bytecodes, "      \
+    "out, include, exclude, min-duration, without, executor, library, app, buffer, memory, clock, sample, bytecodes, " \
     "rotate-size, rotate-time, rotate-keep, claim, children"
 
 static void test_what_is_recorded_can_be_chosen(void **state) {
