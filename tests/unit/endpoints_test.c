@@ -160,6 +160,38 @@ static void test_a_request_goes_on_elsewhere(void **state) {
     close_run(&f);
 }
 
+// Written as an estimate (of an empty edit), and opened again.
+static void test_an_estimated_run_tells_the_same(void **state) {
+    struct fixture f;
+    begin(&f);
+    tb_thread(f.tb, 2, "async-1", 0);
+    tb_event(f.tb, 2, 1, EVENT_THREAD_START, 1002);
+    request_begin(&f, 1, 1000, FIRST, 3);
+    tb_event(f.tb, 1, 1100, EVENT_REQUEST_LEFT, FIRST);
+    tb_event(f.tb, 2, 1500, EVENT_REQUEST_RESUMED, FIRST);
+    tb_event(f.tb, 2, 1550, EVENT_REQUEST_NAMED, FIRST, f.order);
+    request_end(&f, 2, 1700, FIRST, REQUEST_FAILED);
+    tb_event(f.tb, 2, 1900, EVENT_THREAD_END, 1002);
+    open_run(&f, NULL);
+    struct error error = ERROR_INIT;
+    struct trace *written = written_edit(f.on.dag, &f.on.edit);
+    struct dag *again = dag_build(written, &error);
+    assert_non_null(again);
+    struct endpoints told;
+    assert_true(metrics_endpoints(again, NULL, &f.arena, &told, &error));
+    assert_int_equal(told.requests, 1);
+    const struct endpoint *order = &told.endpoints[0];
+    assert_string_equal(endpoint_name(again, order), "POST /order");
+    assert_int_equal(order->failed, 1);
+    assert_int_equal(order->connections, 1);
+    assert_float_equal(order->mean_ns, 700, 0);
+    assert_float_equal(cause(order, CAUSE_ELSEWHERE), 400, 1e-9);
+    assert_float_equal(cause(order, CAUSE_COMPUTING), 300, 1e-9);
+    dag_free(again);
+    trace_close(written);
+    close_run(&f);
+}
+
 static void test_what_is_not_whole_is_left_out(void **state) {
     struct fixture f;
     begin(&f);
@@ -182,6 +214,7 @@ int main(void) {
         cmocka_unit_test(test_latencies_are_those_that_occurred),
         cmocka_unit_test(test_time_is_told_by_cause),
         cmocka_unit_test(test_a_request_goes_on_elsewhere),
+        cmocka_unit_test(test_an_estimated_run_tells_the_same),
         cmocka_unit_test(test_what_is_not_whole_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
