@@ -450,6 +450,9 @@ static void write_what_is_assumed(const struct askers *askers) {
     char text[256];
     if (askers->open)
         snprintf(text, sizeof text, "requests come when they came, whatever the answers (an open loop).");
+    else if (!(askers->think_ns >= 0))
+        snprintf(text, sizeof text,
+                 "requests come when they came: the trace does not tell who waits for which answer.");
     else
         snprintf(text, sizeof text,
                  "each client asks again %s after its answer, as it did (a closed loop); others ask otherwise: "

@@ -11,10 +11,21 @@ static double cube_root(double x) {
     return x > 0 && isfinite(x) ? root - excess / (3 * square) : root;
 }
 
+double metrics_wall_ratio(const struct metrics *m, const struct metrics *base) {
+    const double then = base->requests.throughput_per_s, now = m->requests.throughput_per_s;
+    if (then > 0 && now > 0) return then / now;
+    return base->wall_ns > 0 ? (double)m->wall_ns / (double)base->wall_ns : NAN;
+}
+
 double metrics_composite(const struct metrics *m, const struct metrics *base) {
     const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
     double before = (double)base->wall_ns * then->peak * base->thread_time_ns;
-    return before > 0 ? cube_root((double)m->wall_ns * now->peak * m->thread_time_ns / before) : NAN;
+    double after = (double)m->wall_ns * now->peak * m->thread_time_ns;
+    if (base->requests.throughput_per_s > 0 && m->requests.throughput_per_s > 0) {
+        before = then->peak * base->thread_time_ns;
+        after = metrics_wall_ratio(m, base) * now->peak * m->thread_time_ns;
+    }
+    return before > 0 ? cube_root(after / before) : NAN;
 }
 
 double metrics_granularity(const struct metrics *m, const struct metrics *base) {

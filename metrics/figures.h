@@ -126,6 +126,9 @@ void metrics_unknown(struct metrics *metrics);
 double metrics_besides_ns(const struct dag *dag);
 
 // composite and balanced of m against base (SPEC section 2); 1 for the base itself.
+// How much longer the same work takes: of a service, whose load may begin and end in the midst of a run, by its
+// throughput; else by wall time.
+double metrics_wall_ratio(const struct metrics *m, const struct metrics *base);
 double metrics_composite(const struct metrics *m, const struct metrics *base);
 double metrics_balanced(const struct metrics *m, const struct metrics *base);
 double metrics_granularity(const struct metrics *m, const struct metrics *base); // balanced's second family

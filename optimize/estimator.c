@@ -139,6 +139,10 @@ bool estimator_measure(struct estimator *estimator, const struct metrics *base, 
     bool ok = estimator->simulated ? measure_simulated(estimator, base, all, metrics, error)
                                    : measure_times(estimator, &estimator->run, base, all, metrics, error);
     if (ok && !all) ok = measure_service(estimator, metrics, error);
+    if (ok && base && metrics->requests.throughput_per_s > 0) { // which was not known when these were worked out
+        metrics->composite = metrics_composite(metrics, base);
+        metrics->balanced = metrics_balanced(metrics, base);
+    }
     if (ok && !base) metrics->initialisation_share = estimator->initialisation_share;
     return ok;
 }

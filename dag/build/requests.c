@@ -144,8 +144,10 @@ static void note_turn(const struct dag *dag, struct loop *loop, const struct dag
     loop->count++;
 }
 
-// Of those with a connection and an arrival; `keys` are by connection. Where connections bring one request each, or too
-// few to say, the loop is taken to be open, since nothing shows that it waits.
+enum { LEAST_TURNS = 8 }; // of fewer nothing is said
+
+// Of those with a connection and an arrival; `keys` are by connection. What has no request before comes when it came in
+// either loop.
 static bool is_open(const struct dag *dag, const struct by_time *keys) {
     struct spread spread = {0};
     struct loop loop = {0};
@@ -159,7 +161,7 @@ static bool is_open(const struct dag *dag, const struct by_time *keys) {
         }
     }
     add_loop(&spread, &loop);
-    return spread.count < dag->request_count / 4 || spread.thinking > spread.between;
+    return spread.count >= LEAST_TURNS && spread.thinking > spread.between;
 }
 
 static void cause_start_anew(struct dag *dag, const struct dag_task *task, uint32_t polled) {

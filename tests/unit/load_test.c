@@ -320,6 +320,21 @@ static void test_a_written_run_is_the_same_service(void **state) {
     }
 }
 
+// Whatever comes before and after the load, a service is better by what it serves in the same time.
+static void test_throughput_decides(void **state) {
+    (void)state;
+    struct metrics base = {.wall_ns = 100, .thread_time_ns = 8}, better = base;
+    base.threads[STATE_OCCUPIED].peak = better.threads[STATE_OCCUPIED].peak = 2;
+    base.requests.throughput_per_s = better.requests.throughput_per_s = NAN;
+    better.wall_ns = 50;
+    assert_near(metrics_wall_ratio(&better, &base), 0.5, 1e-9);
+    assert_near(metrics_composite(&better, &base), cbrt(0.5), 1e-9);
+    base.requests.throughput_per_s = 200;
+    better.requests.throughput_per_s = 250;
+    assert_near(metrics_wall_ratio(&better, &base), 0.8, 1e-9);
+    assert_near(metrics_composite(&better, &base), cbrt(0.8), 1e-9);
+}
+
 static void test_a_request_stays_what_it_is(void **state) {
     (void)state;
     const struct service service = service_of(3, 2, 1);
@@ -333,15 +348,11 @@ static void test_a_request_stays_what_it_is(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests_are_read),
-        cmocka_unit_test(test_nothing_changed_is_exact),
-        cmocka_unit_test(test_loops_are_told_apart),
-        cmocka_unit_test(test_another_pool_is_what_it_then_does),
-        cmocka_unit_test(test_other_clients),
-        cmocka_unit_test(test_other_thinking),
-        cmocka_unit_test(test_open_at_another_rate),
-        cmocka_unit_test(test_a_written_run_is_the_same_service),
-        cmocka_unit_test(test_a_request_stays_what_it_is),
+        cmocka_unit_test(test_requests_are_read),    cmocka_unit_test(test_nothing_changed_is_exact),
+        cmocka_unit_test(test_loops_are_told_apart), cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_other_clients),        cmocka_unit_test(test_other_thinking),
+        cmocka_unit_test(test_open_at_another_rate), cmocka_unit_test(test_a_written_run_is_the_same_service),
+        cmocka_unit_test(test_throughput_decides),   cmocka_unit_test(test_a_request_stays_what_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
