@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What bench/services makes of the figures that it gathered.
 
-def median: sort | if length == 0 then null else .[length / 2 | floor] end;
+def median: sort | if length == 0 then null else (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2 end;
 def spread: if length == 0 then 0 else (max - min) / 2 end;
 def rounded($digits): if . == null then "-" else pow(10; $digits) as $unit | . * $unit | round / $unit | tostring end;
 def pad($width): tostring | " " * ([$width - length, 0] | max) + .;
