@@ -29,7 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { POLL_US = 50000, LINK_POLL_US = 1000, LINK_POLLS = 10000 };
+enum { POLL_US = 50000, LINK_POLL_US = 1000, LINK_POLLS = 10000, LIVE_POLLS = 10000 };
 
 // Held while a recording begins or ends, so that the JVM does not die meanwhile; guards what follows.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -206,9 +206,17 @@ static bool start_thread(int session, struct error *error) {
     return started || error_set(error, STATUS_FAILED, "cannot start the tracer's thread");
 }
 
+// A JVM that is only starting has no interface for tools until it is live, and its start does not wait for this thread.
+static void wait_until_live(JavaVM *vm) {
+    void *jvmti = NULL;
+    for (int i = 0; i < LIVE_POLLS && (*vm)->GetEnv(vm, &jvmti, JVMTI_VERSION_1_2) != JNI_OK; i++) usleep(LINK_POLL_US);
+    if (jvmti) (*(jvmtiEnv *)jvmti)->DisposeEnvironment(jvmti);
+}
+
 // Once: the JVM's word on what the tracer may do, and who it is told by.
 static bool ask(JavaVM *vm, struct error *error) {
     if (tracer.attached) return true;
+    wait_until_live(vm);
     if (!run_ask(vm, error)) return false;
     if (!kept_init(vm)) return error_set(error, STATUS_FAILED, "the JVM refuses to keep the tracer's numbers");
     tracer.attached = true;
