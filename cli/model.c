@@ -45,8 +45,8 @@ bool model_parse_think(const char *text, struct offered_load *load, struct error
     const double value = strtod(text, &end);
     for (size_t i = 0; end != text && value >= 0 && i < sizeof units / sizeof *units; i++) {
         if (strcmp(end, units[i].unit) != 0 || value * units[i].ns > 1e15) continue;
-        *load =
-            (struct offered_load){.clients = load->clients, .thinks = true, .think_ns = (int64_t)(value * units[i].ns)};
+        load->thinks = true;
+        load->think_ns = (int64_t)(value * units[i].ns);
         return true;
     }
     return error_set(error, STATUS_USAGE, "--think '%s': expected a time with its unit, such as 20ms", text);

@@ -367,6 +367,15 @@ struct dag {
     struct arena arena;
 };
 
+// So long after the answer before it the request came; -1: that is not known, or its client did not wait for the
+// answer.
+static inline int64_t dag_thought_ns(const struct dag *dag, const struct dag_request *request) {
+    const uint32_t answer = request->before == DAG_NONE ? DAG_NONE : dag->requests[request->before].end;
+    if (answer == DAG_NONE || request->arrival == DAG_NONE) return -1;
+    const int64_t ns = dag->vertices.time_ns[request->arrival] - dag->vertices.time_ns[answer];
+    return ns < 0 ? -1 : ns;
+}
+
 // Whether the program ran when recording began: it was attached to, or this is a later file of a recording.
 static inline bool dag_ran_before(const struct trace *trace) {
     return trace->running_count > 0 || trace->part.number > 1;

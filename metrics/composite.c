@@ -19,13 +19,8 @@ double metrics_wall_ratio(const struct metrics *m, const struct metrics *base) {
 
 double metrics_composite(const struct metrics *m, const struct metrics *base) {
     const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
-    double before = (double)base->wall_ns * then->peak * base->thread_time_ns;
-    double after = (double)m->wall_ns * now->peak * m->thread_time_ns;
-    if (base->requests.throughput_per_s > 0 && m->requests.throughput_per_s > 0) {
-        before = then->peak * base->thread_time_ns;
-        after = metrics_wall_ratio(m, base) * now->peak * m->thread_time_ns;
-    }
-    return before > 0 ? cube_root(after / before) : NAN;
+    const double before = then->peak * base->thread_time_ns, after = now->peak * m->thread_time_ns;
+    return before > 0 ? cube_root(metrics_wall_ratio(m, base) * after / before) : NAN;
 }
 
 double metrics_granularity(const struct metrics *m, const struct metrics *base) {

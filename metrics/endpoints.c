@@ -160,23 +160,11 @@ static void charge_spans(struct counting *counting) {
 
 // What belongs to requests -------------------------------------------------------------------------------------------
 
-static uint32_t thread_of(const struct dag *dag, uint32_t vertex) {
-    uint32_t low = 0, high = dag->thread_count;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (dag->threads[middle].first <= vertex)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // Of what a thread does at a vertex, within the body of a task.
 static uint32_t request_at(const struct counting *counting, uint32_t vertex, uint32_t task) {
     const struct dag *dag = counting->dag;
     const struct request_span *span =
-        request_log_at(&counting->log, thread_of(dag, vertex), dag->vertices.time_ns[vertex]);
+        request_log_at(&counting->log, dag_thread_of(dag, vertex), dag->vertices.time_ns[vertex]);
     if (span) return span->request;
     return task == DAG_NONE ? DAG_NONE : counting->owner[task];
 }

@@ -74,10 +74,9 @@ struct askers service_askers(const struct dag *recorded, const struct request_me
     struct askers askers = {recorded->open_loop, NAN, NAN};
     double total_ns = 0, known = 0;
     for (uint32_t i = 0; i < recorded->request_count && !recorded->open_loop; i++) {
-        const uint32_t arrival = recorded->requests[i].arrival;
-        const uint32_t answer = arrival == DAG_NONE ? DAG_NONE : recorded->vertices.cause[arrival];
-        if (answer == DAG_NONE) continue;
-        total_ns += (double)(recorded->vertices.time_ns[arrival] - recorded->vertices.time_ns[answer]);
+        const int64_t thought_ns = dag_thought_ns(recorded, &recorded->requests[i]);
+        if (thought_ns < 0) continue;
+        total_ns += (double)thought_ns;
         known++;
     }
     if (known == 0) return askers;

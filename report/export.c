@@ -181,9 +181,26 @@ static void fill_numbers(struct csv_row *row, const struct event *event, int ind
     row->detail = text;
 }
 
+// NULL: the operand is no outcome.
+static const char *outcome_name(enum operand_type type, uint64_t value) {
+    switch (type) {
+    case OPERAND_MESSAGE_OUTCOME:
+        return message_outcome_name(value);
+    case OPERAND_REQUEST_OUTCOME:
+        return value == REQUEST_FAILED ? "failed" : "answered";
+    case OPERAND_SPAWN_OUTCOME:
+        return value == SPAWN_ACCEPTED ? "accepted" : "rejected";
+    case OPERAND_TASK_OUTCOME:
+        return task_outcome_name(value);
+    default:
+        return NULL;
+    }
+}
+
 static void fill_operand(struct csv_row *row, const struct trace *trace, const struct event *event, int index) {
     uint64_t value = event->operand[index];
-    switch ((enum operand_type)operand_types[event->kind][index]) {
+    const enum operand_type type = (enum operand_type)operand_types[event->kind][index];
+    switch (type) {
     case OPERAND_NONE:
         break;
     case OPERAND_TASK:
@@ -210,7 +227,10 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
         fill_class(row, trace, message_class(value));
         break;
     case OPERAND_MESSAGE_OUTCOME:
-        row->detail = message_outcome_name(value);
+    case OPERAND_REQUEST_OUTCOME:
+    case OPERAND_SPAWN_OUTCOME:
+    case OPERAND_TASK_OUTCOME:
+        row->detail = outcome_name(type, value);
         break;
     case OPERAND_INIT_CLASS:
         fill_class(row, trace, init_class(value));
@@ -219,18 +239,9 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
     case OPERAND_ENDPOINT:
         row->detail = trace->endpoints[value].name;
         break;
-    case OPERAND_REQUEST_OUTCOME:
-        row->detail = value == REQUEST_FAILED ? "failed" : "answered";
-        break;
     case OPERAND_CPU:
         row->cpu = value;
         row->has_cpu = value != 0;
-        break;
-    case OPERAND_SPAWN_OUTCOME:
-        row->detail = value == SPAWN_ACCEPTED ? "accepted" : "rejected";
-        break;
-    case OPERAND_TASK_OUTCOME:
-        row->detail = task_outcome_name(value);
         break;
     case OPERAND_WAIT:
         fill_wait(row, trace, event, value);

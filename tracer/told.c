@@ -93,6 +93,7 @@ static jstring argument_of(JNIEnv *jni, struct telling_step *step) {
     jstring known = atomic_load_explicit(&step->string, memory_order_acquire), none = NULL;
     if (known) return known;
     jstring made = (*jni)->NewStringUTF(jni, step->argument);
+    if (!made) (*jni)->ExceptionClear(jni);
     jstring kept = made ? (*jni)->NewGlobalRef(jni, made) : NULL;
     if (made) (*jni)->DeleteLocalRef(jni, made);
     if (!kept || atomic_compare_exchange_strong(&step->string, &none, kept)) return kept;
@@ -162,7 +163,10 @@ static jstring string_of(JNIEnv *jni, jobject object) {
     if (!class) {
         jclass found = (*jni)->FindClass(jni, "java/lang/String");
         jclass object_class = (*jni)->FindClass(jni, "java/lang/Object");
-        if (!found || !object_class) return NULL;
+        if (!found || !object_class) {
+            (*jni)->ExceptionClear(jni);
+            return NULL;
+        }
         atomic_store(&to_string, (*jni)->GetMethodID(jni, object_class, "toString", "()Ljava/lang/String;"));
         atomic_store(&string_class, class = (*jni)->NewGlobalRef(jni, found));
     }

@@ -105,13 +105,6 @@ static bool is_polled(const struct dag *dag, const struct dag_request *request, 
            &dag->requests[first_of_task[request->task]] == request && comes_from_outside(dag, task, first_of_task);
 }
 
-// The answer before, if it came before this request did; else the client did not wait for it.
-static uint32_t answer_before(const struct dag *dag, const struct dag_request *request, int64_t arrived_ns) {
-    if (request->before == DAG_NONE) return DAG_NONE;
-    const uint32_t answer = dag->requests[request->before].end;
-    return answer != DAG_NONE && dag->vertices.time_ns[answer] <= arrived_ns ? answer : DAG_NONE;
-}
-
 // Of all connections: sums of squares about each one's mean.
 struct spread {
     double thinking, between;
@@ -207,9 +200,9 @@ static bool find_clients(struct builder *builder, uint32_t *first_of_task, const
     }
     dag->open_loop = is_open(dag, keys);
     for (uint32_t i = 0; i < dag->request_count && !dag->open_loop; i++) {
-        const uint32_t arrival = dag->requests[i].arrival;
-        if (arrival != DAG_NONE)
-            dag->vertices.cause[arrival] = answer_before(dag, &dag->requests[i], dag->vertices.time_ns[arrival]);
+        const struct dag_request *request = &dag->requests[i];
+        if (dag_thought_ns(dag, request) >= 0)
+            dag->vertices.cause[request->arrival] = dag->requests[request->before].end;
     }
     return true;
 }

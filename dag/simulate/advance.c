@@ -28,18 +28,6 @@ static int64_t rated(const struct simulation *sim, uint32_t index, uint32_t v, i
 
 // Each of these: whether the process's next vertex can have its time; if not, process->awaits says what comes first.
 
-static bool find_beginning(const struct simulation *sim, struct process *process, uint32_t index, uint32_t cause,
-                           int64_t *time_ns) {
-    const struct dag *dag = sim->dag;
-    bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
-    struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, process->vertex, index, removed);
-    process->awaits = start.cause;
-    if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
-    *time_ns =
-        start.cause == DAG_NONE ? dag->vertices.time_ns[process->vertex] : sim->time_ns[start.cause] + start.delay_ns;
-    return true;
-}
-
 static bool find_arrival(const struct simulation *sim, struct process *process, uint32_t request, int64_t *time_ns) {
     const struct client_turn turn = client_turn(sim, request);
     process->awaits = turn.cause;
@@ -51,6 +39,20 @@ static bool find_arrival(const struct simulation *sim, struct process *process, 
         *time_ns = sim->dag->vertices.time_ns[process->vertex];
     else
         *time_ns += answered_ns;
+    return true;
+}
+
+static bool find_beginning(const struct simulation *sim, struct process *process, uint32_t index, uint32_t cause,
+                           int64_t *time_ns) {
+    const struct dag *dag = sim->dag;
+    if (index < dag->thread_count && dag->threads[index].request)
+        return find_arrival(sim, process, dag->threads[index].request - 1, time_ns);
+    bool removed = cause != DAG_NONE && sim->time_ns[cause] == DAG_ABSENT;
+    struct dag_constraint start = dag_constraint_of_start(dag, sim->edit, process->vertex, index, removed);
+    process->awaits = start.cause;
+    if (start.cause != DAG_NONE && sim->time_ns[start.cause] == DAG_PENDING) return false;
+    *time_ns =
+        start.cause == DAG_NONE ? dag->vertices.time_ns[process->vertex] : sim->time_ns[start.cause] + start.delay_ns;
     return true;
 }
 
@@ -97,9 +99,6 @@ static bool find_time(struct simulation *sim, uint32_t index, int64_t *time_ns) 
     process->awaits = DAG_NONE;
     enum race race = find_end_of_race(sim, process, index, cause, time_ns);
     if (race != RACE_NONE) return race == RACE_ENDS;
-    if (sim->dag->vertices.rule[v] == RULE_BEGIN && !process->entered && index < sim->dag->thread_count &&
-        sim->dag->threads[index].request)
-        return find_arrival(sim, process, sim->dag->threads[index].request - 1, time_ns);
     if (sim->dag->vertices.rule[v] == RULE_BEGIN && !process->entered)
         return find_beginning(sim, process, index, cause, time_ns);
     if (cause != DAG_NONE && !process->entered) return find_end_of_wait(sim, process, index, cause, &reach, time_ns);

@@ -18,12 +18,17 @@ static bool has_client(const struct dag_request *request) {
     return request->arrival != DAG_NONE;
 }
 
-// Between the answer before and the request; -1: unknown.
-static int64_t thought_ns(const struct dag *dag, const struct dag_request *request) {
-    const uint32_t answer = request->before == DAG_NONE ? DAG_NONE : dag->requests[request->before].end;
-    if (answer == DAG_NONE) return -1;
-    const int64_t ns = dag->vertices.time_ns[request->arrival] - dag->vertices.time_ns[answer];
-    return ns < 0 ? -1 : ns;
+double clients_recorded_per_s(const struct dag *dag) {
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        if (!has_client(&dag->requests[i])) continue;
+        const int64_t ns = dag->vertices.time_ns[dag->requests[i].arrival];
+        if (ns < first_ns) first_ns = ns;
+        if (ns > last_ns) last_ns = ns;
+        count++;
+    }
+    return count > 1 && last_ns > first_ns ? (double)(count - 1) * 1e9 / (double)(last_ns - first_ns) : 0;
 }
 
 static void rank(struct simulation *sim, struct coming *order) {
@@ -35,12 +40,13 @@ static void rank(struct simulation *sim, struct coming *order) {
         if (!has_client(request)) continue;
         order[clients->count++] = (struct coming){dag->vertices.time_ns[request->arrival], i};
         clients->first_count += request->before == DAG_NONE || !has_client(&dag->requests[request->before]);
-        const int64_t ns = thought_ns(dag, request);
+        const int64_t ns = dag_thought_ns(dag, request);
         if (ns < 0) continue;
         total_ns += ns;
         known++;
     }
     clients->think_ns = known ? total_ns / known : 0;
+    clients->per_s = clients_recorded_per_s(dag);
     qsort(order, clients->count, sizeof *order, in_time);
     for (uint32_t r = 0; r < clients->count; r++) {
         clients->by_rank[r] = order[r].request;
@@ -65,26 +71,13 @@ void clients_free(struct simulation *sim) {
     free(sim->clients.rank);
 }
 
-double clients_recorded_per_s(const struct dag *dag) {
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < dag->request_count; i++) {
-        if (!has_client(&dag->requests[i])) continue;
-        const int64_t ns = dag->vertices.time_ns[dag->requests[i].arrival];
-        if (ns < first_ns) first_ns = ns;
-        if (ns > last_ns) last_ns = ns;
-        count++;
-    }
-    return count > 1 && last_ns > first_ns ? (double)(count - 1) * 1e9 / (double)(last_ns - first_ns) : 0;
-}
-
 static int64_t arrival_ns(const struct simulation *sim, uint32_t of_rank) {
     return sim->dag->vertices.time_ns[sim->dag->requests[sim->clients.by_rank[of_rank]].arrival];
 }
 
 static struct client_turn of_open_loop(const struct simulation *sim, uint32_t rank) {
     const int64_t first_ns = arrival_ns(sim, 0), since_ns = arrival_ns(sim, rank) - first_ns;
-    const double slower = clients_recorded_per_s(sim->dag) / sim->load.per_s;
+    const double slower = sim->clients.per_s / sim->load.per_s;
     return (struct client_turn){DAG_NONE, first_ns + (int64_t)((double)since_ns * slower), DAG_NONE};
 }
 
@@ -97,8 +90,8 @@ static struct client_turn of_closed_loop(const struct simulation *sim, uint32_t 
         return (struct client_turn){DAG_NONE, arrival_ns(sim, like), DAG_NONE};
     }
     const struct dag_request *request = &sim->dag->requests[clients->by_rank[rank]];
-    const int64_t thought = thought_ns(sim->dag, request);
-    const int64_t think_ns = sim->load.thinks ? sim->load.think_ns : thought < 0 ? clients->think_ns : thought;
+    const int64_t thought_ns = dag_thought_ns(sim->dag, request);
+    const int64_t think_ns = sim->load.thinks ? sim->load.think_ns : thought_ns < 0 ? clients->think_ns : thought_ns;
     const uint32_t after = clients->by_rank[rank - count];
     return (struct client_turn){sim->dag->requests[after].end, think_ns, after};
 }

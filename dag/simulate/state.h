@@ -141,6 +141,7 @@ struct clients {       // that bring the requests
     uint32_t *rank;    // a request each
     uint32_t count, first_count; // of these, those that are their client's first
     int64_t think_ns;            // mean, where it is known
+    double per_s;                // as recorded; 0: there are not two
 };
 
 // What is read off the recording once, and no run changes. By task, thread or vertex where nothing else is said.

@@ -18,7 +18,7 @@
 
 #define MS INT64_C(1000000)
 
-enum { CLIENTS_MOST = 12, TURNS_MOST = 40, WORKERS_MOST = 16, HAND = 1000 }; // HAND: ns of a bracket, a pick-up
+enum { CLIENTS_MOST = 12, TURNS = 40, TURNS_MOST = 120, WORKERS_MOST = 16, HAND = 1000 }; // ns of a bracket, a pick-up
 
 struct service {
     uint32_t clients, turns, workers;
@@ -37,7 +37,7 @@ struct play {
 };
 
 static struct service service_of(uint32_t clients, uint32_t workers, uint64_t seed) {
-    struct service service = {.clients = clients, .turns = TURNS_MOST, .workers = workers};
+    struct service service = {.clients = clients, .turns = TURNS, .workers = workers};
     struct random_source random = {seed};
     for (uint32_t c = 0; c < CLIENTS_MOST; c++) {
         for (uint32_t t = 0; t < TURNS_MOST; t++) {
@@ -162,7 +162,7 @@ static void test_requests_are_read(void **state) {
     play(&service, &recorded);
     open_service(&fixture, &service);
     const struct dag *dag = fixture.dag;
-    assert_int_equal(dag->request_count, 3 * TURNS_MOST);
+    assert_int_equal(dag->request_count, 3 * TURNS);
     assert_false(dag->open_loop);
     for (uint32_t i = 0; i < dag->request_count; i++) {
         const struct dag_request *request = &dag->requests[i];
