@@ -17,6 +17,7 @@ bool findings_make(struct analysis *analysis, const struct actor_questions *ques
            bytecodes_find(dag, &analysis->window, arena, &f->bytecodes, error) &&
            calling_contexts_find(dag, arena, &f->callings, error) &&
            metrics_endpoints(dag, &analysis->window, arena, &f->endpoints, error) &&
+           metrics_calls(dag, &analysis->window, arena, &f->calls, error) &&
            actor_findings_make(dag, &analysis->window, questions, arena, &f->actors, error);
 }
 
@@ -39,7 +40,7 @@ cJSON *findings_json(const struct analysis *analysis, const char *path, const st
     cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
     cJSON_AddItemToObject(document, "trace", json_text(path));
     json_add_metrics(document, &findings->metrics);
-    cJSON_AddItemToObject(document, "endpoints", json_endpoints(analysis->dag, &findings->endpoints));
+    cJSON_AddItemToObject(document, "endpoints", json_endpoints(analysis->dag, &findings->endpoints, &findings->calls));
     json_add_actors(document, &findings->actors);
     const struct dag_tracer_cost *tracer = &analysis->dag->tracer;
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));

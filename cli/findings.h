@@ -7,6 +7,7 @@
 #include "metrics/actor_findings.h"
 #include "metrics/bytecodes.h"
 #include "metrics/calling_contexts.h"
+#include "metrics/calls.h"
 #include "metrics/endpoints.h"
 #include "metrics/grain.h"
 
@@ -25,6 +26,7 @@ struct findings {
     struct calling_contexts callings;
     struct actor_findings actors;
     struct endpoints endpoints;
+    struct calls calls; // of their requests
 };
 
 // Finds all of it, in the window; what it names is the arena's and the analysis'. The estimator's edit must be empty.

@@ -8,6 +8,7 @@
 #include "optimize/warn_resources.h"
 #include "report/actors_text.h"
 #include "report/calling_text.h"
+#include "report/calls_text.h"
 #include "report/csv.h"
 #include "report/endpoints_text.h"
 #include "report/json.h"
@@ -93,13 +94,26 @@ static void write_heading(const char *text, unsigned look) {
     look_heading(stdout, look, text);
 }
 
-static bool write_endpoints(const struct dag *dag, const struct endpoints *endpoints, unsigned look,
+static bool write_calls(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls,
+                        unsigned look, struct error *error) {
+    if (calls->count == 0) return true;
+    write_heading("where requests sleep, by recorded function", look);
+    if (!calls_text_write(dag, endpoints, calls, ENDPOINTS_IN_DETAIL, stdout, look, error)) return false;
+    if (!calls_text_has_sequences(endpoints, calls, ENDPOINTS_IN_DETAIL)) return true;
+    write_heading("calls that sleep one after the other", look);
+    calls_text_write_sequences(dag, endpoints, calls, ENDPOINTS_IN_DETAIL, stdout, look);
+    return true;
+}
+
+static bool write_endpoints(const struct dag *dag, const struct findings *findings, unsigned look,
                             struct error *error) {
+    const struct endpoints *endpoints = &findings->endpoints;
     if (endpoints->count == 0) return true;
     look_heading(stdout, look, "endpoints, by the time that all their requests take");
     if (!endpoints_text_write(dag, endpoints, ENDPOINTS_SHOWN, stdout, look, error)) return false;
     write_heading("where the time of a request goes", look);
     if (!endpoints_text_write_causes(dag, endpoints, ENDPOINTS_IN_DETAIL, stdout, look, error)) return false;
+    if (!write_calls(dag, endpoints, &findings->calls, look, error)) return false;
     write_heading("what requests hold", look);
     if (!endpoints_text_write_held(dag, endpoints, ENDPOINTS_IN_DETAIL, stdout, look, error)) return false;
     putchar('\n');
@@ -113,7 +127,7 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
     const struct wait_findings *waits = &findings->waits;
     endpoints_text_write_answer(analysis->dag, &findings->endpoints, stdout, look);
     metrics_text_write_answer(&findings->metrics, waits->site_count ? waits->sites : NULL, stdout, look);
-    if (!write_endpoints(analysis->dag, &findings->endpoints, look, error)) return false;
+    if (!write_endpoints(analysis->dag, findings, look, error)) return false;
     if (!metrics_text_write(&findings->metrics, stdout, look, error)) return false;
     write_tracer_cost(analysis->dag, look);
     write_actors_answer(&findings->actors, look);

@@ -7,6 +7,7 @@
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/suggest_advice.h"
 #include "cli/suggest_sketches.h"
 #include "cli/terminal.h"
 #include "metrics/requests.h"
@@ -610,9 +611,10 @@ static bool write_text(struct suggestion *s, struct error *error) {
                     "%s%s has no task that could be changed (its spawn was seen, and it is neither periodic nor "
                     "delayed): nothing to suggest.",
                     s->analyses[0].trace->path, s->trace_count > 1 ? ", like the other traces," : "");
-        return true;
+        return suggest_advice_write(&s->analyses[0], error);
     }
     write_answer(s);
+    if (!suggest_advice_write(&s->analyses[0], error)) return false;
     if (!write_front(result, error)) return false;
     write_candidates_heading(s);
     if (!write_candidates(s, error)) return false;

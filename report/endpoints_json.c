@@ -2,6 +2,7 @@
 #include "report/endpoints_json.h"
 
 #include "dag/names.h"
+#include "report/calls_json.h"
 #include "report/json.h"
 
 enum { NAME_BYTES = 600 };
@@ -67,7 +68,8 @@ static cJSON *latency_of(const struct endpoint *endpoint) {
     return object;
 }
 
-static cJSON *endpoint_json(const struct dag *dag, const struct endpoint *endpoint) {
+static cJSON *endpoint_json(const struct dag *dag, const struct endpoint *endpoint,
+                            const struct endpoint_calls *calls) {
     cJSON *object = cJSON_CreateObject();
     add(object, "endpoint", endpoint->endpoint ? json_text(endpoint_name(dag, endpoint)) : cJSON_CreateNull());
     add(object, "requests", json_integer((int64_t)endpoint->count));
@@ -76,20 +78,24 @@ static cJSON *endpoint_json(const struct dag *dag, const struct endpoint *endpoi
     add(object, "latency_ns", latency_of(endpoint));
     add(object, "connections", json_integer((int64_t)endpoint->connections));
     add(object, "causes", causes_of(dag, endpoint));
+    add(object, "calls", json_called_functions(dag, calls));
+    add(object, "sequences", json_call_sequences(dag, calls));
     add(object, "threads", threads_of(dag, endpoint));
     add(object, "held", resources_of(dag, endpoint));
     return object;
 }
 
-cJSON *json_endpoints(const struct dag *dag, const struct endpoints *endpoints) {
+cJSON *json_endpoints(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls) {
     if (endpoints->requests == 0) return cJSON_CreateNull();
     cJSON *object = cJSON_CreateObject(), *array = cJSON_CreateArray();
     add(object, "requests", json_integer((int64_t)endpoints->requests));
     add(object, "failed", json_integer((int64_t)endpoints->failed));
     add(object, "connections", json_integer((int64_t)endpoints->connections));
     add(object, "span_ns", json_integer(endpoints->span_ns));
-    for (size_t i = 0; i < endpoints->count; i++)
-        cJSON_AddItemToArray(array, endpoint_json(dag, &endpoints->endpoints[i]));
+    for (size_t i = 0; i < endpoints->count; i++) {
+        const struct endpoint *endpoint = &endpoints->endpoints[i];
+        cJSON_AddItemToArray(array, endpoint_json(dag, endpoint, calls_of(calls, endpoint->endpoint)));
+    }
     add(object, "endpoints", array);
     return object;
 }

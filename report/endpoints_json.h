@@ -3,10 +3,12 @@
 #ifndef REHYPE_REPORT_ENDPOINTS_JSON_H
 #define REHYPE_REPORT_ENDPOINTS_JSON_H
 
+#include "metrics/calls.h"
 #include "metrics/endpoints.h"
 
 #include <cjson/cJSON.h>
 
-cJSON *json_endpoints(const struct dag *dag, const struct endpoints *endpoints); // null without requests
+// null without requests
+cJSON *json_endpoints(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls);
 
 #endif
