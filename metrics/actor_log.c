@@ -48,8 +48,12 @@ enum knowledge { KNOWN_SENT = 1, KNOWN_QUEUED, KNOWN_HANDLED };
 
 const char *const log_unit_names[] = {"bytecodes", "cycles", "ns"};
 
+static bool is_of_actors(unsigned kind) {
+    return kind >= EVENT_MESSAGE_SENT && kind <= EVENT_UPKEEP_END;
+}
+
 bool actor_log_is_empty(const struct trace *trace) {
-    for (unsigned kind = EVENT_MESSAGE_SENT; kind < EVENT_KINDS; kind++) {
+    for (unsigned kind = EVENT_MESSAGE_SENT; kind <= EVENT_UPKEEP_END; kind++) {
         if (trace->events_of_kind[kind]) return false;
     }
     return true;
@@ -334,7 +338,7 @@ static uint32_t thread_of_stream(const struct dag *dag, uint32_t stream) {
 static void read_any(struct reading *reading, const struct event *event) {
     if (event->kind == EVENT_BYTECODES) reading->bytecodes = (double)event->operand[0];
     if (event->kind == EVENT_LOST) read_lost(reading);
-    if (event->kind < EVENT_MESSAGE_SENT) return;
+    if (!is_of_actors(event->kind)) return;
     reading->time_ns = (int64_t)event->time;
     if (reading->remaps) reading->time_ns = dag_remap(&reading->remap, reading->time_ns);
     read_event(reading, event);
@@ -360,7 +364,7 @@ static bool read_stream(struct reading *reading, uint32_t stream, struct error *
 }
 
 static bool measures_cpu(const struct event *event) {
-    return event->kind >= EVENT_MESSAGE_SENT && event_has_cpu(event->kind) && event->operand[1] != 0;
+    return is_of_actors(event->kind) && event_has_cpu(event->kind) && event->operand[1] != 0;
 }
 
 // Whether what threads computed was measured where actors begin and end; as a rule the first such event says so.
