@@ -6,6 +6,7 @@
 #include "dag/build/perturbation.h"
 #include "optimize/plan.h"
 #include "report/text.h"
+#include "report/window_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static bool open_all(struct analysis *analysis, const char *path, const char *wi
     if (analysis->trace->event_count == 0) return error_set(error, STATUS_BAD_INPUT, "%s holds no events", path);
     if (!(analysis->dag = dag_build(analysis->trace, error))) return false;
     if (!keep_tracer_cost && !dag_take_out_tracer_cost(analysis->dag, error)) return false;
-    return window_parse(window, analysis->dag, &analysis->window, error) &&
+    return window_choose(window, analysis->dag, &analysis->window, &analysis->choice, error) &&
            estimator_init(&analysis->estimator, analysis->dag, &analysis->window, error) &&
            warn_of_trace(&analysis->warnings, analysis->dag, error);
 }
@@ -52,6 +53,18 @@ bool analysis_choose_requests(struct analysis *analysis, const char *site, struc
     if (found) return true;
     if (error->status == STATUS_BAD_INPUT) error->status = STATUS_USAGE; // the trace is as it should be
     return error_wrap(error, "--request: %s", analysis->trace->path);
+}
+
+void analysis_write_window(const struct analysis *analysis, bool named) {
+    char text[300];
+    window_text(analysis->dag, &analysis->window, &analysis->choice, text, sizeof text);
+    if (*text)
+        look_printf(stdout, terminal_look(stdout), 0, "%s%s%s", named ? analysis->trace->path : "", named ? ": " : "",
+                    text);
+}
+
+cJSON *analysis_window_json(const struct analysis *analysis) {
+    return window_json(analysis->dag, &analysis->window, &analysis->choice);
 }
 
 bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct error *error) {

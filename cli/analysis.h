@@ -3,15 +3,19 @@
 #ifndef REHYPE_CLI_ANALYSIS_H
 #define REHYPE_CLI_ANALYSIS_H
 
+#include "metrics/window.h"
 #include "optimize/estimator.h"
 #include "optimize/warnings.h"
 #include "report/chart.h"
 
+#include <cjson/cJSON.h>
+
 #define ANALYSIS_WINDOW_OPTION(target)                                                                                 \
     {                                                                                                                  \
         "--window", 0, OPTION_TEXT, (target), "FROM..TO",                                                              \
-            "only this part of the run: seconds (0.5..2), per cent (10%..90%),\n"                                      \
-            "or calls of a traced method (Main.step#3..Main.step#8)"                                                   \
+            "only this part of the run: seconds (0.5..2), per cent (10%..90%), calls\n"                                \
+            "of a traced method (Main.step#3..Main.step#8), steady (of services the\n"                                 \
+            "default), or warm"                                                                                        \
     }
 
 #define ANALYSIS_REQUEST_OPTION(target)                                                                                \
@@ -30,20 +34,26 @@ struct analysis {
     struct trace *trace;
     struct dag *dag;
     struct window window;
+    struct window_choice choice; // and why
     struct estimator estimator;
     struct warnings warnings; // of the trace, when it is opened; callers add theirs
     size_t warned;            // of them, were written
     struct arena arena;       // of the warnings
 };
 
-// `window` as the user wrote it, or NULL. The tracer's own cost is taken out of the times unless it is to be kept, and
-// the window is of what is left. Warnings go to stderr. On failure everything is released; analysis_close is
-// harmless then.
+// `window` as the user wrote it, or NULL (metrics/window.h). The tracer's own cost is taken out of the times unless it
+// is to be kept, and the window is of what is left. Warnings go to stderr. On failure everything is released;
+// analysis_close is harmless then.
 bool analysis_open(struct analysis *analysis, const char *path, const char *window, bool keep_tracer_cost,
                    struct error *error);
 
 // Whose tasks are requests, as the user wrote it. NULL changes nothing. Errors are STATUS_USAGE and name the nearest.
 bool analysis_choose_requests(struct analysis *analysis, const char *site, struct error *error);
+
+// Writes which part of the run what follows is of, a line, where that was looked for; with the trace's name if there
+// are others.
+void analysis_write_window(const struct analysis *analysis, bool named);
+cJSON *analysis_window_json(const struct analysis *analysis);
 
 // All metrics of the run as recorded.
 bool analysis_measure(struct analysis *analysis, struct metrics *metrics, struct error *error);

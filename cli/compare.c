@@ -26,14 +26,43 @@ static const struct option_spec specs[] = {
 };
 
 struct side {
-    struct analysis analysis;
+    struct analysis analysis; // of no trace: there is no such side
     struct metrics metrics;
 };
 
+enum { ESTIMATED, ACTUAL, BASE, SIDES };
+
 static bool open_side(struct side *side, const char *path, const char *request, struct error *error) {
     return analysis_open(&side->analysis, path, options.window, options.keep_tracer_cost, error) &&
-           analysis_choose_requests(&side->analysis, request, error) &&
-           analysis_measure(&side->analysis, &side->metrics, error);
+           analysis_choose_requests(&side->analysis, request, error);
+}
+
+static bool is_part(const struct side *side) {
+    const enum window_kind kind = side->analysis.choice.kind;
+    return side->analysis.trace && side->analysis.choice.found && (kind == WINDOW_STEADY || kind == WINDOW_WARM);
+}
+
+// Each run's own steady (or warm) part is compared; where one has none all of each is. Returns whether it is parts.
+static bool align(struct side sides[SIDES]) {
+    bool any = false, all = true;
+    for (int i = 0; i < SIDES; i++) {
+        any |= is_part(&sides[i]);
+        all &= !sides[i].analysis.trace || is_part(&sides[i]);
+    }
+    for (int i = 0; i < SIDES && any && !all; i++) {
+        struct analysis *analysis = &sides[i].analysis;
+        if (is_part(&sides[i]))
+            window_choose_all(&analysis->window, &analysis->choice,
+                              "the run that it is compared with has no such part");
+    }
+    return any && all;
+}
+
+static bool measure(struct side sides[SIDES], struct error *error) {
+    bool ok = true;
+    for (int i = 0; i < SIDES && ok; i++)
+        ok = !sides[i].analysis.trace || analysis_measure(&sides[i].analysis, &sides[i].metrics, error);
+    return ok;
 }
 
 static bool write_verdict(const struct comparison *c, struct error *error) {
@@ -54,16 +83,19 @@ static bool write_verdict(const struct comparison *c, struct error *error) {
     return ok;
 }
 
-static void write_answer(const struct side *estimated, const struct side *actual, const struct comparison *c) {
-    const struct metrics *a = &estimated->metrics, *b = &actual->metrics;
-    const struct usage *first = &a->threads[STATE_OCCUPIED], *second = &b->threads[STATE_OCCUPIED];
-    const unsigned look = terminal_look(stdout);
+static void write_answer(const struct comparison *c) {
     char text[256];
-    snprintf(text, sizeof text, "by %s in wall time, by %s in occupied threads on average (%s at peak); composite %s",
-             text_percent(comparison_error((double)a->wall_ns, (double)b->wall_ns)).s,
-             text_percent(comparison_error(first->mean, second->mean)).s,
-             text_percent(comparison_error(first->peak, second->peak)).s, text_percent(c->composite_error).s);
-    look_lead(stdout, look, TONE_HEAD, "The estimate is off: ", 2, text);
+    int used = c->parts ? snprintf(text, sizeof text, "by %s in throughput, by %s in median latency (p99: %s)",
+                                   text_percent(c->throughput).s, text_percent(c->latency_p50).s,
+                                   text_percent(c->latency_p99).s)
+                        : snprintf(text, sizeof text, "by %s in wall time", text_percent(c->wall).s);
+    snprintf(text + used, sizeof text - (size_t)used,
+             ", by %s in occupied threads on average (%s at peak); composite %s", text_percent(c->occupied_mean).s,
+             text_percent(c->occupied_peak).s, text_percent(c->composite_error).s);
+    look_lead(stdout, terminal_look(stdout), TONE_HEAD, "The estimate is off: ", 2, text);
+    if (c->parts)
+        look_printf(stdout, terminal_look(stdout), 2,
+                    "Parts of different lengths: rates and what a request costs are compared, totals are not.");
     putchar('\n');
 }
 
@@ -78,39 +110,48 @@ static void write_charts(const struct side *estimated, const struct side *actual
     }
 }
 
-static bool write_text(const struct side *estimated, const struct side *actual, const struct comparison *c,
-                       struct error *error) {
-    write_answer(estimated, actual, c);
-    const struct metrics_text_run runs[2] = {{"estimated", &estimated->metrics}, {"actual", &actual->metrics}};
-    if (!metrics_text_write_two(runs, LAST_ERROR, stdout, terminal_look(stdout), error)) return false;
+static bool write_text(const struct side sides[SIDES], const struct comparison *c, struct error *error) {
+    const struct metrics_text_run runs[2] = {{"estimated", &sides[ESTIMATED].metrics},
+                                             {"actual", &sides[ACTUAL].metrics}};
+    for (int i = 0; i < SIDES; i++) {
+        if (sides[i].analysis.trace) analysis_write_window(&sides[i].analysis, true);
+    }
+    write_answer(c);
+    if (!metrics_text_write_two(runs, c->parts ? LAST_ERROR_OF_PARTS : LAST_ERROR, stdout, terminal_look(stdout),
+                                error))
+        return false;
     putchar('\n');
     if (!write_verdict(c, error)) return false;
-    write_charts(estimated, actual);
+    write_charts(&sides[ESTIMATED], &sides[ACTUAL]);
     return true;
 }
 
-static bool compare(struct side *estimated, struct side *actual, struct side *base, const struct operands *operands,
-                    struct error *error) {
+static bool write_json(const struct side sides[SIDES], const struct comparison *c, struct error *error) {
+    cJSON *document = comparison_json(c, &sides[ESTIMATED].metrics, &sides[ACTUAL].metrics);
+    cJSON_AddItemToObject(document, "window", analysis_window_json(&sides[ESTIMATED].analysis));
+    cJSON_AddItemToObject(document, "actual_window", analysis_window_json(&sides[ACTUAL].analysis));
+    return json_write(document, stdout, error);
+}
+
+static bool compare(struct side sides[SIDES], const struct operands *operands, struct error *error) {
     struct comparison comparison;
-    if (!open_side(estimated, operands->items[0], options.request, error) ||
-        !open_side(actual, operands->items[1], options.request, error) ||
-        (options.base && !open_side(base, options.base, NULL, error))) {
+    if (!open_side(&sides[ESTIMATED], operands->items[0], options.request, error) ||
+        !open_side(&sides[ACTUAL], operands->items[1], options.request, error) ||
+        (options.base && !open_side(&sides[BASE], options.base, NULL, error)))
         return false;
-    }
+    const bool parts = align(sides);
+    if (!measure(sides, error)) return false;
     progress_end();
-    comparison_compute(&estimated->metrics, &actual->metrics, options.base ? &base->metrics : NULL,
-                       &estimated->analysis.estimator.work.series, &actual->analysis.estimator.work.series,
-                       &comparison);
-    if (!options.json) return write_text(estimated, actual, &comparison, error);
-    return json_write(comparison_json(&comparison, &estimated->metrics, &actual->metrics), stdout, error);
+    comparison_compute(&sides[ESTIMATED].metrics, &sides[ACTUAL].metrics, options.base ? &sides[BASE].metrics : NULL,
+                       parts, &sides[ESTIMATED].analysis.estimator.work.series,
+                       &sides[ACTUAL].analysis.estimator.work.series, &comparison);
+    return options.json ? write_json(sides, &comparison, error) : write_text(sides, &comparison, error);
 }
 
 static int run(const struct operands *operands, struct error *error) {
-    struct side estimated = {0}, actual = {0}, base = {0};
-    compare(&estimated, &actual, &base, operands, error);
-    analysis_close(&estimated.analysis);
-    analysis_close(&actual.analysis);
-    analysis_close(&base.analysis);
+    struct side sides[SIDES] = {0};
+    compare(sides, operands, error);
+    for (int i = 0; i < SIDES; i++) analysis_close(&sides[i].analysis);
     return (int)error->status;
 }
 
@@ -120,7 +161,8 @@ const struct command command_compare = {
     .usage =
         "ESTIMATED ACTUAL [--base TRACE] [--window FROM..TO] [--keep-tracer-cost] [--request SITE] [--wide] [--json]",
     .about = "Shows the metrics of two runs side by side with the error of each, the error of the composite, and the\n"
-             "distance between their concurrency profiles: the area between them over the area under the actual one.",
+             "distance between their concurrency profiles: the area between them over the area under the actual one.\n"
+             "Of services the steady part of each is taken, and rates and what a request costs are compared.",
     .example = "  rehype compare estimated.msgpack actual.msgpack --base trace.msgpack",
     .options = specs,
     .operands_least = 2,

@@ -16,10 +16,13 @@ static const char *const formats[] = {"perfetto", "chrome", "speedscope", "colla
 static const char *const objectives[] = {"balanced",    "composite",  "wall",  "threads", "granularity",
                                          "utilisation", "throughput", "edits", NULL};
 
+static const char *const windows[] = {"steady", "warm", NULL};
+
 // The words that stand for an option's value, by number; NULL after the last, and of other options.
 static const char *value_word(const struct option_spec *option, size_t index) {
     if (strcmp(option->name, "--to") == 0) return formats[index];
     if (strcmp(option->name, "--objective") == 0) return objectives[index];
+    if (strcmp(option->name, "--window") == 0) return windows[index];
     if (strcmp(option->name, "--model") == 0) return index <= MODEL_CPU ? model_names[index] : NULL;
     if (strcmp(option->name, "--without") != 0) return NULL;
     return index < CORRECTION_COUNT ? correction_names[index] : index == CORRECTION_COUNT ? "all" : NULL;

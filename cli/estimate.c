@@ -221,6 +221,7 @@ static bool write_json(const struct estimate *e, struct error *error) {
                           load->thinks ? json_number((double)load->think_ns) : cJSON_CreateNull());
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
+    cJSON_AddItemToObject(document, "window", analysis_window_json(&e->analysis));
     cJSON_AddItemToObject(document, "base", metrics_of(e, &e->baseline.recorded, &e->details[0]));
     cJSON_AddItemToObject(document, "estimated", metrics_of(e, &e->estimated, &e->details[1]));
     cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
@@ -243,6 +244,7 @@ static void write_load(const struct estimate *e) {
 static bool write_text(const struct estimate *e, struct error *error) {
     unsigned look = terminal_look(stdout);
     char change[512];
+    analysis_write_window(&e->analysis, false);
     metrics_text_change(&e->baseline.recorded, &e->estimated, change, sizeof change);
     look_lead(stdout, look, TONE_HEAD, "After: ", 7, change);
     putchar('\n');

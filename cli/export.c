@@ -43,6 +43,11 @@ static const struct option_spec specs[] = {
     {0},
 };
 
+// Exports are of all of the run, services too, unless a part is asked for.
+static const char *window_option(void) {
+    return options.window ? options.window : "..";
+}
+
 // ---- what happened, event by event
 
 static bool write_json(const struct analysis *analysis, struct error *error) {
@@ -119,7 +124,7 @@ static bool write_beside(const struct analysis *first, const struct analysis *se
 static bool write_processes(const struct analysis *analysis, write_runs *write, struct error *error) {
     struct analysis second;
     if (!options.beside) return write_beside(analysis, NULL, write, error);
-    if (!analysis_open(&second, options.beside, options.window, options.keep_tracer_cost, error)) return false;
+    if (!analysis_open(&second, options.beside, window_option(), options.keep_tracer_cost, error)) return false;
     progress_end();
     bool ok = write_beside(analysis, &second, write, error);
     analysis_close(&second);
@@ -232,7 +237,7 @@ static int run(const struct operands *operands, struct error *error) {
         return (int)error->status;
     }
     const bool keep_tracer_cost = options.keep_tracer_cost || !(format->with & WITH_COST);
-    if (!analysis_open(&analysis, operands->items[0], options.window, keep_tracer_cost, error))
+    if (!analysis_open(&analysis, operands->items[0], window_option(), keep_tracer_cost, error))
         return (int)error->status;
     progress_end();
     format->write(&analysis, error);

@@ -39,6 +39,7 @@ cJSON *findings_json(const struct analysis *analysis, const char *path, const st
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.metrics/1"));
     cJSON_AddItemToObject(document, "trace", json_text(path));
+    cJSON_AddItemToObject(document, "window", analysis_window_json(analysis));
     json_add_metrics(document, &findings->metrics);
     cJSON_AddItemToObject(document, "endpoints", json_endpoints(analysis->dag, &findings->endpoints, &findings->calls));
     json_add_actors(document, &findings->actors);

@@ -123,6 +123,7 @@ static bool write_endpoints(const struct dag *dag, const struct findings *findin
 static bool write_text(const struct analysis *analysis, const struct findings *findings, struct error *error) {
     struct chart chart;
     unsigned look = terminal_look(stdout);
+    analysis_write_window(analysis, false);
     if (asks_of_actors()) return actors_text_write(&findings->actors, ACTORS_SHOWN, stdout, look, error);
     const struct wait_findings *waits = &findings->waits;
     endpoints_text_write_answer(analysis->dag, &findings->endpoints, stdout, look);

@@ -21,9 +21,11 @@ struct several {
     struct arena arena;
 };
 
-static cJSON *document_of(const char *path, const struct metrics *metrics, const struct actor_findings *findings) {
+static cJSON *document_of(const struct analysis *analysis, const char *path, const struct metrics *metrics,
+                          const struct actor_findings *findings) {
     cJSON *object = cJSON_CreateObject();
     cJSON_AddItemToObject(object, "trace", json_text(path));
+    cJSON_AddItemToObject(object, "window", analysis_window_json(analysis));
     json_add_metrics(object, metrics);
     json_add_actors(object, findings);
     return object;
@@ -42,9 +44,10 @@ static void write_csv_row(const char *path, const struct metrics *metrics, bool 
     cJSON_Delete(object);
 }
 
-static void take(struct several *several, const char *path, const struct metrics *metrics,
-                 const struct actor_findings *findings) {
-    if (several->documents) cJSON_AddItemToArray(several->documents, document_of(path, metrics, findings));
+static void take(struct several *several, const struct analysis *analysis, const char *path,
+                 const struct metrics *metrics, const struct actor_findings *findings) {
+    if (several->documents) cJSON_AddItemToArray(several->documents, document_of(analysis, path, metrics, findings));
+    if (!several->documents && !several->options->csv) analysis_write_window(analysis, true);
     if (several->options->csv) write_csv_row(path, metrics, several->count == 0);
     actor_run_take(&several->runs[several->count++], path, metrics, findings);
 }
@@ -59,7 +62,7 @@ static bool measure(struct several *several, const char *path, struct error *err
         analysis_choose_requests(&analysis, options->request, error) && analysis_measure(&analysis, &metrics, error) &&
         (actor_findings_make(analysis.dag, &analysis.window, &options->questions, &several->arena, &findings, error) ||
          error_wrap(error, "%s", path));
-    if (ok) take(several, path, &metrics, &findings);
+    if (ok) take(several, &analysis, path, &metrics, &findings);
     actor_findings_destroy(&findings);
     analysis_close(&analysis);
     return ok;

@@ -246,9 +246,11 @@ static void tell_rest(struct report *report, const char *path) {
     cJSON_AddItemToObject(document, "trace", json_text(path));
     cJSON_AddItemToObject(document, "events", json_integer((int64_t)analysis->trace->event_count));
     cJSON_AddItemToObject(document, "lost_events", json_integer((int64_t)analysis->trace->lost_events));
-    cJSON_AddBoolToObject(window, "whole", options.window == NULL);
+    cJSON_AddBoolToObject(window, "whole",
+                          analysis->window.from_ns == INT64_MIN && analysis->window.to_ns == INT64_MAX);
     cJSON_AddItemToObject(window, "from_ns", json_number((double)analysis->window.from_ns));
     cJSON_AddItemToObject(window, "to_ns", json_number((double)analysis->window.to_ns));
+    cJSON_AddItemToObject(window, "why", json_text(analysis->choice.why));
     cJSON_AddItemToObject(document, "warnings", json_texts(analysis->warnings.texts, analysis->warnings.count));
 }
 

@@ -525,6 +525,7 @@ static void write_trade(const struct search_result *result, const char *what, co
 // In three lines or fewer: the best plan; or where none meets what is asked, the best trades and what they cost.
 static void write_answer(const struct suggestion *s) {
     const struct search_result *result = &s->result;
+    for (size_t t = 0; t < s->trace_count; t++) analysis_write_window(&s->analyses[t], s->trace_count > 1);
     const bool serves = result->base.requests.throughput_per_s > 0;
     const struct askers askers = service_askers(s->analyses[0].dag, &result->base.requests);
     if (serves) write_service(s, &askers);
@@ -653,6 +654,14 @@ static cJSON *warnings_json(const struct suggestion *s) {
     return array;
 }
 
+// The first trace's, and where there are others each one's.
+static void add_windows(const struct suggestion *s, cJSON *document) {
+    cJSON_AddItemToObject(document, "window", analysis_window_json(&s->analyses[0]));
+    if (s->trace_count < 2) return;
+    cJSON *windows = cJSON_AddArrayToObject(document, "windows");
+    for (size_t t = 0; t < s->trace_count; t++) cJSON_AddItemToArray(windows, analysis_window_json(&s->analyses[t]));
+}
+
 static bool write_json(struct suggestion *s, struct error *error) {
     cJSON *document = json_suggestions(&s->result, options.seed);
     const struct suggest_sketches sketches = sketches_of(s);
@@ -661,6 +670,7 @@ static bool write_json(struct suggestion *s, struct error *error) {
         return false;
     }
     cJSON_AddItemToObject(document, "model", json_text(model_names[s->model]));
+    add_windows(s, document);
     cJSON_AddItemToObject(document, "warnings", warnings_json(s));
     return json_write(document, stdout, error);
 }

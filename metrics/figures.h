@@ -86,6 +86,7 @@ struct metrics {
     uint64_t gc_pauses;
     int64_t gc_ns;
     uint64_t lost_events;
+    double warm_from_ns; // of the whole recorded run (metrics/warm.h); NAN of an estimate
 };
 
 // The part of a run that counts. Bounds are recorded times; in an edited run each lies where as many events have come
@@ -93,10 +94,6 @@ struct metrics {
 struct window {
     int64_t from_ns, to_ns;
 };
-
-// "0.5..2", "10%..90%", or "Class.method#3..Class.method#8" (calls of a method); either side may be left out. NULL
-// text: all.
-bool window_parse(const char *text, const struct dag *dag, struct window *window, struct error *error);
 
 // A thread's life in states. Rising times; the state holds until the next change. Segments of zero length are left out.
 struct state_change {

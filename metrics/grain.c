@@ -129,7 +129,7 @@ static bool sleeps(unsigned kind) {
     return kind == VERTEX_WAIT_END || kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP;
 }
 
-static double grain_of(const struct dag *dag, const struct dag_task *task) {
+double grain_of_task(const struct dag *dag, const struct dag_task *task) {
     const struct dag_vertices *vertices = &dag->vertices;
     int64_t sum_ns = 0;
     for (uint32_t v = task->start; v < task->end;) {
@@ -170,7 +170,7 @@ static void measure_grain(struct search *search, const uint32_t *tasks, struct g
     for (uint32_t i = 0; i < group->task_count; i++) {
         const struct dag_task *task = &dag->tasks[tasks[i]];
         took_ns += (double)(dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start]);
-        sum_ns += grain_ns[i] = grain_of(dag, task);
+        sum_ns += grain_ns[i] = grain_of_task(dag, task);
         handover_ns += (double)(search->costs->bracket_ns[tasks[i]] + search->costs->pickup_ns[tasks[i]]);
     }
     qsort(grain_ns, group->task_count, sizeof *grain_ns, compare_doubles);
@@ -280,7 +280,7 @@ static double busy_of_tasks(const struct search *search) {
         int64_t from_ns = dag->vertices.time_ns[task->start], to_ns = dag->vertices.time_ns[task->end];
         if (to_ns <= from_ns) continue;
         double shared_ns = (double)overlap(search->spans, search->span_count, from_ns, to_ns);
-        busy_ns += grain_of(dag, task) * shared_ns / (double)(to_ns - from_ns);
+        busy_ns += grain_of_task(dag, task) * shared_ns / (double)(to_ns - from_ns);
     }
     return busy_ns;
 }
@@ -394,7 +394,7 @@ static bool measure_sizes(struct search *search, uint32_t site, struct task_size
     uint32_t count = 0;
     for (uint32_t i = 0; i < search->sites[site].count; i++) {
         const struct dag_task *task = &dag->tasks[tasks[i]];
-        if (task->start != DAG_NONE && task->end != DAG_NONE) search->grain_ns[count++] = grain_of(dag, task);
+        if (task->start != DAG_NONE && task->end != DAG_NONE) search->grain_ns[count++] = grain_of_task(dag, task);
     }
     *sizes = (struct task_sizes){.site = site, .task_count = count};
     if (count == 0) return false;

@@ -53,6 +53,10 @@ struct grain_group {
                         // the pool (T Sec. 5.3.1)
 };
 
+// What a task that has start and end computes, without what lies in it of others; where that was not measured, for how
+// long it runs.
+double grain_of_task(const struct dag *dag, const struct dag_task *task);
+
 // Those that are fine or coarse, by site. In the arena; false and *error only when there is no memory. Cost: a pass
 // over all bodies, and 100 ns a task.
 bool grain_find(const struct dag *dag, struct arena *arena, struct grain_group **groups, size_t *count,

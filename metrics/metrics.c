@@ -3,6 +3,7 @@
 
 #include "metrics/grain.h"
 #include "metrics/requests.h"
+#include "metrics/warm.h"
 #include "metrics/work.h"
 
 #include <stdlib.h>
@@ -16,13 +17,22 @@ static void count_collections(const struct dag *dag, const struct window *window
     }
 }
 
-// Of recordings only: what an edit makes of the machine's switches and idle cores nobody has sampled.
-static bool count_grain(const struct dag *dag, const struct dag_edit *edit, struct task_metrics *tasks,
-                        struct error *error) {
+static bool is_as_recorded(const struct dag *dag, const struct dag_edit *edit) {
+    return !dag->origin && !edit->inlined_count && work_is_recorded(dag->trace);
+}
+
+static bool find_warm(const struct dag *dag, struct metrics *metrics, struct error *error) {
+    struct warm warm;
+    if (!warm_of_run(dag, &warm, error)) return false;
+    if (warm.verdict == WARM_FOUND) metrics->warm_from_ns = (double)warm.from_ns;
+    return true;
+}
+
+// What an edit makes of the machine's switches and idle cores nobody has sampled.
+static bool count_grain(const struct dag *dag, struct task_metrics *tasks, struct error *error) {
     struct arena arena = ARENA_INIT;
     struct grain_group *groups;
     size_t count = 0;
-    if (dag->origin || edit->inlined_count || !work_is_recorded(dag->trace)) return true;
     bool found = grain_find(dag, &arena, &groups, &count, error);
     if (found) tasks->fine = tasks->coarse = (struct grain_count){0, 0};
     for (size_t g = 0; g < count; g++) {
@@ -42,7 +52,7 @@ static bool compute_all(const struct dag *dag, const struct dag_edit *edit, cons
     count_collections(work_origin(dag), window, metrics);
     return tasks_compute(dag, edit, run, work, metrics, error) &&
            metrics_requests(dag, edit, run, window, DAG_NONE, work, &metrics->requests, error) &&
-           count_grain(dag, edit, &metrics->tasks, error);
+           (!is_as_recorded(dag, edit) || (count_grain(dag, &metrics->tasks, error) && find_warm(dag, metrics, error)));
 }
 
 bool metrics_usage(const struct dag *dag, const struct dag_edit *edit, const struct dag_run *run,

@@ -12,7 +12,7 @@ struct served {
     size_t count;
 };
 
-static uint32_t arrival_of(const struct dag_request *request) {
+uint32_t service_arrival(const struct dag_request *request) {
     return request->arrival != DAG_NONE ? request->arrival : request->begin;
 }
 
@@ -20,14 +20,14 @@ static uint32_t arrival_of(const struct dag_request *request) {
 static bool is_in_window(const struct dag *run, uint32_t index, const struct window *window) {
     const struct dag *recorded = run->origin ? run->origin : run;
     if (!window || recorded->request_count != run->request_count) return true;
-    const uint32_t arrival = arrival_of(&recorded->requests[index]);
+    const uint32_t arrival = service_arrival(&recorded->requests[index]);
     if (arrival == DAG_NONE) return false;
     const int64_t ns = recorded->vertices.time_ns[arrival];
     return ns >= window->from_ns && ns <= window->to_ns;
 }
 
 static void serve(struct served *served, const struct dag_request *request, const int64_t *time_ns) {
-    const uint32_t arrival = arrival_of(request);
+    const uint32_t arrival = service_arrival(request);
     if (arrival == DAG_NONE || request->end == DAG_NONE) return;
     const int64_t from_ns = time_ns[arrival], to_ns = time_ns[request->end];
     if (from_ns == DAG_ABSENT || to_ns == DAG_ABSENT || to_ns < from_ns) return;

@@ -10,6 +10,9 @@
 
 #include "metrics/figures.h"
 
+// Vertex at which a request came: where its client brought it, else its begin. DAG_NONE: before recording began.
+uint32_t service_arrival(const struct dag_request *request);
+
 // Values a second among `count` times, which are sorted by it: of the middle nine tenths; of fewer than 20, of all.
 double service_rate(double *times_ns, size_t count);
 

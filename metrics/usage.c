@@ -384,6 +384,7 @@ void metrics_unknown(struct metrics *metrics) {
         .overhead_share = NAN, .idle_share = NAN, .work_ns = NAN, .span_ns = NAN, .granularity_unit = "ns"};
     metrics->tasks.granularity = metrics->tasks.queue_wait_ns = nothing;
     metrics->tasks.fine = metrics->tasks.coarse = (struct grain_count){NAN, NAN};
+    metrics->warm_from_ns = NAN;
     metrics->requests = requests_unknown();
     metrics->cpu = cpu_unknown();
 }

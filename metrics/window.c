@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// --window FROM..TO: seconds, per cent, or calls of a method.
+#include "metrics/window.h"
+
 #include "dag/build/perturbation.h"
 #include "dag/names.h"
-#include "metrics/figures.h"
+#include "metrics/steady.h"
+#include "metrics/warm.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,14 +146,74 @@ static bool parse_bound(const struct bound *bound, const struct dag *dag, int64_
     return done;
 }
 
-bool window_parse(const char *text, const struct dag *dag, struct window *window, struct error *error) {
-    *window = (struct window){INT64_MIN, INT64_MAX};
-    if (!text) return true;
+// "FROM..TO".
+static bool parse_bounds(const char *text, const struct dag *dag, struct window *window, struct error *error) {
     const char *dots = strstr(text, "..");
-    if (!dots) return error_set(error, STATUS_USAGE, "window \"%s\" is not FROM..TO", text);
+    if (!dots) return error_set(error, STATUS_USAGE, "window \"%s\" is neither FROM..TO nor steady or warm", text);
     const struct bound from = {text, (size_t)(dots - text), SIDE_FROM}, to = {dots + 2, strlen(dots + 2), SIDE_TO};
     if (!parse_bound(&from, dag, &window->from_ns, error) || !parse_bound(&to, dag, &window->to_ns, error))
         return false;
     if (window->from_ns < window->to_ns) return true;
     return error_set(error, STATUS_USAGE, "window \"%s\" ends before it begins", text);
+}
+
+static const struct window whole = {INT64_MIN, INT64_MAX};
+
+void window_choose_all(struct window *window, struct window_choice *choice, const char *why) {
+    *window = whole;
+    choice->found = false;
+    snprintf(choice->why, sizeof choice->why, "%s", why);
+}
+
+static bool choose_steady(const struct dag *dag, struct window *window, struct window_choice *choice,
+                          struct error *error) {
+    struct steady steady;
+    char few[100];
+    if (!steady_of_run(dag, &steady, error)) return false;
+    switch (steady.verdict) {
+    case STEADY_FOUND:
+        *window = (struct window){steady.from_ns, steady.to_ns};
+        snprintf(choice->why, sizeof choice->why, "steady: what is asked and what it costs do not drift");
+        break;
+    case STEADY_FEW:
+        snprintf(few, sizeof few, "%zu request%s too few to find a steady part", steady.requests,
+                 steady.requests == 1 ? " is" : "s are");
+        window_choose_all(window, choice, few);
+        break;
+    case STEADY_NONE:
+        window_choose_all(window, choice, "no part is steady: what is asked or what it costs drifts");
+    }
+    return true;
+}
+
+static bool choose_warm(const struct dag *dag, struct window *window, struct window_choice *choice,
+                        struct error *error) {
+    struct warm warm;
+    if (!warm_of_run(dag, &warm, error)) return false;
+    switch (warm.verdict) {
+    case WARM_FOUND:
+        *window = (struct window){warm.from_ns, INT64_MAX};
+        snprintf(choice->why, sizeof choice->why, "warm: tasks cost no more than at the end of the run");
+        break;
+    case WARM_FEW:
+        window_choose_all(window, choice, "too few tasks of a site tell when it is warm");
+        break;
+    case WARM_NEVER:
+        window_choose_all(window, choice, "it does not become warm: tasks cost less and less until its end");
+    }
+    return true;
+}
+
+bool window_choose(const char *text, const struct dag *dag, struct window *window, struct window_choice *choice,
+                   struct error *error) {
+    *window = whole;
+    *choice = (struct window_choice){.kind = WINDOW_WHOLE, .found = true, .why = "all of the run"};
+    if (!text && dag->request_count == 0) return true;
+    choice->kind = !text || strcmp(text, "steady") == 0 ? WINDOW_STEADY
+                   : strcmp(text, "warm") == 0          ? WINDOW_WARM
+                                                        : WINDOW_GIVEN;
+    if (choice->kind == WINDOW_STEADY) return choose_steady(dag, window, choice, error);
+    if (choice->kind == WINDOW_WARM) return choose_warm(dag, window, choice, error);
+    snprintf(choice->why, sizeof choice->why, "%s, as given", text);
+    return parse_bounds(text, dag, window, error);
 }

@@ -179,6 +179,7 @@ void json_add_metrics(cJSON *object, const struct metrics *metrics) {
     cJSON_AddNullToObject(object, "messages");
     add(object, "gc", gc_of(metrics));
     add(object, "lost_events", json_integer((int64_t)metrics->lost_events));
+    add(object, "warm_from_ns", rounded(metrics->warm_from_ns));
 }
 
 cJSON *json_metrics(const struct metrics *metrics) {

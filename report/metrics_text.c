@@ -21,18 +21,23 @@ struct row {
     enum row_type type;
     size_t offset; // in struct metrics
     bool only_known, less_is_better;
+    bool total; // of parts of runs that are not of one length there is nothing to be said of what separates them
 };
 
 #define ROW(label, unit, type, member)                                                                                 \
-    { label, unit, type, offsetof(struct metrics, member), false, false }
+    { label, unit, type, offsetof(struct metrics, member), false, false, false }
 #define ROW_OF_LESS(label, unit, type, member)                                                                         \
-    { label, unit, type, offsetof(struct metrics, member), false, true }
+    { label, unit, type, offsetof(struct metrics, member), false, true, false }
 #define ROW_IF_KNOWN(label, unit, type, member)                                                                        \
-    { label, unit, type, offsetof(struct metrics, member), true, false }
+    { label, unit, type, offsetof(struct metrics, member), true, false, false }
+#define ROW_OF_ALL(label, unit, type, member)                                                                          \
+    { label, unit, type, offsetof(struct metrics, member), false, false, true }
+#define ROW_OF_ALL_LESS(label, unit, type, member)                                                                     \
+    { label, unit, type, offsetof(struct metrics, member), false, true, true }
 
 static const struct row two_rows[] = {
-    ROW_OF_LESS("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
-    ROW_OF_LESS("thread-time", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
+    ROW_OF_ALL_LESS("wall", UNIT_DURATION, TYPE_INT64, wall_ns),
+    ROW_OF_ALL_LESS("thread-time", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
     ROW_OF_LESS("occupied threads, peak", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].peak),
     ROW_OF_LESS("occupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_OCCUPIED].mean),
     ROW("active threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_ACTIVE].mean),
@@ -40,10 +45,16 @@ static const struct row two_rows[] = {
     ROW_OF_LESS("waiting threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_WAITING].mean),
     ROW_IF_KNOWN("blocked threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_BLOCKED].mean),
     ROW("unoccupied threads, mean", UNIT_NUMBER, TYPE_DOUBLE, threads[STATE_UNOCCUPIED].mean),
-    ROW("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
+    ROW_OF_ALL("tasks", UNIT_COUNT, TYPE_UINT64, tasks.count),
     ROW("overhead share", UNIT_SHARE, TYPE_DOUBLE, tasks.overhead_share),
     ROW("idle share", UNIT_SHARE, TYPE_DOUBLE, tasks.idle_share),
     ROW_IF_KNOWN("CPU used", UNIT_SHARE, TYPE_DOUBLE, cpu.utilisation),
+};
+
+// Behind those of parts: figures of comparison_per_request.
+static const struct row shared_rows[] = {
+    ROW_OF_LESS("thread-time of a request", UNIT_DURATION, TYPE_DOUBLE, thread_time_ns),
+    ROW_OF_LESS("work of a request", UNIT_DURATION, TYPE_DOUBLE, tasks.work_ns),
 };
 
 static const struct row one_rows[] = {
@@ -58,6 +69,7 @@ static const struct row one_rows[] = {
     ROW("wait in queues, p95", UNIT_DURATION, TYPE_DOUBLE, tasks.queue_wait_ns.p95),
     ROW_IF_KNOWN("tasks too fine", UNIT_COUNT, TYPE_DOUBLE, tasks.fine.tasks),
     ROW_IF_KNOWN("tasks too coarse", UNIT_COUNT, TYPE_DOUBLE, tasks.coarse.tasks),
+    ROW_IF_KNOWN("warm from", UNIT_DURATION, TYPE_DOUBLE, warm_from_ns),
     ROW_IF_KNOWN("CPU used", UNIT_SHARE, TYPE_DOUBLE, cpu.utilisation),
     ROW_IF_KNOWN("... by other processes", UNIT_SHARE, TYPE_DOUBLE, cpu.others),
     ROW_IF_KNOWN("context switches in 100 ms", UNIT_COUNT, TYPE_DOUBLE, cpu.context_switches),
@@ -68,7 +80,7 @@ static const struct row one_rows[] = {
 
 // Below the others where requests are known, the first with the name of their site.
 static const struct row request_rows[] = {
-    ROW("requests", UNIT_COUNT, TYPE_DOUBLE, requests.count),
+    ROW_OF_ALL("requests", UNIT_COUNT, TYPE_DOUBLE, requests.count),
     ROW_IF_KNOWN("throughput", UNIT_RATE, TYPE_DOUBLE, requests.throughput_per_s),
     ROW_OF_LESS("latency, median", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p50),
     ROW_OF_LESS("latency, p95", UNIT_DURATION, TYPE_DOUBLE, requests.latency_ns.p95),
@@ -245,7 +257,9 @@ static void add_two(struct table *table, const struct row *row, const char *labe
     table_add(table, label);
     table_add(table, show(first, row->unit).s);
     table_add(table, show(second, row->unit).s);
-    if (last == LAST_ERROR)
+    if (last == LAST_ERROR_OF_PARTS && row->total)
+        table_add(table, "");
+    else if (last != LAST_CHANGE)
         table_add(table, text_percent(comparison_error(first, second)).s);
     else
         table_add_toned(table, text_change(first, second).s,
@@ -264,12 +278,20 @@ static void add_two_requests(struct table *table, const struct metrics_text_run 
     }
 }
 
+static void add_two_shared(struct table *table, const struct metrics_text_run runs[2]) {
+    const struct metrics first = comparison_per_request(runs[0].metrics),
+                         second = comparison_per_request(runs[1].metrics);
+    const struct metrics_text_run shared[2] = {{runs[0].heading, &first}, {runs[1].heading, &second}};
+    for (size_t i = 0; i < sizeof shared_rows / sizeof *shared_rows; i++)
+        add_two(table, &shared_rows[i], shared_rows[i].label, shared, LAST_ERROR);
+}
+
 bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file,
                             unsigned look, struct error *error) {
     const struct table_column columns[] = {{"", TABLE_LEFT},
                                            {runs[0].heading, TABLE_RIGHT},
                                            {runs[1].heading, TABLE_RIGHT},
-                                           {last == LAST_ERROR ? "error" : "change", TABLE_RIGHT}};
+                                           {last == LAST_CHANGE ? "change" : "error", TABLE_RIGHT}};
     struct table table = TABLE_INIT(columns);
     for (size_t i = 0; i < sizeof two_rows / sizeof *two_rows; i++) {
         bool known = !isnan(value_of(runs[0].metrics, &two_rows[i])) && !isnan(value_of(runs[1].metrics, &two_rows[i]));
@@ -277,6 +299,7 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
         add_two(&table, &two_rows[i], two_rows[i].label, runs, last);
     }
     add_two_requests(&table, runs, last);
+    if (last == LAST_ERROR_OF_PARTS) add_two_shared(&table, runs);
     bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;

@@ -23,8 +23,9 @@ bool metrics_text_write(const struct metrics *metrics, FILE *file, unsigned look
 
 // Two runs side by side, a row a metric, with what separates them. Requests where both have those of one site.
 enum metrics_text_last {
-    LAST_CHANGE, // from the first to the second
-    LAST_ERROR,  // of the first, an estimate, against the second
+    LAST_CHANGE,         // from the first to the second
+    LAST_ERROR,          // of the first, an estimate, against the second
+    LAST_ERROR_OF_PARTS, // that are not of one length: none of totals, but of what a request costs
 };
 struct metrics_text_run {
     const char *heading;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "metrics/metrics.h"
+#include "metrics/window.h"
 #include "simulate_fixture.h"
 
 #include <stdlib.h>
@@ -443,7 +444,7 @@ static void build_calls(struct fixture *f) {
     open_fixture(f);
 }
 
-static void test_window_parse(void **state) {
+static void test_window_choose(void **state) {
     static const struct {
         const char *text;
         int64_t from_ns, to_ns;
@@ -472,15 +473,16 @@ static void test_window_parse(void **state) {
                                       "Server.handle#1x.."};
     struct fixture f;
     struct window window;
+    struct window_choice choice;
     build_calls(&f);
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_true(window_parse(good[i].text, f.on.dag, &window, &f.on.error));
+        assert_true(window_choose(good[i].text, f.on.dag, &window, &choice, &f.on.error));
         assert_int_equal(window.from_ns, good[i].from_ns);
         assert_int_equal(window.to_ns, good[i].to_ns);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         f.on.error = (struct error)ERROR_INIT;
-        assert_false(window_parse(bad[i], f.on.dag, &window, &f.on.error));
+        assert_false(window_choose(bad[i], f.on.dag, &window, &choice, &f.on.error));
         assert_int_equal(f.on.error.status, STATUS_USAGE);
     }
     close_fixture(&f);
@@ -1232,7 +1234,7 @@ int main(void) {
         cmocka_unit_test(test_waits_whose_time_was_up),
         cmocka_unit_test(test_what_goes_on_when_recording_ends),
         cmocka_unit_test(test_who_is_silent_all_the_time),
-        cmocka_unit_test(test_window_parse),
+        cmocka_unit_test(test_window_choose),
         cmocka_unit_test(test_derived),
         cmocka_unit_test(test_blocked),
         cmocka_unit_test(test_slept_unseen),
