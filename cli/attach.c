@@ -27,6 +27,7 @@ enum { POLL_MS = 50, NAME_BYTES = 96, BEGIN_SECONDS = 120, STARTING_MS = 10000 }
 
 static struct {
     const char *output, *config, *duration, *sample;
+    bool calls;
     struct rotation_options rotation;
     struct agent_options agent;
 } options;
@@ -43,6 +44,7 @@ static const struct option_spec specs[] = {
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
     {"--app", 0, OPTION_LIST, &options.agent.app, "GLOB",
      "the program's own classes (com.acme.*), where they can't be told from libraries; repeatable"},
+    CALLS_SPEC(&options.calls),
     SAMPLE_SPEC(&options.sample),
     {"--config", 0, OPTION_TEXT, &options.config, "FILE", "more options; see rehype-record(1)"},
     ROTATION_SPECS(options.rotation),
@@ -387,6 +389,7 @@ static int run(const struct operands *operands, struct error *error) {
     sigset_t signals = ending_signals();
     bool good = parse_duration(&seconds, error) &&
                 (!options.config || record_config_read(options.config, &options.agent, &arena, error)) &&
+                record_config_calls(options.calls, &options.agent, &arena, error) &&
                 record_config_sample(options.sample, &options.agent, &arena, error) &&
                 target_open(&attachment.target, operands->items[0], error) && resolve_output(&attachment, error);
     if (good) {
@@ -404,9 +407,10 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_attach = {
     .name = "attach",
     .summary = "records a JVM that runs already",
-    .usage = "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--sample HZ] "
-             "[--config FILE] "
-             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
+    .usage =
+        "PID [-d SECONDS] [-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--calls] [--sample HZ] "
+        "[--config FILE] "
+        "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide]",
     .about =
         "Loads the tracer into the JVM with that process id, records, and detaches: after SECONDS, on Ctrl-C, or when\n"
         "the JVM ends. Every class is then as it was, and the JVM can be attached to again. Run it as the JVM's user "

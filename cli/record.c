@@ -15,6 +15,7 @@
 
 static struct {
     const char *output, *config, *sample;
+    bool calls;
     struct rotation_options rotation;
     struct agent_options agent;
 } options;
@@ -29,6 +30,7 @@ static const struct option_spec specs[] = {
     {"--exclude", 0, OPTION_LIST, &options.agent.exclude, "GLOB", "leave these out again; repeatable"},
     {"--app", 0, OPTION_LIST, &options.agent.app, "GLOB",
      "the program's own classes (com.acme.*), where they can't be told from libraries; repeatable"},
+    CALLS_SPEC(&options.calls),
     SAMPLE_SPEC(&options.sample),
     {"--bytecodes", 0, OPTION_FLAG, &options.agent.bytecodes, NULL,
      "count the bytecodes that each task executes; makes the program\n"
@@ -108,6 +110,7 @@ static char **command_line(const struct operands *command, struct arena *arena, 
 static int record(const struct operands *command, struct arena *arena, struct error *error) {
     int status;
     if ((options.config && !record_config_read(options.config, &options.agent, arena, error)) ||
+        !record_config_calls(options.calls, &options.agent, arena, error) ||
         !record_config_sample(options.sample, &options.agent, arena, error) || !resolve_output(arena, error) ||
         !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
         !recorded_make_way(options.agent.out, error)) {
@@ -130,9 +133,9 @@ static int run(const struct operands *operands, struct error *error) {
 const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
-    .usage =
-        "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--sample HZ] [--bytecodes] [--config FILE] "
-        "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
+    .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--calls] [--sample HZ] [--bytecodes] "
+             "[--config FILE] "
+             "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"
         "COMMAND's streams, signals and exit status pass through. Tasks are always traced; functions only those of\n"

@@ -13,7 +13,7 @@ struct unit {
     uint64_t size;
 };
 
-enum { SAMPLE_LEAST_HZ = 1, SAMPLE_MOST_HZ = 1000 };
+enum { SAMPLE_LEAST_HZ = 1, SAMPLE_MOST_HZ = 1000, CALLS_MOST_SECONDS = 60 };
 
 struct config {
     const char *path; // NULL: the command line
@@ -104,6 +104,14 @@ static bool pass_sample(const struct config *config, const char *value) {
     return pass(config, "sample", value);
 }
 
+static bool pass_calls(const struct config *config, const char *value) {
+    char *end;
+    unsigned long seconds = strtoul(value, &end, 10);
+    if (!isdigit((unsigned char)*value) || *end || seconds < 1 || seconds > CALLS_MOST_SECONDS)
+        return wrong(config, "calls", value, "1 to 60 seconds");
+    return pass(config, "calls", value);
+}
+
 static bool set(const struct config *config, const char *key, const char *value) {
     static const char *const kinds[] = {"locks", "gc", "samples", "calling-contexts", "cycles", "actors", NULL};
     static const char *const clocks[] = {"counter", "monotonic", NULL};
@@ -112,6 +120,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     if (strcmp(key, "app") == 0) return append(config, &config->options->app, value);
     if (strcmp(key, "bytecodes") == 0) return set_bytecodes(config, value);
     if (strcmp(key, "sample") == 0) return pass_sample(config, value);
+    if (strcmp(key, "calls") == 0) return pass_calls(config, value);
     if (strcmp(key, "output") == 0) return set_output(config, value);
     if (strcmp(key, "executor") == 0 || strcmp(key, "library") == 0) return pass(config, key, value);
     if (strcmp(key, "buffer") == 0) return pass_quantity(config, key, value, counts, "a number of events");
@@ -126,7 +135,7 @@ static bool set(const struct config *config, const char *key, const char *value)
     return error_set_at(
         config->error, config->offset,
         "%s:%u: no key '%s'; there are: include, exclude, app, min-duration, without, buffer, memory, clock, "
-        "bytecodes, sample, rotate-size, rotate-time, rotate-keep, output, executor, library",
+        "bytecodes, sample, calls, rotate-size, rotate-time, rotate-keep, output, executor, library",
         config->path, config->line, key);
 }
 
@@ -203,4 +212,10 @@ bool record_config_rotation(const struct rotation_options *rotation, struct agen
 bool record_config_sample(const char *hz, struct agent_options *options, struct arena *arena, struct error *error) {
     const struct config config = {.options = options, .arena = arena, .error = error};
     return !hz || set(&config, "sample", hz);
+}
+
+bool record_config_calls(bool wanted, struct agent_options *options, struct arena *arena, struct error *error) {
+    static const char SECONDS[] = "3";
+    const struct config config = {.options = options, .arena = arena, .error = error};
+    return !wanted || set(&config, "calls", SECONDS);
 }

@@ -34,6 +34,17 @@ bool record_config_rotation(const struct rotation_options *rotation, struct agen
 // Of the command line: how often stacks are sampled; NULL where not given. Errors: STATUS_USAGE, STATUS_FAILED.
 bool record_config_sample(const char *hz, struct agent_options *options, struct arena *arena, struct error *error);
 
+// Of the command line: whether functions in which requests sleep are looked for, in the first seconds of requests.
+// Errors: STATUS_FAILED.
+bool record_config_calls(bool wanted, struct agent_options *options, struct arena *arena, struct error *error);
+
+#define CALLS_SPEC(target)                                                                                             \
+    {                                                                                                                  \
+        "--calls", 0, OPTION_FLAG, (target), NULL,                                                                     \
+            "trace the functions in which requests of a server sleep, which are\n"                                     \
+            "found in their first 3 s"                                                                                 \
+    }
+
 #define SAMPLE_SPEC(target)                                                                                            \
     {                                                                                                                  \
         "--sample", 0, OPTION_TEXT, (target), "HZ",                                                                    \

@@ -46,6 +46,7 @@ struct walk {
     struct figure *figures;
     size_t figure_count, figure_capacity;
     struct idmap figure_of; // by endpoint and method
+    int64_t first_ns;       // when the first function was entered, by a thread that is at requests
     // The thread in hand:
     struct frame *frames; // outermost first; those below the request were called before it began
     size_t depth, frame_capacity;
@@ -267,7 +268,7 @@ static bool is_call(unsigned kind) {
     return kind == EVENT_ENTER || kind == EVENT_EXIT || kind == EVENT_EXIT_THROW;
 }
 
-static bool read_call(struct thread_reader *reader, struct error *error) {
+static bool read_call(struct walk *walk, struct thread_reader *reader, struct error *error) {
     struct event event;
     reader->call = (struct step){.time_ns = INT64_MAX, .kind = STEP_SPAN_END};
     while (trace_cursor_next(&reader->cursor, &event, error)) {
@@ -275,6 +276,7 @@ static bool read_call(struct thread_reader *reader, struct error *error) {
         reader->call = (struct step){.time_ns = dag_remap(&reader->remap, (int64_t)event.time),
                                      .of = (uint32_t)event.operand[0],
                                      .kind = event.kind == EVENT_ENTER ? STEP_ENTER : STEP_EXIT};
+        if (reader->call.time_ns < walk->first_ns) walk->first_ns = reader->call.time_ns;
         return true;
     }
     return error->status == STATUS_OK;
@@ -300,7 +302,7 @@ static bool gather_steps(struct walk *walk, struct thread_reader *reader, int64_
             return error_set(error, STATUS_FAILED, "no memory for calls");
         walk->steps[walk->step_count++] = next;
         if (!bounds) {
-            if (!read_call(reader, error)) return false;
+            if (!read_call(walk, reader, error)) return false;
             continue;
         }
         reader->span += reader->begun;
@@ -316,7 +318,7 @@ static bool walk_thread(struct walk *walk, uint32_t t, uint32_t span, uint32_t s
     dag_remap_init(&reader.remap, walk->dag, t);
     walk->depth = walk->request = walk->sleeping_count = 0;
     error->status = STATUS_OK;
-    if (!read_call(&reader, error)) return false;
+    if (!read_call(walk, &reader, error)) return false;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         const int64_t from_ns = v > thread->first ? time_ns[v - 1] : time_ns[v];
         walk->vertex = v;
@@ -363,7 +365,7 @@ static const struct called_function *tell_functions(const struct figure *figures
     return functions;
 }
 
-struct asked { // all requests, and by endpoint
+struct asked { // all requests that count, and by endpoint
     int64_t first_ns, last_ns;
     uint64_t *count;
 };
@@ -373,7 +375,7 @@ static bool count_requests(const struct walk *walk, struct arena *scratch, struc
     *asked = (struct asked){INT64_MAX, INT64_MIN, ARENA_NEW(scratch, uint64_t, endpoints)};
     for (size_t i = 0; asked->count && i < walk->log.request_count; i++) {
         const struct logged_request *request = &walk->log.requests[i];
-        if (!work_is_within(walk->window, request->begin_ns)) continue;
+        if (!work_is_within(walk->window, request->begin_ns) || request->end_ns < walk->first_ns) continue;
         asked->count[request->endpoint < walk->dag->trace->endpoint_count ? request->endpoint : 0]++;
         if (request->begin_ns < asked->first_ns) asked->first_ns = request->begin_ns;
         if (request->end_ns > asked->last_ns) asked->last_ns = request->end_ns;
@@ -391,9 +393,10 @@ static bool tell(struct walk *walk, struct arena *scratch, struct arena *arena, 
         const uint32_t endpoint = walk->figures[from].endpoint;
         for (to = from + 1; to < walk->figure_count && walk->figures[to].endpoint == endpoint;) to++;
         struct endpoint_calls *told = &endpoints[calls->count++];
-        *told = (struct endpoint_calls){.endpoint = endpoint, .function_count = to - from};
-        told->functions = tell_functions(walk->figures + from, to - from, asked.count[endpoint], arena);
-        told->sequences = call_sequences_tell(&walk->sequences, endpoint, asked.count[endpoint],
+        *told = (struct endpoint_calls){
+            .endpoint = endpoint, .requests = asked.count[endpoint], .function_count = to - from};
+        told->functions = tell_functions(walk->figures + from, to - from, told->requests, arena);
+        told->sequences = call_sequences_tell(&walk->sequences, endpoint, told->requests,
                                               asked.last_ns - asked.first_ns, arena, &told->sequence_count);
         if (!told->functions || !told->sequences) return false;
     }
@@ -417,7 +420,7 @@ static void walk_destroy(struct walk *walk) {
 
 bool metrics_calls(const struct dag *dag, const struct window *window, struct arena *arena, struct calls *calls,
                    struct error *error) {
-    struct walk walk = {.dag = dag, .window = window};
+    struct walk walk = {.dag = dag, .window = window, .first_ns = INT64_MAX};
     struct arena scratch = ARENA_INIT;
     *calls = (struct calls){0};
     if (!tells_calls(dag->trace)) return true;

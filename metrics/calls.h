@@ -27,6 +27,7 @@ struct called_function { // means of an endpoint's request, but for call_ns
 
 struct endpoint_calls {
     uint32_t endpoint;                       // as in struct endpoint
+    uint64_t requests;                       // that ended after the first function was recorded: means are of these
     const struct called_function *functions; // most time asleep first, that with calls next
     size_t function_count;
     const struct call_sequence *sequences; // by saved_ns, most first
@@ -38,8 +39,9 @@ struct calls {
     size_t count;
 };
 
-// Of the requests of metrics_endpoints. Empty where the trace tells no requests or no functions. In the arena. Errors:
-// no memory; a damaged trace. Cost: two decodes of the threads that are at requests.
+// Of the requests of metrics_endpoints, but for those that ended before the first function was recorded, as where
+// functions are found while the program runs (record --calls). Empty where the trace tells no requests or no functions.
+// In the arena. Errors: no memory; a damaged trace. Cost: two decodes of the threads that are at requests.
 bool metrics_calls(const struct dag *dag, const struct window *window, struct arena *arena, struct calls *calls,
                    struct error *error);
 

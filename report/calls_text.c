@@ -102,8 +102,8 @@ bool calls_text_has_sequences(const struct endpoints *endpoints, const struct ca
     return false;
 }
 
-static void write_sequence(const struct dag *dag, const struct endpoint *endpoint, const struct call_sequence *sequence,
-                           FILE *file, unsigned look) {
+static void write_sequence(const struct dag *dag, const struct endpoint *endpoint, uint64_t requests,
+                           const struct call_sequence *sequence, FILE *file, unsigned look) {
     char text[TEXT_BYTES] = "", name[NAME_BYTES];
     append(text, sizeof text, "  %s: ", endpoint_name(dag, endpoint));
     append_sequence(dag, sequence, text, sizeof text);
@@ -116,7 +116,7 @@ static void write_sequence(const struct dag *dag, const struct endpoint *endpoin
         append(text, sizeof text, "In ");
     }
     append(text, sizeof text, "%s of its requests (%s); of the %s of one that is %s, %s.",
-           text_percent((double)sequence->requests / (double)endpoint->count).s, text_rate(sequence->per_s).s,
+           text_percent((double)sequence->requests / (double)requests).s, text_rate(sequence->per_s).s,
            text_duration(endpoint->mean_ns).s, text_duration(sequence->saved_ns).s,
            text_percent(sequence->saved_ns / endpoint->mean_ns).s);
     if (sequence->held != DAG_NONE)
@@ -131,7 +131,8 @@ void calls_text_write_sequences(const struct dag *dag, const struct endpoints *e
         const struct endpoint *endpoint = &endpoints->endpoints[i];
         const struct endpoint_calls *of = calls_of(calls, endpoint->endpoint);
         for (size_t s = 0; of && s < of->sequence_count && s < SEQUENCES_SHOWN; s++) {
-            if (is_told(endpoint, &of->sequences[s])) write_sequence(dag, endpoint, &of->sequences[s], file, look);
+            if (is_told(endpoint, &of->sequences[s]))
+                write_sequence(dag, endpoint, of->requests, &of->sequences[s], file, look);
         }
     }
 }

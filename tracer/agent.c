@@ -11,6 +11,7 @@
 #include "tracer/lookup.h"
 #include "tracer/run.h"
 #include "tracer/sites.h"
+#include "tracer/sleepers.h"
 #include "tracer/stack_sampling.h"
 #include "tracer/tracer.h"
 #include "tracer/trials.h"
@@ -73,6 +74,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     run_hear(JVMTI_ENABLE);
     calibration_start(jni);
     stack_sampling_start(jni);
+    sleepers_start(jni);
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni) {

@@ -15,6 +15,7 @@
 #include "tracer/running.h"
 #include "tracer/session.h"
 #include "tracer/sites.h"
+#include "tracer/sleepers.h"
 #include "tracer/sleeps.h"
 #include "tracer/stack_sampling.h"
 #include "tracer/stops.h"
@@ -109,6 +110,7 @@ static bool begin(JNIEnv *jni, struct error *error) {
     running_look_again(jni);
     calibration_start(jni);
     stack_sampling_start(jni);
+    sleepers_start(jni);
     return true;
 }
 

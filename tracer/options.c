@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, app, buffer, memory, clock, sample, bytecodes, " \
-    "rotate-size, rotate-time, rotate-keep, claim, children"
+    "out, include, exclude, min-duration, without, executor, library, app, buffer, memory, clock, sample, calls, "     \
+    "bytecodes, rotate-size, rotate-time, rotate-keep, claim, children"
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -117,6 +117,13 @@ static bool parse_sample(const char *value, uint64_t *hz, struct error *error) {
     return error_set(error, STATUS_USAGE, "option sample=%s: expected 1 to %d samples a second", value, MOST_HZ);
 }
 
+static bool parse_calls(const char *value, uint64_t *seconds, struct error *error) {
+    enum { MOST_SECONDS = 60 };
+    struct error ignored = ERROR_INIT;
+    if (parse_number("calls", value, seconds, &ignored) && *seconds <= MOST_SECONDS) return true;
+    return error_set(error, STATUS_USAGE, "option calls=%s: expected 1 to %d seconds", value, MOST_SECONDS);
+}
+
 static bool parse_without(const char *value, struct options *options, struct error *error) {
     if (strcmp(value, "locks") == 0) return options->without_locks = true;
     if (strcmp(value, "gc") == 0) return options->without_gc = true;
@@ -154,6 +161,7 @@ static bool parse_one(const char *key, char *value, struct arena *arena, struct 
     if (strcmp(key, "rotate-time") == 0) return parse_number(key, value, &options->rotation.most_ns, error);
     if (strcmp(key, "rotate-keep") == 0) return parse_number(key, value, &options->rotation.most_files, error);
     if (strcmp(key, "sample") == 0) return parse_sample(value, &options->sample_hz, error);
+    if (strcmp(key, "calls") == 0) return parse_calls(value, &options->calls_s, error);
     if (strcmp(key, "without") == 0) return parse_without(value, options, error);
     if (strcmp(key, "clock") == 0) return parse_clock(value, options, error);
     if (strcmp(key, "bytecodes") == 0) return parse_flag(key, value, &options->bytecodes, error);
@@ -231,7 +239,15 @@ static bool weaves(const struct options *options, const struct class_glob *inclu
     return !options->sample_hz || !(strpbrk(include->class_name, "*?") || strpbrk(include->method, "*?"));
 }
 
+// Pairs with the release in sleepers.c: what it names is whole.
+static const struct class_glob *found_by(const struct options *options) {
+    return atomic_load_explicit(&options->found, memory_order_acquire);
+}
+
 bool options_trace_class(const struct options *options, const char *dotted_class) {
+    for (const struct class_glob *glob = found_by(options); glob; glob = glob->next) {
+        if (strcmp(glob->class_name, dotted_class) == 0) return true;
+    }
     for (const struct class_glob *glob = options->includes; glob; glob = glob->next) {
         if (weaves(options, glob) && glob_match(glob->class_name, dotted_class)) return true;
     }
@@ -246,6 +262,8 @@ bool options_trace_method(const struct options *options, const char *dotted_clas
     bool included = false;
     for (const struct class_glob *glob = options->includes; glob && !included; glob = glob->next)
         included = weaves(options, glob) && is_method_of(glob, dotted_class, method);
+    for (const struct class_glob *glob = found_by(options); glob && !included; glob = glob->next)
+        included = strcmp(glob->class_name, dotted_class) == 0 && strcmp(glob->method, method) == 0;
     for (const struct class_glob *glob = options->excludes; glob && included; glob = glob->next)
         included = !is_method_of(glob, dotted_class, method);
     return included;

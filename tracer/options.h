@@ -16,6 +16,7 @@
 //   buffer=N          records in each half of a thread's buffer (16 bytes each)
 //   sample=HZ         take all threads' stacks so often, 1 to 1000 times a second (stack_sampling.h); then only an
 //                     include that names one method outright (com.acme.Main::step) traces a function
+//   calls=SECONDS     look for so long for functions in which requests sleep, and trace them, too (sleepers.h)
 //   bytecodes=1       count the bytecodes that each thread executes (bytecodes.h)
 //   claim=1           if FILE exists another JVM has it: put the pid before its extension
 //   children=1        set JAVA_TOOL_OPTIONS, so that JVMs that this one starts are traced, too
@@ -26,12 +27,13 @@
 #include "base/error.h"
 #include "tracer/rotation.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct class_glob {
     const char *class_name, *method; // method "*" unless given
-    struct class_glob *next;
+    const struct class_glob *next;
 };
 
 struct executor_hook;
@@ -40,10 +42,12 @@ struct options {
     const char *out;  // decoded, %p expanded
     const char *text; // as given
     struct class_glob *includes, *excludes, *libraries, *applications;
-    struct executor_hook *executors; // last line first
+    _Atomic(const struct class_glob *) found; // methods that are included since the recording began, each by its name
+    struct executor_hook *executors;          // last line first
     uint32_t buffer_records;
     uint64_t least_ns;     // of a function
     uint64_t sample_hz;    // 0: stacks are not sampled
+    uint64_t calls_s;      // 0: functions in which requests sleep are not looked for
     uint64_t memory_bytes; // 0: no limit
     struct rotation_rules rotation;
     bool without_locks, without_gc, without_samples, without_calling_contexts, monotonic;

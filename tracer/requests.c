@@ -11,6 +11,7 @@
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/registry.h"
+#include "tracer/sleepers.h"
 #include "tracer/told.h"
 #include "tracer/tracer.h"
 
@@ -85,6 +86,7 @@ static void keep_request(jobject key, uint64_t request) {
 static void begin(struct thread_state *state, jobject key, uint32_t connection) {
     struct serving *serving = &state->serving;
     serving->request = task_id_new(state);
+    sleepers_expect();
     if (!connection) connection = serving->came_by;
     keep_request(key, serving->request);
     record_boundary(state, EVENT_REQUEST_BEGIN, serving->request, connection);

@@ -12,6 +12,7 @@
 #include "tracer/pool_tags.h"
 #include "tracer/registry.h"
 #include "tracer/rotation.h"
+#include "tracer/sleepers.h"
 #include "tracer/stack_sampling.h"
 #include "tracer/tracer.h"
 #include "tracer/trials.h"
@@ -160,7 +161,10 @@ bool run_start(const struct error *why_not, struct error *error) {
 }
 
 void run_stop(void) {
-    if (atomic_load(&tracer.session) != 0) stack_sampling_stop();
+    if (atomic_load(&tracer.session) != 0) {
+        stack_sampling_stop();
+        sleepers_stop();
+    }
     if (atomic_exchange(&tracer.session, 0) == 0) return;
     thread_states_drop();
     drainer_stop();
@@ -302,7 +306,8 @@ static void begin_run(JNIEnv *jni, jthread thread, struct thread_state *state) {
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
-    if (calibration_is_thread(jni, thread) || stack_sampling_is_thread(jni, thread)) {
+    if (calibration_is_thread(jni, thread) || stack_sampling_is_thread(jni, thread) ||
+        sleepers_is_thread(jni, thread)) {
         thread_state_refuse();
         return;
     }

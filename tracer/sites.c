@@ -225,6 +225,10 @@ static bool is_of_library(jclass declaring) {
     return !application_has(dotted);
 }
 
+bool site_is_own(JNIEnv *jni, jclass class) {
+    return is_application(jni, class) && !is_of_generated(class) && !is_of_library(class);
+}
+
 static struct frame_site resolve(JNIEnv *jni, const jvmtiFrameInfo *frame) {
     struct frame_site site = {NOT_APPLICATION, false};
     jclass declaring;

@@ -48,6 +48,9 @@ bool is_library(const char *internal);
 // "com.acme.Main" of "com/acme/Main" of the given length; in `text`, cut to `size`.
 char *dotted_name(const char *internal, size_t length, char *text, size_t size);
 
+// Whether a class is the program's own (application.h), and no library's, nor made at run time.
+bool site_is_own(JNIEnv *jni, jclass class);
+
 // Before a recording: where code stood in an earlier one says nothing.
 void sites_restart(void);
 

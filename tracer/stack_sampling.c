@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/stack_sampling.h"
 
+#include "tracer/own_thread.h"
 #include "tracer/registry.h"
 #include "tracer/sites.h"
 #include "tracer/stack_slice.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 enum {
@@ -18,12 +18,7 @@ enum {
 
 static const jlocation ANYWHERE = -1; // in its method
 
-// The thread, and how it is told to end. Under the lock, but that own_thread is set once, before the thread is there.
-static jobject own_thread; // global reference
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed;
-static bool sampling; // cleared to end it
-static bool ended = true;
+static struct own_thread sampler = OWN_THREAD_INIT;
 
 // Only that thread touches these.
 static struct stack_slice *slice;
@@ -125,80 +120,33 @@ static uint64_t next_due(uint64_t *due_ns) {
     return missed;
 }
 
-// false: it is to end.
-static bool sleep_until(uint64_t due_ns) {
-    const struct timespec due = {(time_t)(due_ns / 1000000000), (long)(due_ns % 1000000000)};
-    pthread_mutex_lock(&lock);
-    while (sampling && clock_ns(CLOCK_MONOTONIC) < due_ns) pthread_cond_timedwait(&changed, &lock, &due);
-    bool go_on = sampling;
-    pthread_mutex_unlock(&lock);
-    return go_on;
-}
-
 static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *unused) {
     uint64_t due_ns = clock_ns(CLOCK_MONOTONIC), missed = next_due(&due_ns);
-    while (sleep_until(due_ns)) {
+    while (own_thread_sleep_until(&sampler, due_ns)) {
         sample(jni, missed);
         missed = next_due(&due_ns);
     }
     hand_over();
-    pthread_mutex_lock(&lock);
-    ended = true;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    own_thread_ends(&sampler);
 }
 
 bool stack_sampling_is_thread(JNIEnv *jni, jthread thread) {
-    return own_thread && (*jni)->IsSameObject(jni, own_thread, thread);
+    return own_thread_is(&sampler, jni, thread);
 }
 
 static void prepare(void) {
-    static bool prepared;
-    pthread_condattr_t monotonic;
     seed = clock_ticks() | 1;
     threads_before = 0;
     for (size_t i = 0; i < SEEN; i++) seen[i] = (struct seen_stack){0};
     registry_calling_room(CONTEXTS);
-    if (prepared) return;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    prepared = true;
-}
-
-// A Thread is run once: each recording has one of its own. *reference is the one of the recording before.
-static bool make_thread(JNIEnv *jni, jobject *reference) {
-    jclass class = tracer.thread_class;
-    jmethodID make = (*jni)->GetMethodID(jni, class, "<init>", "(Ljava/lang/String;)V");
-    jstring name = make ? (*jni)->NewStringUTF(jni, "rehype sampler") : NULL;
-    jobject thread = name ? (*jni)->NewObject(jni, class, make, name) : NULL;
-    bool made = thread && !(*jni)->ExceptionCheck(jni);
-    (*jni)->ExceptionClear(jni);
-    if (made && *reference) (*jni)->DeleteGlobalRef(jni, *reference);
-    if (made) *reference = (*jni)->NewGlobalRef(jni, thread);
-    return made && *reference;
 }
 
 void stack_sampling_start(JNIEnv *jni) {
-    if (!tracer.options.sample_hz || !ended || !make_thread(jni, &own_thread)) return;
+    if (!tracer.options.sample_hz || sampler.runs) return;
     prepare();
-    sampling = true;
-    ended = false;
-    if ((*tracer.jvmti)->RunAgentThread(tracer.jvmti, own_thread, run, NULL, JVMTI_THREAD_MAX_PRIORITY) ==
-        JVMTI_ERROR_NONE)
-        return;
-    sampling = false;
-    ended = true;
+    own_thread_start(&sampler, jni, "rehype sampler", run);
 }
 
 void stack_sampling_stop(void) {
-    pthread_mutex_lock(&lock);
-    bool stops = sampling;
-    sampling = false;
-    if (stops) pthread_cond_broadcast(&changed);
-    uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + STOP_SECONDS * UINT64_C(1000000000);
-    const struct timespec until = {(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
-    while (stops && !ended && clock_ns(CLOCK_MONOTONIC) < until_ns) pthread_cond_timedwait(&changed, &lock, &until);
-    pthread_mutex_unlock(&lock);
+    own_thread_stop(&sampler, STOP_SECONDS);
 }

@@ -157,6 +157,23 @@ static void test_calls_one_after_the_other(void **state) {
     close_run(&f);
 }
 
+// Functions are found while the program runs: what came before says nothing of them.
+static void test_requests_before_the_first_function(void **state) {
+    struct fixture f;
+    begin(&f);
+    request_begin(&f, FIRST);
+    pass(&f, 10);
+    request_end(&f, FIRST, 10);
+    three_calls(&f, FIRST + 1);
+    request_begin(&f, FIRST + 2);
+    pass(&f, 10);
+    request_end(&f, FIRST + 2, 10);
+    open_run(&f, NULL);
+    assert_int_equal(calls_of(&f.calls, f.offer_endpoint)->requests, 2);
+    assert_float_equal(function(&f, f.offer)->calls, 0.5, 0);
+    close_run(&f);
+}
+
 static void test_only_requests_of_the_window(void **state) {
     struct fixture f;
     begin(&f);
@@ -335,6 +352,7 @@ static void test_nothing_to_tell(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_one_after_the_other),
+        cmocka_unit_test(test_requests_before_the_first_function),
         cmocka_unit_test(test_only_requests_of_the_window),
         cmocka_unit_test(test_a_loop),
         cmocka_unit_test(test_what_hardly_sleeps_is_none),

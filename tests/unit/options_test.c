@@ -97,8 +97,8 @@ static void test_the_process_id_is_filled_in(void **state) {
 }
 
 #define KEYS                                                                                                           \
-    "out, include, exclude, min-duration, without, executor, library, app, buffer, memory, clock, sample, bytecodes, " \
-    "rotate-size, rotate-time, rotate-keep, claim, children"
+    "out, include, exclude, min-duration, without, executor, library, app, buffer, memory, clock, sample, calls, "     \
+    "bytecodes, rotate-size, rotate-time, rotate-keep, claim, children"
 
 static void test_what_is_recorded_can_be_chosen(void **state) {
     struct options options = parsed("min-duration=20000,without=locks,without=gc,memory=1048576,clock=monotonic");
@@ -126,6 +126,8 @@ static void test_sampling(void **state) {
     assert_false(options_trace_method(&options, "com.acme.Main", "other"));
     options = parsed("sample=1,include=com.acme.Main::step,exclude=*::step");
     assert_false(options_trace_method(&options, "com.acme.Main", "step"));
+    assert_int_equal(parsed("calls=3").calls_s, 3);
+    assert_refused("calls=61", "option calls=61: expected 1 to 60 seconds");
     assert_refused("sample=0", "option sample=0: expected 1 to 1000 samples a second");
     assert_refused("sample=1001", "option sample=1001: expected 1 to 1000 samples a second");
     assert_refused("sample=-1", "option sample=-1: expected 1 to 1000 samples a second");
@@ -364,6 +366,18 @@ static void test_methods_are_included_and_left_out_again(void **state) {
     assert_false(options_trace_method(&options, "org.Only", "stop"));
 }
 
+static void test_found_methods_are_traced(void **state) {
+    struct options options = parsed("sample=100,exclude=com.acme.Main::other");
+    const struct class_glob other = {"com.acme.Main", "other", NULL}, step = {"com.acme.Main", "step", &other};
+    assert_false(options_trace_class(&options, "com.acme.Main"));
+    atomic_store(&options.found, &step);
+    assert_true(options_trace_class(&options, "com.acme.Main"));
+    assert_false(options_trace_class(&options, "com.acme.Main2"));
+    assert_true(options_trace_method(&options, "com.acme.Main", "step"));
+    assert_false(options_trace_method(&options, "com.acme.Main", "stepped"));
+    assert_false(options_trace_method(&options, "com.acme.Main", "other"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_options_the_defaults_hold),
@@ -383,6 +397,7 @@ int main(void) {
         cmocka_unit_test(test_what_is_wrong_is_named),
         cmocka_unit_test(test_globs),
         cmocka_unit_test(test_methods_are_included_and_left_out_again),
+        cmocka_unit_test(test_found_methods_are_traced),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, free_arena);
 }

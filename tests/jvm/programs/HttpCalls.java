@@ -98,6 +98,7 @@ class HttpCalls {
         server.createContext("/offer", answer(HttpCalls::offer));
         server.createContext("/item", answer(HttpCalls::item));
         server.start();
+        System.out.println("serves");
         int count = Integer.parseInt(args[0]);
         for (int i = 0; i < count; i++) ask(server.getAddress().getPort(), i % 3 == 2 ? "/item" : "/offer");
         server.stop(0);
