@@ -265,6 +265,7 @@ struct dag_pool { // by trace pool id; [0] is none
     bool drops_delayed;    // shutting it down cancels also what is to run once, later
     bool wakes_first;      // one that sleeps is woken before another is made, though there are fewer than core
     bool grows_first;      // where none is free another is made, up to `maximum`, before a task queues
+    bool is_stage;         // the program starts its threads, which leave when nothing more comes
 };
 
 // How many workers there are under load: beyond `core` only what the queue has no room for, unless the pool grows

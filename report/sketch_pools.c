@@ -170,6 +170,15 @@ static void write_executor(struct draft *draft, const struct pool *pool) {
                            "has no effect.");
 }
 
+static void write_stage(struct draft *draft, const struct pool *pool) {
+    const char *name = *pool->name.s ? pool->name.s : "its stage";
+    draft_both(draft, "// where the threads of %s are started, which a recording does not tell\n", name);
+    draft_before(draft, "for (int i = 0; i < %s; i++) new Thread(%s).start();\n", size_of(pool).s, pool->variable.s);
+    draft_after(draft, "for (int i = 0; i < %d; i++) new Thread(%s).start();\n", pool->threads, pool->variable.s);
+    draft_watch(draft, "Where an element tells each of them to end, as many are to be put.");
+    if (pool->size == 1) draft_watch(draft, "One thread did one after the other: their order is lost.");
+}
+
 static void watch_size(struct draft *draft, const struct pool *pool) {
     if (pool->size && (uint32_t)pool->threads > pool->size)
         draft_watch(draft, "What its tasks share (connections, locks, memory, other services) must bear %d at once.",
@@ -189,6 +198,10 @@ static void write_pool(struct draft *draft, const struct pool *pool) {
     }
     if (is_dispatcher(pool)) {
         write_dispatcher(draft, pool);
+        return;
+    }
+    if (pool->rules->is_stage) {
+        write_stage(draft, pool);
         return;
     }
     draft_both(draft, "// where %s is made, which a recording does not tell\n",

@@ -41,6 +41,7 @@ enum pool_flag {
     POOL_CORE_TIMES_OUT = 1, // idle core workers end, too
     POOL_GROWS_FIRST = 2,    // where none is free another is made, up to the maximum, before a task queues
     POOL_WAKES_FIRST = 4,    // one that sleeps takes a task before another is made, though there are fewer than core
+    POOL_STAGE = 8, // a queue from which threads of the program's own take in a loop: it makes none and ends none
 };
 
 struct trace_pool {

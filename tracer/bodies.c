@@ -56,3 +56,14 @@ void bodies_end_by_exception(struct thread_state *state) {
     if (frame && frame->nested == 0) frame->outcome = TASK_THREW;
     bodies_end(state);
 }
+
+void bodies_end_all(struct thread_state *state, bool threw) {
+    while (state->tasks > 0) {
+        struct task_frame *frame = bodies_top(state);
+        if (frame) {
+            frame->nested = 0;
+            if (threw && !frame->begun_before) frame->outcome = TASK_THREW;
+        }
+        bodies_end(state);
+    }
+}

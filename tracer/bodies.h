@@ -26,4 +26,7 @@ void bodies_end(struct thread_state *state);
 // The same by an exception: what was only nested in a task is no outcome of it.
 void bodies_end_by_exception(struct thread_state *state);
 
+// All of them, with what is nested; by an exception, where they began in sight.
+void bodies_end_all(struct thread_state *state, bool threw);
+
 #endif

@@ -113,6 +113,9 @@ static void take(JNIEnv *jni, jobject executor, jclass class, const struct execu
     case EXECUTOR_KEEP_ALIVE_NS:
         if (pool->keep_alive_ns < 0) pool->keep_alive_ns = number_of(jni, executor, class, hook);
         break;
+    case EXECUTOR_TAKE:
+        pool->flags |= POOL_STAGE;
+        break;
     case EXECUTOR_GROWS:
         pool->flags |= POOL_GROWS_FIRST;
         break;
@@ -122,7 +125,8 @@ static void take(JNIEnv *jni, jobject executor, jclass class, const struct execu
 }
 
 static bool is_asked(const struct executor_hook *hook) {
-    return hook->role >= EXECUTOR_CORE && hook->role <= EXECUTOR_WAKES && hook->role != EXECUTOR_DELEGATE;
+    bool of_rules = hook->role >= EXECUTOR_CORE && hook->role <= EXECUTOR_WAKES && hook->role != EXECUTOR_DELEGATE;
+    return of_rules || hook->role == EXECUTOR_TAKE;
 }
 
 void executor_rules_ask(JNIEnv *jni, jobject executor, struct executor_rules *rules) {

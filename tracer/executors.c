@@ -25,6 +25,7 @@ static const struct {
     {"worker", EXECUTOR_WORKER, false, true, false, false, 0, 0},
     {"idle", EXECUTOR_IDLE, true, true, false, false, 0, 0},
     {"standby", EXECUTOR_STANDBY, false, true, false, false, 0, 0},
+    {"take", EXECUTOR_TAKE, false, false, false, false, 0, 0},
     {"shutdown", EXECUTOR_SHUTDOWN, false, false, false, false, 0, 0},
     {"core", EXECUTOR_CORE, false, false, false, false, 0, 0},
     {"maximum", EXECUTOR_MAXIMUM, false, false, false, false, 0, 0},
@@ -119,7 +120,7 @@ static bool set_role(struct executor_hook *hook, char *const *words, size_t coun
     }
     return refuse(
         line,
-        "a role: spawn, run, worker, idle, standby, shutdown, core, maximum, queue, capacity, keep-alive-ms, "
+        "a role: spawn, run, worker, idle, standby, take, shutdown, core, maximum, queue, capacity, keep-alive-ms, "
         "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "
         "or limit, or request with serve, part, async, end, connection, name or matched",
         error);
@@ -234,9 +235,9 @@ struct site {
     struct weaver *weaver;
     uint16_t index;
     const struct class_method *method;
-    const struct executor_hook *hook;
-    struct utf8 prefix; // of the class's name, where it is a relocated copy
-    char pool[600];     // pushes the pool
+    const struct executor_hook *hook, *hooks; // the line, and all of them
+    struct utf8 prefix;                       // of the class's name, where it is a relocated copy
+    char pool[600];                           // pushes the pool
 };
 
 static bool insert(const struct site *site, enum insert_where where, const char *snippet, struct error *error) {
@@ -253,13 +254,31 @@ static bool no_argument(const struct site *site, struct error *error) {
     return error_set(error, STATUS_USAGE, "it has no parameter %u of a class's type", site->hook->argument);
 }
 
+// The first character of what a method returns.
+static char gives(const struct class_method *method) {
+    const struct utf8 descriptor = method->descriptor;
+    const char *end = memchr(descriptor.bytes, ')', descriptor.length);
+    return end && end + 1 < descriptor.bytes + descriptor.length ? end[1] : 'V';
+}
+
+// Whether threads of the program's own take from what a line hands over to.
+static bool is_stage(const struct site *site) {
+    for (const struct executor_hook *other = site->hooks; other; other = other->next) {
+        if (other->role == EXECUTOR_TAKE && strcmp(other->class_name, site->hook->class_name) == 0) return true;
+    }
+    return false;
+}
+
 static bool weave_spawn(const struct site *site, struct error *error) {
     char opening[800];
     int local = local_of(site->method, site->hook->argument);
     if (local < 0 || site->method->access & ACC_STATIC) return no_argument(site, error);
-    snprintf(opening, sizeof opening, "aload %d; %scall executorSpawn (Ljava/lang/Object;Ljava/lang/Object;)V", local,
-             site->pool);
-    return bracket(site, opening, "call spawned ()V", "call rejected ()V", error);
+    char closing[80] = "call spawned ()V";
+    snprintf(opening, sizeof opening, "aload %d; %scall %s (Ljava/lang/Object;Ljava/lang/Object;)V", local, site->pool,
+             is_stage(site) ? "stagePut" : "executorSpawn");
+    if (gives(site->method) == 'Z') // false: it has not taken it
+        snprintf(closing, sizeof closing, "dup; aload %d; call spawnedIf (ZLjava/lang/Object;)V", local);
+    return bracket(site, opening, closing, "call rejected ()V", error);
 }
 
 static bool weave_run_calls(const struct site *site, struct error *error) {
@@ -319,12 +338,21 @@ static bool weave_shutdown(const struct site *site, struct error *error) {
 
 static bool weave_idle(const struct site *site, struct error *error) {
     char opening[700];
-    const char *result = memchr(site->method->descriptor.bytes, ')', site->method->descriptor.length);
-    bool gives_task = result && result[1] == 'L';
+    bool gives_task = gives(site->method) == 'L';
     snprintf(opening, sizeof opening, "%scall executorIdle (Ljava/lang/Object;)V", site->pool);
     return insert(site, INSERT_ENTRY, opening, error) &&
            insert(site, INSERT_BEFORE_RETURN,
                   gives_task ? "dup; call busy (Ljava/lang/Object;)V" : "aload 0; call busy (Ljava/lang/Object;)V",
+                  error);
+}
+
+// Null leaves the thread idle.
+static bool weave_take(const struct site *site, struct error *error) {
+    const char result = gives(site->method);
+    if (site->method->access & ACC_STATIC || (result != 'L' && result != '['))
+        return error_set(error, STATUS_USAGE, "it is static, or gives no object");
+    return insert(site, INSERT_ENTRY, "aload 0; call stageTakes (Ljava/lang/Object;)V", error) &&
+           insert(site, INSERT_BEFORE_RETURN, "dup; aload 0; call stageTook (Ljava/lang/Object;Ljava/lang/Object;)V",
                   error);
 }
 
@@ -361,8 +389,7 @@ static bool limit_of(const struct site *site, char *text, size_t size, struct er
 
 static bool weave_acquire(const struct site *site, struct error *error) {
     char limit[120], opening[200];
-    const char *result = memchr(site->method->descriptor.bytes, ')', site->method->descriptor.length);
-    if (site->method->access & ACC_STATIC || !result || result[1] != 'L')
+    if (site->method->access & ACC_STATIC || gives(site->method) != 'L')
         return error_set(error, STATUS_USAGE, "it is static, or gives no object");
     if (!limit_of(site, limit, sizeof limit, error)) return false;
     snprintf(opening, sizeof opening, "aload 0; %s", limit);
@@ -480,6 +507,8 @@ static bool weave(struct site *site, struct error *error) {
         return weave_idle(site, error);
     case EXECUTOR_STANDBY:
         return weave_standby(site, error);
+    case EXECUTOR_TAKE:
+        return weave_take(site, error);
     case EXECUTOR_SHUTDOWN:
         return weave_shutdown(site, error);
     case EXECUTOR_MESSAGE:
@@ -510,14 +539,15 @@ static bool weave(struct site *site, struct error *error) {
     }
 }
 
-static void weave_hook(const struct executor_hook *hook, struct weaver *weaver, struct utf8 prefix) {
+static void weave_hook(const struct executor_hook *hook, const struct executor_hook *hooks, struct weaver *weaver,
+                       struct utf8 prefix) {
     const struct class_file *class = weaver_class(weaver);
     for (uint16_t m = 0; m < class->method_count; m++) {
         const struct class_method *method = &class->methods[m];
         if (!utf8_is(method->name, hook->method) || method->code_length == 0) continue;
         if (hook->descriptor && !is_descriptor(method->descriptor, hook->descriptor, prefix)) continue;
         struct error error = ERROR_INIT;
-        struct site site = {weaver, m, method, hook, prefix, ""};
+        struct site site = {weaver, m, method, hook, hooks, prefix, ""};
         if (weave(&site, &error)) continue;
         char name[600], why[ERROR_CAUSE_BYTES];
         snprintf(name, sizeof name, "%s.%s", hook->class_name, hook->method);
@@ -528,7 +558,7 @@ static void weave_hook(const struct executor_hook *hook, struct weaver *weaver, 
 void executors_weave(const struct executor_hook *hooks, struct weaver *weaver) {
     const struct utf8 name = weaver_class(weaver)->name;
     struct utf8 prefix;
-    for (; hooks; hooks = hooks->next) {
-        if (executor_is_of(hooks, name, &prefix)) weave_hook(hooks, weaver, prefix);
+    for (const struct executor_hook *hook = hooks; hook; hook = hook->next) {
+        if (executor_is_of(hook, name, &prefix)) weave_hook(hook, hooks, weaver, prefix);
     }
 }

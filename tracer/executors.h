@@ -18,6 +18,7 @@ enum executor_role {
     EXECUTOR_WORKER,
     EXECUTOR_IDLE,
     EXECUTOR_STANDBY,
+    EXECUTOR_TAKE, // of a stage, which is a pool whose threads are the program's own
     EXECUTOR_SHUTDOWN,
     EXECUTOR_CORE, // these are asked, of a pool (executor_rules.h), to EXECUTOR_DELEGATE
     EXECUTOR_MAXIMUM,

@@ -64,7 +64,8 @@ void identity_created(jobject object, uint32_t maker, uint64_t id);
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new);
 uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t maker);
 uint64_t identity_begin(jobject object);
-uint64_t identity_last_pending(jobject object); // the id that was given last and has not begun; 0: none
+uint64_t identity_take(jobject object, uint32_t stage); // the same of what was put into that stage
+uint64_t identity_last_pending(jobject object);         // the id that was given last and has not begun; 0: none
 
 // It is handed over as a task that has its id already.
 void identity_hand_over(jobject object, uint64_t id);

@@ -12,10 +12,12 @@
 struct pending_queue { // ids of one object handed over, or evaluated, several times
     size_t head, count, capacity;
     uint32_t maker; // of those that were evaluated
-    uint64_t *ids;  // those that were not handed over yet have ONLY_CREATED, and stand behind all others
+    uint64_t *ids;  // those that were not handed over yet have ONLY_CREATED, and stand behind all others; above an id
+                    // there is the stage that it was put into
 };
 
 static const uint64_t ONLY_CREATED = (uint64_t)1 << 63;
+enum { STAGE_AT = 40 };         // in a queue's ids; in a tag it is where else a site is
 enum { EVALUATED_MOST = 4096 }; // of one object, and not begun
 
 // To tag an object, and to take that away again, costs the JVM several times what a look does. A program that hands
@@ -30,6 +32,24 @@ static pthread_mutex_t lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
 
 static uint64_t id_in(uint64_t tag) {
     return tag >> 2 & CARRIED_ID;
+}
+
+// What is handed over may be a class, whose tag says another thing.
+static bool is_class(uint64_t tag) {
+    return tag != 0 && (tag & TAG_KIND) == TAG_CLASS;
+}
+
+static uint64_t stage_in(uint64_t tag) {
+    return (tag & TAG_KIND) == TAG_PENDING ? tag >> TAG_SITE_AT : 0;
+}
+
+// As it is in a queue.
+static uint64_t entry_of(const struct thread_state *state, uint64_t id) {
+    return id | (uint64_t)(state->puts_into & CARRIED_SITE_MAX) << STAGE_AT;
+}
+
+static uint64_t pending_tag(const struct thread_state *state, uint64_t id) {
+    return (uint64_t)(state->puts_into & CARRIED_SITE_MAX) << TAG_SITE_AT | id << 2 | TAG_PENDING;
 }
 
 static uint64_t created_tag(uint32_t maker, uint64_t id) {
@@ -98,7 +118,8 @@ static bool add_pending(jobject object, uint64_t tag, uint64_t id) {
         queue = calloc(1, sizeof *queue);
         if (!queue) return false;
         if ((tag & TAG_KIND) == TAG_CREATED) queue->maker = maker_in(tag);
-        if (!queue_push(queue, id_in(tag) | ((tag & TAG_KIND) == TAG_CREATED ? ONLY_CREATED : 0))) {
+        const uint64_t mark = (tag & TAG_KIND) == TAG_CREATED ? ONLY_CREATED : stage_in(tag) << STAGE_AT;
+        if (!queue_push(queue, id_in(tag) | mark)) {
             free(queue);
             return false;
         }
@@ -135,16 +156,17 @@ static uint64_t hand_over_created(const struct thread_state *state, struct pendi
     size_t at = first_created(queue);
     if (at == queue_end(queue)) return 0;
     bool alone = has_only_created(queue);
-    queue->ids[at] &= ~ONLY_CREATED;
-    if (alone) hand_over_at_once(state, queue->maker, queue->ids[at]);
-    return queue->ids[at];
+    const uint64_t id = queue->ids[at] & CARRIED_ID;
+    queue->ids[at] = entry_of(state, id);
+    if (alone) hand_over_at_once(state, queue->maker, id);
+    return id;
 }
 
 uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = 0;
     if ((tag & TAG_KIND) == TAG_CREATED) {
-        set_tag(object, (id = id_in(tag)) << 2 | TAG_PENDING);
+        set_tag(object, pending_tag(state, id = id_in(tag)));
         hand_over_at_once(state, maker_in(tag), id);
     }
     if ((tag & TAG_KIND) == TAG_QUEUE) id = hand_over_created(state, queue_in(tag));
@@ -152,9 +174,9 @@ uint64_t identity_spawn(struct thread_state *state, jobject object, bool *is_new
     if (*is_new) {
         id = task_id_new(state);
         if (tag == 0)
-            set_tag(object, id << 2 | TAG_PENDING);
-        else
-            add_pending(object, tag, id);
+            set_tag(object, pending_tag(state, id));
+        else if (!is_class(tag))
+            add_pending(object, tag, entry_of(state, id));
     }
     pthread_mutex_unlock(&lock);
     return id;
@@ -195,7 +217,7 @@ uint64_t identity_evaluated(struct thread_state *state, jobject object, uint32_t
 }
 
 static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) {
-    uint64_t id = queue->ids[at] & ~ONLY_CREATED;
+    uint64_t id = queue->ids[at] & CARRIED_ID;
     memmove(queue->ids + queue->head + 1, queue->ids + queue->head, (at - queue->head) * sizeof *queue->ids);
     queue->head++;
     if (--queue->count == 0 && !queues_may_stay()) {
@@ -205,11 +227,23 @@ static uint64_t take_at(jobject object, struct pending_queue *queue, size_t at) 
     return id;
 }
 
-static uint64_t take_pending(jobject object, uint64_t tag) {
+// The first that was put into the stage, or else not told into which.
+static size_t first_of_stage(const struct pending_queue *queue, uint32_t stage) {
+    size_t untold = queue_end(queue);
+    for (size_t at = queue->head; at < queue_end(queue); at++) {
+        const uint64_t put_into = queue->ids[at] >> STAGE_AT & CARRIED_SITE_MAX;
+        if (put_into == (stage & CARRIED_SITE_MAX)) return at;
+        if (put_into == 0 && untold == queue_end(queue)) untold = at;
+    }
+    return untold;
+}
+
+static uint64_t take_pending(jobject object, uint64_t tag, uint32_t stage) {
     struct pending_queue *queue = queue_in(tag);
-    if (queue->count == 0) return 0;
-    if (queue->ids[queue->head] & ONLY_CREATED) makers_needed(queue->maker);
-    return take_at(object, queue, queue->head);
+    const size_t at = stage ? first_of_stage(queue, stage) : queue->head;
+    if (at == queue_end(queue)) return 0;
+    if (queue->ids[at] & ONLY_CREATED) makers_needed(queue->maker);
+    return take_at(object, queue, at);
 }
 
 // Of an object that was handed over, and is not any more.
@@ -223,14 +257,19 @@ static void forget_pending(jobject object) {
         set_tag(object, 0);
 }
 
-uint64_t identity_begin(jobject object) {
+static uint64_t take_up(jobject object, uint32_t stage) {
     pthread_mutex_lock(&lock);
     uint64_t tag = tag_of(object), id = id_in(tag);
+    const uint64_t put_into = stage_in(tag);
     if ((tag & TAG_KIND) == TAG_QUEUE) {
-        id = take_pending(object, tag);
+        id = take_pending(object, tag, stage);
+    } else if (stage && put_into && put_into != (stage & CARRIED_SITE_MAX)) {
+        id = 0;
     } else if ((tag & TAG_KIND) == TAG_CREATED) {
         makers_needed(maker_in(tag));
         set_tag(object, 0);
+    } else if (is_class(tag)) {
+        id = 0;
     } else if (tag != 0) {
         forget_pending(object);
     }
@@ -238,9 +277,17 @@ uint64_t identity_begin(jobject object) {
     return id;
 }
 
+uint64_t identity_begin(jobject object) {
+    return take_up(object, 0);
+}
+
+uint64_t identity_take(jobject object, uint32_t stage) {
+    return take_up(object, stage);
+}
+
 static uint64_t last_handed_over(const struct pending_queue *queue) {
     size_t created = first_created(queue);
-    return created > queue->head ? queue->ids[created - 1] : 0;
+    return created > queue->head ? queue->ids[created - 1] & CARRIED_ID : 0;
 }
 
 uint64_t identity_last_pending(jobject object) {

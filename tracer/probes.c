@@ -378,15 +378,34 @@ PROBE(void, rejected)(JNIEnv *jni, jclass helper) {
     end_spawn(SPAWN_REJECTED);
 }
 
+// What is not accepted does not stay with the object.
+PROBE(void, spawnedIf)(JNIEnv *jni, jclass helper, jboolean accepted, jobject task) {
+    end_spawn(accepted ? SPAWN_ACCEPTED : SPAWN_REJECTED);
+    PROBED struct thread_state *state = accepted || !task ? NULL : probe_begin();
+    if (state && state->spawns == 0 && !identity_carried(jni, task)) identity_begin(task);
+}
+
 // Executors that are none of the JDK's (executors.h).
-PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject executor) {
-    PROBED struct thread_state *state = probe_begin();
-    if (!state) return;
+static void spawn_to_other(JNIEnv *jni, struct thread_state *state, jobject task, jobject executor) {
     struct object_class class = identity_class_and_carrier(jni, state, task);
     uint64_t id = open_spawn_of(jni, state, task, class, 0);
     if (!id) return;
     uint32_t site = site_of_spawn_to_other(jni, state, class.id);
     record_spawn_at(state, id, site, identity_executor(jni, state, executor));
+}
+
+PROBE(void, executorSpawn)(JNIEnv *jni, jclass helper, jobject task, jobject executor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state) spawn_to_other(jni, state, task, executor);
+}
+
+// One object may lie in several stages, as what tells their threads to end does.
+PROBE(void, stagePut)(JNIEnv *jni, jclass helper, jobject element, jobject stage) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    state->puts_into = identity_executor(jni, state, stage);
+    spawn_to_other(jni, state, element, stage);
+    state->puts_into = 0;
 }
 
 // Execution ---------------------------------------------------------------------------------------------------------
@@ -999,19 +1018,8 @@ PROBE(void, awake)(JNIEnv *jni, jclass helper, jint result, jint mask, jint reti
         record1(state, (result & mask) == retires ? EVENT_RETIRE : EVENT_BUSY, state->idle_pool);
 }
 
-static void close_tasks(struct thread_state *state, bool threw) {
-    while (state->tasks > 0) {
-        struct task_frame *frame = bodies_top(state);
-        if (frame) {
-            frame->nested = 0;
-            if (threw && !frame->begun_before) frame->outcome = TASK_THREW;
-        }
-        bodies_end(state);
-    }
-}
-
 static void become_idle(struct thread_state *state, uint32_t pool) {
-    close_tasks(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
+    bodies_end_all(state, !state->loop_unseen); // a raw Runnable that threw left no other trace
     state->was_idle = false;
     state->taken = 0;
     state->idle_pool = pool;
@@ -1046,7 +1054,7 @@ PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
 PROBE(void, executorLeaves)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    close_tasks(state, true);
+    bodies_end_all(state, true);
     if (!state->retired) record1(state, EVENT_RETIRE, state->idle_pool);
     state->retired = true;
 }
@@ -1061,7 +1069,7 @@ PROBE(void, executorShutdown)(JNIEnv *jni, jclass helper, jobject executor) {
 PROBE(void, executorStandsBy)(JNIEnv *jni, jclass helper, jobject executor) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    close_tasks(state, false);
+    bodies_end_all(state, false);
     become_idle(state, identity_executor(jni, state, executor));
 }
 
@@ -1078,12 +1086,42 @@ PROBE(void, leave)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     state->asks = false;
-    close_tasks(state, true);
+    bodies_end_all(state, true);
 }
 
 PROBE(void, shutdown)(JNIEnv *jni, jclass helper, jint pool) {
     PROBED struct thread_state *state = probe_begin();
     if (state) record1(state, EVENT_POOL_SHUTDOWN, (uint32_t)pool);
+}
+
+// Stages of pipelines ----------------------------------------------------------------------------------------------
+// A thread of the program's own that takes elements in a loop works for the stage from its first take on: what it does
+// from one take to the next is a task, to which the put was the hand-over. A thread that has something else to do, main
+// or a pool's worker, takes for itself: what it does is no task of the stage.
+
+static bool may_serve(struct thread_state *state) {
+    const struct task_frame *frame = bodies_top(state);
+    bool others = state->worker || state->is_main || state->is_virtual || state->is_carrier || state->spawns > 0;
+    return !others && state->tasks == 1 && frame && frame->task == state->run_task && state->wait_depth == 0;
+}
+
+PROBE(void, stageTakes)(JNIEnv *jni, jclass helper, jobject stage) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state || (!state->stage && !may_serve(state))) return;
+    const uint32_t pool = identity_executor(jni, state, stage);
+    if (!state->stage) begin_work(state, state->stage = pool);
+    if (pool != state->stage || state->takes) return;
+    bodies_end_all(state, false);
+    become_idle(state, pool);
+    state->takes = true;
+}
+
+PROBE(void, stageTook)(JNIEnv *jni, jclass helper, jobject element, jobject stage) {
+    PROBED struct thread_state *state = element ? probe_begin() : NULL;
+    if (!state || !state->takes || identity_executor(jni, state, stage) != state->stage) return;
+    state->takes = false;
+    record1(state, EVENT_BUSY, state->stage);
+    start_object(jni, state, element, identity_carried(jni, element) ? 0 : identity_take(element, state->stage));
 }
 
 // java.util.Timer ---------------------------------------------------------------------------------------------------
@@ -1155,7 +1193,7 @@ PROBE(void, timerShutdown)(JNIEnv *jni, jclass helper, jobject queue) {
 PROBE(void, timerEnd)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
-    close_tasks(state, true);
+    bodies_end_all(state, true);
     record1(state, EVENT_RETIRE, state->idle_pool);
 }
 
@@ -1250,5 +1288,6 @@ PROBE(void, show)(JNIEnv *jni, jclass helper) {
 PROBE(void, mainBegin)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->tasks > 0) return;
+    state->is_main = true;
     bodies_begin(state, state->run_task, EVENT_MAIN_BEGIN);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/run.h"
-#include "tracer/application.h"
 
+#include "tracer/application.h"
+#include "tracer/bodies.h"
 #include "tracer/bytecodes.h"
 #include "tracer/calibration.h"
 #include "tracer/container.h"
@@ -317,10 +318,17 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread
     begin_run(jni, thread, state);
 }
 
+// What it had taken last is what it ends with.
+static void leave_stage(struct thread_state *state) {
+    bodies_end_all(state, false);
+    record1(state, EVENT_RETIRE, state->stage);
+}
+
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
     struct thread_state *state = tracer.attached ? thread_state_get() : thread_state_here();
     uint64_t awaited = state ? container_leave(state->container) : 0;
     if (awaited) record1(state, EVENT_RESULT, awaited); // of all the container's threads: it is the last
+    if (state && state->stage) leave_stage(state);
     if (state) record_boundary(state, EVENT_THREAD_END, state->run_task, 0);
     thread_state_end();
 }

@@ -173,6 +173,8 @@ struct thread_state {
     bool worker;
     bool is_carrier; // of virtual threads
     bool is_virtual;
+    bool is_main;
+    bool takes;       // it asks its stage for the next element, or does what else it does while it has none
     bool loop_unseen; // a ThreadPoolExecutor's worker, begun before the tracer came: a task lies between busy and idle
     bool asks;        // a ThreadPoolExecutor for a task
     bool retired;     // it has told that it works for its pool no more
@@ -202,6 +204,8 @@ struct thread_state {
     uint32_t thread;                // id in the trace
     uint32_t session;               // of tracer.session; it serves no other
     uint32_t worker_pool;           // of a ForkJoinPool's worker; 0: none
+    uint32_t puts_into;             // stage that it hands something over to; 0: none
+    uint32_t stage;                 // pool that the program's own thread takes from in a loop; 0: none
     bool sleeps_shared;             // of its sleep: there may be more who are released at once
     uint64_t container, started_in; // numbers of the one that it is in, and that it last started a thread in
     struct future_in_making future;

@@ -276,6 +276,8 @@ bool path_end(struct builder *builder, struct path_mark outer, uint32_t *path);
 // dag_build, by so many hands whatever the size. What is built is the same.
 struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error *error);
 
+bool add_shutdown(struct builder *builder, uint32_t pool, uint32_t vertex);
+
 bool find_taken_awaits(struct builder *builder); // that did not sleep
 bool find_causes(struct builder *builder);
 bool repair_skew(struct builder *builder);

@@ -100,6 +100,19 @@ static void cause_thread_starts(struct builder *builder) {
     }
 }
 
+bool add_shutdown(struct builder *builder, uint32_t pool, uint32_t vertex) {
+    if (!GROW(builder->shutdowns, builder->shutdown_count, builder->shutdown_capacity)) return no_memory(builder);
+    builder->shutdowns[builder->shutdown_count++] = (struct shutdown){pool, vertex};
+    return true;
+}
+
+static bool is_shut_down(const struct builder *builder, uint32_t pool) {
+    for (uint32_t i = 0; i < builder->shutdown_count; i++) {
+        if (builder->shutdowns[i].pool == pool) return true;
+    }
+    return false;
+}
+
 // The pool's latest shutdown that is no later than a vertex, or DAG_NONE.
 static uint32_t shutdown_before(const struct builder *builder, uint32_t pool, uint32_t vertex) {
     const int64_t *time_ns = builder->dag->vertices.time_ns;
@@ -110,6 +123,24 @@ static uint32_t shutdown_before(const struct builder *builder, uint32_t pool, ui
         if (latest == DAG_NONE || time_ns[shutdown->vertex] > time_ns[latest]) latest = shutdown->vertex;
     }
     return latest;
+}
+
+// Nobody ends a stage: its threads leave, told by a last element or otherwise, when nothing more comes. What was put
+// last stands for that, where nothing else does.
+static bool end_stages(struct builder *builder) {
+    const struct dag *dag = builder->dag;
+    const struct trace *trace = builder->trace;
+    for (uint32_t p = 1; p < trace->pool_count; p++) {
+        uint32_t last = DAG_NONE;
+        if (!(trace->pools[p].flags & POOL_STAGE) || is_shut_down(builder, p)) continue;
+        for (uint32_t t = 0; t < dag->task_count; t++) {
+            const uint32_t put = dag->tasks[t].pool == p ? dag->tasks[t].spawn_begin : DAG_NONE;
+            if (put == DAG_NONE) continue;
+            if (last == DAG_NONE || dag->vertices.time_ns[put] > dag->vertices.time_ns[last]) last = put;
+        }
+        if (last != DAG_NONE && !add_shutdown(builder, p, last)) return false;
+    }
+    return true;
 }
 
 static void cause_retirements(struct builder *builder) {
@@ -194,6 +225,7 @@ bool find_causes(struct builder *builder) {
     hands_run(cause_piece, dag, pieces(dag->task_count) + pieces(dag->vertex_count), builder->hands);
     leave_given_up(dag);
     cause_thread_starts(builder);
+    if (!end_stages(builder)) return false;
     cause_retirements(builder);
     uint32_t recorded_threads = dag->thread_count;
     for (uint32_t i = 0; i < builder->other_wait_count; i++) {

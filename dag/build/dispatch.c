@@ -11,11 +11,17 @@ static bool is_first_of_thread(const struct dag *dag, const struct dag_task *tas
     return v == first || (v == first + 1 && dag->vertices.kind[first] == VERTEX_THREAD_START);
 }
 
+// No thread of a stage is made for a task.
+static bool is_made_for_tasks(const struct dag *dag, const struct dag_task *task) {
+    return task->pool >= dag->trace->pool_count || !(dag->trace->pools[task->pool].flags & POOL_STAGE);
+}
+
 int64_t dag_free_ns(const struct dag *dag, const struct dag_task *task) {
     const struct dag_vertices *vertices = &dag->vertices;
     uint32_t first = dag->threads[task->thread].first;
-    if (task->pickup == first) return INT64_MIN;
-    if (!is_first_of_thread(dag, task)) return vertices->time_ns[task->pickup - 1];
+    const bool made = is_made_for_tasks(dag, task);
+    if (task->pickup == first) return made ? INT64_MIN : vertices->time_ns[first];
+    if (!made || !is_first_of_thread(dag, task)) return vertices->time_ns[task->pickup - 1];
     uint32_t maker = vertices->cause[first];
     if (maker == DAG_NONE) return vertices->time_ns[first];
     bool for_it = maker > task->spawn_begin && maker < task->spawn_end;
@@ -101,7 +107,7 @@ static enum dispatch find_dispatch(const struct dag *dag, const struct dag_task 
     if (task->flags & TASK_THREAD_RUN) return DISPATCH_THREAD;
     if (dag_due_ns(dag, task) != INT64_MIN)
         return dag_due_ns(dag, task) > dag_free_ns(dag, task) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
-    if (is_first_of_new(dag, task)) return task->pool ? DISPATCH_NEW : DISPATCH_THREAD;
+    if (is_made_for_tasks(dag, task) && is_first_of_new(dag, task)) return task->pool ? DISPATCH_NEW : DISPATCH_THREAD;
     return dag->vertices.time_ns[task->spawn_begin] > dag_free_ns(dag, task) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
 }
 

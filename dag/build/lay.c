@@ -404,10 +404,7 @@ static bool lay_taken(struct lay *lay, const struct event *event) {
 
 static bool lay_shutdown(struct lay *lay, const struct event *event) {
     struct builder *builder = lay->builder;
-    if (!put(lay, VERTEX_SHUTDOWN, DAG_NONE)) return false;
-    if (!GROW(builder->shutdowns, builder->shutdown_count, builder->shutdown_capacity)) return no_memory(builder);
-    builder->shutdowns[builder->shutdown_count++] = (struct shutdown){(uint32_t)event->operand[0], last_vertex(lay)};
-    return true;
+    return put(lay, VERTEX_SHUTDOWN, DAG_NONE) && add_shutdown(builder, (uint32_t)event->operand[0], last_vertex(lay));
 }
 
 // What the thread has of a resource already, or DAG_NONE: the ask by which it got it last.

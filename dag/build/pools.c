@@ -18,6 +18,7 @@ static bool has(const char *text, const char *part) {
 
 // Whether the pool runs tasks at times of their own.
 static bool delays(const struct trace_pool *pool) {
+    if (pool->flags & POOL_STAGE) return false;
     return has(pool->kind, "Scheduled") || has(pool->queue, "Delay") || has(pool->kind, "java.util.Timer");
 }
 
@@ -26,7 +27,8 @@ static enum discipline discipline_by_name(const struct trace_pool *pool, bool te
     bool steals = has(pool->kind, "ForkJoinPool") || has(pool->queue, "ForkJoinPool$WorkQueue");
     if (steals) return has(pool->queue, " async") ? DISCIPLINE_FIFO : DISCIPLINE_STEALING;
     if (delays(pool)) return tells_due ? DISCIPLINE_DELAY : DISCIPLINE_UNKNOWN;
-    if (!pool->queue || pool->core < 0 || pool->maximum < 0) return DISCIPLINE_UNKNOWN;
+    const bool told = pool->flags & POOL_STAGE || (pool->queue && pool->core >= 0 && pool->maximum >= 0);
+    if (!told) return DISCIPLINE_UNKNOWN;
     if (has(pool->queue, "SynchronousQueue")) return DISCIPLINE_HAND_OFF;
     if (has(pool->queue, "Priority")) return DISCIPLINE_PRIORITY;
     return has(pool->queue, "LIFO") || has(pool->queue, "Lifo") || has(pool->queue, "Stack") ? DISCIPLINE_LIFO
@@ -37,7 +39,21 @@ static bool has_queue(enum discipline discipline) {
     return discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_LIFO || discipline == DISCIPLINE_PRIORITY;
 }
 
+// Who puts into a full queue waits, and nothing is rejected.
+static void describe_stage(const struct trace_pool *known, struct dag_pool *pool) {
+    *pool = (struct dag_pool){.discipline = discipline_by_name(known, false),
+                              .core = known->core,
+                              .maximum = known->maximum,
+                              .capacity = INT64_MAX,
+                              .keep_alive_ns = -1,
+                              .is_stage = true};
+}
+
 static void describe(const struct trace_pool *known, bool tells_due, struct dag_pool *pool) {
+    if (known->flags & POOL_STAGE) {
+        describe_stage(known, pool);
+        return;
+    }
     bool steals = has(known->kind, "ForkJoinPool");
     pool->discipline = discipline_by_name(known, tells_due);
     pool->core = known->core;
@@ -65,13 +81,18 @@ static void distrust(const struct dag *dag, uint32_t pool) {
     if (pool_at(dag, pool)) pool_at(dag, pool)->discipline = DISCIPLINE_UNKNOWN;
 }
 
-// Whether the worker handed over a task outside of any task: a simulation would not know when.
-static bool spawns_outside_tasks(const struct dag *dag, const struct dag_thread *thread) {
+// Whether the worker handed over a task outside of any task, or, where `any`, did anything there that others see: a
+// simulation would not know when.
+static bool acts_outside_tasks(const struct dag *dag, const struct dag_thread *thread, bool any) {
+    const unsigned acts = 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_SHUTDOWN | 1u << VERTEX_REQUEST;
     const struct dag_vertices *vertices = &dag->vertices;
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
-        if (vertices->kind[v] == VERTEX_START)
+        const unsigned kind = vertices->kind[v];
+        if (kind == VERTEX_START)
             v = dag->tasks[vertices->task[v]].tail;
-        else if (vertices->kind[v] == VERTEX_SPAWN_BEGIN && vertices->task[v] != DAG_NONE)
+        else if (kind == VERTEX_SPAWN_BEGIN && (any || vertices->task[v] != DAG_NONE))
+            return true;
+        else if (any && 1u << kind & acts)
             return true;
     }
     return false;
@@ -191,7 +212,7 @@ static bool look_behind_facades(struct builder *builder) {
 static void look_at_retirement(struct dag *dag, const struct dag_thread *thread) {
     const struct dag_vertices *vertices = &dag->vertices;
     struct dag_pool *pool = pool_at(dag, thread->pool);
-    if (!pool || dag->trace->pools[thread->pool].keep_alive_ns >= 0) return;
+    if (!pool || pool->is_stage || dag->trace->pools[thread->pool].keep_alive_ns >= 0) return;
     for (uint32_t v = thread->first + 1; v < thread->first + thread->count; v++) {
         bool of_itself = vertices->kind[v] == VERTEX_RETIRE && vertices->cause[v] == DAG_NONE;
         if (!of_itself || vertices->kind[v - 1] != VERTEX_IDLE) continue;
@@ -240,7 +261,7 @@ static bool look_at_order(struct builder *builder) {
     return ok || no_memory(builder);
 }
 
-// Where the trace does not say how many workers a pool may have: as many as were seen.
+// Where the trace does not say how many workers a pool may have, and of a stage: as many as were seen.
 static bool count_workers(struct builder *builder) {
     struct dag *dag = builder->dag;
     int32_t *workers = calloc(dag->pool_count, sizeof *workers);
@@ -249,8 +270,8 @@ static bool count_workers(struct builder *builder) {
         if (dag->threads[i].worker && pool_at(dag, dag->threads[i].pool)) workers[dag->threads[i].pool]++;
     }
     for (uint32_t p = 1; p < dag->pool_count; p++) {
-        if (dag->pools[p].core < 0) dag->pools[p].core = workers[p];
-        if (dag->pools[p].maximum < 0) dag->pools[p].maximum = workers[p];
+        if (dag->pools[p].core < 0 || dag->pools[p].is_stage) dag->pools[p].core = workers[p];
+        if (dag->pools[p].maximum < 0 || dag->pools[p].is_stage) dag->pools[p].maximum = workers[p];
     }
     free(workers);
     return true;
@@ -285,9 +306,11 @@ bool describe_pools(struct builder *builder) {
     if (!look_behind_facades(builder)) return false;
     mark_delayed(dag);
     for (uint32_t i = 0; i < dag->thread_count; i++) {
-        if (!dag->threads[i].worker) continue;
-        if (dag->threads[i].pinned && spawns_outside_tasks(dag, &dag->threads[i])) distrust(dag, dag->threads[i].pool);
-        look_at_retirement(dag, &dag->threads[i]);
+        const struct dag_thread *thread = &dag->threads[i];
+        if (!thread->worker) continue;
+        const bool of_stage = pool_at(dag, thread->pool) && pool_at(dag, thread->pool)->is_stage;
+        if ((thread->pinned || of_stage) && acts_outside_tasks(dag, thread, of_stage)) distrust(dag, thread->pool);
+        look_at_retirement(dag, thread);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
         struct dag_pool *pool = pool_at(dag, dag->tasks[t].pool);

@@ -10,6 +10,7 @@
 #include "dag/simulate/delays.h"
 #include "dag/simulate/frame.h"
 #include "dag/simulate/next_vertex.h"
+#include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
@@ -123,7 +124,8 @@ static bool needs_turn(const struct simulation *sim, const struct process *proce
     if (sim->races && settles_result(sim, process)) return true;
     switch (vertices->kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        if (vertices->task[v] == DAG_NONE) return false;
+        if (vertices->task[v] == DAG_NONE) return pipeline_thread_begun_by(sim, v) != DAG_NONE;
+        if (pipeline_has(sim, vertices->task[v])) return true;
         if (sim->edit->actors_count && sim->dag->tasks[vertices->task[v]].flags & TASK_INIT) return true; // of copies
         return sim->placement[vertices->task[v]] >= PLACEMENT_SPLIT;
     case VERTEX_SHUTDOWN:

@@ -489,7 +489,8 @@ static uint32_t maker_of(const struct simulation *sim, const struct dag_thread *
     }
     const int64_t *time_ns = sim->derive->vertices.time_ns;
     bool in_time = maker != DAG_NONE && time_ns[maker] <= time_ns[thread->first];
-    if (stealing_governs(sim, thread->pool))
+    const bool of_stage = pool_governs(sim, thread->pool) && sim->pools[thread->pool].rules->is_stage;
+    if (of_stage || stealing_governs(sim, thread->pool))
         return in_time ? maker : now_at(sim->derive, sim->processes[index].worker.maker);
     uint32_t task = first_task(sim, thread);
     if (task == DAG_NONE || sim->processes[index].worker.maker == DAG_NONE)

@@ -81,6 +81,7 @@ static void serve_queue(struct simulation *sim, uint32_t index) {
     for (uint32_t i = 0, made = pool->made; i < made; i++) {
         if (sim->processes[pool->recorded[i]].life == LIFE_FREE) pool_take_back(sim, pool->recorded[i]);
     }
+    if (pool->rules->is_stage) return;
     bool as_recorded = index < sim->dag->pool_count && sim->edit->pool_threads[index] == 0;
     int64_t wanted = as_recorded ? 1 : pool->rules->grows_first ? pool->maximum : pool->core;
     while (pool->queue_length > 0 && (int64_t)pool->alive < (wanted > 0 ? wanted : 1)) {

@@ -54,6 +54,8 @@ static void begin_pool(struct simulation *sim, uint32_t index) {
     pool->coming_first = DAG_NONE;
     pool->idle_first = pool->idle_last = pool->heap = pool->shutdown = DAG_NONE;
     pool->gone_ns = DAG_ABSENT;
+    pool->puts_left = pool->puts;
+    pool->to_begin = pool->rules->is_stage ? pool->starts : 0;
     pool->shared = (struct deque){DAG_NONE, DAG_NONE, 0};
     pool->workers = DAG_NONE;
     pool->blocked = pool->asking = 0;
@@ -163,8 +165,9 @@ static void arrive_called(struct simulation *sim, uint32_t worker, int64_t now_n
     worker_go_idle(sim, worker);
 }
 
-// What is due finds its worker at once; one that was called comes for what has no due time.
-static void arrive_delayed(struct simulation *sim, uint32_t worker, int64_t now_ns) {
+// One that was made comes for whatever there is: what is due finds its worker at once. One that was called comes for
+// what has no due time.
+static void arrive(struct simulation *sim, uint32_t worker, int64_t now_ns) {
     if (sim->processes[worker].worker.comes_as == DISPATCH_WOKEN)
         arrive_called(sim, worker, now_ns);
     else
@@ -210,6 +213,15 @@ static enum dispatch offer_to_queue(struct simulation *sim, uint32_t process, ui
     return DISPATCH_QUEUED;
 }
 
+static enum dispatch offer_to_stage(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns) {
+    const uint32_t index = job_pool(sim, job);
+    (void)process;
+    enum dispatch to_idle = give_to_idle(sim, index, job, now_ns);
+    if (to_idle != DISPATCH_NONE) return to_idle;
+    queue_put(sim, job, QUEUE_SHARED);
+    return sim->pools[index].coming && is_as_recorded(sim, job, DISPATCH_WOKEN) ? DISPATCH_WOKEN : DISPATCH_QUEUED;
+}
+
 static uint32_t take_from_queue(struct simulation *sim, uint32_t worker) {
     return queue_take_unclaimed(sim, sim->processes[worker].worker.pool);
 }
@@ -223,10 +235,10 @@ struct rules {
 };
 
 static const struct rules *rules_of(const struct simulation *sim, uint32_t pool) {
-    static const struct rules queue = {offer_to_queue, take_from_queue, arrive_called},
-                              delays = {offer_to_queue, take_from_queue, arrive_delayed},
+    static const struct rules queue = {offer_to_queue, take_from_queue, arrive},
+                              stage = {offer_to_stage, take_from_queue, arrive},
                               steals = {stealing_offer, stealing_take, stealing_arrive};
-    if (sim->pools[pool].discipline == DISCIPLINE_DELAY) return &delays;
+    if (sim->pools[pool].rules->is_stage) return &stage;
     return stealing_governs(sim, pool) ? &steals : &queue;
 }
 
@@ -267,6 +279,10 @@ static bool goes_on_with_mail(struct simulation *sim, uint32_t worker) {
 
 void pool_take_back(struct simulation *sim, uint32_t worker) {
     if (sim->mailboxes && goes_on_with_mail(sim, worker)) return;
+    if (worker_is_told_to_leave(sim, worker)) {
+        worker_leave(sim, worker);
+        return;
+    }
     const struct process *process = &sim->processes[worker];
     uint32_t job = rules_of(sim, process->worker.pool)->take(sim, worker);
     bool initial = job != DAG_NONE && dag_task_stands(&sim->dag->tasks[job_task(sim, job)]);
@@ -276,14 +292,15 @@ void pool_take_back(struct simulation *sim, uint32_t worker) {
         worker_go_idle(sim, worker);
 }
 
-void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex) {
+void pool_shut_down(struct simulation *sim, uint32_t index, uint32_t vertex, int64_t now_ns) {
     struct pool_state *pool = &sim->pools[index];
     if (pool->shutdown != DAG_NONE) return;
     pool->shutdown = vertex;
+    pool->shutdown_ns = now_ns;
     if (pool->delayed == 0) pool_retire_idle(sim, index);
     if (pool->alive == 0) pool_end(sim, index);
     for (uint32_t own = sim->dag->pool_count; own < sim->pool_count; own++) {
-        if (pool_model(sim, own) == index && own != index) pool_shut_down(sim, own, vertex);
+        if (pool_model(sim, own) == index && own != index) pool_shut_down(sim, own, vertex, now_ns);
     }
 }
 

@@ -11,6 +11,6 @@ void pools_end_run(struct simulation *sim); // logs who idles to the end
 enum dispatch pool_offer(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns);
 void pool_take_back(struct simulation *sim, uint32_t worker);              // it is free: next task, idle, or gone
 void pool_arrive(struct simulation *sim, uint32_t worker, int64_t now_ns); // it was called
-void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex);
+void pool_shut_down(struct simulation *sim, uint32_t pool, uint32_t vertex, int64_t now_ns);
 
 #endif

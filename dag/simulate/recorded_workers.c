@@ -98,6 +98,48 @@ static void find_workers(struct simulation *sim) {
     }
 }
 
+// A stage ends with what is put last where all of its threads were seen to leave, and none since it was shut down.
+static void find_puts(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    for (uint32_t p = 1; p < dag->pool_count; p++) {
+        struct pool_state *pool = &sim->pools[p];
+        pool->ends_with_puts = dag->pools[p].is_stage && pool->all_retire;
+        for (uint32_t i = 0; i < pool->recorded_count && pool->ends_with_puts; i++) {
+            const uint32_t retirement = find_retirement(dag, pool->recorded[i]),
+                           cause = dag->vertices.cause[retirement];
+            pool->ends_with_puts = cause == DAG_NONE || dag->vertices.kind[cause] != VERTEX_SHUTDOWN;
+        }
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (task->pool < dag->pool_count && task->spawn_begin != DAG_NONE) sim->pools[task->pool].puts++;
+    }
+}
+
+static bool has_stages(const struct dag *dag) {
+    for (uint32_t p = 1; p < dag->pool_count; p++) {
+        if (dag->pools[p].is_stage) return true;
+    }
+    return false;
+}
+
+static bool find_stages(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    if (!has_stages(dag)) return true;
+    sim->recorded.begun_by = malloc(((size_t)dag->vertex_count + 1) * sizeof *sim->recorded.begun_by);
+    if (!sim->recorded.begun_by) return false;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) sim->recorded.begun_by[v] = DAG_NONE;
+    for (uint32_t i = 0; i < dag->thread_count; i++) {
+        const struct dag_thread *thread = &dag->threads[i];
+        const uint32_t maker = dag->vertices.cause[thread->first];
+        bool of_stage = thread->worker && thread->pool < dag->pool_count && dag->pools[thread->pool].is_stage;
+        if (of_stage && maker != DAG_NONE) sim->recorded.begun_by[maker] = i;
+        if (of_stage && !is_initial_worker(dag, thread)) sim->pools[thread->pool].starts++;
+    }
+    find_puts(sim);
+    return true;
+}
+
 // A barrier awaits workers of one pool, and its shutdown.
 static void find_barrier(struct simulation *sim, uint32_t thread) {
     const struct dag *dag = sim->dag;
@@ -140,7 +182,7 @@ bool recorded_workers_new(struct simulation *sim) {
     }
     find_workers(sim);
     for (uint32_t i = 0; i < dag->thread_count; i++) find_barrier(sim, i);
-    return true;
+    return find_stages(sim);
 }
 
 void recorded_workers_free(struct simulation *sim) {
@@ -149,4 +191,5 @@ void recorded_workers_free(struct simulation *sim) {
     free(sim->recorded.pool_of_barrier);
     free(sim->recorded.next_barrier);
     free(sim->recorded.pool_of_shutdown);
+    free(sim->recorded.begun_by);
 }

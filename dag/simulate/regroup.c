@@ -7,6 +7,7 @@
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/jobs.h"
 #include "dag/simulate/passage.h"
+#include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
 
 #include <stdlib.h>
@@ -209,6 +210,8 @@ static void end_bracket(struct simulation *sim, uint32_t process, struct frame *
         process_pass_as(sim, process, whole->spawn_end, job, time_ns);
     else
         process_pass_new(sim, process, VERTEX_SPAWN_END, job, time_ns);
+    if (frame->next == frame->end && pipeline_has(sim, frame->task))
+        pipeline_put(sim, frame->task, whole->spawn_begin, time_ns);
 }
 
 void part_step(struct simulation *sim, uint32_t process, uint32_t step, int64_t time_ns) {

@@ -19,6 +19,7 @@
 #include "dag/simulate/jobs.h"
 #include "dag/simulate/mailbox.h"
 #include "dag/simulate/passage.h"
+#include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/recorded_workers.h"
 #include "dag/simulate/regroup.h"
@@ -226,6 +227,7 @@ static void begin_run(struct simulation *sim, const struct dag_edit *edit, const
     amortised_begin_run(sim);
     for (uint32_t i = dag->thread_count; i--;) begin_thread(sim, i);
     initial_jobs_begin_run(sim);
+    pipelines_begin_run(sim);
 }
 
 static bool is_stuck(const struct simulation *sim) {
@@ -247,12 +249,16 @@ static void forget_waiting(struct simulation *sim) {
     }
 }
 
+static bool goes_on(struct simulation *sim) {
+    return simulation_take_next(sim) || (is_stuck(sim) && pipelines_end(sim));
+}
+
 static enum dag_outcome play(struct simulation *sim, const struct dag_edit *edit, const struct model *model) {
     begin_run(sim, edit, model);
     do {
         for (uint32_t process; (process = parking_take_ready(&sim->parking)) != DAG_NONE;)
             process_advance(sim, process);
-    } while (simulation_take_next(sim) && !sim->no_memory);
+    } while (goes_on(sim) && !sim->no_memory);
     bool stuck = !sim->no_memory && is_stuck(sim);
     sim->stuck_known = !stuck;
     forget_waiting(sim);

@@ -58,6 +58,10 @@ struct pool_state {
     int64_t leaves_ns[2];
     bool all_retire;     // every recorded worker did
     uint32_t throughput; // jobs of one actor that a worker runs in a row
+    // Of a stage: how many tasks were spawned to it, how many threads of it the program starts, and whether nothing but
+    // what is put last tells these to leave.
+    uint32_t puts, starts;
+    bool ends_with_puts;
 
     const struct dag_pool *rules; // in this run, but for what is told below
     bool governs;                 // in this run: it dispatches
@@ -76,8 +80,10 @@ struct pool_state {
     uint32_t asking;                // workers that wait for a resource
     uint32_t delayed;               // jobs that are not due, and that a shutdown leaves
     uint32_t coming, coming_first;  // of a pool with a queue: workers that were called and are not there yet
+    uint32_t puts_left, to_begin;   // of a stage: spawns, and threads that the program starts, that are to come
     uint32_t shutdown;              // vertex, DAG_NONE before
-    int64_t gone_ns;                // when its last worker retired
+    int64_t shutdown_ns;
+    int64_t gone_ns; // when its last worker retired
 };
 
 // A recorded worker comes, goes, falls asleep or wakes up; of pools that do not steal, it sleeps or wakes up.
@@ -152,6 +158,7 @@ struct recorded {
     uint32_t *pool_of_barrier;  // of a thread: whose end it is the barrier of, 0: none
     uint32_t *next_barrier;     // of a thread: the pool's next one, DAG_NONE
     uint32_t *pool_of_shutdown; // of a vertex, 0: none
+    uint32_t *begun_by;         // of a vertex: thread of a stage's that is started there, DAG_NONE; NULL: no stages
     uint32_t *initial_jobs;     // tasks that pools had when recording began, in order of their start
     uint32_t initial_job_count;
     bool *helped;             // of a task: in a wait, by a worker or another thread

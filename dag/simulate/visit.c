@@ -10,6 +10,7 @@
 #include "dag/simulate/hand_over.h"
 #include "dag/simulate/mailbox.h"
 #include "dag/simulate/passage.h"
+#include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/regroup.h"
 #include "dag/simulate/resources.h"
@@ -249,6 +250,7 @@ static bool visit_moved_spawn(struct simulation *sim, uint32_t index, uint32_t v
     if (!is_moved(sim, task)) return false;
     process_pass_by(sim, index, v, time_ns, true);
     pass_bracket(sim, index, task);
+    if (pipeline_has(sim, task)) pipeline_put(sim, task, v, time_ns);
     return true;
 }
 
@@ -256,16 +258,20 @@ static bool visit_moved_spawn(struct simulation *sim, uint32_t index, uint32_t v
 static void act_at(struct simulation *sim, uint32_t index, uint32_t v, uint32_t task, int64_t time_ns) {
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
-        if (task == DAG_NONE) break;
+        if (task == DAG_NONE) {
+            if (pipeline_thread_begun_by(sim, v) != DAG_NONE) pipeline_begin_thread(sim, v, time_ns);
+            break;
+        }
         if (sim->placement[task] == PLACEMENT_DISPATCHED) spawn(sim, index, task, time_ns);
         if (sim->edit->actors_count && sim->dag->tasks[task].flags & TASK_INIT) copies_begin(sim, index, task, time_ns);
+        if (pipeline_has(sim, task)) pipeline_put(sim, task, v, time_ns);
         break;
     case VERTEX_START:
         if (ends_group(sim, task)) group_begin(sim, index, task);
         break;
     case VERTEX_SHUTDOWN:
         if (pool_governs(sim, sim->recorded.pool_of_shutdown[v]))
-            pool_shut_down(sim, sim->recorded.pool_of_shutdown[v], v);
+            pool_shut_down(sim, sim->recorded.pool_of_shutdown[v], v, time_ns);
         break;
     default:
         break;

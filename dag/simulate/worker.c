@@ -215,7 +215,8 @@ static void pass_unmade(struct simulation *sim, const struct pool_state *pool) {
 
 void pool_end(struct simulation *sim, uint32_t index) {
     const struct pool_state *pool = &sim->pools[index];
-    int64_t end_ns = max_ns(pool->gone_ns, sim->time_ns[pool->shutdown]);
+    if (pool->to_begin > 0) return;
+    int64_t end_ns = max_ns(pool->gone_ns, pool->shutdown_ns);
     pass_unmade(sim, pool);
     pass_last_results(sim, pool, end_ns);
     for (uint32_t i = pool->barriers; i != DAG_NONE; i = sim->recorded.next_barrier[i]) {
@@ -264,7 +265,10 @@ static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t before = last_before_leaving(sim->dag, retirement);
     bool idles = own && vertices->kind[before] == VERTEX_IDLE;
-    int64_t free_ns = worker_pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
+    // Who took what told it to leave did not idle.
+    bool leaves_at_once = own && !idles && sim->processes[worker].now_ns >= because_ns;
+    int64_t free_ns = leaves_at_once ? sim->processes[worker].now_ns
+                                     : worker_pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
     int64_t leaves_ns = max_ns(free_ns, because_ns);
     int64_t retired_ns = leaves_ns + time_to_leave(sim, worker, retirement, free_ns < because_ns);
     for (uint32_t v = before + 1; own && v < retirement; v++) {
@@ -290,11 +294,27 @@ static void retire(struct simulation *sim, uint32_t worker, int64_t because_ns) 
     if (pool->alive == 0 && pool->shutdown != DAG_NONE) pool_end(sim, process->worker.pool);
 }
 
+bool worker_is_told_to_leave(const struct simulation *sim, uint32_t worker) {
+    const struct dag *dag = sim->dag;
+    const struct process_worker *of = &sim->processes[worker].worker;
+    const struct pool_state *pool = &sim->pools[of->pool];
+    if (!pool->rules->is_stage || of->task == DAG_NONE || (pool->alive <= 1 && pool->to_begin == 0)) return false;
+    const struct dag_task *task = &dag->tasks[job_task(sim, of->task)];
+    const uint32_t behind = task->tail + 1;
+    return task->start != DAG_NONE && behind <= last_vertex(dag, task->thread) &&
+           dag->vertices.kind[behind] == VERTEX_RETIRE;
+}
+
+void worker_leave(struct simulation *sim, uint32_t worker) {
+    sim->running--;
+    retire(sim, worker, sim->processes[worker].now_ns);
+}
+
 void pool_retire_idle(struct simulation *sim, uint32_t index) {
     struct pool_state *pool = &sim->pools[index];
     for (uint32_t worker; (worker = pool->idle_first) != DAG_NONE;) {
         idle_remove(sim, pool, worker);
-        retire(sim, worker, sim->time_ns[pool->shutdown]);
+        retire(sim, worker, pool->shutdown_ns);
     }
 }
 
@@ -316,7 +336,7 @@ void worker_go_idle(struct simulation *sim, uint32_t worker) {
     const struct dag_pool *rules = pool->rules;
     sim->running--;
     if (pool->shutdown != DAG_NONE && pool->delayed == 0) {
-        retire(sim, worker, sim->time_ns[pool->shutdown]);
+        retire(sim, worker, pool->shutdown_ns);
         return;
     }
     process->life = LIFE_IDLE;

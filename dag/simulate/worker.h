@@ -20,6 +20,10 @@ void worker_begin_at_once(struct simulation *sim, uint32_t worker, uint32_t job,
                           int64_t from_ns);
 // A worker is on its way to where it looks for a task.
 void worker_send(struct simulation *sim, uint32_t worker, enum dispatch dispatch, int64_t woken_ns, int64_t takes_ns);
+// Whether a free thread of a stage leaves: what it had last told the recorded one to, and there are others for what is
+// left.
+bool worker_is_told_to_leave(const struct simulation *sim, uint32_t worker);
+void worker_leave(struct simulation *sim, uint32_t worker);     // it is free, and ends
 void worker_go_idle(struct simulation *sim, uint32_t worker);   // or leave, after a shutdown
 void worker_idled_out(struct simulation *sim, uint32_t worker); // it was idle for as long as it may be
 // The worker began to idle once it was free, after as long as that took when IDLE (if it has a recorded one) was

@@ -261,7 +261,7 @@ static void test_requests_are_taken(void **state) {
 }
 
 #define ROLES                                                                                                          \
-    "a role: spawn, run, worker, idle, standby, shutdown, core, maximum, queue, capacity, keep-alive-ms, "             \
+    "a role: spawn, run, worker, idle, standby, take, shutdown, core, maximum, queue, capacity, keep-alive-ms, "       \
     "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "    \
     "or limit, or request with serve, part, async, end, connection, name or matched"
 
@@ -277,7 +277,8 @@ static void test_wrong_executors_are_named(void **state) {
         {"com.acme.Actor tell * message 1 256", "another argument, see rehype-record(1)"},
         {"com.acme.Actor tell * handle 1 this", "another argument, see rehype-record(1)"},
         {"com.acme.Actor <init> * init 1", "another argument, see rehype-record(1)"},
-        {"com.acme.Pool hand * take", ROLES},
+        {"com.acme.Pool hand * give", ROLES},
+        {"com.acme.Pool hand * take 1", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn 0", "another argument, see rehype-record(1)"},
         {"com.acme.Pool hand * spawn outer", "another argument, see rehype-record(1)"},

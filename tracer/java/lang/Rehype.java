@@ -416,6 +416,7 @@ public final class Rehype extends ClassValue<Integer> {
 
     // Executors that are none of the JDK's.
     public static native void executorSpawn(Object task, Object executor);
+    public static native void spawnedIf(boolean accepted, Object task);
     public static native void executorWorker(Object executor);
     public static native void executorIdle(Object executor);
 
@@ -426,6 +427,11 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void startSeen(Object task);
 
     public static native void executorStandsBy(Object executor);
+
+    // Stages of pipelines.
+    public static native void stagePut(Object element, Object stage);
+    public static native void stageTakes(Object stage);
+    public static native void stageTook(Object element, Object stage);
 
     // Threads.
     public static native void threadSpawn(Object thread);
