@@ -98,7 +98,9 @@ enum {
     TASK_UPKEEP = 8192,  // and a message by which the library makes, stops, watches or supervises an actor
     TASK_OTHERS = 16384, // and of a signal: another thread might have given it, as by a condition, a notify, an unpark;
                          // not the latch's own
-    TASK_INIT = 2048,    // an actor's first initialisation; TASK_HANDED_OVER as well, from the actor's creation
+    TASK_CUT = 32768, // and unfinished: at its worker's last event, when it had taken no longer than others of its site
+                      // take. It went on beyond the recording, but not for ever
+    TASK_INIT = 2048, // an actor's first initialisation; TASK_HANDED_OVER as well, from the actor's creation
 };
 
 // What an actor does is a task of the DAG, by whose cause and body times follow, and no task in the sense of figures

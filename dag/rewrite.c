@@ -399,6 +399,13 @@ static void emit_recorded(struct rewrite *rewrite, const struct step *step, stru
     emit_vertex(rewrite, event, step->time_ns);
 }
 
+// What recording had cut, and ends in the run, so that its worker takes the next: no event told so.
+static bool is_new_end(const struct rewrite *rewrite, const struct step *step) {
+    const uint32_t task = dag_task_of(&rewrite->recorded->vertices, step->source);
+    return step->vertex != DAG_NONE && rewrite->recorded->vertices.kind[step->source] == VERTEX_END &&
+           rewrite->recorded->tasks[task].flags & TASK_CUT && !(rewrite->run->tasks[task].flags & TASK_UNFINISHED);
+}
+
 static void emit_source(struct rewrite *rewrite, const struct step *step, const struct step *before,
                         const struct step *next) {
     const struct dag *recorded = rewrite->recorded;
@@ -410,6 +417,11 @@ static void emit_source(struct rewrite *rewrite, const struct step *step, const 
         emit_wait_end(rewrite, step, event);
     else if (emits_event(rewrite, source))
         emit_recorded(rewrite, step, *event);
+    if (is_new_end(rewrite, step))
+        emit_vertex(
+            rewrite,
+            (struct event){.kind = EVENT_TASK_END, .operand = {id_of(rewrite, recorded->vertices.task[source])}},
+            step->time_ns);
 }
 
 // By what the run computes, up to the next vertex that told of computing, what was told in between is measured, where

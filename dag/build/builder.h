@@ -289,6 +289,7 @@ bool prepare_computing(struct builder *builder); // from what laying left in ver
 void measure_computing(struct builder *builder, uint32_t thread); // after that, of each by itself
 void bound_assumed_computing(struct builder *builder);            // after all of them and read_machine
 void find_dispatches(struct dag *dag);                            // and tails
+bool find_cut_tasks(struct builder *builder);                     // after these
 bool describe_pools(struct builder *builder);                     // from dispatches
 // For each vertex that hands a task over to a pool with one queue or takes one up, the one of that pool before it in
 // time; for the waking of a worker that its task did not cause (it found nothing, or what lay there before it slept),

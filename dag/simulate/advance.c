@@ -155,10 +155,13 @@ static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *
     return task->flags & TASK_UNFINISHED && task->tail + 1 == thread->first + thread->count;
 }
 
+// What was cut as recording ended keeps its worker for as long as it did.
 static void finish(struct simulation *sim, uint32_t index) {
+    const struct dag *dag = sim->dag;
     struct process *process = &sim->processes[index];
-    bool asks =
-        process->worker.pool && !is_under_way_for_ever(sim->dag, &sim->dag->tasks[job_task(sim, process->worker.task)]);
+    const struct dag_task *task = process->worker.pool ? &dag->tasks[job_task(sim, process->worker.task)] : NULL;
+    const bool cut = task && task->flags & TASK_CUT, asks = task && (cut || !is_under_way_for_ever(dag, task));
+    if (cut) process->now_ns += dag->last_ns - dag->vertices.time_ns[task->tail];
     process->life = asks ? LIFE_FREE : LIFE_OVER;
     if (!asks)
         sim->running--;

@@ -582,6 +582,13 @@ static bool was_cancelled_queued(const struct simulation *sim, const struct dag_
     return sim->races && recorded->result != DAG_NONE && sim->recorded.traits[recorded->result] & TRAIT_CANCELS;
 }
 
+// Whether a task that recording had cut ended in this run, since its worker went on to others.
+static bool ends_now(const struct simulation *sim, const struct dag_task *recorded, const struct dag_task *task) {
+    if (!(recorded->flags & TASK_CUT) || task->thread == DAG_NONE || task->tail == DAG_NONE) return false;
+    const struct dag_thread *thread = &sim->derive->threads[task->thread];
+    return task->tail + 1 < thread->first + thread->count;
+}
+
 static void lay_task(struct simulation *sim, uint32_t job) {
     const struct place *place = &sim->derive->places[job];
     const struct dag_task *recorded = &sim->dag->tasks[job_task(sim, job)];
@@ -600,6 +607,7 @@ static void lay_task(struct simulation *sim, uint32_t job) {
     task->result = part ? DAG_NONE : now_at(sim->derive, recorded->result);
     task->dispatch = moved ? DISPATCH_NONE : sim->dispatch[job];
     if (part) task->awaited = 0;
+    if (ends_now(sim, recorded, task)) task->flags &= (uint16_t) ~(TASK_UNFINISHED | TASK_CUT);
     if (recorded->start == DAG_NONE && place->start != DAG_NONE) { // it was cancelled, and is not in this run
         task->flags &= (uint16_t)~TASK_UNFINISHED;
         task->outcome = TASK_RETURNED;

@@ -2,10 +2,10 @@
 // Recordings of several files: each event of each thread is in exactly one of them, in order, however threads come and
 // go, and virtual ones change carriers; each file begins with what was under way, and tells its neighbours.
 #include "temporary_folder.h"
+#include "tracefile/ongoing.h"
 #include "tracefile/reader.h"
 #include "tracer/clock.h"
 #include "tracer/drainer.h"
-#include "tracer/ongoing.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
 #include "tracer/rotation.h"

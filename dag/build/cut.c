@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Which tasks a recording cut. Of what was under way at its end some go on for ever (a loop that takes connections), and
+// keep their worker; others would have ended soon. That is told by others of their site: one that has taken no longer
+// than twice the longest of these ends as they did.
+#include "dag/build/builder.h"
+
+#include <stdlib.h>
+
+static int64_t so_far_ns(const struct dag *dag, const struct dag_task *task) {
+    return dag->last_ns - dag->vertices.time_ns[task->start];
+}
+
+static bool is_known(const struct dag_task *task) {
+    return task->site != DAG_NONE && task->start != DAG_NONE && !(task->flags & TASK_NESTED);
+}
+
+static void find_longest(const struct dag *dag, int64_t *longest_ns) {
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        if (!is_known(task) || task->flags & (TASK_UNFINISHED | TASK_BEGUN_BEFORE)) continue;
+        const int64_t ns = dag->vertices.time_ns[task->end] - dag->vertices.time_ns[task->start];
+        if (ns > longest_ns[task->site]) longest_ns[task->site] = ns;
+    }
+}
+
+static bool is_at_workers_end(const struct dag *dag, const struct dag_task *task) {
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    return task->tail + 1 == thread->first + thread->count;
+}
+
+bool find_cut_tasks(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    int64_t *longest_ns = calloc((size_t)dag->site_count + 1, sizeof *longest_ns);
+    if (!longest_ns) return no_memory(builder);
+    find_longest(dag, longest_ns);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        struct dag_task *task = &dag->tasks[t];
+        if (is_known(task) && task->flags & TASK_UNFINISHED && is_at_workers_end(dag, task) &&
+            so_far_ns(dag, task) <= 2 * longest_ns[task->site])
+            task->flags |= TASK_CUT;
+    }
+    free(longest_ns);
+    return true;
+}
