@@ -6,8 +6,10 @@
 #include "cli/commands.h"
 #include "cli/model.h"
 #include "cli/output.h"
+#include "cli/part.h"
 #include "cli/progress.h"
 #include "cli/suggest_advice.h"
+#include "cli/suggest_columns.h"
 #include "cli/suggest_sketches.h"
 #include "cli/terminal.h"
 #include "metrics/requests.h"
@@ -30,7 +32,7 @@ static struct {
     const char *output, *objective, *model, *without, *window;
     uint64_t top, seed;
     struct text_list require, sources;
-    bool all, json, csv, keep_tracer_cost, sketch;
+    bool all, json, csv, keep_tracer_cost, sketch, whole;
 } options = {.output = "plan.json", .objective = "balanced", .top = 10, .seed = 1};
 
 static const struct option_spec specs[] = {
@@ -46,6 +48,9 @@ static const struct option_spec specs[] = {
     {"--seed", 0, OPTION_NUMBER, &options.seed, "N", "of the search's random choices (1)"},
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
+    {"--whole", 0, OPTION_FLAG, &options.whole, NULL,
+     "of a long run of a service, search all of it: by default a part is searched, and what is found there is\n"
+     "estimated on all of it"},
     {"--all", 0, OPTION_FLAG, &options.all, NULL, "every change that was tried, those too that make no difference"},
     {"--sketch", 0, OPTION_FLAG, &options.sketch, NULL,
      "how each change is made: Java before and after, and what to watch for"},
@@ -66,7 +71,8 @@ struct suggestion {
     size_t trace_count;
     enum model_kind model;
     struct search_result result;
-    struct sources sources; // of --sources
+    struct analysis_parts parts; // of the traces, to search in
+    struct sources sources;      // of --sources
     struct arena arena;
 };
 
@@ -116,13 +122,19 @@ static bool choose_model(struct suggestion *s, struct error *error) {
     return true;
 }
 
+static bool open_parts(struct suggestion *s, struct error *error) {
+    const bool as_recorded = options.keep_tracer_cost || s->model == MODEL_DAG;
+    return options.whole || parts_open(s->analyses, s->trace_count, as_recorded, &s->arena, &s->parts, error);
+}
+
 static bool search(struct suggestion *s, struct error *error) {
     struct search_options search = {.model = s->model,
                                     .top = (uint32_t)options.top,
                                     .all_figures = options.json || options.csv, // the text has metrics_usage's only
                                     .seed = options.seed,
                                     .evaluations = SEARCH_EVALUATIONS,
-                                    .budget_ns = SEARCH_NS,
+                                    .budget_ns = s->parts.count ? SEARCH_PARTS_NS : SEARCH_NS,
+                                    .parts = s->parts.count ? s->parts.estimators : NULL,
                                     .progress = progress_steps,
                                     .progress_context = "plans estimated"};
     if (!parse_wishes(&s->arena, &search, error)) return false;
@@ -217,15 +229,6 @@ static void write_csv_line(const struct suggestion *s, size_t index) {
 
 // ---- Text
 
-// Wall time, peak and mean; better or worse than the run by more than what the model is off by.
-static void add_estimate(struct table *table, const struct search_result *result, const struct metrics *estimate) {
-    const struct usage *before = &result->base.threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
-    const double wall_ns = (double)estimate->wall_ns, noise = result->noise;
-    table_add_toned(table, text_duration(wall_ns).s, look_less_is_better((double)result->base.wall_ns, wall_ns, noise));
-    table_add_toned(table, text_fixed(after->peak, 1).s, look_less_is_better(before->peak, after->peak, noise));
-    table_add_toned(table, text_fixed(after->mean, 2).s, look_less_is_better(before->mean, after->mean, noise));
-}
-
 static struct text_place place_of(const struct candidate *candidate) {
     const struct improvement *named = candidate->named;
     return named->site == DAG_NONE ? (struct text_place){""} : text_file_line(&named->dag->sites[named->site].site);
@@ -239,11 +242,7 @@ static void add_candidate(struct table *table, const struct suggestion *s, size_
     table_add(table, improvement_text(named, text, sizeof text));
     if (terminal_wide) table_add(table, place_of(candidate).s);
     table_add(table, text_count(candidate->improvements[0].task_count).s);
-    if (candidate_is_estimated(candidate)) {
-        add_estimate(table, &s->result, &candidate->estimate);
-    } else {
-        for (int i = 0; i < 3; i++) table_add(table, "-");
-    }
+    columns_add(table, &s->result, candidate_is_estimated(candidate) ? &candidate->estimate : NULL);
     table_add_toned(table, candidate->fails ? candidate->fails : "", TONE_WARNING);
 }
 
@@ -265,7 +264,7 @@ static void add_none(struct table *table, const struct suggestion *s, const char
     table_add(table, what);
     if (terminal_wide) table_add(table, "");
     table_add(table, "");
-    add_estimate(table, &s->result, figures);
+    columns_add(table, &s->result, figures);
     table_add(table, "");
 }
 
@@ -284,15 +283,13 @@ static void write_omissions(size_t count) {
 
 // The file stands in the table where there is room, and in the reasons.
 static bool write_candidates(const struct suggestion *s, struct error *error) {
-    struct table_column columns[8];
+    struct table_column columns[5 + ESTIMATE_COLUMNS_MOST];
     size_t count = 0;
     columns[count++] = (struct table_column){"#", TABLE_RIGHT};
     columns[count++] = (struct table_column){"change", TABLE_LEFT};
     if (terminal_wide) columns[count++] = (struct table_column){"in", TABLE_LEFT};
     columns[count++] = (struct table_column){"tasks", TABLE_RIGHT};
-    columns[count++] = (struct table_column){"wall", TABLE_RIGHT};
-    columns[count++] = (struct table_column){"peak", TABLE_RIGHT};
-    columns[count++] = (struct table_column){"mean", TABLE_RIGHT};
+    count = columns_name(&s->result, columns, count);
     columns[count++] = (struct table_column){"fails", TABLE_LEFT};
     struct table table = {.columns = columns, .column_count = count};
     size_t omitted = 0;
@@ -319,20 +316,19 @@ static void add_plan(struct table *table, const struct suggestion *s, size_t ran
     }
     table_add(table, text_count(rank + 1).s);
     table_add(table, members);
-    add_estimate(table, &s->result, &plan->estimate);
+    columns_add(table, &s->result, &plan->estimate);
     table_add(table, text_fixed(plan->estimate.composite, 3).s);
     table_add(table, text_fixed(plan->estimate.balanced, 3).s);
     if (s->trace_count > 1) table_add(table, text_fixed(plan->value, 3).s);
 }
 
 static bool write_plans(const struct suggestion *s, struct error *error) {
-    static const struct table_column columns[] = {
-        {"rank", TABLE_RIGHT},     {"changes", TABLE_LEFT}, {"wall", TABLE_RIGHT},
-        {"peak", TABLE_RIGHT},     {"mean", TABLE_RIGHT},   {"composite", TABLE_RIGHT},
-        {"balanced", TABLE_RIGHT}, {"value", TABLE_RIGHT}, // of several traces
-    };
-    struct table table = TABLE_INIT(columns);
-    if (s->trace_count == 1) table.column_count--;
+    struct table_column columns[5 + ESTIMATE_COLUMNS_MOST] = {{"rank", TABLE_RIGHT}, {"changes", TABLE_LEFT}};
+    size_t count = columns_name(&s->result, columns, 2);
+    columns[count++] = (struct table_column){"composite", TABLE_RIGHT};
+    columns[count++] = (struct table_column){"balanced", TABLE_RIGHT};
+    if (s->trace_count > 1) columns[count++] = (struct table_column){"value", TABLE_RIGHT};
+    struct table table = {.columns = columns, .column_count = count};
     for (size_t i = 0; i < s->result.plan_count; i++) add_plan(&table, s, i);
     bool ok = table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
@@ -543,31 +539,30 @@ static void write_answer(const struct suggestion *s) {
 }
 
 enum { FRONT_SHOWN = 8 };
-static const double front_step = 1.1; // in wall time, from row to row
+static const double front_step = 1.1; // in wall time, or throughput, from row to row
 
 static void add_point(struct table *table, const struct search_result *result, const struct front_point *point) {
     char text[NAMED_MEMBERS * 1024 + 64];
     name_members(result, point->candidates, point->count, text, sizeof text);
     table_add(table, text);
-    add_estimate(table, result, point->estimate);
+    columns_add(table, result, point->estimate);
 }
 
-// What costs what, where there is a choice: rows whose wall times differ by little are one.
+// What costs what, where there is a choice: rows that differ by little in wall time, or throughput, are one.
 static bool write_front(const struct search_result *result, struct error *error) {
-    static const struct table_column columns[] = {
-        {"change", TABLE_LEFT}, {"wall", TABLE_RIGHT}, {"peak", TABLE_RIGHT}, {"mean", TABLE_RIGHT}};
-    struct table table = TABLE_INIT(columns);
-    double last_ns = 0;
+    struct table_column columns[1 + ESTIMATE_COLUMNS_MOST] = {{"change", TABLE_LEFT}};
+    struct table table = {.columns = columns, .column_count = columns_name(result, columns, 1)};
+    double last = 0;
     size_t rows = 0;
     for (size_t i = 0; i < result->front_count; i++) {
-        const double wall_ns = (double)result->front[i].estimate->wall_ns;
-        if (wall_ns < front_step * last_ns) continue;
+        const double ratio = metrics_wall_ratio(result->front[i].estimate, &result->replayed);
+        if (ratio < front_step * last) continue;
         if (rows++ < FRONT_SHOWN) add_point(&table, result, &result->front[i]);
-        last_ns = wall_ns;
+        last = ratio;
     }
     if (rows > 1) {
         look_heading(stdout, terminal_look(stdout), "What can be had");
-        puts("  (nothing that was tried beats one of these in wall time, threads and number of changes)");
+        printf("  (nothing that was tried beats one of these in %s and number of changes)\n", columns_compared(result));
     }
     bool ok = rows < 2 || table_write(&table, stdout, terminal_look(stdout), error);
     table_destroy(&table);
@@ -582,7 +577,7 @@ static void write_candidates_heading(const struct suggestion *s) {
     if (s->trace_count > 1)
         look_printf(stdout, look, 2, "  (over %zu traces; figures are those of %s)", s->trace_count,
                     s->analyses[0].trace->path);
-    puts("  (peak and mean are of occupied threads: computing or waiting)");
+    printf("  (%s)\n", columns_legend(&s->result));
 }
 
 static void write_limits(const struct search_result *result) {
@@ -603,6 +598,12 @@ static void write_plans_heading(const struct suggestion *s) {
     write_heading("Best plans");
     look_printf(stdout, terminal_look(stdout), 2, "  (of %s estimated in %s, by %s%s)",
                 text_count(s->result.evaluated).s, text_duration(s->result.seconds * 1e9).s, options.objective, over);
+    if (s->parts.count) {
+        const struct part *part = &s->parts.parts[0].range;
+        look_printf(stdout, terminal_look(stdout), 2,
+                    "  (found on %s of the run, with %s requests, and estimated on all of it; --whole searches all)",
+                    text_duration((double)(part->to_ns - part->from_ns)).s, text_count(part->requests).s);
+    }
 }
 
 static bool write_text(struct suggestion *s, struct error *error) {
@@ -696,10 +697,11 @@ static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
     if (check_options(&s.model, error) &&
         sources_open(&s.sources, options.sources.items, options.sources.count, error) &&
-        open_all(&s, operands, error) && choose_model(&s, error) && search(&s, error) && warn(&s, error) &&
-        write_plan(&s.result, &s.arena, error)) {
+        open_all(&s, operands, error) && choose_model(&s, error) && open_parts(&s, error) && search(&s, error) &&
+        warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
+    parts_close(&s.parts);
     for (size_t i = 0; i < s.trace_count; i++) analysis_close(&s.analyses[i]);
     sources_close(&s.sources);
     arena_destroy(&s.arena);
@@ -710,7 +712,7 @@ const struct command command_suggest = {
     .name = "suggest",
     .summary = "which changes would pay, ranked, and the best plan",
     .usage = "TRACE... [-o PLAN] [--top N] [--objective O] [--require EXPR]... [--model M] [--seed N] [--window "
-             "FROM..TO] [--keep-tracer-cost] [--all] [--sketch] [--sources DIR]... [--wide] [--json | --csv]",
+             "FROM..TO] [--keep-tracer-cost] [--whole] [--all] [--sketch] [--sources DIR]... [--wide] [--json | --csv]",
     .about =
         "Finds the changes that the recorded run offers, estimates each and their combinations, and writes the best\n"
         "plan. Begins with the answer, and with what can be had for what: changes and plans that nothing that was "

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Points are taken in order of wall time: one is dominated if a faster one takes as few threads and changes.
+// Points are taken in order of wall time, of a service of throughput: one is dominated if a faster one takes as few
+// threads and changes. What serves fewer requests is no choice, whatever it saves: its clients wait.
 #include "optimize/front.h"
 
 #include <stdlib.h>
@@ -8,10 +9,16 @@ static double threads_of(const struct front_point *point) {
     return point->estimate->threads[STATE_OCCUPIED].mean;
 }
 
+// Wall time; of a service the time from answer to answer.
+static double time_of(const struct metrics *m) {
+    const double per_s = m->requests.throughput_per_s;
+    return per_s > 0 ? 1e9 / per_s : (double)m->wall_ns;
+}
+
 static int compare_points(const void *a, const void *b) {
     const struct front_point *left = a, *right = b;
-    if (left->estimate->wall_ns != right->estimate->wall_ns)
-        return left->estimate->wall_ns < right->estimate->wall_ns ? -1 : 1;
+    const double here = time_of(left->estimate), there = time_of(right->estimate);
+    if (here != there) return here < there ? -1 : 1;
     if (threads_of(left) != threads_of(right)) return threads_of(left) < threads_of(right) ? -1 : 1;
     if (left->count != right->count) return left->count < right->count ? -1 : 1;
     return (left->candidates[0] > right->candidates[0]) - (left->candidates[0] < right->candidates[0]);
@@ -19,8 +26,9 @@ static int compare_points(const void *a, const void *b) {
 
 static bool betters_run(const struct search_result *result, const struct front_point *point) {
     const struct metrics *run = &result->replayed;
-    return (double)point->estimate->wall_ns < (1 - result->noise) * (double)run->wall_ns ||
-           threads_of(point) < (1 - result->noise) * run->threads[STATE_OCCUPIED].mean;
+    const double ratio = time_of(point->estimate) / time_of(run);
+    if (run->requests.throughput_per_s > 0 && ratio > 1 + result->noise) return false;
+    return ratio < 1 - result->noise || threads_of(point) < (1 - result->noise) * run->threads[STATE_OCCUPIED].mean;
 }
 
 static bool is_dominated(const struct search_result *result, const struct front_point *point) {

@@ -100,8 +100,37 @@ static bool keep_plans(struct search *search, const struct combination *kept, si
     return true;
 }
 
-// A combination less a member; its evaluation is `known`, or made now.
-static bool without(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+// Combinations that were evaluated, by the search for them and since.
+struct known {
+    const struct combine_result *found;
+    struct combination *since;
+    size_t count, room;
+};
+
+static const struct combination *look_for(const struct known *known, uint64_t key) {
+    for (size_t i = 0; i < known->found->count; i++) {
+        if (known->found->combinations[i].key == key) return &known->found->combinations[i];
+    }
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->since[i].key == key) return &known->since[i];
+    }
+    return NULL;
+}
+
+static bool get_known(struct known *known, const struct combination *combination, struct error *error) {
+    if (known->count == known->room) {
+        const size_t room = known->room ? 2 * known->room : 64;
+        struct combination *grown = realloc(known->since, room * sizeof *grown);
+        if (!grown) return error_set(error, STATUS_FAILED, "no memory for a plan");
+        known->since = grown;
+        known->room = room;
+    }
+    known->since[known->count++] = *combination;
+    return true;
+}
+
+// A combination less a member; its evaluation is known, or made now.
+static bool without(struct search *search, const struct combine_problem *problem, struct known *known,
                     const struct combination *whole, uint32_t member, struct arena *arena, struct combination *less,
                     struct error *error) {
     const uint64_t key = whole->key ^ problem->keys[whole->members[member]];
@@ -110,23 +139,21 @@ static bool without(struct search *search, const struct combine_problem *problem
     memcpy(members, whole->members, member * sizeof *members);
     memcpy(members + member, whole->members + member + 1, (whole->count - member - 1) * sizeof *members);
     *less = (struct combination){.key = key, .members = members, .count = whole->count - 1};
-    for (size_t i = 0; i < found->count; i++) {
-        if (found->combinations[i].key != key) continue;
-        less->valid = found->combinations[i].valid;
-        less->score = found->combinations[i].score;
-        return true;
-    }
-    return evaluate_all(search, less, 1, error);
+    const struct combination *evaluated = look_for(known, key);
+    if (!evaluated) return evaluate_all(search, less, 1, error) && get_known(known, less, error);
+    less->valid = evaluated->valid;
+    less->score = evaluated->score;
+    return true;
 }
 
 // Leaves out what a plan does as well without, those that are worst alone first; in all it may become worse by no more
 // than the least noise.
-static bool shorten(struct search *search, const struct combine_problem *problem, const struct combine_result *found,
+static bool shorten(struct search *search, const struct combine_problem *problem, struct known *known,
                     struct combination *plan, struct arena *arena, struct error *error) {
     const double worst = plan->score + worth_a_member * fabs(plan->score);
     for (uint32_t i = plan->count; i-- > 0 && plan->count > 1;) {
         struct combination less;
-        if (!without(search, problem, found, plan, i, arena, &less, error)) return false;
+        if (!without(search, problem, known, plan, i, arena, &less, error)) return false;
         if (less.valid && less.score <= worst) *plan = less;
     }
     return true;
@@ -143,14 +170,18 @@ static bool keep_best(struct search *search, const struct combine_problem *probl
                       struct arena *scratch, struct arena *arena, struct error *error) {
     const size_t top = search->options->top, tries = TRIES_A_PLAN * top;
     struct combination *kept = ARENA_NEW(scratch, struct combination, top + 1);
+    struct known known = {.found = found};
     size_t count = 0;
+    bool done = true;
     search->result->plans = ARENA_NEW(arena, struct ranked_plan, top + 1);
     if (!search->result->plans || !kept) return error_set(error, STATUS_FAILED, "no memory for plans");
-    for (size_t i = 0; i < found->count && i < tries && found->combinations[i].valid && count < top; i++) {
+    for (size_t i = 0; done && i < found->count && i < tries && found->combinations[i].valid && count < top; i++) {
         struct combination plan = found->combinations[i];
-        if (!shorten(search, problem, found, &plan, scratch, error)) return false;
-        if (!is_kept(kept, count, &plan)) kept[count++] = plan;
+        done = shorten(search, problem, &known, &plan, scratch, error);
+        if (done && !is_kept(kept, count, &plan)) kept[count++] = plan;
     }
+    free(known.since);
+    if (!done) return false;
     if (count) qsort(kept, count, sizeof *kept, combination_compare);
     return keep_plans(search, kept, count, arena, error);
 }
@@ -176,4 +207,57 @@ bool search_rank(struct search *search, uint32_t usable, struct arena *arena, st
     done = done && keep_best(search, &problem, &found, &passing, arena, error);
     arena_destroy(&passing);
     return done;
+}
+
+// ---- what a search of parts found
+
+static int compare_places(const void *a, const void *b) {
+    const uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static bool name_members(const struct search *search, const uint32_t *members, uint32_t count, const uint32_t *places,
+                         struct arena *arena, struct combination *combination) {
+    uint32_t *own = ARENA_NEW(arena, uint32_t, count);
+    if (!own) return false;
+    *combination = (struct combination){.members = own, .count = count, .score = INFINITY};
+    for (uint32_t i = 0; i < count; i++) {
+        own[i] = places ? places[members[i]] : members[i];
+        combination->key ^= key_of(search->result, &search->result->candidates[own[i]]);
+    }
+    qsort(own, count, sizeof *own, compare_places);
+    return true;
+}
+
+// Plans, then each candidate alone.
+static bool name_all(const struct search *search, const struct search_result *found, const uint32_t *places,
+                     struct arena *arena, struct combination *combinations, size_t *count) {
+    bool done = true;
+    for (size_t p = 0; done && p < found->plan_count && p < SEARCH_CONFIRMED; p++) {
+        const struct ranked_plan *plan = &found->plans[p];
+        if (plan->count > 1)
+            done = name_members(search, plan->candidates, plan->count, places, arena, &combinations[(*count)++]);
+    }
+    for (uint32_t c = 0; done && c < search->result->candidate_count; c++) {
+        if (candidate_is_estimated(&search->result->candidates[c]))
+            done = name_members(search, &c, 1, NULL, arena, &combinations[(*count)++]);
+    }
+    return done;
+}
+
+bool search_rank_found(struct search *search, const struct search_result *found, const uint32_t *places,
+                       struct arena *arena, struct error *error) {
+    struct search_result *result = search->result;
+    const size_t most = SEARCH_CONFIRMED + result->candidate_count, top = search->options->top;
+    struct combination *combinations = ARENA_NEW(&search->scratch, struct combination, most);
+    size_t count = 0, kept = 0;
+    result->plans = ARENA_NEW(arena, struct ranked_plan, most);
+    if (!combinations || !result->plans || !name_all(search, found, places, &search->scratch, combinations, &count))
+        return error_set(error, STATUS_FAILED, "no memory for plans");
+    if (!evaluate_all(search, combinations, count, error)) return false;
+    if (count) qsort(combinations, count, sizeof *combinations, combination_compare);
+    for (size_t i = 0; i < count && combinations[i].valid && kept < top; i++) {
+        if (!is_kept(combinations, kept, &combinations[i])) combinations[kept++] = combinations[i];
+    }
+    return keep_plans(search, combinations, kept, arena, error);
 }

@@ -9,4 +9,9 @@
 // search_screen.
 bool search_rank(struct search *search, uint32_t usable, struct arena *arena, struct error *error);
 
+// Estimates the plans of a search of parts, up to SEARCH_CONFIRMED, and candidates alone. `places` as of
+// search_screen_found.
+bool search_rank_found(struct search *search, const struct search_result *found, const uint32_t *places,
+                       struct arena *arena, struct error *error);
+
 #endif

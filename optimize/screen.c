@@ -27,7 +27,7 @@ static bool figure_matters(double now, double replayed, double recorded) {
 static bool figures_matter(const struct metrics *m, const struct metrics *replayed, const struct metrics *recorded) {
     const struct usage *now = &m->threads[STATE_OCCUPIED], *replay = &replayed->threads[STATE_OCCUPIED],
                        *then = &recorded->threads[STATE_OCCUPIED];
-    return figure_matters((double)m->wall_ns, (double)replayed->wall_ns, (double)recorded->wall_ns) ||
+    return figure_matters(metrics_wall_ratio(m, recorded), metrics_wall_ratio(replayed, recorded), 1) ||
            figure_matters(now->peak, replay->peak, then->peak) || figure_matters(now->mean, replay->mean, then->mean);
 }
 
@@ -43,9 +43,10 @@ static bool is_negligible(const struct search *search, const struct evaluator *e
 struct screened {
     struct candidate candidate;
     struct combination alone; // what evaluate would say of it
-    double value, wall;       // of the objective; of the replay's wall time, the mean over traces
+    double value, wall;       // of the objective; metrics_wall_ratio to the replay, the mean over traces
     const char *name;
     uint32_t family; // index of its first member
+    uint32_t found;  // index in the search of parts that it was found by
 };
 
 struct screening { // so far
@@ -130,7 +131,7 @@ static bool rate(const struct search *search, const struct evaluator *evaluator,
     screened->value = search_value(search, evaluator, 1);
     for (size_t t = 0; t < search->trace_count; t++)
         screened->wall +=
-            (double)evaluator->estimates[t].wall_ns / (double)search->replayed[t].wall_ns / (double)search->trace_count;
+            metrics_wall_ratio(&evaluator->estimates[t], &search->replayed[t]) / (double)search->trace_count;
     candidate->negligible = is_negligible(search, evaluator);
     search_score(search, evaluator, &screened->alone);
     if (isnan(screened->value)) screened->value = INFINITY;
@@ -181,11 +182,12 @@ static bool screen(struct search *search, struct evaluator *evaluator, void *con
 
 static bool find_candidates(const struct search *search, struct arena *arena, struct improvement **improvements,
                             size_t *count, struct error *error) {
-    const struct dag **dags = ARENA_NEW(arena, const struct dag *, search->trace_count);
+    const size_t row = search_row(search), traces = search->trace_count;
+    const struct dag **dags = ARENA_NEW(arena, const struct dag *, row);
     if (!dags) return error_set(error, STATUS_FAILED, "no memory for candidates");
-    for (size_t t = 0; t < search->trace_count; t++) dags[t] = search->result->traces[t]->dag;
-    return candidates_join(dags, search->trace_count, model_kinds(search->options->model), arena, improvements, count,
-                           error);
+    for (size_t t = 0; t < row; t++)
+        dags[t] = t < traces ? search->result->traces[t]->dag : search->wholes[t - traces]->dag;
+    return candidates_join(dags, row, model_kinds(search->options->model), arena, improvements, count, error);
 }
 
 // Where not all candidates can be tried: what they could gain, at most.
@@ -216,25 +218,33 @@ static double time_in_tasks(const struct improvement *improvement) {
     return ns;
 }
 
-static void find_promises(const struct search *search, const struct improvement *improvements, size_t count,
-                          struct promise *promises) {
-    const size_t traces = search->trace_count;
-    size_t place = 0; // in its family
+static bool has_tasks(const struct search *search, const struct improvement *improvements) {
+    size_t trace = 0;
+    while (trace < search->trace_count && improvements[trace].task_count == 0) trace++;
+    return trace < search->trace_count;
+}
+
+// Of those that have tasks in the traces; returns how many. Some have them beyond parts only.
+static size_t find_promises(const struct search *search, const struct improvement *improvements, size_t count,
+                            struct promise *promises) {
+    const size_t stride = search_row(search);
+    size_t place = 0, found = 0; // in its family
     for (size_t i = 0; i < count; i++) {
-        const struct improvement *row = &improvements[i * traces];
-        bool same = i > 0 && candidates_same_family(&improvements[(i - 1) * traces], row);
+        const struct improvement *row = &improvements[i * stride];
+        bool same = i > 0 && candidates_same_family(&improvements[(i - 1) * stride], row);
         place = same ? place + 1 : 0;
-        promises[i] = (struct promise){.index = i};
-        for (size_t t = 0; t < traces; t++) promises[i].ns += time_in_tasks(&row[t]) / (double)(place + 1);
+        if (!has_tasks(search, row)) continue;
+        struct promise *promise = &promises[found++];
+        *promise = (struct promise){.index = i};
+        for (size_t t = 0; t < search->trace_count; t++) promise->ns += time_in_tasks(&row[t]) / (double)(place + 1);
     }
+    return found;
 }
 
 // Those that are tried, in their order; returns how many.
-static size_t choose(const struct search *search, const struct improvement *improvements, size_t count,
-                     struct promise *promises) {
+static size_t choose(const struct search *search, struct promise *promises, size_t count) {
     const uint64_t affordable = search->options->budget_ns * 6 / 10 / search->cost_ns;
     const size_t most = affordable > SEARCH_LEAST ? affordable : SEARCH_LEAST;
-    find_promises(search, improvements, count, promises);
     if (count <= most) return count;
     qsort(promises, count, sizeof *promises, compare_promises);
     qsort(promises, most, sizeof *promises, compare_indices);
@@ -425,8 +435,9 @@ static uint32_t next_number(const struct search *search, const struct family *fa
 
 static const struct improvement *with_number(const struct search *search, const struct screened *like, uint32_t number,
                                              struct arena *arena) {
-    struct improvement *row = ARENA_NEW(arena, struct improvement, search->trace_count);
-    for (size_t t = 0; row && t < search->trace_count; t++) {
+    const size_t count = search_row(search);
+    struct improvement *row = ARENA_NEW(arena, struct improvement, count);
+    for (size_t t = 0; row && t < count; t++) {
         row[t] = like->candidate.improvements[t];
         if (row[t].kind == KIND_RESIZE_POOL || row[t].kind == KIND_OWN_POOL)
             row[t].threads = (int32_t)number;
@@ -551,10 +562,11 @@ static bool screen_listed(struct search *search, struct screening *screening, st
     struct promise *promises = malloc((found + 1) * sizeof *promises);
     bool done = (promises || error_set(error, STATUS_FAILED, "no memory for candidates")) &&
                 reserve(screening, 2 * found, error);
-    const size_t count = done ? choose(search, improvements, found, promises) : 0;
-    for (size_t i = 0; i < count; i++) screening->rows[i] = &improvements[promises[i].index * search->trace_count];
+    const size_t there = done ? find_promises(search, improvements, found, promises) : 0,
+                 count = choose(search, promises, there);
+    for (size_t i = 0; i < count; i++) screening->rows[i] = &improvements[promises[i].index * search_row(search)];
     done = done && screen_rows(search, screening, count, false, error);
-    search->result->untried = found - count;
+    search->result->untried = there - count;
     free(promises);
     return done;
 }
@@ -566,6 +578,54 @@ bool search_screen(struct search *search, struct arena *arena, uint32_t *usable,
         choose_shown(search, &screening);
         if (screening.count) qsort(screening.items, screening.count, sizeof *screening.items, compare_screened);
         *usable = count_usable(search, screening.items, screening.count);
+        done = hand_over(search, &screening, arena, error);
+    }
+    screening_free(&screening);
+    return done;
+}
+
+// ---- what a search of parts found
+
+static bool is_of_plan(const struct search_result *found, size_t index) {
+    for (size_t p = 0; p < found->plan_count && p < SEARCH_CONFIRMED; p++) {
+        for (uint32_t i = 0; i < found->plans[p].count; i++) {
+            if (found->plans[p].candidates[i] == index) return true;
+        }
+    }
+    return false;
+}
+
+static size_t take_found(const struct search *search, const struct search_result *found, struct screening *screening) {
+    size_t count = 0;
+    for (size_t i = 0; i < found->candidate_count; i++) {
+        const struct candidate *candidate = &found->candidates[i];
+        if (candidate->shown || is_of_plan(found, i))
+            screening->rows[count++] = candidate->improvements + search->trace_count;
+    }
+    return count;
+}
+
+static void tell_apart(const struct search_result *found, struct screening *screening) {
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < found->candidate_count; i++) {
+        const struct candidate *candidate = &found->candidates[i];
+        if (!candidate->shown && !is_of_plan(found, i)) continue;
+        struct screened *screened = &screening->items[row++];
+        screened->found = i;
+        screened->candidate.shown = candidate->shown;
+        screened->candidate.beyond = candidate->beyond;
+    }
+}
+
+bool search_screen_found(struct search *search, const struct search_result *found, struct arena *arena,
+                         uint32_t *places, struct error *error) {
+    struct screening screening = {.arena = arena};
+    bool done = reserve(&screening, found->candidate_count, error);
+    done = done && screen_rows(search, &screening, take_found(search, found, &screening), false, error);
+    if (done) {
+        tell_apart(found, &screening);
+        if (screening.count) qsort(screening.items, screening.count, sizeof *screening.items, compare_screened);
+        for (uint32_t i = 0; i < screening.count; i++) places[screening.items[i].found] = i;
         done = hand_over(search, &screening, arena, error);
     }
     screening_free(&screening);

@@ -79,25 +79,69 @@ static bool get_help(struct search *search, uint32_t hands, struct error *error)
     return true;
 }
 
+static struct search search_of(struct estimator *const *traces, size_t trace_count,
+                               const struct search_options *options, struct search_result *result) {
+    *result = (struct search_result){.traces = traces, .trace_count = trace_count};
+    return (struct search){.trace_count = trace_count,
+                           .options = options,
+                           .result = result,
+                           .needs_all = needs_all(options),
+                           .shows_all = options->all_figures || needs_all(options),
+                           .scratch = ARENA_INIT,
+                           .screened = UINT64_MAX,
+                           .lock = PTHREAD_MUTEX_INITIALIZER};
+}
+
+static bool get_ready(struct search *search, uint32_t hands, struct error *error) {
+    return begin(search, error) && measure_bases(search, error) && get_help(search, hands, error);
+}
+
+static void search_end(struct search *search) {
+    for (uint32_t hand = 0; hand < HANDS; hand++) evaluator_destroy(&search->evaluators[hand]);
+    arena_destroy(&search->scratch);
+}
+
+static bool search_all(struct search *search, uint32_t hands, struct arena *arena, struct error *error) {
+    uint32_t usable = 0;
+    const bool done = get_ready(search, hands, error) && search_screen(search, arena, &usable, error) &&
+                      search_rank(search, usable, arena, error);
+    search_end(search);
+    return done;
+}
+
+// Estimates on the whole traces what was found in their parts.
+static bool confirm(struct search *search, const struct search_result *found, uint32_t hands, struct arena *arena,
+                    struct error *error) {
+    struct search_result *result = search->result;
+    uint32_t *places = ARENA_NEW(&search->scratch, uint32_t, found->candidate_count + 1);
+    const bool done = (places || error_set(error, STATUS_FAILED, "no memory for candidates")) &&
+                      get_ready(search, hands, error) && search_screen_found(search, found, arena, places, error) &&
+                      search_rank_found(search, found, places, arena, error);
+    search_end(search);
+    result->evaluated += found->evaluated;
+    result->untried = found->untried;
+    result->limit = found->limit;
+    result->method = found->method;
+    return done;
+}
+
 bool search_run_by(struct estimator *const *traces, size_t trace_count, const struct search_options *options,
                    uint32_t hands, struct arena *arena, struct search_result *result, struct error *error) {
     struct timespec begun;
     clock_gettime(CLOCK_MONOTONIC, &begun);
-    *result = (struct search_result){.traces = traces, .trace_count = trace_count};
-    struct search search = {.trace_count = trace_count,
-                            .options = options,
-                            .result = result,
-                            .needs_all = needs_all(options),
-                            .shows_all = options->all_figures || needs_all(options),
-                            .scratch = ARENA_INIT,
-                            .screened = UINT64_MAX,
-                            .lock = PTHREAD_MUTEX_INITIALIZER};
-    uint32_t usable = 0;
-    bool done = begin(&search, error) && measure_bases(&search, error) && get_help(&search, hands, error) &&
-                search_screen(&search, arena, &usable, error) && search_rank(&search, usable, arena, error) &&
-                front_find(result, arena, error);
-    for (uint32_t hand = 0; hand < HANDS; hand++) evaluator_destroy(&search.evaluators[hand]);
-    arena_destroy(&search.scratch);
+    struct search search = search_of(traces, trace_count, options, result);
+    bool done;
+    if (options->parts) {
+        struct search_result found;
+        struct search_options briefer = *options;
+        if (briefer.top > SEARCH_CONFIRMED) briefer.top = SEARCH_CONFIRMED;
+        struct search part = search_of(options->parts, trace_count, &briefer, &found);
+        part.wholes = traces;
+        done = search_all(&part, hands, arena, error) && confirm(&search, &found, hands, arena, error);
+    } else {
+        done = search_all(&search, hands, arena, error);
+    }
+    done = done && front_find(result, arena, error);
     result->seconds = seconds_since(&begun);
     return done;
 }

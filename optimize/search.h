@@ -6,7 +6,8 @@
 #include "optimize/search_result.h"
 
 enum { SEARCH_EVALUATIONS = 10000 }; // as many as R Sec. 5
-#define SEARCH_NS UINT64_C(20000000000)
+#define SEARCH_NS       UINT64_C(20000000000)
+#define SEARCH_PARTS_NS UINT64_C(1500000000) // of a search of parts
 
 // Searches what is best over the traces (at least one) of one program, given an estimator of each, whose model and edit
 // are lost. A candidate is what one of them offers (candidates_join); a plan's value is objective_value over all of

@@ -64,6 +64,9 @@ struct search_options {
     // How many plans were evaluated, and how many more may be, at most. May be NULL; by any thread, one at a time.
     void (*progress)(void *context, uint64_t evaluated, uint64_t left);
     void *progress_context;
+    // Parts of the traces, one each, in which their load is as it is in all of them; NULL: there are none. What is best
+    // is then searched in these, and what was found is estimated on the whole traces.
+    struct estimator *const *parts;
 };
 
 struct search_result {
@@ -81,7 +84,7 @@ struct search_result {
     size_t plan_count;
     struct front_point *front; // fastest first
     size_t front_count;
-    uint64_t evaluated;
+    uint64_t evaluated; // on parts and on whole traces
     double seconds;
     const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"
 };

@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+size_t search_row(const struct search *search) {
+    return search->wholes ? 2 * search->trace_count : search->trace_count;
+}
+
 uint64_t search_left(const struct search *search) {
     const struct search_options *options = search->options;
     const uint64_t combined =

@@ -11,6 +11,9 @@
 
 #include <pthread.h>
 
+// Of a search of parts, how many plans are then tried on the whole traces.
+enum { SEARCH_CONFIRMED = 5 };
+
 // What the candidates may take of the budget is three fifths; combinations have the rest. SEARCH_LEAST of either are
 // tried however large the trace.
 enum { SEARCH_LEAST = 24 };
@@ -21,6 +24,7 @@ struct search {
     struct metrics *recorded, *replayed; // baselines, one a trace, like noise_in
     double *noise_in;
     size_t trace_count;
+    struct estimator *const *wholes; // one a trace, of which the traces are parts; NULL: they are none
     const struct search_options *options;
     struct search_result *result;
     uint32_t hands;
@@ -38,6 +42,9 @@ struct search {
     uint64_t cost_ns, spent_ns; // of an evaluation, and so far: as the estimators expect, so that limits don't depend
                                 // on the machine
 };
+
+// Improvements of a candidate that follow one another: one a trace, and then those of the whole traces.
+size_t search_row(const struct search *search);
 
 // Does an item of what is to be done, with the evaluator of the thread that does it. false and *error: it failed.
 typedef bool search_item(struct search *search, struct evaluator *evaluator, void *context, uint32_t item,

@@ -318,14 +318,29 @@ static const char *const participles[KIND_COUNT] = {
     [KIND_INLINE_MESSAGE] = "inlined",
 };
 
+static double change_of(double before, double after) {
+    const double change = before > 0 ? 100 * (after / before - 1) : 0;
+    return fabs(change) < 0.05 ? 0.0 : change;
+}
+
+static void say_throughput(struct sentence *sentence, const struct request_metrics *before,
+                           const struct request_metrics *after) {
+    say(sentence, ", requests/s %+.1f %%, median latency %+.1f %%",
+        change_of(before->throughput_per_s, after->throughput_per_s),
+        change_of(before->latency_ns.p50, after->latency_ns.p50));
+}
+
 // What changes the grain of tasks is about time; the rest is about threads.
 static void say_wall(struct sentence *sentence, const struct why *why) {
     const int64_t before_ns = why->base->wall_ns, after_ns = why->estimate->wall_ns;
     const enum improvement_kind kind = why->improvement->kind;
-    double change = before_ns ? 100.0 * (double)(after_ns - before_ns) / (double)before_ns : 0;
-    say(sentence, ", wall %+.1f %%", fabs(change) < 0.05 ? 0.0 : change);
-    if (fabs(change) < 0.05 || (kind != KIND_MERGE && kind != KIND_SPLIT && improvement_is_of_site(why->improvement)))
+    if (why->base->requests.throughput_per_s > 0) {
+        say_throughput(sentence, &why->base->requests, &why->estimate->requests);
         return;
+    }
+    const double change = change_of((double)before_ns, (double)after_ns);
+    say(sentence, ", wall %+.1f %%", change);
+    if (change == 0 || (kind != KIND_MERGE && kind != KIND_SPLIT && improvement_is_of_site(why->improvement))) return;
     say(sentence, " (%s %s)", phrase_duration(fabs((double)(after_ns - before_ns))).text,
         after_ns < before_ns ? "less" : "more");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracer/drainer.h"
 
+#include "tracefile/ongoing.h"
 #include "tracer/clock.h"
 #include "tracer/cost_meter.h"
-#include "tracer/ongoing.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
 #include "tracer/rotation.h"

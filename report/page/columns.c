@@ -3,6 +3,7 @@
 
 #include "report/page/column_events.h"
 #include "report/page/column_functions.h"
+#include "tracefile/copy.h"
 #include "tracefile/format.h"
 #include "tracefile/unpack.h"
 
@@ -48,36 +49,11 @@ static bool write_methods(struct trace_writer *writer, const struct trace *trace
     return ok;
 }
 
-static bool write_resources(struct trace_writer *writer, const struct trace *trace) {
-    bool ok = true;
-    for (size_t i = 0; ok && i < trace->resource_count; i++) ok = trace_write_resource(writer, &trace->resources[i]);
+static bool write_tables(struct trace_writer *writer, const struct trace *trace) {
+    bool ok = (trace->part.number == 0 || trace_write_part(writer, &trace->part)) && trace_copy_tables(writer, trace);
     for (size_t i = 0; ok && i < trace->queued_count; i++) ok = trace_write_queued(writer, &trace->queued[i], 1);
     return ok && trace_write_running(writer, trace->running, trace->running_count) &&
-           trace_write_stops(writer, trace->stops, trace->stop_count) &&
-           trace_write_actors(writer, trace->actors, trace->actor_count);
-}
-
-// A tick is a ns from here on, whatever the header says of its clock, which may be the processor's: cycles are told by
-// its rate.
-static bool write_tables(struct trace_writer *writer, const struct trace *trace) {
-    bool ok = trace_write_clock(writer, 0, 0) && trace_write_clock(writer, 1, 1) &&
-              (trace->part.number == 0 || trace_write_part(writer, &trace->part)) &&
-              (trace->endpoint_count < 2 ||
-               trace_write_endpoints(writer, 1, trace->endpoints + 1, trace->endpoint_count - 1)) &&
-              (trace->site_count < 2 || trace_write_sites(writer, 1, trace->sites + 1, trace->site_count - 1)) &&
-              (trace->class_count < 2 || trace_write_classes(writer, 1, trace->classes + 1, trace->class_count - 1));
-    for (uint32_t p = 1; ok && p < trace->pool_count; p++) ok = trace_write_pool(writer, p, &trace->pools[p]);
-    for (uint32_t s = 0; ok && s < trace->stream_count; s++)
-        ok = trace_write_thread(writer, trace->streams[s].id, &trace->streams[s].thread);
-    return ok && write_resources(writer, trace) &&
-           (!trace->tells_costs || trace_write_event_costs(writer, trace->costs));
-}
-
-static bool close_writer(struct trace_writer *writer, const struct trace *trace, struct error *error) {
-    const struct trace_end end = {.stopped_because = trace->end.stopped_because,
-                                  .methods_woven = trace->end.methods_woven,
-                                  .classes_woven = trace->end.classes_woven};
-    return trace_writer_close(writer, &end, error);
+           trace_write_stops(writer, trace->stops, trace->stop_count);
 }
 
 static bool make_tables(const struct trace *trace, const bool *named, bool left_out, struct trace_memory *tables,
@@ -85,7 +61,7 @@ static bool make_tables(const struct trace *trace, const bool *named, bool left_
     struct trace_writer *writer = trace_writer_open_memory(tables, &trace->header, trace->version, error);
     if (!writer) return false;
     const bool ok = write_methods(writer, trace, named, left_out, error) && write_tables(writer, trace);
-    return close_writer(writer, trace, error) && ok;
+    return trace_copy_end(writer, trace, error) && ok;
 }
 
 // Checksums are no more than what gzip can't make smaller.
@@ -310,7 +286,7 @@ static bool write_file(struct unpacking *unpacking, bool whole, struct trace_mem
     const bool ok = write_methods(unpacking->writer, trace, NULL, false, unpacking->error) &&
                     write_tables(unpacking->writer, trace) && unpack_events(unpacking);
     const uint64_t without_end = trace_writer_bytes(unpacking->writer);
-    if (!close_writer(unpacking->writer, trace, &closing) && unpacking->error->status == STATUS_OK)
+    if (!trace_copy_end(unpacking->writer, trace, &closing) && unpacking->error->status == STATUS_OK)
         *unpacking->error = closing;
     if (!whole) file->size = (size_t)without_end;
     return ok && unpacking->error->status == STATUS_OK;

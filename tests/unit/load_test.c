@@ -5,7 +5,9 @@
 #include "dag/simulate/clients.h"
 #include "metrics/quantiles.h"
 #include "metrics/service.h"
+#include "optimize/search.h"
 #include "simulate_fixture.h"
+#include "tracefile/slice.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -265,6 +267,91 @@ static void test_other_clients(void **state) {
     }
 }
 
+// ---- parts
+
+struct part_of {
+    struct trace_memory memory;
+    struct trace *trace;
+    struct dag *dag;
+};
+
+static void open_part(struct part_of *part, const struct trace *whole, int64_t from_ns, int64_t to_ns) {
+    struct error error = ERROR_INIT;
+    *part = (struct part_of){0};
+    part->trace = trace_slice(whole, (uint64_t)from_ns, (uint64_t)to_ns, &part->memory, &error);
+    must(part->trace && (part->dag = dag_build(part->trace, &error)), &error);
+}
+
+static void close_part(struct part_of *part) {
+    dag_free(part->dag);
+    trace_close(part->trace);
+    free(part->memory.bytes);
+}
+
+// What a part of the recording says of other numbers of workers is what the whole says: what it cuts ends as others do.
+static void test_a_part_tells_as_much(void **state) {
+    (void)state;
+    const struct service service = regular(8, TURNS_MOST, 3);
+    struct simulate_fixture whole, slice;
+    struct part_of part;
+    open_service(&whole, &service);
+    const int64_t last_ns = whole.dag->last_ns;
+    open_part(&part, whole.trace, last_ns / 4, last_ns * 3 / 4);
+    assert_near(figures_of(part.dag).throughput_per_s, figures_of(whole.dag).throughput_per_s, 0.01);
+    assert_near(figures_of(part.dag).latency_ns.mean, figures_of(whole.dag).latency_ns.mean, 0.01);
+    simulate_fixture_open_trace(&slice, part.trace);
+    for (int32_t workers = 1; workers < 8; workers++) {
+        dag_edit_resize(&whole.edit, 1, workers);
+        dag_edit_resize(&slice.edit, 1, workers);
+        const struct request_metrics of_whole = figures_of(simulate(&whole, (struct offered_load){0})),
+                                     of_part = figures_of(simulate(&slice, (struct offered_load){0}));
+        assert_near(of_part.throughput_per_s, of_whole.throughput_per_s, 0.05);
+    }
+    part.trace = NULL; // it was the fixture's
+    simulate_fixture_close(&slice);
+    close_part(&part);
+    simulate_fixture_close(&whole);
+}
+
+static void find_best(struct estimator *whole, struct estimator *const *parts, struct arena *arena,
+                      struct search_result *result) {
+    struct error error = ERROR_INIT;
+    struct search_options options = {
+        .model = MODEL_POOL, .top = 3, .seed = 1, .evaluations = 200, .budget_ns = SEARCH_NS, .parts = parts};
+    must(objective_parse("throughput", arena, &options.objective, &error) &&
+             search_run(&whole, 1, &options, arena, result, &error),
+         &error);
+}
+
+// A search of a part finds what one of the whole does, and tells the whole's figures of it.
+static void test_a_search_of_a_part_finds_as_much(void **state) {
+    (void)state;
+    const struct service service = regular(8, TURNS_MOST, 7);
+    struct simulate_fixture fixture;
+    struct error error = ERROR_INIT;
+    struct arena arena = ARENA_INIT;
+    struct part_of part;
+    struct estimator whole, slice, *parts[] = {&slice};
+    struct search_result of_whole, of_part;
+    open_service(&fixture, &service);
+    open_part(&part, fixture.trace, fixture.dag->last_ns / 4, fixture.dag->last_ns * 3 / 4);
+    must(estimator_init(&whole, fixture.dag, NULL, &error) && estimator_init(&slice, part.dag, NULL, &error), &error);
+    find_best(&whole, NULL, &arena, &of_whole);
+    find_best(&whole, parts, &arena, &of_part);
+    assert_true(of_part.candidate_count > 0 && of_whole.candidate_count > 0);
+    assert_near(of_part.base.requests.throughput_per_s, of_whole.base.requests.throughput_per_s, 1e-9);
+    for (size_t i = 0; i < of_part.candidate_count; i++)
+        assert_ptr_equal(of_part.candidates[i].named->dag, fixture.dag);
+    const struct candidate *best = &of_part.candidates[0], *best_of_whole = &of_whole.candidates[0];
+    assert_int_equal(best->named->kind, best_of_whole->named->kind);
+    assert_near(best->estimate.requests.throughput_per_s, best_of_whole->estimate.requests.throughput_per_s, 0.01);
+    estimator_destroy(&slice);
+    estimator_destroy(&whole);
+    arena_destroy(&arena);
+    close_part(&part);
+    simulate_fixture_close(&fixture);
+}
+
 static void test_other_thinking(void **state) {
     (void)state;
     struct service service = regular(6, 20, 3);
@@ -348,11 +435,18 @@ static void test_a_request_stays_what_it_is(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_requests_are_read),    cmocka_unit_test(test_nothing_changed_is_exact),
-        cmocka_unit_test(test_loops_are_told_apart), cmocka_unit_test(test_another_pool_is_what_it_then_does),
-        cmocka_unit_test(test_other_clients),        cmocka_unit_test(test_other_thinking),
-        cmocka_unit_test(test_open_at_another_rate), cmocka_unit_test(test_a_written_run_is_the_same_service),
-        cmocka_unit_test(test_throughput_decides),   cmocka_unit_test(test_a_request_stays_what_it_is),
+        cmocka_unit_test(test_requests_are_read),
+        cmocka_unit_test(test_nothing_changed_is_exact),
+        cmocka_unit_test(test_loops_are_told_apart),
+        cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_other_clients),
+        cmocka_unit_test(test_a_part_tells_as_much),
+        cmocka_unit_test(test_a_search_of_a_part_finds_as_much),
+        cmocka_unit_test(test_other_thinking),
+        cmocka_unit_test(test_open_at_another_rate),
+        cmocka_unit_test(test_a_written_run_is_the_same_service),
+        cmocka_unit_test(test_throughput_decides),
+        cmocka_unit_test(test_a_request_stays_what_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

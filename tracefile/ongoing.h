@@ -5,8 +5,8 @@
 // Kept by thread are its name, the functions, tasks, waits and blocks that are open, its pool, its carrier, and what it
 // has computed, waited and executed so far. Hand-overs under way are not: a spawn's end by itself says nothing. An
 // event that was lost may have ended functions, so after a loss those of the innermost task are forgotten.
-#ifndef REHYPE_TRACER_ONGOING_H
-#define REHYPE_TRACER_ONGOING_H
+#ifndef REHYPE_TRACEFILE_ONGOING_H
+#define REHYPE_TRACEFILE_ONGOING_H
 
 #include "tracefile/event.h"
 #include "tracefile/writer.h"

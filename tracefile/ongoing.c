@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tracer/ongoing.h"
+#include "tracefile/ongoing.h"
 
 #include <stdlib.h>
 #include <string.h>
