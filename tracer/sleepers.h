@@ -4,9 +4,9 @@
 // From the first request on, a thread of the tracer's own takes the stacks of all threads 20 times a second. Of those
 // that sleep, or are in native code as while they read, and have a method on their stack that serves requests
 // (executors.h), it notes the innermost methods of the program's own, three at most: which of them sleep, and who calls
-// these. It ends when it has seen requests asleep at so many moments as come in `calls` seconds, or after a minute; what
-// it then has seen three times, 32 methods at most, is woven, for which the JVM stops once. Where requests are not seen,
-// nothing is. Virtual threads are not told (stack_sampling.h).
+// these. It ends when it has seen requests asleep at so many moments as come in `calls` seconds, or after a minute;
+// what it then has seen three times, 32 methods at most, is woven, for which the JVM stops once. Where requests are not
+// seen, nothing is. Virtual threads are not told (stack_sampling.h).
 #ifndef REHYPE_TRACER_SLEEPERS_H
 #define REHYPE_TRACER_SLEEPERS_H
 

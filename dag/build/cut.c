@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Which tasks a recording cut. Of what was under way at its end some go on for ever (a loop that takes connections), and
-// keep their worker; others would have ended soon. That is told by others of their site: one that has taken no longer
-// than twice the longest of these ends as they did.
+// Which tasks a recording cut. Of what was under way at its end some go on for ever (a loop that takes connections),
+// and keep their worker; others would have ended soon. That is told by others of their site: one that has taken no
+// longer than twice the longest of these ends as they did.
 #include "dag/build/builder.h"
 
 #include <stdlib.h>

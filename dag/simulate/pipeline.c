@@ -14,7 +14,8 @@ static void begin_thread(struct simulation *sim, uint32_t index, uint32_t vertex
     if (worker == DAG_NONE) return;
     const uint32_t model = sim->processes[worker].worker.model;
     const uint32_t first = dag->threads[model].first, maker = dag->vertices.cause[first];
-    const int64_t begins_ns = maker == DAG_NONE || vertex == DAG_NONE ? now_ns : now_ns + time_ns[first] - time_ns[maker];
+    const int64_t begins_ns =
+        maker == DAG_NONE || vertex == DAG_NONE ? now_ns : now_ns + time_ns[first] - time_ns[maker];
     worker_send(sim, worker, DISPATCH_NEW, begins_ns, 0);
 }
 
@@ -33,7 +34,8 @@ void pipelines_begin_run(struct simulation *sim) {
         if (!pool_governs(sim, p) || !dag->pools[p].is_stage) continue;
         for (uint32_t i = 0; i < pool->recorded_count; i++) {
             const uint32_t first = dag->threads[pool->recorded[i]].first;
-            bool begins = dag->vertices.cause[first] == DAG_NONE && !is_initial_worker(dag, &dag->threads[pool->recorded[i]]);
+            bool begins =
+                dag->vertices.cause[first] == DAG_NONE && !is_initial_worker(dag, &dag->threads[pool->recorded[i]]);
             if (begins) begin_next(sim, p, DAG_NONE, dag->vertices.time_ns[first]);
         }
     }

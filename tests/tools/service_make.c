@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Made service.msgpack and service-wider.msgpack of tests/golden/traces: `service_make FILE WORKERS`, of 3 and of 4.
 //
-// A service that starts for a second, is asked once whether it is up, and then has six clients who think for 5 ms between
-// an answer and the next of their 80 requests. Its workers take 10 ms for one, but the first hundred take up to three
-// times as long, as code that is not compiled yet. First come, first served; half a second later it ends.
+// A service that starts for a second, is asked once whether it is up, and then has six clients who think for 5 ms
+// between an answer and the next of their 80 requests. Its workers take 10 ms for one, but the first hundred take up to
+// three times as long, as code that is not compiled yet. First come, first served; half a second later it ends.
 #include "trace_builder.h"
 
 #include <stdio.h>

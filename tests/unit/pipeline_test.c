@@ -78,7 +78,8 @@ static struct worker *who_takes(struct stage *stage) {
 
 static uint64_t take(struct pipeline *p, struct stage *stage, struct worker *worker, const struct item *item) {
     const bool slept = worker->free_ns + FALLS_ASLEEP_NS < item->put_ns;
-    const uint64_t start_ns = slept ? item->put_ns + WAKES_NS + STARTS_NS : worker->free_ns + FALLS_ASLEEP_NS + TAKES_NS;
+    const uint64_t start_ns =
+        slept ? item->put_ns + WAKES_NS + STARTS_NS : worker->free_ns + FALLS_ASLEEP_NS + TAKES_NS;
     tb_event(p->tb, worker->thread, worker->free_ns + FALLS_ASLEEP_NS, EVENT_IDLE, stage->pool);
     tb_event(p->tb, worker->thread, start_ns - STARTS_NS, EVENT_BUSY, stage->pool);
     tb_event(p->tb, worker->thread, start_ns, EVENT_TASK_START, item->task);
@@ -221,7 +222,8 @@ static uint32_t starts_elsewhere(const struct dag *run, const struct dag *record
     uint32_t count = 0;
     for (uint32_t t = 0; t < recorded->task_count; t++) {
         const uint32_t start = recorded->tasks[t].start, now = run->tasks[t].start;
-        if (start != DAG_NONE) count += now == DAG_NONE || run->vertices.time_ns[now] != recorded->vertices.time_ns[start];
+        if (start != DAG_NONE)
+            count += now == DAG_NONE || run->vertices.time_ns[now] != recorded->vertices.time_ns[start];
     }
     return count;
 }
