@@ -149,6 +149,7 @@ struct dag_thread {
     bool system;           // the JVM's own: never counted
     bool is_virtual;       // it computes on a carrier, and keeps that until it sleeps; where it is pinned, then, too
     int64_t ready_ns;      // of a virtual one: so long it had waited for a carrier when it began
+    int64_t delayed_ns;    // of another: so long for a core; 0 unknown
     uint32_t bodies;       // of tasks that lie in no other body here
     bool pinned;           // spawns tasks outside of any task, so that no edit may remove it
     uint32_t run_task;     // of its run() or main, DAG_NONE for workers

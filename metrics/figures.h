@@ -36,7 +36,8 @@ struct grain_count {
 // mailbox as a task). Threads are occupied and active while an actor handles a message or is initialised.
 struct task_metrics {
     uint64_t count;        // tasks that started in the window, nested and inlined ones not counted
-    double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies
+    double overhead_share; // (spawn brackets + pick-up residuals) / thread-time in bodies, those on virtual threads
+                           // included
     double idle_share;     // cores left without an active thread that isn't blocked while there is any / (cores x wall)
     double work_ns;        // running time in bodies
     double span_ns;        // longest chain of running times by spawns and results: no less with any number of cores

@@ -25,7 +25,8 @@ struct happening { // a vertex that opens or closes, or that a process slept bef
 
 struct handover { // of a job; vertices by their order in the run, DAG_NONE: none
     int64_t spawn_begin_ns, spawn_end_ns, start_ns, end_ns;
-    int64_t free_ns; // when its worker was free, INT64_MIN: no sooner than the start
+    int64_t free_ns;   // when its worker was free, INT64_MIN: no sooner than the start
+    int64_t waited_ns; // so long its own thread had waited for a core then; 0: it had none
     uint32_t spawn_begin, spawn_end, start, end;
 };
 
@@ -46,6 +47,7 @@ struct stream {
     struct streamed *own;
     uint32_t vertex;           // the next, in order of the run
     uint32_t first;            // the process's first
+    int64_t delayed_ns;        // so long the process had waited for a core when it began
     uint32_t count;            // happenings
     uint32_t ends;             // ENDs at the process's end so far
     uint32_t unfinished;       // those of unfinished tasks at the very end
@@ -139,6 +141,7 @@ static void note_start(struct stream *stream, struct handover *of, uint32_t job,
     of->start = stream->vertex;
     of->start_ns = time_ns;
     of->free_ns = INT64_MIN;
+    of->waited_ns = stream->vertex == stream->first ? stream->delayed_ns : 0;
     if (stream->fetched == job)
         of->free_ns = stream->fetch_ns;
     else if (stream->vertex > stream->first)
@@ -320,6 +323,7 @@ static int64_t handover_ns(const struct handover *of) {
     bool within = of->start > of->spawn_begin && of->start < of->spawn_end && of->end != DAG_NONE;
     if (within) bracket_ns -= of->end_ns - of->start_ns;
     if (of->free_ns > ready_ns) ready_ns = of->free_ns;
+    ready_ns += of->waited_ns;
     return bracket_ns + (of->start_ns > ready_ns ? of->start_ns - ready_ns : 0);
 }
 
@@ -361,6 +365,7 @@ static bool stream_process(struct stream *stream, uint32_t process) {
     const bool counted = is_counted(stream, &thread);
     const int64_t first_ns = stream->first_ns, last_ns = stream->last_ns;
     stream->first_ns = INT64_MAX;
+    stream->delayed_ns = process < stream->run.dag->thread_count ? thread.delayed_ns : 0;
     read_process(stream, process);
     const int64_t begin_ns = stream->first_ns;
     stream->first_ns = counted && begin_ns < first_ns ? begin_ns : first_ns;

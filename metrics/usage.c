@@ -397,7 +397,9 @@ void usage_figures(struct metrics_work *work, const struct trace *trace, double 
     double wall = (double)metrics->wall_ns;
     metrics->thread_time_ns = wall > 0 ? metrics->threads[STATE_OCCUPIED].mean * wall : 0;
     metrics->tasks.idle_share = idle_share(work->scratch, cores, wall);
-    metrics->tasks.overhead_share = metrics->thread_time_ns > 0 ? overhead / metrics->thread_time_ns : NAN;
+    const double virtual_mean = metrics->virtual_threads[STATE_OCCUPIED].mean; // NAN where there are none
+    const double bodies_ns = metrics->thread_time_ns + (virtual_mean > 0 ? virtual_mean * wall : 0);
+    metrics->tasks.overhead_share = bodies_ns > 0 ? overhead / bodies_ns : NAN;
     metrics->lost_events = trace->lost_events;
     if (base) {
         metrics->initialisation_share = base->initialisation_share;

@@ -254,7 +254,9 @@ bool prepare_computing(struct builder *builder) {
 
 void measure_computing(struct builder *builder, uint32_t thread) {
     struct dag *dag = builder->dag;
-    bool measured = dag->vertices.compute_ns && dag->threads[thread].stream != DAG_NONE;
+    struct dag_thread *of = &dag->threads[thread];
+    bool measured = dag->vertices.compute_ns && of->stream != DAG_NONE;
+    if (measured && dag->vertices.queued_ns && !of->is_virtual) of->delayed_ns = dag->vertices.queued_ns[of->first];
     if (measured) divide_thread(dag, &dag->threads[thread], dag->cycles_per_ns, &builder->unmeasured[thread]);
 }
 

@@ -287,6 +287,34 @@ static void test_system_and_virtual_threads(void **state) {
     close_fixture(&f);
 }
 
+// Main hands one task to a thread of its own: the bracket takes 20, and the thread begins 600 after its beginning.
+static struct metrics of_own_thread(uint32_t flags, enum event_kind told, uint64_t told_ns) {
+    struct fixture f = {.tb = tb_new()};
+    tb_thread(f.tb, 1, "main", 0);
+    tb_thread(f.tb, 2, "", flags);
+    tb_event(f.tb, 1, 0, EVENT_MAIN_BEGIN, MAIN);
+    tb_event(f.tb, 1, 100, EVENT_SPAWN_BEGIN, TASK);
+    tb_event(f.tb, 1, 120, EVENT_SPAWN_END, TASK);
+    tb_event(f.tb, 1, 1000, EVENT_THREAD_END, MAIN);
+    if (told == EVENT_RUN_DELAY) tb_event(f.tb, 2, 699, told, told_ns);
+    tb_event(f.tb, 2, 700, EVENT_THREAD_START, TASK, 1);
+    if (told == EVENT_READY) tb_event(f.tb, 2, 701, told, told_ns + 1); // what exceeds the time since was before
+    tb_event(f.tb, 2, 900, EVENT_THREAD_END, TASK, 201);
+    open_fixture(&f);
+    struct metrics m = compute(&f, NULL, NULL);
+    close_fixture(&f);
+    return m;
+}
+
+// What it waits for a core or a carrier is no hand-over, and its body counts, be it a virtual thread's.
+static void test_overhead_of_threads_of_their_own(void **state) {
+    assert_near(of_own_thread(0, EVENT_NONE, 0).tasks.overhead_share, (20 + 600) / 1200.0);
+    assert_near(of_own_thread(0, EVENT_RUN_DELAY, 500).tasks.overhead_share, (20 + 100) / 1200.0);
+    assert_near(of_own_thread(0, EVENT_RUN_DELAY, 5000).tasks.overhead_share, 20 / 1200.0);
+    assert_near(of_own_thread(THREAD_VIRTUAL, EVENT_READY, 500).tasks.overhead_share, (20 + 100) / 1200.0);
+    assert_near(of_own_thread(THREAD_VIRTUAL, EVENT_NONE, 0).tasks.overhead_share, 20 / 1200.0); // not told
+}
+
 static void test_peak_ignores_an_instant(void **state) {
     struct fixture f = {.tb = tb_new()};
     tb_thread(f.tb, 1, "main", 0);
@@ -1228,6 +1256,7 @@ int main(void) {
         cmocka_unit_test(test_helping_is_active),
         cmocka_unit_test(test_unknown_waits_are_active),
         cmocka_unit_test(test_system_and_virtual_threads),
+        cmocka_unit_test(test_overhead_of_threads_of_their_own),
         cmocka_unit_test(test_peak_ignores_an_instant),
         cmocka_unit_test(test_profile),
         cmocka_unit_test(test_waits),
