@@ -385,6 +385,15 @@ static inline bool dag_ran_before(const struct trace *trace) {
     return trace->running_count > 0 || trace->part.number > 1;
 }
 
+// How long a thread had waited for a core before its first vertex, as far as is known, or a virtual one for a carrier;
+// INT64_MAX: the trace does not tell for how long virtual threads are ready, so that all of that time may be it.
+static inline int64_t dag_waited_before_ns(const struct dag *dag, uint32_t thread) {
+    const struct dag_thread *of = &dag->threads[thread];
+    if (!of->is_virtual) return of->delayed_ns;
+    const bool told = dag->vertices.queued_ns && dag->trace->events_of_kind[EVENT_READY];
+    return told ? dag->vertices.queued_ns[of->first] : INT64_MAX;
+}
+
 // What an actor does of which nothing tells how it came, as libraries have some for themselves, though recording went
 // on since the beginning: right behind another job of its worker it belongs to that, and has no pool; else it comes
 // when it did.

@@ -79,14 +79,6 @@ static int64_t bracket_ns(const struct dag *dag, const struct dag_task *task) {
     return within ? cost - body_ns(dag, task) : cost;
 }
 
-// Where the trace does not tell how long virtual threads are ready, all the time may be that.
-static int64_t waited_ns(const struct dag *dag, const struct dag_task *task) {
-    const struct dag_thread *thread = &dag->threads[task->thread];
-    if (!thread->is_virtual) return thread->delayed_ns;
-    const bool told = dag->vertices.queued_ns && dag->trace->events_of_kind[EVENT_READY];
-    return told ? dag->vertices.queued_ns[task->start] : INT64_MAX - dag->vertices.time_ns[task->start];
-}
-
 // From the moment when the task was there and its thread free to the body's start. The edits' rules keep this residual
 // (enum vertex_rule), hence the recorded one holds for every run. What a thread of the task's own waited for a core, or
 // for its first carrier, before it began is no part of it.
@@ -96,8 +88,9 @@ static int64_t pickup_ns(const struct dag *dag, const struct dag_task *task, boo
     bool fetched = task->pickup != DAG_NONE && task->pickup != task->start;
     uint32_t free_from = fetched ? task->pickup : task->start - !first_on_thread;
     if (free_from != task->start && time_ns[free_from] > ready) ready = time_ns[free_from];
-    if (first_on_thread) ready += waited_ns(dag, task);
-    return time_ns[task->start] > ready ? time_ns[task->start] - ready : 0;
+    const int64_t passed_ns = time_ns[task->start] - ready,
+                  waited_ns = first_on_thread ? dag_waited_before_ns(dag, task->thread) : 0;
+    return passed_ns > waited_ns ? passed_ns - waited_ns : 0;
 }
 
 static void measure_overheads(const struct dag *dag, int64_t *overhead_ns) {

@@ -51,11 +51,12 @@ static uint32_t pickup_begins(const struct dag *dag, const struct dag_task *task
     return task->pickup > first ? task->pickup - 1 : first;
 }
 
-// What a virtual thread waited for a carrier before its first vertex, if that is part of the pick-up.
-static int64_t ready_before(const struct dag *dag, uint32_t first, int64_t since_ns) {
-    const struct dag_vertices *vertices = &dag->vertices;
-    if (!vertices->queued_ns || since_ns == INT64_MIN) return 0;
-    return min_ns(vertices->queued_ns[first], max_ns(vertices->time_ns[first] - since_ns, 0));
+// What a virtual thread waited for a carrier before its first vertex, or a task's own for a core, if that is part of
+// the pick-up.
+static int64_t ready_before(const struct dag *dag, const struct dag_task *task, int64_t since_ns) {
+    const struct dag_thread *thread = &dag->threads[task->thread];
+    if (since_ns == INT64_MIN || (!thread->is_virtual && task->dispatch != DISPATCH_THREAD)) return 0;
+    return min_ns(dag_waited_before_ns(dag, task->thread), max_ns(dag->vertices.time_ns[thread->first] - since_ns, 0));
 }
 
 // Of the JVM's pauses, which come by themselves. A worker that is woken or made sleeps through them.
@@ -68,7 +69,7 @@ static int64_t paused_in_pickup(const struct dag *dag, const struct dag_task *ta
 static int64_t pickup_of(const struct dag *dag, const struct dag_task *task) {
     if (!was_picked_up(task)) return 0;
     int64_t since_ns = dag_pickup_from_ns(dag, task), pickup_ns = dag->vertices.time_ns[task->start] - since_ns;
-    pickup_ns -= ready_before(dag, dag->threads[task->thread].first, since_ns) + paused_in_pickup(dag, task, since_ns);
+    pickup_ns -= ready_before(dag, task, since_ns) + paused_in_pickup(dag, task, since_ns);
     return max_ns(pickup_ns - queued_between(dag, pickup_begins(dag, task), task->start, since_ns), 0);
 }
 
