@@ -46,8 +46,19 @@ static bool is_accessor(const char *internal, size_t length) {
            begins_with(internal, length, "jdk/internal/reflect/Generated");
 }
 
+// com/acme/Shop$$SpringCGLIB$$0, com/acme/Shop$HibernateProxy$x7Yz.
+static bool is_subclass_of_library(const char *internal, size_t length) {
+    static const char *const marks[] = {"$$SpringCGLIB$$", "$$EnhancerBy", "$$FastClassBy", "$HibernateProxy$",
+                                        "$ByteBuddy$",     "_$$_jvst",     "_$$_javassist", "$Proxy$_$$_Weld"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (memmem(internal, length, marks[i], strlen(marks[i]))) return true;
+    }
+    return false;
+}
+
 bool is_generated(const char *internal, size_t length) {
-    return without_address(internal, length) < length || is_proxy(internal, length) || is_accessor(internal, length);
+    return without_address(internal, length) < length || is_proxy(internal, length) || is_accessor(internal, length) ||
+           is_subclass_of_library(internal, length);
 }
 
 size_t generated_stable_length(const char *internal, size_t length) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classes that the JVM and the JDK make while a program runs: of lambdas and method references, and all other hidden
-// classes; dynamic proxies; what reflection calls methods by. No line of a program is in them, and their names change
-// from run to run. No JVM type in it.
+// Classes that are made while a program runs, by the JVM and the JDK: of lambdas and method references, and all other
+// hidden classes; dynamic proxies; what reflection calls methods by; and by libraries: subclasses that call what was
+// written (Spring, CGLIB, Guice, Hibernate, Byte Buddy, Javassist). No line of a program is in them, and their names
+// change from run to run. No JVM type in it.
 #ifndef REHYPE_TRACER_GENERATED_H
 #define REHYPE_TRACER_GENERATED_H
 

@@ -30,9 +30,15 @@ static void test_hidden(void **state) {
 }
 
 static void test_proxies_and_accessors(void **state) {
-    static const char *const names[] = {"com/sun/proxy/$Proxy0", "jdk/proxy2/$Proxy17", "$Proxy3",
+    static const char *const names[] = {"com/sun/proxy/$Proxy0",
+                                        "jdk/proxy2/$Proxy17",
+                                        "$Proxy3",
                                         "sun/reflect/GeneratedMethodAccessor1",
-                                        "jdk/internal/reflect/GeneratedConstructorAccessor12"};
+                                        "jdk/internal/reflect/GeneratedConstructorAccessor12",
+                                        "com/acme/Shop$$SpringCGLIB$$0",
+                                        "com/acme/Shop$$EnhancerBySpringCGLIB$$3fa1",
+                                        "com/acme/Shop$HibernateProxy$x7Yz",
+                                        "com/acme/Shop_$$_jvst12_0"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_true(is_generated(names[i], strlen(names[i])));
         assert_int_equal(generated_stable_length(names[i], strlen(names[i])), strlen(names[i]));
@@ -47,6 +53,7 @@ static void test_the_programs_own(void **state) {
                                         "com/acme/$ProxyFactory",
                                         "com/acme/$Proxy7b",
                                         "com/acme/Proxy1",
+                                        "com/acme/SpringCGLIB",
                                         "",
                                         "a/",
                                         "scala/$anonfun$1"};
