@@ -96,6 +96,7 @@ static void write_heading(const char *text, unsigned look) {
 
 static bool write_calls(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls,
                         unsigned look, struct error *error) {
+    calls_text_write_missing(dag, endpoints, ENDPOINTS_IN_DETAIL, stdout);
     if (calls->count == 0) return true;
     write_heading("where requests sleep, by recorded function", look);
     if (!calls_text_write(dag, endpoints, calls, ENDPOINTS_IN_DETAIL, stdout, look, error)) return false;

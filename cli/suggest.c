@@ -666,7 +666,8 @@ static void add_windows(const struct suggestion *s, cJSON *document) {
 static bool write_json(struct suggestion *s, struct error *error) {
     cJSON *document = json_suggestions(&s->result, options.seed);
     const struct suggest_sketches sketches = sketches_of(s);
-    if (options.sketch && !suggest_sketches_add(&sketches, document, error)) {
+    if ((options.sketch && !suggest_sketches_add(&sketches, document, error)) ||
+        !suggest_advice_add(&s->analyses[0], document, error)) {
         cJSON_Delete(document);
         return false;
     }

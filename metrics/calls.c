@@ -13,6 +13,9 @@
 #define LEAST_ASLEEP_NS   1e6
 #define LEAST_PART_ASLEEP 0.5
 
+// Of an endpoint's latency, that a sequence would save which is worth a word.
+#define LEAST_PART_ADVISED 0.05
+
 enum { STEPS_OF_NEWTON = 64, NO_FIGURE = UINT32_MAX };
 
 struct figure { // of one function in one endpoint's requests
@@ -444,4 +447,21 @@ const struct endpoint_calls *calls_of(const struct calls *calls, uint32_t endpoi
             high = middle;
     }
     return low < calls->count && calls->endpoints[low].endpoint == endpoint ? &calls->endpoints[low] : NULL;
+}
+
+bool calls_advise(const struct endpoints *endpoints, const struct calls *calls, struct call_advice *advice) {
+    double best_ns = 0;
+    for (size_t i = 0; i < endpoints->count; i++) {
+        const struct endpoint *endpoint = &endpoints->endpoints[i];
+        const struct endpoint_calls *of = calls_of(calls, endpoint->endpoint);
+        for (size_t s = 0; of && s < of->sequence_count; s++) {
+            const struct call_sequence *sequence = &of->sequences[s];
+            const double all_ns = sequence->saved_ns * (double)endpoint->count;
+            if (sequence->held != DAG_NONE || sequence->saved_ns <= LEAST_PART_ADVISED * endpoint->mean_ns) continue;
+            if (all_ns <= best_ns) continue;
+            best_ns = all_ns;
+            *advice = (struct call_advice){endpoint, sequence};
+        }
+    }
+    return best_ns > 0;
 }

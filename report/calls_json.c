@@ -71,3 +71,12 @@ cJSON *json_call_sequences(const struct dag *dag, const struct endpoint_calls *c
         cJSON_AddItemToArray(array, sequence_json(dag, &calls->sequences[i]));
     return array;
 }
+
+cJSON *json_call_advice(const struct dag *dag, const struct call_advice *advice) {
+    cJSON *object = cJSON_CreateObject();
+    const bool named = advice->endpoint->endpoint > 0;
+    add(object, "endpoint", named ? json_text(endpoint_name(dag, advice->endpoint)) : cJSON_CreateNull());
+    add(object, "latency_ns", json_number(advice->endpoint->mean_ns));
+    add(object, "sequence", sequence_json(dag, advice->sequence));
+    return object;
+}

@@ -7,6 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+cJSON *json_call_advice(const struct dag *dag, const struct call_advice *advice);
+
 // Of an endpoint; both are empty where there are none.
 cJSON *json_called_functions(const struct dag *dag, const struct endpoint_calls *calls);
 cJSON *json_call_sequences(const struct dag *dag, const struct endpoint_calls *calls);

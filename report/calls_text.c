@@ -2,6 +2,7 @@
 #include "report/calls_text.h"
 
 #include "dag/names.h"
+#include "metrics/work.h"
 #include "report/look.h"
 #include "report/table.h"
 #include "report/text.h"
@@ -11,8 +12,8 @@
 
 enum { FUNCTIONS_SHOWN = 8, SEQUENCES_SHOWN = 3, NAME_BYTES = 600, TEXT_BYTES = 2048 };
 
-// Of an endpoint's latency: what is less is not told, and no advice.
-static const double LEAST_TOLD = 0.01, LEAST_ADVISED = 0.05;
+// Of an endpoint's latency: what is less is not told, or none to be told of where nothing is.
+static const double LEAST_TOLD = 0.01, LEAST_MISSED = 0.1;
 
 // Functions -----------------------------------------------------------------------------------------------------------
 
@@ -43,6 +44,25 @@ bool calls_text_write(const struct dag *dag, const struct endpoints *endpoints, 
     bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     return ok;
+}
+
+static double asleep_ns(const struct endpoint *endpoint) {
+    double sum_ns = 0;
+    for (size_t i = 0; i < endpoint->cause_count; i++) {
+        const struct endpoint_cause *cause = &endpoint->causes[i];
+        if (cause->kind == CAUSE_ASLEEP || cause->kind == CAUSE_WAIT) sum_ns += cause->mean_ns;
+    }
+    return sum_ns;
+}
+
+void calls_text_write_missing(const struct dag *dag, const struct endpoints *endpoints, size_t most, FILE *file) {
+    bool sleeps = false;
+    if (!work_is_recorded(dag->trace) || dag->trace->events_of_kind[EVENT_ENTER]) return;
+    for (size_t i = 0; i < endpoints->count && i < most; i++) {
+        const struct endpoint *endpoint = &endpoints->endpoints[i];
+        sleeps |= asleep_ns(endpoint) >= LEAST_MISSED * endpoint->mean_ns;
+    }
+    if (sleeps) fputs("  record --calls tells in which functions they sleep\n", file);
 }
 
 // Sequences -----------------------------------------------------------------------------------------------------------
@@ -137,29 +157,11 @@ void calls_text_write_sequences(const struct dag *dag, const struct endpoints *e
     }
 }
 
-bool calls_text_write_advice(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls,
-                             FILE *file, unsigned look) {
-    const struct endpoint *of = NULL;
-    const struct call_sequence *best = NULL;
-    double best_ns = 0;
-    for (size_t i = 0; i < endpoints->count; i++) {
-        const struct endpoint *endpoint = &endpoints->endpoints[i];
-        const struct endpoint_calls *its = calls_of(calls, endpoint->endpoint);
-        for (size_t s = 0; its && s < its->sequence_count; s++) {
-            const struct call_sequence *sequence = &its->sequences[s];
-            const double ns = sequence->saved_ns * (double)endpoint->count;
-            if (sequence->held != DAG_NONE || sequence->saved_ns <= LEAST_ADVISED * endpoint->mean_ns) continue;
-            if (ns <= best_ns) continue;
-            best = sequence;
-            best_ns = ns;
-            of = endpoint;
-        }
-    }
-    if (!best) return false;
+void calls_text_write_advice(const struct dag *dag, const struct call_advice *advice, FILE *file, unsigned look) {
     char text[TEXT_BYTES] = "";
-    append(text, sizeof text, "of the %s of %s, ", text_duration(of->mean_ns).s, endpoint_name(dag, of));
-    append_sequence(dag, best, text, sizeof text);
+    append(text, sizeof text, "of the %s of %s, ", text_duration(advice->endpoint->mean_ns).s,
+           endpoint_name(dag, advice->endpoint));
+    append_sequence(dag, advice->sequence, text, sizeof text);
     append(text, sizeof text, ". No estimate has this.");
     look_lead(file, look, TONE_HEAD, "Advice: ", 6, text);
-    return true;
 }

@@ -12,15 +12,15 @@
 bool calls_text_write(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls, size_t most,
                       FILE *file, unsigned look, struct error *error);
 
+// How that could be told, where no functions were recorded and requests sleep for long.
+void calls_text_write_missing(const struct dag *dag, const struct endpoints *endpoints, size_t most, FILE *file);
+
 // Whether there is a sequence that would save enough of some request's time to be told; then, of the first `most`
 // endpoints, a paragraph each.
 bool calls_text_has_sequences(const struct endpoints *endpoints, const struct calls *calls, size_t most);
 void calls_text_write_sequences(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls,
                                 size_t most, FILE *file, unsigned look);
 
-// Of the sequence that would save most of all requests' time, and over a twentieth of its endpoint's latency, in a
-// sentence. What the request holds something through is passed over. false: there is none.
-bool calls_text_write_advice(const struct dag *dag, const struct endpoints *endpoints, const struct calls *calls,
-                             FILE *file, unsigned look);
+void calls_text_write_advice(const struct dag *dag, const struct call_advice *advice, FILE *file, unsigned look);
 
 #endif
