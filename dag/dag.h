@@ -394,6 +394,10 @@ static inline int64_t dag_waited_before_ns(const struct dag *dag, uint32_t threa
     return told ? dag->vertices.queued_ns[of->first] : INT64_MAX;
 }
 
+// The task with which a thread of a stage left at a vertex, where nothing was seen to put what it took: what told it
+// to, as a method that takes nothing may have put. DAG_NONE: none.
+uint32_t dag_unseen_leaving(const struct dag *dag, uint32_t retirement);
+
 // What an actor does of which nothing tells how it came, as libraries have some for themselves, though recording went
 // on since the beginning: right behind another job of its worker it belongs to that, and has no pool; else it comes
 // when it did.

@@ -104,6 +104,27 @@ static bool may_stand(const struct dag *dag, const struct dag_task *task) {
     return task->flags & TASK_BEGUN_BEFORE || dag->trace->lost_events == 0;
 }
 
+static bool spawns_within(const struct dag *dag, const struct dag_task *task) {
+    for (uint32_t v = task->start; v <= task->tail; v++) {
+        if (dag->vertices.kind[v] == VERTEX_SPAWN_BEGIN) return true;
+    }
+    return false;
+}
+
+// It is the only one that it took since it idled, and it handed nothing over in it.
+uint32_t dag_unseen_leaving(const struct dag *dag, uint32_t retirement) {
+    const struct dag_vertices *vertices = &dag->vertices;
+    const struct dag_thread *thread = &dag->threads[dag_thread_of(dag, retirement)];
+    if (thread->pool >= dag->pool_count || !dag->pools[thread->pool].is_stage) return DAG_NONE;
+    uint32_t v = retirement;
+    while (v > thread->first && vertices->kind[v] != VERTEX_START) v--;
+    const uint32_t index = vertices->kind[v] == VERTEX_START ? vertices->task[v] : DAG_NONE;
+    const struct dag_task *task = index == DAG_NONE ? NULL : &dag->tasks[index];
+    if (!task || task->spawn_begin != DAG_NONE || task->enclosing != DAG_NONE || dag_task_stands(task)) return DAG_NONE;
+    bool idled = vertices->kind[task->pickup] == VERTEX_IDLE;
+    return idled && task->tail + 1 == retirement && !spawns_within(dag, task) ? index : DAG_NONE;
+}
+
 // A worker that also served another pool, or an unknown one, is not its pool's to dispatch. What runs in other tasks'
 // bodies is theirs.
 static void look_at_task(struct dag *dag, struct dag_task *task) {
@@ -113,6 +134,9 @@ static void look_at_task(struct dag *dag, struct dag_task *task) {
     const struct dag_thread *thread = &dag->threads[task->thread];
     if (!thread->worker) return;
     if (may_stand(dag, task)) task->pool = thread->pool;
+    const uint32_t behind = task->tail + 1;
+    bool leaves = behind < thread->first + thread->count && dag->vertices.kind[behind] == VERTEX_RETIRE;
+    if (leaves && dag_unseen_leaving(dag, behind) != DAG_NONE) return;
     if (task->pool == thread->pool && (task->spawn_begin != DAG_NONE || dag_task_stands(task))) return;
     distrust(dag, thread->pool);
     distrust(dag, task->pool);

@@ -12,6 +12,8 @@ uint32_t find_retirement(const struct dag *dag, uint32_t thread) {
 }
 
 uint32_t last_before_leaving(const struct dag *dag, uint32_t retirement) {
+    const uint32_t leaving = dag_unseen_leaving(dag, retirement);
+    if (leaving != DAG_NONE) return dag->tasks[leaving].pickup;
     uint32_t v = retirement - 1;
     while (v > 0 && vertex_is_of_resource(dag->vertices.kind[v])) v--;
     return v;

@@ -56,8 +56,9 @@
 //     it was, takes from the queue, and goes idle; of a resized one as many as it has in this run, those beyond the
 //     recorded ones with the last of them. Nothing is rejected. With the last recorded spawn to it the stage is shut
 //     down, where all its threads were seen to leave and none was told to by a shutdown. Before that a thread leaves
-//     behind a task behind which the recorded one did, as long as others are left. Where nothing goes on any more, and
-//     that spawn did not come, stages whose threads were seen to leave are shut down then.
+//     behind a task behind which the recorded one did, as long as others are left; a task that nothing was seen to put,
+//     and with which a thread left, is part of its leaving. Where nothing goes on any more, and that spawn did not
+//     come, stages whose threads were seen to leave are shut down then.
 //   Calls. While a called worker wakes up, others may come free. So it is not said what it will run. It stands for the
 //     recorded worker that was the first to come after that spawn and before the queue had run empty, of as many as
 //     slept at it, and for which none is on its way yet: comes as late after the spawn; takes what that one took, if

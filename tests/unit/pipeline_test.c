@@ -14,14 +14,15 @@
 #include "simulate_fixture.h"
 
 enum { STAGES_MOST = 3, THREADS_MOST = 5, ITEMS_MOST = 60, RUNS = 200 };
-enum { MAIN = 1, MAIN_TASK = 1, THREAD_TASKS = 100, ITEM_TASKS = 1000 }; // ids
+enum { MAIN = 1, MAIN_TASK = 1, THREAD_TASKS = 100, LATCHES = 200, ITEM_TASKS = 1000 }; // ids
 
 // What hand-overs take.
 enum { BRACKET_NS = 40, WAKES_NS = 900, TAKES_NS = 60, STARTS_NS = 20, FALLS_ASLEEP_NS = 30, BEGINS_NS = 700 };
 
 struct item {
     uint64_t put_ns, task;
-    bool last; // tells a thread to leave
+    bool last;   // tells a thread to leave
+    bool unseen; // nothing tells that it was put
 };
 
 struct worker {
@@ -43,13 +44,15 @@ struct pipeline {
     uint32_t site, stage_count;
     struct stage stages[STAGES_MOST];
     uint64_t now_ns, next_task; // of main
+    bool unseen;                // so is what tells threads to leave
 };
 
 static void put(struct pipeline *p, uint32_t thread, uint64_t at_ns, struct stage *into, bool last) {
     const uint64_t task = p->next_task++;
-    tb_event(p->tb, thread, at_ns, EVENT_SPAWN_BEGIN, task, p->site, into->pool);
-    tb_event(p->tb, thread, at_ns + BRACKET_NS, EVENT_SPAWN_END, task, SPAWN_ACCEPTED);
-    into->items[into->item_count++] = (struct item){at_ns, task, last};
+    const bool unseen = last && p->unseen;
+    if (!unseen) tb_event(p->tb, thread, at_ns, EVENT_SPAWN_BEGIN, task, p->site, into->pool);
+    if (!unseen) tb_event(p->tb, thread, at_ns + BRACKET_NS, EVENT_SPAWN_END, task, SPAWN_ACCEPTED);
+    into->items[into->item_count++] = (struct item){at_ns, task, last, unseen};
 }
 
 static void begin_threads(struct pipeline *p, uint32_t index) {
@@ -106,6 +109,7 @@ static void serve(struct pipeline *p, uint32_t index, uint32_t from) {
         struct worker *worker = who_takes(stage);
         uint64_t now_ns = take(p, stage, worker, item);
         now_ns += item->last ? 50 : 2000 + random_below(&p->random, 40000);
+        if (item->unseen) tb_event(p->tb, worker->thread, now_ns - 10, EVENT_RESULT, LATCHES + worker->thread);
         if (next && !item->last) {
             put(p, worker->thread, now_ns, next, false);
             now_ns += BRACKET_NS + 10;
@@ -128,9 +132,11 @@ static void end_stage(struct pipeline *p, uint32_t index) {
     for (uint32_t i = 0; i < stage->threads; i++) {
         const uint64_t run = THREAD_TASKS + stage->workers[i].thread;
         const uint64_t ends_ns = stage->workers[i].free_ns + 500;
-        tb_event(p->tb, MAIN, p->now_ns, EVENT_WAIT_BEGIN, run, 0, tb_wait(WAIT_FOR_TASK, p->site));
+        const uint64_t awaited = p->unseen ? LATCHES + stage->workers[i].thread : run;
+        const enum wait_for what = p->unseen ? WAIT_FOR_RELEASE : WAIT_FOR_TASK;
+        tb_event(p->tb, MAIN, p->now_ns, EVENT_WAIT_BEGIN, awaited, 0, tb_wait(what, p->site));
         p->now_ns = ends_ns > p->now_ns ? ends_ns : p->now_ns + 10;
-        tb_event(p->tb, MAIN, p->now_ns, EVENT_WAIT_END, run, 0);
+        tb_event(p->tb, MAIN, p->now_ns, EVENT_WAIT_END, awaited, 0);
         p->now_ns += 10;
     }
 }
@@ -160,6 +166,7 @@ static void open_pipeline(struct pipeline *p, uint64_t seed, struct simulate_fix
     tb_thread(p->tb, MAIN, "main", 0);
     tb_event(p->tb, MAIN, 0, EVENT_MAIN_BEGIN, MAIN_TASK);
     make_stages(p);
+    p->unseen = random_below(&p->random, 4) == 0;
     p->now_ns = 100;
     const bool late = random_below(&p->random, 4) == 0; // what lies in the queue is there before the threads
     for (uint32_t i = late; i < p->stage_count; i++) begin_threads(p, i);
