@@ -349,6 +349,38 @@ static void test_nothing_to_tell(void **state) {
     close_run(&f);
 }
 
+// Events without rhyme or reason, as of a trace that lost some.
+static void test_any_events(void **state) {
+    static const enum event_kind kinds[] = {EVENT_ENTER,       EVENT_EXIT,         EVENT_REQUEST_BEGIN,
+                                            EVENT_REQUEST_END, EVENT_REQUEST_LEFT, EVENT_REQUEST_RESUMED,
+                                            EVENT_HELD,        EVENT_RELEASED};
+    enum { RUNS = 300, EVENTS = 80, KINDS = sizeof kinds / sizeof *kinds, REQUESTS = 3, METHODS = 4 };
+    uint32_t seed = 1;
+    for (int run = 0; run < RUNS; run++) {
+        struct fixture f;
+        begin(&f);
+        for (int i = 0; i < EVENTS; i++) {
+            const uint32_t drawn = (seed = seed * 1664525 + 1013904223) >> 8, kind = kinds[drawn % KINDS];
+            const uint32_t which = drawn / KINDS;
+            pass(&f, which % 5);
+            if (kind == EVENT_ENTER || kind == EVENT_EXIT)
+                next(&f, kind, f.offer + which % METHODS);
+            else if (kind == EVENT_HELD || kind == EVENT_RELEASED)
+                next(&f, kind, DB, want_operand(1, false, f.site));
+            else
+                next(&f, kind, FIRST + which % REQUESTS, f.cpu += which % 2 * MS, 0);
+        }
+        open_run(&f, NULL);
+        for (size_t e = 0; e < f.calls.count; e++) {
+            for (size_t i = 0; i < f.calls.endpoints[e].function_count; i++) {
+                const struct called_function *function = &f.calls.endpoints[e].functions[i];
+                assert_true(function->asleep_ns >= 0 && function->asleep_ns <= function->together_ns + 1);
+            }
+        }
+        close_run(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_one_after_the_other),
@@ -362,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_calls_that_do_not_nest),
         cmocka_unit_test(test_recursion_sleeps_once),
         cmocka_unit_test(test_nothing_to_tell),
+        cmocka_unit_test(test_any_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
