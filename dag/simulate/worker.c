@@ -210,7 +210,8 @@ static void pass_unmade(struct simulation *sim, const struct pool_state *pool) {
     for (uint32_t i = pool->made; i < pool->recorded_count; i++) {
         const uint32_t thread = pool->recorded[i], last = last_vertex(sim->dag, thread);
         const uint32_t left = find_retirement(sim->dag, thread);
-        for (uint32_t v = left == DAG_NONE ? last : last_before_leaving(sim->dag, left); v < left && v < last; v++) {
+        const uint32_t leaving = left == DAG_NONE ? DAG_NONE : dag_unseen_leaving(sim->dag, left);
+        for (uint32_t v = leaving == DAG_NONE ? left : sim->dag->tasks[leaving].start; v < left; v++) {
             if (sim->dag->vertices.kind[v] == VERTEX_RESULT) process_pass(sim, thread, v, DAG_ABSENT);
         }
         if (sim->dag->vertices.kind[last] == VERTEX_THREAD_END) process_pass(sim, thread, last, DAG_ABSENT);
