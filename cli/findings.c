@@ -13,6 +13,7 @@ bool findings_make(struct analysis *analysis, const struct actor_questions *ques
            metrics_waits(dag, &analysis->window, arena, &f->waits, error) &&
            estimator_resources(&analysis->estimator, true, arena, &f->resources, &f->resource_count, error) &&
            estimator_lateness(&analysis->estimator, true, arena, &f->lateness, &f->lateness_count, error) &&
+           metrics_stages(dag, &analysis->window, arena, &f->stages, &f->stage_count, error) &&
            grain_find(dag, arena, &f->grain, &f->grain_count, error) &&
            bytecodes_find(dag, &analysis->window, arena, &f->bytecodes, error) &&
            calling_contexts_find(dag, arena, &f->callings, error) &&
@@ -47,6 +48,8 @@ cJSON *findings_json(const struct analysis *analysis, const char *path, const st
     if (tracer->edge_ns) cJSON_AddItemToObject(document, "tracer_cost", tracer_cost_json(tracer));
     cJSON_AddItemToObject(document, "lateness_ns",
                           json_lateness(analysis->dag, findings->lateness, findings->lateness_count));
+    if (findings->stage_count)
+        cJSON_AddItemToObject(document, "stages", json_stages(analysis->dag, findings->stages, findings->stage_count));
     cJSON_AddItemToObject(document, "resources",
                           json_resources(analysis->dag, findings->resources, findings->resource_count));
     cJSON_AddItemToObject(document, "grain", json_grain(analysis->dag, findings->grain, findings->grain_count));

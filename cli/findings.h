@@ -10,6 +10,7 @@
 #include "metrics/calls.h"
 #include "metrics/endpoints.h"
 #include "metrics/grain.h"
+#include "metrics/pipeline.h"
 
 #include <cjson/cJSON.h>
 
@@ -20,6 +21,8 @@ struct findings {
     size_t resource_count;
     struct lateness *lateness; // NULL: the trace tells none
     size_t lateness_count;
+    struct pipeline_stage *stages; // of pipelines
+    size_t stage_count;
     struct grain_group *grain; // sites
     size_t grain_count;
     struct bytecodes bytecodes;

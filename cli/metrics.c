@@ -158,6 +158,11 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
                                          stdout, look, error))
             return false;
     }
+    if (findings->stage_count) {
+        write_heading("stages of pipelines", look);
+        if (!metrics_text_write_stages(analysis->dag, findings->stages, findings->stage_count, stdout, look, error))
+            return false;
+    }
     if (findings->resource_count) {
         write_heading("what threads hold and wait for", look);
         if (!metrics_text_write_resources(findings->resources, findings->resource_count, RESOURCES_SHOWN, stdout, look,

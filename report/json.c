@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/json.h"
 
+#include "dag/names.h"
 #include "metrics/requests.h"
 #include "optimize/plan_json.h"
 #include "report/calling_text.h"
@@ -331,6 +332,23 @@ cJSON *json_lateness(const struct dag *dag, const struct lateness *found, size_t
         add_quantiles(object, &found[i].ns);
         add(object, "std", rounded(found[i].std_ns));
         add(object, "min", rounded(found[i].min_ns));
+        cJSON_AddItemToArray(array, object);
+    }
+    return array;
+}
+
+cJSON *json_stages(const struct dag *dag, const struct pipeline_stage *stages, size_t count) {
+    cJSON *array = cJSON_CreateArray();
+    for (size_t i = 0; i < count; i++) {
+        cJSON *object = cJSON_CreateObject(), *waits = cJSON_CreateObject();
+        char name[200];
+        add(object, "stage", json_text(dag_pool_text(dag, stages[i].pool, name, sizeof name)));
+        add(object, "threads", json_integer(stages[i].threads));
+        add(object, "busy", json_number(stages[i].busy));
+        add(object, "tasks", json_integer((int64_t)stages[i].tasks));
+        add(object, "task_ns", rounded(stages[i].task_ns));
+        add_quantiles(waits, &stages[i].wait_ns);
+        add(object, "queue_wait_ns", waits);
         cJSON_AddItemToArray(array, object);
     }
     return array;

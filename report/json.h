@@ -10,6 +10,7 @@
 #include "metrics/interval.h"
 #include "metrics/lateness.h"
 #include "metrics/metrics.h"
+#include "metrics/pipeline.h"
 #include "metrics/resources.h"
 #include "optimize/search.h"
 
@@ -31,6 +32,7 @@ cJSON *json_calling_contexts(const struct dag *dag, const struct calling_context
 cJSON *json_waits(const struct wait_site *waits, size_t count);
 cJSON *json_blockers(const struct blocker *blockers, size_t count);
 cJSON *json_lateness(const struct dag *dag, const struct lateness *found, size_t count); // null for NULL
+cJSON *json_stages(const struct dag *dag, const struct pipeline_stage *stages, size_t count);
 cJSON *json_resources(const struct dag *dag, const struct resource_use *uses, size_t count);
 cJSON *json_suggestions(const struct search_result *result, uint64_t seed); // the whole rehype.suggest/1 document
 cJSON *json_improvement(const struct search_result *result, size_t candidate);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/metrics_text.h"
 
+#include "dag/names.h"
 #include "metrics/requests.h"
 #include "report/comparison.h"
 #include "report/table.h"
@@ -442,6 +443,28 @@ bool metrics_text_write_lateness(const struct dag *dag, const struct lateness *f
     bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
     if (ok && count > most) fprintf(file, "  and %s more: --json lists them\n", text_count(count - most).s);
+    return ok;
+}
+
+static void add_stage(struct table *table, const struct dag *dag, const struct pipeline_stage *of) {
+    char name[80];
+    table_add(table, dag_pool_text(dag, of->pool, name, sizeof name));
+    table_add(table, text_count(of->threads).s);
+    table_add(table, text_number(of->busy).s);
+    table_add(table, text_count(of->tasks).s);
+    const double figures[] = {of->task_ns, of->wait_ns.mean, of->wait_ns.p50, of->wait_ns.p95};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) table_add(table, text_duration(figures[i]).s);
+}
+
+bool metrics_text_write_stages(const struct dag *dag, const struct pipeline_stage *stages, size_t count, FILE *file,
+                               unsigned look, struct error *error) {
+    static const struct table_column columns[] = {
+        {"stage", TABLE_LEFT}, {"threads", TABLE_RIGHT},       {"busy (mean)", TABLE_RIGHT}, {"tasks", TABLE_RIGHT},
+        {"take", TABLE_RIGHT}, {"wait in queue", TABLE_RIGHT}, {"median", TABLE_RIGHT},      {"p95", TABLE_RIGHT}};
+    struct table table = TABLE_INIT(columns);
+    for (size_t i = 0; i < count; i++) add_stage(&table, dag, &stages[i]);
+    bool ok = table_write(&table, file, look, error);
+    table_destroy(&table);
     return ok;
 }
 

@@ -8,6 +8,7 @@
 #include "metrics/interval.h"
 #include "metrics/lateness.h"
 #include "metrics/metrics.h"
+#include "metrics/pipeline.h"
 #include "metrics/resources.h"
 
 #include <stdio.h>
@@ -53,6 +54,10 @@ bool metrics_text_write_waits(const struct wait_site *waits, size_t count, size_
 // How late delayed and periodic tasks begin, by site, in the same way.
 bool metrics_text_write_lateness(const struct dag *dag, const struct lateness *found, size_t count, size_t most,
                                  FILE *file, unsigned look, struct error *error);
+
+// Stages of pipelines, all of them.
+bool metrics_text_write_stages(const struct dag *dag, const struct pipeline_stage *stages, size_t count, FILE *file,
+                               unsigned look, struct error *error);
 
 // The resources that were waited for, which come first, in the same way.
 bool metrics_text_write_resources(const struct resource_use *uses, size_t count, size_t most, FILE *file, unsigned look,
