@@ -207,6 +207,67 @@ static bool find_clients(struct builder *builder, uint32_t *first_of_task, const
     return true;
 }
 
+// ---- the end of the load
+
+// The last of each connection, those without one being a connection; `keys` are by connection.
+static bool is_last(const struct dag *dag, const struct by_time *keys, uint32_t i) {
+    return i + 1 == dag->request_count || keys[i + 1].connection != keys[i].connection;
+}
+
+// When the last request was answered; INT64_MAX: recording ended before.
+static int64_t load_end_ns(const struct dag *dag) {
+    int64_t last_ns = INT64_MIN;
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const uint32_t end = dag->requests[i].end;
+        const int64_t end_ns = end == DAG_NONE ? INT64_MAX : dag->vertices.time_ns[end];
+        if (end_ns > last_ns) last_ns = end_ns;
+    }
+    return last_ns;
+}
+
+// A chain of barriers behind the answers that end connections. Returns its last, DAG_NONE: no memory.
+static uint32_t await_answers(struct builder *builder, struct by_time *keys) {
+    struct dag *dag = builder->dag;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const uint32_t request = keys[i].request;
+        if (!is_last(dag, keys, i)) continue;
+        keys[count++] = (struct by_time){dag->vertices.time_ns[dag->requests[request].end], 0, request};
+    }
+    qsort(keys, count, sizeof *keys, in_time);
+    if (!add_thread(builder, DAG_NONE)) return DAG_NONE;
+    dag->threads[dag->thread_count - 1].system = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!add_vertex(builder, VERTEX_BARRIER, keys[i].time_ns, 0, DAG_NONE)) return DAG_NONE;
+        dag->vertices.rule[dag->vertex_count - 1] = RULE_MAX;
+        dag->vertices.cause[dag->vertex_count - 1] = dag->requests[keys[i].request].end;
+    }
+    return dag->vertex_count - 1;
+}
+
+// Whether a thread does nothing before that, and then what nothing known made it do.
+static bool acts_by_itself(const struct dag *dag, const struct dag_thread *thread, int64_t after_ns) {
+    return thread->count && thread->stream != DAG_NONE && !thread->worker &&
+           dag->vertices.cause[thread->first] == DAG_NONE && dag->vertices.time_ns[thread->first] > after_ns;
+}
+
+// What nobody caused, once the last request was answered, is what stops the service (the JVM's thread for signals). It
+// awaits the end of the load in an edited run, too: at its recorded time it would take away what serves those who still
+// ask.
+static bool hold_up_the_end(struct builder *builder, struct by_time *keys) {
+    struct dag *dag = builder->dag;
+    const int64_t end_ns = load_end_ns(dag);
+    const uint32_t recorded_threads = dag->thread_count;
+    uint32_t barrier = DAG_NONE;
+    for (uint32_t t = 0; t < recorded_threads; t++) {
+        if (!acts_by_itself(dag, &dag->threads[t], end_ns)) continue;
+        if (barrier == DAG_NONE && (barrier = await_answers(builder, keys)) == DAG_NONE) return false;
+        dag->vertices.cause[dag->threads[t].first] = barrier;
+        dag->vertices.rule[dag->threads[t].first] = RULE_BEGIN;
+    }
+    return true;
+}
+
 bool find_requests(struct builder *builder) {
     struct dag *dag = builder->dag;
     if (builder->request_count == 0) return true;
@@ -221,7 +282,7 @@ bool find_requests(struct builder *builder) {
         dag->request_count = join_sightings(builder, unsorted);
         sort_requests(dag, unsorted, keys);
         find_those_before(dag, keys);
-        ok = find_clients(builder, first_of_task, keys);
+        ok = find_clients(builder, first_of_task, keys) && hold_up_the_end(builder, keys);
     }
     free(unsorted);
     free(keys);

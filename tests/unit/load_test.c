@@ -24,7 +24,8 @@ enum { CLIENTS_MOST = 12, TURNS = 40, TURNS_MOST = 120, WORKERS_MOST = 16, HAND 
 
 struct service {
     uint32_t clients, turns, workers;
-    bool open; // the next request comes so long after the one before, whatever the answer
+    bool open;  // the next request comes so long after the one before, whatever the answer
+    bool stops; // 5 ms after the last answer
     int64_t think_ns[CLIENTS_MOST][TURNS_MOST], work_ns[CLIENTS_MOST][TURNS_MOST];
 };
 
@@ -98,6 +99,27 @@ static int by_arrival(const void *a, const void *b) {
     return (one->arrived_ns > other->arrived_ns) - (one->arrived_ns < other->arrived_ns);
 }
 
+static int64_t last_answer_ns(const struct play *play) {
+    int64_t last_ns = 0;
+    for (uint32_t i = 0; i < play->count; i++) {
+        if (play->asked[i].ended_ns > last_ns) last_ns = play->asked[i].ended_ns;
+    }
+    return last_ns;
+}
+
+enum { STOPPER = 99 };
+
+// A signal: a thread that nobody starts shuts the pool down, whose workers leave.
+static void stop(struct trace_builder *tb, const struct service *service, uint32_t first_worker, uint32_t pool,
+                 int64_t at_ns) {
+    tb_thread(tb, STOPPER, "signal", 0);
+    tb_event(tb, STOPPER, (uint64_t)at_ns, EVENT_THREAD_START, 9001);
+    tb_event(tb, STOPPER, (uint64_t)at_ns + 1000, EVENT_POOL_SHUTDOWN, pool);
+    tb_event(tb, STOPPER, (uint64_t)at_ns + 2000, EVENT_THREAD_END, 9001);
+    for (uint32_t w = 0; w < service->workers; w++)
+        tb_event(tb, first_worker + w, (uint64_t)at_ns + 10000, EVENT_RETIRE, pool);
+}
+
 // The poller hands over what is readable; the n-th request, task n, is request 1000 + n.
 static struct trace_builder *record(const struct service *service, struct play *by) {
     enum { POLLER = 1, FIRST_WORKER = 2 };
@@ -129,6 +151,7 @@ static struct trace_builder *record(const struct service *service, struct play *
         tb_event(tb, worker, (uint64_t)asked->ended_ns + 10, EVENT_TASK_END, task, 0);
         tb_event(tb, worker, (uint64_t)asked->ended_ns + 20, EVENT_IDLE, pool);
     }
+    if (service->stops) stop(tb, service, FIRST_WORKER, pool, last_answer_ns(by) + 5 * MS);
     return tb;
 }
 
@@ -234,6 +257,38 @@ static void test_another_pool_is_what_it_then_does(void **state) {
         assert_near(requests.throughput_per_s, throughput_of(&changed), 0.01);
         assert_near(requests.latency_ns.p50, latency_of(&changed).p50, 0.01);
         assert_near(requests.latency_ns.p99, latency_of(&changed).p99, 0.01);
+        simulate_fixture_close(&fixture);
+    }
+}
+
+static int64_t stop_ns(const struct dag *run) {
+    uint32_t v = 0;
+    while (v < run->vertex_count && run->vertices.kind[v] != VERTEX_SHUTDOWN) v++;
+    assert_true(v < run->vertex_count);
+    return run->vertices.time_ns[v] - 1000;
+}
+
+// Who stops the service awaits the end of the load, however long that now takes.
+static void test_the_end_awaits_the_load(void **state) {
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct service service = service_of(4 + seed % 8, 1 + seed % 6, seed);
+        service.open = seed % 4 == 3;
+        service.stops = true;
+        struct simulate_fixture fixture;
+        struct play changed;
+        open_service(&fixture, &service);
+        assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
+        for (uint32_t v = 0; v < fixture.dag->vertex_count; v++)
+            assert_int_equal(fixture.run.time_ns[v], fixture.dag->vertices.time_ns[v]);
+        service.workers = 1 + seed % 11;
+        dag_edit_resize(&fixture.edit, 1, (int32_t)service.workers);
+        const struct dag *run = simulate(&fixture, (struct offered_load){0});
+        const struct request_metrics requests = figures_of(run);
+        play(&service, &changed);
+        assert_near(requests.throughput_per_s, throughput_of(&changed), 0.01);
+        assert_near(requests.latency_ns.p99, latency_of(&changed).p99, 0.01);
+        assert_near((double)stop_ns(run), (double)(last_answer_ns(&changed) + 5 * MS), 0.01);
         simulate_fixture_close(&fixture);
     }
 }
@@ -439,6 +494,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_changed_is_exact),
         cmocka_unit_test(test_loops_are_told_apart),
         cmocka_unit_test(test_another_pool_is_what_it_then_does),
+        cmocka_unit_test(test_the_end_awaits_the_load),
         cmocka_unit_test(test_other_clients),
         cmocka_unit_test(test_a_part_tells_as_much),
         cmocka_unit_test(test_a_search_of_a_part_finds_as_much),
