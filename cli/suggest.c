@@ -458,16 +458,19 @@ static void write_what_is_assumed(const struct askers *askers) {
     look_lead(stdout, look, TONE_HEAD, "Assumed: ", REASON_INDENT, text);
 }
 
-// Changes that meet what is asked only with the others are said, by their numbers.
+// Changes that meet what is asked only with the others are said, and what they fail alone.
 static void write_failing_alone(const struct search_result *result, const struct ranked_plan *best) {
-    char text[256] = "";
+    char text[1024] = "", name[1024];
     size_t used = 0;
-    for (uint32_t i = 0; i < best->count && used < sizeof text - 16; i++) {
-        const uint32_t candidate = best->candidates[i];
-        if (!result->candidates[candidate].fails) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s#%u", used ? ", " : "", candidate + 1);
+    for (uint32_t i = 0; i < best->count && used < sizeof text; i++) {
+        const struct candidate *candidate = &result->candidates[best->candidates[i]];
+        if (!candidate->fails) continue;
+        improvement_text(candidate->named, name, sizeof name);
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s (%s)", used ? ", " : "", name, candidate->fails);
     }
-    if (used) look_printf(stdout, terminal_look(stdout), REASON_INDENT, "      Alone these would not do: %s.", text);
+    if (used)
+        look_printf(stdout, terminal_look(stdout), REASON_INDENT, "      Alone not all of them would do: %s.", text);
 }
 
 // What to change in two lines at most, what that brings in a third.
@@ -484,19 +487,21 @@ static void write_best(const struct search_result *result) {
     write_failing_alone(result, best);
 }
 
-// Of changes that are shown and can be estimated the one with the least wall time, or the fewest occupied threads, if
-// that is less than the run's by more than the model's noise; NULL: none.
+// Of changes that are shown and can be estimated the one with the least wall time (of a service, the most requests a
+// second), or the fewest occupied threads, if that is better than the run by more than the model's noise; of a service
+// none that serves fewer. NULL: none.
 static const struct candidate *best_trade(const struct search_result *result, bool threads) {
     const struct metrics *base = &result->replayed;
-    const double then = threads ? base->threads[STATE_OCCUPIED].mean : (double)base->wall_ns;
+    const bool serves = columns_are_of_service(result);
     const struct candidate *best = NULL;
-    double least = then - result->noise * then;
+    double least = 1 - result->noise;
     for (size_t i = 0; i < result->candidate_count; i++) {
         const struct candidate *candidate = &result->candidates[i];
         if (!candidate->shown || !candidate_is_estimated(candidate)) continue;
         const struct metrics *now = &candidate->estimate;
-        const double here = threads ? now->threads[STATE_OCCUPIED].mean : (double)now->wall_ns;
-        if (here >= least) continue;
+        const double wall = metrics_wall_ratio(now, base);
+        const double here = threads ? now->threads[STATE_OCCUPIED].mean / base->threads[STATE_OCCUPIED].mean : wall;
+        if (!(here < least) || (serves && wall > 1 + result->noise)) continue;
         least = here;
         best = candidate;
     }
@@ -511,9 +516,13 @@ static void write_trade(const struct search_result *result, const char *what, co
     char name[1024], shown[1024], text[2048];
     improvement_text(candidate->named, name, sizeof name);
     look_shorten(name, look & LOOK_WIDE ? sizeof name : TRADE_NAME_MOST, look, shown, sizeof shown);
-    snprintf(text, sizeof text, "%s: wall %s -> %s, mean threads %s -> %s", shown,
-             text_duration((double)base->wall_ns).s, text_duration((double)estimate->wall_ns).s,
-             text_fixed(base->threads[STATE_OCCUPIED].mean, 2).s,
+    const bool serves = columns_are_of_service(result);
+    const struct text before = serves ? text_fixed(base->requests.throughput_per_s, 1)
+                                      : text_duration((double)base->wall_ns),
+                      after = serves ? text_fixed(estimate->requests.throughput_per_s, 1)
+                                     : text_duration((double)estimate->wall_ns);
+    snprintf(text, sizeof text, "%s: %s %s -> %s, mean threads %s -> %s", shown, serves ? "requests/s" : "wall",
+             before.s, after.s, text_fixed(base->threads[STATE_OCCUPIED].mean, 2).s,
              text_fixed(estimate->threads[STATE_OCCUPIED].mean, 2).s);
     look_lead(stdout, look, TONE_HEAD, what, REASON_INDENT, text);
 }

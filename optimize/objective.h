@@ -49,8 +49,8 @@ bool requirement_needs_all(const struct requirement *requirement);
 const char *requirement_failed(const struct requirement *requirement, const struct metrics *m,
                                const struct metrics *base, const struct metrics *replayed);
 
-// R's filter: wall, occupied.peak and occupied.mean not above base by more than `noise` (a ratio). NULL or which
-// failed.
+// R's filter: wall, occupied.peak and occupied.mean not above base by more than `noise` (a ratio); of a service the
+// throughput not below it, and the peak not above it by more than 2 % where noise is less. NULL or which failed.
 const char *filter_failed(const struct metrics *m, const struct metrics *base, double noise);
 
 #endif

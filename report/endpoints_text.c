@@ -8,7 +8,7 @@
 
 enum { CAUSES_SHOWN = 6, HELD_SHOWN = 3, NAME_BYTES = 600 };
 
-static const double LEAST_HELD = 0.005; // less is shown as 0
+static const double LEAST_HELD = 0.005; // less would be shown as 0
 
 void endpoints_text_write_answer(const struct dag *dag, const struct endpoints *endpoints, FILE *file, unsigned look) {
     if (endpoints->count == 0) return;
@@ -86,6 +86,7 @@ static void add_held(struct table *table, const struct dag *dag, const struct en
     size_t rows = 0;
     for (size_t i = 0; i < endpoint->thread_count && i < HELD_SHOWN; i++, rows++) {
         const struct endpoint_held *held = &endpoint->threads[i];
+        if (held->mean < LEAST_HELD) break;
         const char *pool = held->of ? dag_pool_text(dag, held->of, text, sizeof text) : NULL;
         char what[NAME_BYTES + 32];
         snprintf(what, sizeof what, pool ? "threads of %s" : "threads of no pool%s", pool ? pool : "");
