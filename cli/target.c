@@ -165,13 +165,13 @@ static bool is_launcher(pid_t pid) {
     return slash && strcmp(slash, "/java") == 0;
 }
 
-// A JVM that has just been started has no libjvm.so yet, or does not catch the signal yet.
+// A JVM that has just been started has no libjvm.so yet, or does not catch the signal yet; a process that is younger
+// still may be what is about to become one (env, a shell).
 static void wait_until_started(pid_t pid, struct facts *facts) {
-    enum { STARTING_S = 10, POLL_MS = 20 };
-    while (!facts->zombie && !facts->stopped && is_launcher(pid) &&
-           (has_libjvm(pid) == 0 || !(facts->caught >> (SIGQUIT - 1) & 1))) {
+    enum { STARTING_S = 10, BECOMING_S = 2, POLL_MS = 20 };
+    while (!facts->zombie && !facts->stopped && (has_libjvm(pid) == 0 || !(facts->caught >> (SIGQUIT - 1) & 1))) {
         double age = age_of(pid);
-        if (age < 0 || age > STARTING_S) return;
+        if (age < 0 || age > (is_launcher(pid) ? STARTING_S : BECOMING_S)) return;
         pause_ms(POLL_MS);
         if (!read_facts(pid, facts)) return;
     }

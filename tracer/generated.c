@@ -72,13 +72,3 @@ size_t generated_host_length(const char *internal, size_t length) {
     bool lambda = stable < length && stable > suffix && memcmp(internal + stable - suffix, LAMBDA, suffix) == 0;
     return lambda ? stable - suffix : stable;
 }
-
-size_t generated_original_length(const char *internal, size_t length) {
-    static const char *const marks[] = {"$$SpringCGLIB$$",  "$$EnhancerBy",  "$$FastClassBy",
-                                        "$HibernateProxy$", "_$$_javassist", "$ByteBuddy$"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *mark = memmem(internal, length, marks[i], strlen(marks[i]));
-        if (mark && mark > internal) return (size_t)(mark - internal);
-    }
-    return length;
-}

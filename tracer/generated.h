@@ -20,8 +20,4 @@ size_t generated_stable_length(const char *internal, size_t length);
 // Of the rest the class whose method has the lambda: com/acme/Main.
 size_t generated_host_length(const char *internal, size_t length);
 
-// A class that a library derives from one of the program's while it runs, to stand before it (Spring's @Async and
-// @Transactional, Hibernate, CGLIB): how much of its name is that class's. All of any other.
-size_t generated_original_length(const char *internal, size_t length);
-
 #endif

@@ -146,14 +146,12 @@ static uint32_t describe(jclass declaring, jmethodID method, jlocation bci, regi
         size_t length = strlen(signature) - 2; // Lcom/acme/Main;
         char class_name[NAME_BYTES], key[3 * NAME_BYTES];
         snprintf(key, sizeof key, "%.*s.%s%s", (int)length, signature + 1, name, descriptor);
-        const size_t original = generated_original_length(signature + 1, length);
-        const size_t stable = generated_stable_length(signature + 1, original);
-        const bool derived = original < length; // it has no lines
+        size_t stable = generated_stable_length(signature + 1, length);
         const struct trace_site site = {.class_name = dotted_name(signature + 1, stable, class_name, sizeof class_name),
                                         .method = name,
                                         .descriptor = descriptor,
-                                        .file = derived ? NULL : file,
-                                        .line = derived ? 0 : line_of(method, bci),
+                                        .file = file,
+                                        .line = line_of(method, bci),
                                         .bci = (int32_t)(is_obsolete(method) ? bci : original_bci(key, bci))};
         id = register_it(&site);
     }
