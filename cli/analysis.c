@@ -56,7 +56,7 @@ bool analysis_choose_requests(struct analysis *analysis, const char *site, struc
 }
 
 void analysis_write_window(const struct analysis *analysis, bool named) {
-    char text[300];
+    char text[WINDOW_TEXT_BYTES];
     window_text(analysis->dag, &analysis->window, &analysis->choice, text, sizeof text);
     if (*text)
         look_printf(stdout, terminal_look(stdout), 0, "%s%s%s", named ? analysis->trace->path : "", named ? ": " : "",

@@ -16,6 +16,7 @@
 #include "report/page/carry.h"
 #include "report/page/document.h"
 #include "report/page/page.h"
+#include "report/window_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -251,6 +252,9 @@ static void tell_rest(struct report *report, const char *path) {
     cJSON_AddItemToObject(window, "from_ns", json_number((double)analysis->window.from_ns));
     cJSON_AddItemToObject(window, "to_ns", json_number((double)analysis->window.to_ns));
     cJSON_AddItemToObject(window, "why", json_text(analysis->choice.why));
+    char text[WINDOW_TEXT_BYTES];
+    cJSON_AddItemToObject(
+        window, "text", json_text(window_text(analysis->dag, &analysis->window, &analysis->choice, text, sizeof text)));
     cJSON_AddItemToObject(document, "warnings", json_texts(analysis->warnings.texts, analysis->warnings.count));
 }
 

@@ -22,7 +22,8 @@ static int64_t within_ns(const struct dag *dag, const struct dag_task *task, con
 }
 
 // `values`: room for as many as there are tasks.
-static struct pipeline_stage describe(const struct dag *dag, uint32_t pool, const struct window *window, double *values) {
+static struct pipeline_stage describe(const struct dag *dag, uint32_t pool, const struct window *window,
+                                      double *values) {
     const int64_t *time_ns = dag->vertices.time_ns;
     struct pipeline_stage stage = {.pool = pool, .threads = threads_of(dag, pool)};
     double bodies_ns = 0, busy_ns = 0;
@@ -34,7 +35,8 @@ static struct pipeline_stage describe(const struct dag *dag, uint32_t pool, cons
         if (time_ns[task->start] < window->from_ns || time_ns[task->start] > window->to_ns) continue;
         stage.tasks++;
         if (task->end != DAG_NONE) bodies_ns += (double)(time_ns[task->end] - time_ns[task->start]);
-        if (task->spawn_begin != DAG_NONE) values[waits++] = (double)(time_ns[task->start] - time_ns[task->spawn_begin]);
+        if (task->spawn_begin != DAG_NONE)
+            values[waits++] = (double)(time_ns[task->start] - time_ns[task->spawn_begin]);
     }
     const double wall_ns = (double)(window->to_ns - window->from_ns);
     stage.wait_ns = quantiles_of(values, waits);
@@ -50,14 +52,15 @@ static int by_load(const void *a, const void *b) {
     return (x->pool > y->pool) - (x->pool < y->pool);
 }
 
-bool metrics_stages(const struct dag *dag, const struct window *window, struct arena *arena, struct pipeline_stage **found,
-                    size_t *count, struct error *error) {
+bool metrics_stages(const struct dag *dag, const struct window *window, struct arena *arena,
+                    struct pipeline_stage **found, size_t *count, struct error *error) {
     const struct window within = {max_ns(window->from_ns, dag->first_ns), min_ns(window->to_ns, dag->last_ns)};
     *count = 0;
     double *values = malloc(((size_t)dag->task_count + 1) * sizeof *values);
     *found = ARENA_NEW(arena, struct pipeline_stage, (size_t)dag->pool_count + 1);
     for (uint32_t p = 1; values && *found && p < dag->pool_count; p++) {
-        const struct pipeline_stage stage = dag->pools[p].is_stage ? describe(dag, p, &within, values) : (struct pipeline_stage){0};
+        const struct pipeline_stage stage =
+            dag->pools[p].is_stage ? describe(dag, p, &within, values) : (struct pipeline_stage){0};
         if (stage.tasks) (*found)[(*count)++] = stage;
     }
     const bool ok = values && *found;

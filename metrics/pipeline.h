@@ -16,7 +16,7 @@ struct pipeline_stage {
 
 // Those with a task that starts in the window, busiest per thread first. In the arena. Errors: no memory. Cost: a look
 // at each task, and a sort of those of stages.
-bool metrics_stages(const struct dag *dag, const struct window *window, struct arena *arena, struct pipeline_stage **found,
-                    size_t *count, struct error *error);
+bool metrics_stages(const struct dag *dag, const struct window *window, struct arena *arena,
+                    struct pipeline_stage **found, size_t *count, struct error *error);
 
 #endif

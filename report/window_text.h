@@ -7,6 +7,8 @@
 
 #include <cjson/cJSON.h>
 
+enum { WINDOW_TEXT_BYTES = 300 };
+
 // "Of the steady 14.2 s of 38.1 s (start-up and shutdown left out; --window 0%..100% has all).", or that no such part
 // was found; empty where the user gave bounds or all of the run is meant. Returns text.
 const char *window_text(const struct dag *dag, const struct window *window, const struct window_choice *choice,

@@ -132,7 +132,7 @@ export interface Report {
     cores: number;
     model: string;
     model_number: number;
-    window: { whole: boolean; from_ns: number; to_ns: number };
+    window: { whole: boolean; from_ns: number; to_ns: number; why: string; text: string };
     metrics: Told;
     profile: Profile;
     machine: { samples: number[][]; pauses: number[][] };

@@ -62,6 +62,7 @@ function Page() {
                 </nav>
             </header>
             <main data-opened-ms={opened.value?.ms} data-estimated-ms={estimated.value?.ms}>
+                {report.window.text && <p>{report.window.text}</p>}
                 <Headline />
                 <section id="figures">
                     <h2>Before and after</h2>
