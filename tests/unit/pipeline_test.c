@@ -307,6 +307,41 @@ static void test_no_edit_halts(void **state) {
     }
 }
 
+// Any pool may be told as a stage, whatever its threads do. What comes to a halt is told, and nothing breaks.
+static void simulate_as_stages(struct trace_builder *tb) {
+    struct simulate_fixture fixture;
+    struct trace *trace = tb_open(tb);
+    struct trace_pool *pools = (struct trace_pool *)trace->pools; // which the test may change, before it is looked at
+    for (uint32_t p = 1; p < trace->pool_count; p++) pools[p].flags |= POOL_STAGE;
+    simulate_fixture_open_trace(&fixture, trace);
+    for (int kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
+        const struct model model = {.kind = (enum model_kind)kind};
+        for (int32_t size = 0; size <= 3; size++) {
+            for (uint32_t p = 1; size && kind != MODEL_DAG && p < fixture.dag->pool_count; p++)
+                dag_edit_resize(&fixture.edit, p, size);
+            enum dag_outcome outcome = simulation_run(fixture.simulation, &fixture.edit, &model);
+            assert_int_not_equal(outcome, DAG_NO_MEMORY);
+            if (outcome == DAG_OK) assert_non_null(simulation_dag(fixture.simulation));
+        }
+    }
+    simulate_fixture_close(&fixture);
+    tb_free(tb);
+}
+
+static void test_any_pool_may_be_a_stage(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct program *program = malloc(sizeof *program);
+        const struct random_pool options = random_pool_options(seed, 0);
+        assert_non_null(program);
+        random_pool_program(&options, program);
+        simulate_as_stages(program_trace(program, &options));
+        free(program);
+        simulate_as_stages(random_trace(seed));
+        simulate_as_stages(random_events(seed));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stages_are_known),
@@ -315,6 +350,7 @@ int main(void) {
         cmocka_unit_test(test_no_size_halts),
         cmocka_unit_test(test_a_resized_run_is_written),
         cmocka_unit_test(test_no_edit_halts),
+        cmocka_unit_test(test_any_pool_may_be_a_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
