@@ -104,6 +104,36 @@ static void test_of_one_object_the_first_handed_over_begins_first(void **state) 
     assert_int_equal(identity_begin(object(0)), 0);
 }
 
+static uint64_t put(unsigned i, uint32_t stage) {
+    thread.puts_into = stage;
+    const uint64_t id = spawn(i, true);
+    thread.puts_into = 0;
+    return id;
+}
+
+// What tells threads to end is one object for all stages.
+static void test_what_lies_in_two_stages_is_taken_from_its_own(void **state) {
+    const uint64_t first = put(0, 3);
+    assert_int_equal(identity_take(object(0), 5), 0);
+    const uint64_t other = put(0, 5), second = put(0, 3);
+    assert_int_equal(identity_last_pending(object(0)), second);
+    assert_int_equal(identity_take(object(0), 5), other);
+    assert_int_equal(identity_take(object(0), 5), 0);
+    assert_int_equal(identity_take(object(0), 3), first);
+    assert_int_equal(identity_take(object(0), 3), second);
+    assert_int_equal(identity_take(object(0), 3), 0);
+    const uint64_t elsewhere = spawn(1, true); // no stage was told
+    assert_int_equal(identity_take(object(1), 3), elsewhere);
+}
+
+static void test_a_class_that_is_handed_over_keeps_its_tag(void **state) {
+    const jlong tag = 7 << 2;
+    object_tags[0] = tag;
+    assert_int_not_equal(spawn(0, true), 0);
+    assert_int_equal(identity_begin(object(0)), 0);
+    assert_int_equal(object_tags[0], tag);
+}
+
 static void test_an_object_handed_over_again_and_again_keeps_its_tag(void **state) {
     for (unsigned i = 0; i < 10000; i++) run(0);
     assert_int_equal(queues(), 1);
@@ -320,6 +350,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_handed_over_begins_once),
         TEST(test_of_one_object_the_first_handed_over_begins_first),
+        TEST(test_what_lies_in_two_stages_is_taken_from_its_own),
+        TEST(test_a_class_that_is_handed_over_keeps_its_tag),
         TEST(test_an_object_handed_over_again_and_again_keeps_its_tag),
         TEST(test_objects_handed_over_once_have_few_queues),
         TEST(test_queues_have_a_bound_and_go_with_their_objects),
