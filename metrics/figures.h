@@ -52,9 +52,10 @@ struct request_metrics {
     const struct dag *dag; // of the site; NULL: there is no such site
     uint32_t site;
     double count;
-    struct quantiles latency_ns; // spawn to result, in this run; of those whose result came
-    double throughput_per_s;     // answers a second, where the trace tells requests (metrics/service.h); else NAN
-    double peak_threads;         // most threads that one request and all that it spawned occupy at one instant
+    struct quantiles
+        latency_ns;          // spawn to result, or to the end of what it put into stages; of those whose result came
+    double throughput_per_s; // answers a second, where the trace tells requests (metrics/service.h); else NAN
+    double peak_threads;     // most threads that one request and all that it spawned occupy at one instant
     double concurrent; // how many requests fit before a pool is full (R Sec. 5): pool's maximum / threads of it that
                        // one request peaks at, rounded down; the least over pools. Unbounded pools never fill; NAN
                        // where nothing else does, or where a pool's maximum is unknown

@@ -4,6 +4,7 @@
 #include "metrics/service.h"
 
 #include "dag/names.h"
+#include "dag/ns.h"
 #include "metrics/quantiles.h"
 #include "metrics/resources.h"
 #include "metrics/work.h"
@@ -32,6 +33,7 @@ struct counting {
     uint32_t *stack;  // open bodies of a thread, by task
     uint32_t *bodies; // a request each: its bodies that are open on the thread
     double *latency;
+    int64_t *staged_ns; // a task each: when the last of what the request put into stages ended, DAG_ABSENT: nothing
     struct occupation *occupations;
     size_t count, latency_count, occupation_count;
     int *level, *peak; // threads of one request by pool: now, at most
@@ -123,12 +125,28 @@ static uint32_t find_outermost_site(struct counting *counting, struct site_tally
     return largest(tallies, dag->site_count);
 }
 
-static void add_latency(struct counting *counting, const struct dag_task *task) {
+// A request goes on in the stages of a pipeline, where nobody awaits what was put.
+static void follow_through_stages(struct counting *counting) {
+    const struct dag *dag = counting->dag;
+    const int64_t *time_ns = counting->run->time_ns;
+    for (uint32_t t = 0; t < dag->task_count; t++) counting->staged_ns[t] = DAG_ABSENT;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const struct dag_task *task = &dag->tasks[t];
+        const uint32_t request = counting->top[t];
+        bool of_stage = task->pool < dag->pool_count && dag->pools[task->pool].is_stage;
+        if (!of_stage || request == DAG_NONE || task->end == DAG_NONE || time_ns[task->end] == DAG_ABSENT) continue;
+        counting->staged_ns[request] = max_ns(counting->staged_ns[request], time_ns[task->end]);
+    }
+}
+
+static void add_latency(struct counting *counting, uint32_t request) {
+    const struct dag_task *task = &counting->dag->tasks[request];
     const int64_t *time_ns = counting->run->time_ns;
     if (task->result == DAG_NONE || task->spawn_begin == DAG_NONE || time_ns[task->result] == DAG_ABSENT ||
         time_ns[task->spawn_begin] == DAG_ABSENT)
         return;
-    counting->latency[counting->latency_count++] = (double)(time_ns[task->result] - time_ns[task->spawn_begin]);
+    const int64_t done_ns = max_ns(time_ns[task->result], counting->staged_ns[request]);
+    counting->latency[counting->latency_count++] = (double)(done_ns - time_ns[task->spawn_begin]);
 }
 
 static void extend_span(struct counting *counting, const struct dag_task *task) {
@@ -144,10 +162,11 @@ static void find_requests(struct counting *counting) {
             dag->tasks[t].site == counting->site && work_task_runs(dag, counting->edit, counting->run, t);
     }
     find_topmost(counting, dag);
+    follow_through_stages(counting);
     for (uint32_t t = 0; t < dag->task_count; t++) {
         if (counting->top[t] != t || !starts_within(counting, dag, &dag->tasks[t])) continue;
         counting->count++;
-        add_latency(counting, &dag->tasks[t]);
+        add_latency(counting, t);
         extend_span(counting, &dag->tasks[t]);
     }
     for (uint32_t t = 0; t < dag->task_count; t++) {
@@ -377,6 +396,7 @@ static bool allocate(struct counting *counting, struct arena *arena, struct site
     counting->stack = ARENA_NEW(arena, uint32_t, tasks);
     counting->bodies = ARENA_NEW(arena, uint32_t, tasks);
     counting->latency = ARENA_NEW(arena, double, tasks);
+    counting->staged_ns = ARENA_NEW(arena, int64_t, tasks);
     counting->occupations = ARENA_NEW(arena, struct occupation, 2 * tasks);
     counting->level = ARENA_NEW(arena, int, pools);
     counting->peak = ARENA_NEW(arena, int, pools);
@@ -386,8 +406,8 @@ static bool allocate(struct counting *counting, struct arena *arena, struct site
     counting->holds = ARENA_NEW(arena, uint32_t, (dag->ask_count ? (size_t)dag->vertex_count : 0) + 1);
     *tallies = ARENA_NEW(arena, struct site_tally, (size_t)dag->site_count + 1);
     return counting->chosen && counting->top && counting->stack && counting->bodies && counting->latency &&
-           counting->occupations && counting->path && counting->level && counting->peak && counting->held_ns &&
-           counting->units_ns && counting->waited_ns && counting->holds && *tallies;
+           counting->staged_ns && counting->occupations && counting->path && counting->level && counting->peak &&
+           counting->held_ns && counting->units_ns && counting->waited_ns && counting->holds && *tallies;
 }
 
 static void count_all(struct counting *counting, struct request_metrics *requests) {
