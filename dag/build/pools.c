@@ -82,17 +82,19 @@ static void distrust(const struct dag *dag, uint32_t pool) {
 }
 
 // Whether the worker handed over a task outside of any task, or, where `any`, did anything there that others see: a
-// simulation would not know when.
+// simulation would not know when. What it did when recording began, before it was seen to work, comes when it did.
 static bool acts_outside_tasks(const struct dag *dag, const struct dag_thread *thread, bool any) {
     const unsigned acts = 1u << VERTEX_RESULT | 1u << VERTEX_WAIT_BEGIN | 1u << VERTEX_SHUTDOWN | 1u << VERTEX_REQUEST;
     const struct dag_vertices *vertices = &dag->vertices;
+    bool works = vertices->cause[thread->first] != DAG_NONE || !dag_ran_before(dag->trace);
     for (uint32_t v = thread->first; v < thread->first + thread->count; v++) {
         const unsigned kind = vertices->kind[v];
+        works |= kind == VERTEX_IDLE || kind == VERTEX_BUSY;
         if (kind == VERTEX_START)
             v = dag->tasks[vertices->task[v]].tail;
         else if (kind == VERTEX_SPAWN_BEGIN && (any || vertices->task[v] != DAG_NONE))
             return true;
-        else if (any && 1u << kind & acts)
+        else if (any && works && 1u << kind & acts)
             return true;
     }
     return false;
