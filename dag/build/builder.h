@@ -237,7 +237,8 @@ void upkeep_begin(const struct builder *builder, struct open_upkeeps *open, int6
 bool upkeep_end(struct builder *builder, struct open_upkeeps *open, int64_t time_ns, uint64_t actor);
 bool find_upkeeps(struct builder *builder); // once all vertices are laid, at the times that they were recorded at
 
-bool find_requests(struct builder *builder); // once causes are known: their clients
+bool find_requests(struct builder *builder);    // once causes are known: their clients
+bool find_end_of_load(struct builder *builder); // once no effect precedes its cause: what stops the service awaits it
 
 bool find_answers(struct builder *builder); // once it is known what threads computed
 

@@ -78,9 +78,13 @@ static void sort_requests(struct dag *dag, struct dag_request *unsorted, struct 
     for (uint32_t i = 0; i < dag->request_count; i++) dag->requests[i] = unsorted[keys[i].request];
 }
 
-static void find_those_before(struct dag *dag, struct by_time *keys) {
+static void sort_by_connection(const struct dag *dag, struct by_time *keys) {
     for (uint32_t i = 0; i < dag->request_count; i++) keys[i] = (struct by_time){0, dag->requests[i].connection, i};
     qsort(keys, dag->request_count, sizeof *keys, by_connection);
+}
+
+static void find_those_before(struct dag *dag, struct by_time *keys) {
+    sort_by_connection(dag, keys);
     for (uint32_t i = 1; i < dag->request_count; i++) {
         if (keys[i].connection && keys[i].connection == keys[i - 1].connection)
             dag->requests[keys[i].request].before = keys[i - 1].request;
@@ -282,10 +286,21 @@ bool find_requests(struct builder *builder) {
         dag->request_count = join_sightings(builder, unsorted);
         sort_requests(dag, unsorted, keys);
         find_those_before(dag, keys);
-        ok = find_clients(builder, first_of_task, keys) && hold_up_the_end(builder, keys);
+        ok = find_clients(builder, first_of_task, keys);
     }
     free(unsorted);
     free(keys);
     free(first_of_task);
+    return ok;
+}
+
+bool find_end_of_load(struct builder *builder) {
+    struct dag *dag = builder->dag;
+    if (dag->request_count == 0) return true;
+    struct by_time *keys = malloc(dag->request_count * sizeof *keys);
+    if (!keys) return no_memory(builder);
+    sort_by_connection(dag, keys);
+    const bool ok = hold_up_the_end(builder, keys);
+    free(keys);
     return ok;
 }
