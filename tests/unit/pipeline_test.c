@@ -314,6 +314,9 @@ static void simulate_as_stages(struct trace_builder *tb) {
     struct trace_pool *pools = (struct trace_pool *)trace->pools; // which the test may change, before it is looked at
     for (uint32_t p = 1; p < trace->pool_count; p++) pools[p].flags |= POOL_STAGE;
     simulate_fixture_open_trace(&fixture, trace);
+    assert_int_equal(dag_propagate(fixture.dag, &fixture.edit, &fixture.run), DAG_OK);
+    for (uint32_t v = 0; v < fixture.dag->vertex_count; v++)
+        assert_int_equal(fixture.run.time_ns[v], fixture.dag->vertices.time_ns[v]);
     for (int kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
         const struct model model = {.kind = (enum model_kind)kind};
         for (int32_t size = 0; size <= 3; size++) {
