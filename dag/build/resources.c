@@ -417,6 +417,7 @@ static void call_off(struct replay *replay, const struct count *count) {
         }
         if (last == DAG_NONE) return;
         replay->asks[last].called_ns = NOT_CALLED;
+        replay->dag->asks[last].called_off = true;
         left += replay->dag->asks[last].units;
     }
 }

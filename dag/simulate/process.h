@@ -110,6 +110,7 @@ struct process_wait {
     uint32_t next;     // the waiter called behind it, DAG_NONE
     int64_t key;       // its place among waiters: the least first
     int64_t called_ns; // since when it need not wait any more
+    int64_t roused_ns; // since when it is waking up, though called off meanwhile; INT64_MIN: it sleeps
     int64_t limit_ns;  // when it gives up, INT64_MAX: never
     int64_t late_ns;   // when it would, if a donor showed what comes next; INT64_MAX: never
     uint8_t state;     // enum ask_state

@@ -222,6 +222,24 @@ static uint32_t last_called(const struct simulation *sim, const struct resource 
     return last;
 }
 
+// From when on it is awake, of a waiter that slept when it was called. A thread that was woken wakes up, whether
+// another takes meanwhile what it was woken for or not: called again by then, it is there as soon as if it had not been
+// called off. (One that is slow to wake would else be called and called off for ever, and the resource idle all the
+// while.) Of what was called off when recorded only the last call's latency is known.
+static int64_t awake_from_ns(const struct simulation *sim, const struct process *process) {
+    const struct dag_ask *ask = &sim->dag->asks[process->wait.ask];
+    const bool roused = process->wait.roused_ns != INT64_MIN && !ask->called_off &&
+                        process->wait.roused_ns + ask->waking_ns > process->wait.called_ns;
+    return (roused ? process->wait.roused_ns : process->wait.called_ns) + ask->waking_ns;
+}
+
+static void rouse(const struct simulation *sim, struct process *process) {
+    const int64_t waking_ns = sim->dag->asks[process->wait.ask].waking_ns;
+    const bool roused =
+        process->wait.roused_ns != INT64_MIN && process->wait.roused_ns + waking_ns > process->wait.called_ns;
+    if (!roused) process->wait.roused_ns = process->wait.called_ns;
+}
+
 // What came first has what the waiters were called for: they sleep on.
 static void call_off(struct simulation *sim, struct resource *resource, int64_t now_ns) {
     while (resource->promised > 0 && resource->promised > resource->available) {
@@ -230,6 +248,7 @@ static void call_off(struct simulation *sim, struct resource *resource, int64_t 
         struct process *process = &sim->processes[index];
         resource->promised -= sim->dag->asks[process->wait.ask].units;
         event_remove(&sim->events, SUBJECT_PROCESS, index);
+        rouse(sim, process);
         process->wait.state = ASK_LISTED;
         process->edge.state = EDGE_AHEAD;
         process->timed = false;
@@ -363,6 +382,7 @@ bool resource_ask(struct simulation *sim, uint32_t index, uint32_t ask, int64_t 
     struct process *process = &sim->processes[index];
     const struct dag_ask *of = &sim->dag->asks[ask];
     process->wait.ask = ask;
+    process->wait.roused_ns = INT64_MIN;
     set_limit(sim, index, now_ns);
     if (of->got == DAG_NONE) return true; // it waits when recording ends, and goes on for ever
     if (of->given_up && !donor_is_there(sim, index, ask)) {
@@ -472,7 +492,7 @@ bool resource_has_wait_of(const struct simulation *sim, const struct process *pr
         break;
     default:
         if (waited && !told) residual_ns = 0;
-        if (waited && told && !ask->given_up) residual_ns = ask->waking_ns;
+        if (waited && told && !ask->given_up) residual_ns = awake_from_ns(sim, process) - process->wait.called_ns;
     }
     *time_ns = max_ns(reached_ns, process->wait.called_ns) + max_ns(residual_ns, 0);
     return true;

@@ -77,13 +77,14 @@ struct process {
     uint32_t stolen_from; // process whose task it ran last that it had to steal, DAG_NONE
     uint32_t blocked;     // waits, and found nothing to help with: the pool
     ticks blocked_since;
-    uint32_t ask;      // that it waits for, or waited
-    bool asks, called; // it stands in the list of those that ask; it comes to look
-    bool for_ever;     // and will not give up
-    bool in_vain;      // or will, whatever comes
-    int64_t place;     // in the list, the least first
-    ticks time_up;     // -1: never
-    bool comes_new;    // of THEN_ARRIVE: it was made
+    uint32_t ask;                    // that it waits for, or waited
+    bool asks, called;               // it stands in the list of those that ask; it comes to look
+    ticks called_since, woken_since; // woken_since: by a call that was in vain; -1: none was
+    bool for_ever;                   // and will not give up
+    bool in_vain;                    // or will, whatever comes
+    int64_t place;                   // in the list, the least first
+    ticks time_up;                   // -1: never
+    bool comes_new;                  // of THEN_ARRIVE: it was made
     uint32_t reserved; // of THEN_ARRIVE in a pool with a queue: the task that it leaves to nobody, DAG_NONE
 };
 
@@ -1250,12 +1251,19 @@ static void leave_list(struct reference *r, struct process *process) {
     process->asks = process->for_ever = process->in_vain = false;
 }
 
+// Whether a call that was in vain had woken it when it was called last, and it was not awake by then.
+static bool is_waking(const struct reference *r, const struct process *process) {
+    return process->woken_since >= 0 &&
+           process->woken_since + ((ticks)ask_of(r, process->ask)->waking_ns << FRACTION) > process->called_since;
+}
+
 // Of those that are on their way, but do not compute yet, the last in the list have been called for nothing.
 static void call_off(struct reference *r, struct resource *resource) {
     for (uint32_t i = resource->listed; i-- > 0 && resource->promised > resource->available;) {
         struct process *process = &r->processes[resource->list[i]];
         if (!process->called || (process->nap == 0 && process->compute > 0)) continue;
         process->called = false;
+        if (!is_waking(r, process)) process->woken_since = process->called_since;
         resource->promised -= ask_of(r, process->ask)->units;
         sleep_in_list(r, process);
     }
@@ -1291,10 +1299,13 @@ static void call_waiter(struct reference *r, struct process *process) {
         take_resource(r, process, process->ask);
     } else {
         process->called = true;
+        process->called_since = r->now;
         of_ask(r, process->ask)->promised += ask->units;
     }
-    wake_up_for(r, process, waited ? ask->waking_ns : r->costs->granted_ns[ask->resource],
-                fair ? THEN_HAVE : THEN_LOOK);
+    int64_t waking_ns = ask->waking_ns;
+    if (!fair && !ask->called_off && is_waking(r, process))
+        waking_ns -= (int64_t)((process->called_since - process->woken_since) >> FRACTION);
+    wake_up_for(r, process, waited ? waking_ns : r->costs->granted_ns[ask->resource], fair ? THEN_HAVE : THEN_LOOK);
 }
 
 static void serve(struct reference *r, struct resource *resource) {
@@ -1375,6 +1386,7 @@ static void ask_for(struct reference *r, struct process *process, uint32_t index
     const struct dag_ask *ask = ask_of(r, index);
     bool has_donor = r->has_donor && r->has_donor[index], limited = ask->given_up || has_donor;
     process->ask = index;
+    process->woken_since = -1;
     process->vertex = vertex;
     process->time_up = -1;
     if (limited && ask->limit_ns != INT64_MAX) process->time_up = r->now + ((ticks)ask->limit_ns << FRACTION);
