@@ -26,6 +26,7 @@ function run(program, ...operands) {
     const done = spawnSync(program, operands, {encoding: 'utf8', maxBuffer: 1 << 28, cwd: work});
     return {status: done.status, json: done.status === 0 ? JSON.parse(done.stdout) : null, stderr: done.stderr};
 }
+const WHOLE = ['--window', '..']; // of services a part is the default, which a page is told
 const rehype = (...operands) => run(join(build, 'rehype'), ...operands);
 
 // ---- figures as the commands write them
@@ -122,7 +123,7 @@ function goldenPlans(trace) {
 function tryPlan(where, trace, bytes, plan) {
     const file = join(work, 'plan.json');
     writeFileSync(file, JSON.stringify({...plan, trace}));
-    const command = rehype('estimate', trace, '--apply', file, '--json', '-o', join(work, 'estimated.msgpack'));
+    const command = rehype('estimate', trace, ...WHOLE, '--apply', file, '--json', '-o', join(work, 'estimated.msgpack'));
     let model = 2, native;
     while (model >= 0 && !(native = run(join(build, 'page_words'), trace, file, String(model))).json) model--;
     if (model < 0) return 0; // the plan is none of this trace's
@@ -171,7 +172,7 @@ const traces = [...folder('tests/golden/traces'), ...folder('fixtures/traces').f
 let plans = 0;
 for (const trace of traces) {
     const bytes = new Uint8Array(readFileSync(trace)), name = trace.split('/').pop();
-    const core = new Core(compiled), metrics = rehype('metrics', trace, '--json');
+    const core = new Core(compiled), metrics = rehype('metrics', trace, ...WHOLE, '--json');
     if (core.open(bytes, 2) || core.open(bytes, 1) || core.open(bytes, 0)) compare(name, core, 0, metrics.json);
     for (const plan of [{schema: 'rehype.plan/1', improvements: []}, ...goldenPlans(trace), ...suggestedPlans(trace)])
         plans += tryPlan(`${name}, ${JSON.stringify(plan.improvements)}`, trace, bytes, plan);
