@@ -336,10 +336,25 @@ static bool weave_shutdown(const struct site *site, struct error *error) {
     return insert(site, INSERT_ENTRY, "aload 0; call executorShutdown (Ljava/lang/Object;)V", error);
 }
 
+// Whether the loop of this pool's workers itself runs their tasks. Of a loop that began before the tracer came the old
+// code goes on, in which nothing tells where they begin.
+static bool loop_runs_tasks(const struct site *site) {
+    for (const struct executor_hook *loop = site->hooks; loop; loop = loop->next) {
+        if (loop->role != EXECUTOR_WORKER || strcmp(loop->class_name, site->hook->class_name) != 0) continue;
+        for (const struct executor_hook *run = site->hooks; run; run = run->next) {
+            if (run->role == EXECUTOR_RUN && !run->argument && !run->field &&
+                strcmp(run->class_name, loop->class_name) == 0 && strcmp(run->method, loop->method) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool weave_idle(const struct site *site, struct error *error) {
     char opening[700];
     bool gives_task = gives(site->method) == 'L';
-    snprintf(opening, sizeof opening, "%scall executorIdle (Ljava/lang/Object;)V", site->pool);
+    snprintf(opening, sizeof opening, "%scall %s (Ljava/lang/Object;)V", site->pool,
+             gives_task && loop_runs_tasks(site) ? "executorLoopIdle" : "executorIdle");
     return insert(site, INSERT_ENTRY, opening, error) &&
            insert(site, INSERT_BEFORE_RETURN,
                   gives_task ? "dup; call busy (Ljava/lang/Object;)V" : "aload 0; call busy (Ljava/lang/Object;)V",

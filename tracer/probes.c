@@ -1050,6 +1050,19 @@ PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
     become_idle(state, pool);
 }
 
+// The same of a pool whose workers' loop runs their tasks: of one that began before the tracer came, a task lies
+// between this and the next.
+PROBE(void, executorLoopIdle)(JNIEnv *jni, jclass helper, jobject executor) {
+    PROBED struct thread_state *state = probe_begin();
+    if (!state) return;
+    uint32_t pool = identity_executor(jni, state, executor);
+    if (!state->worker) {
+        begin_work(state, pool);
+        state->loop_unseen = tracer.attached;
+    }
+    become_idle(state, pool);
+}
+
 // The loop is left: the worker ends, unless it told so as it got nothing.
 PROBE(void, executorLeaves)(JNIEnv *jni, jclass helper) {
     PROBED struct thread_state *state = probe_begin();

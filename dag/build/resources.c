@@ -251,6 +251,12 @@ static void count_lock_freed(struct replay *replay, struct dag_ask *ask) {
     if (!find_taking(replay, ask)) resource->initial -= ask->units;
 }
 
+// No more of a pool was out when recording began than it has. Who gives back one beyond these slept for it then, and
+// took it where nothing told so: of that one neither counts.
+static bool was_taken_since(const struct dag_resource *resource, const struct count *count) {
+    return resource->kind == RESOURCE_POOL && resource->capacity > 0 && count->given > resource->capacity;
+}
+
 static void count_freed(struct replay *replay, struct dag_ask *ask) {
     const struct dag_resource *resource = &replay->dag->resources[ask->resource];
     struct count *count = &replay->counts[ask->resource];
@@ -258,6 +264,10 @@ static void count_freed(struct replay *replay, struct dag_ask *ask) {
     count->given += alone;
     if (alone && is_exclusive(resource)) {
         count_lock_freed(replay, ask);
+        return;
+    }
+    if (alone && was_taken_since(resource, count)) {
+        ask->units = 0;
         return;
     }
     count->available += ask->units;

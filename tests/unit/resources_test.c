@@ -292,6 +292,32 @@ static void test_another_thread_gives_back(void **state) {
     simulate_fixture_close(&p.fixture);
 }
 
+// Of a connection pool of one, task 1 had the connection when recording began, and task 2 slept for it: what that took
+// nothing told, and so its giving it back counts no more than its taking. Afterwards there is one still.
+static void test_who_slept_for_a_connection_before(void **state) {
+    (void)state;
+    struct program_by_hand p = begin(4, RESOURCE_POOL, 1, 0);
+    spawn(&p, 100, 1);
+    released(&p, 1, 200);
+    ends(&p, 1, 250);
+    spawn(&p, 130, 2);
+    released(&p, 2, 400);
+    ends(&p, 2, 450);
+    spawn(&p, 160, 3);
+    held(&p, 3, 500);
+    released(&p, 3, 700);
+    ends(&p, 3, 750);
+    spawn(&p, 190, 4);
+    asks(&p, 4, 600);
+    gets(&p, 4, 710);
+    released(&p, 4, 900);
+    ends(&p, 4, 950);
+    open_awaiting(&p, 4, 950);
+    assert_recorded(&p);
+    assert_cause(&p, 710, 700);
+    simulate_fixture_close(&p.fixture);
+}
+
 // ---- locks
 
 // Task 1 has the lock, gives it back at 600 and takes it again at 610, while task 2, called at 600, wakes up until 650.
@@ -957,6 +983,7 @@ int main(void) {
         cmocka_unit_test(test_permits),
         cmocka_unit_test(test_two_at_once),
         cmocka_unit_test(test_another_thread_gives_back),
+        cmocka_unit_test(test_who_slept_for_a_connection_before),
         cmocka_unit_test(test_whoever_comes_has_an_unfair_lock),
         cmocka_unit_test(test_a_fair_lock_is_handed_over),
         cmocka_unit_test(test_a_lock_for_readers_and_writers),

@@ -420,6 +420,8 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void executorWorker(Object executor);
     public static native void executorIdle(Object executor);
 
+    public static native void executorLoopIdle(Object executor);
+
     public static native void executorLeaves();
 
     public static native void executorShutdown(Object executor);
