@@ -520,13 +520,28 @@ static bool list_capacities(struct listing *listing, struct improvement *improve
     return true;
 }
 
+// Whether the program's own code locks it. What only a library does inside a call of the program's is not the program's
+// to lock otherwise.
+static bool is_of_program(const struct listing *listing, uint32_t resource) {
+    const struct dag *dag = listing->dag;
+    bool own = !listing->knows_application;
+    for (uint32_t i = 0; i < dag->ask_count && !own; i++) {
+        if (dag->asks[i].resource != resource || dag->asks[i].site == 0) continue;
+        const struct trace_site *site = &dag->trace->sites[dag->asks[i].site];
+        own = !site->of_library && !site->through_class;
+    }
+    return own;
+}
+
 static bool list_resource(struct listing *listing, uint32_t resource) {
     const struct dag *dag = listing->dag;
     struct improvement unlocked = of_site(dag, KIND_UNLOCK, DAG_NONE, DAG_NONE);
     struct improvement resized = of_site(dag, KIND_RESIZE_RESOURCE, DAG_NONE, DAG_NONE);
     unlocked.resource = resized.resource = resource;
     if (!candidates_fill(&unlocked, listing->arena) || !candidates_fill(&resized, listing->arena)) return false;
-    if (listing->kinds & KIND_BIT(KIND_UNLOCK) && !unlocked.refusal && !list(listing, &unlocked)) return false;
+    const bool unlocks =
+        listing->kinds & KIND_BIT(KIND_UNLOCK) && !unlocked.refusal && is_of_program(listing, resource);
+    if (unlocks && !list(listing, &unlocked)) return false;
     if (!(listing->kinds & KIND_BIT(KIND_RESIZE_RESOURCE)) || resized.refusal) return true;
     return list_capacities(listing, &resized, dag->resources[resource].capacity);
 }
