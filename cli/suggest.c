@@ -501,7 +501,7 @@ static const struct candidate *best_trade(const struct search_result *result, bo
         const struct metrics *now = &candidate->estimate;
         const double wall = metrics_wall_ratio(now, base);
         const double here = threads ? now->threads[STATE_OCCUPIED].mean / base->threads[STATE_OCCUPIED].mean : wall;
-        if (!(here < least) || (serves && wall > 1 + result->noise)) continue;
+        if (!(here < least) || (serves && wall > 1 + result->noise) || metrics_drags_on(now, base)) continue;
         least = here;
         best = candidate;
     }

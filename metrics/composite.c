@@ -17,6 +17,12 @@ double metrics_wall_ratio(const struct metrics *m, const struct metrics *base) {
     return base->wall_ns > 0 ? (double)m->wall_ns / (double)base->wall_ns : NAN;
 }
 
+bool metrics_drags_on(const struct metrics *m, const struct metrics *base) {
+    static const double most = 1.1;
+    const bool serves = base->requests.throughput_per_s > 0 && m->requests.throughput_per_s > 0;
+    return serves && (double)m->wall_ns > most * (double)base->wall_ns;
+}
+
 double metrics_composite(const struct metrics *m, const struct metrics *base) {
     const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
     const double before = then->peak * base->thread_time_ns, after = now->peak * m->thread_time_ns;

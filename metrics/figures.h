@@ -128,6 +128,10 @@ double metrics_besides_ns(const struct dag *dag);
 // How much longer the same work takes: of a service, whose load may begin and end in the midst of a run, by its
 // throughput; else by wall time.
 double metrics_wall_ratio(const struct metrics *m, const struct metrics *base);
+
+// Whether a service's run lasts longer than the base by more than start-up and shutdown explain, whatever it serves a
+// second: something else of it does not get done. false where neither serves requests.
+bool metrics_drags_on(const struct metrics *m, const struct metrics *base);
 double metrics_composite(const struct metrics *m, const struct metrics *base);
 double metrics_balanced(const struct metrics *m, const struct metrics *base);
 double metrics_granularity(const struct metrics *m, const struct metrics *base); // balanced's second family

@@ -28,6 +28,7 @@ static bool betters_run(const struct search_result *result, const struct front_p
     const struct metrics *run = &result->replayed;
     const double ratio = time_of(point->estimate) / time_of(run);
     if (run->requests.throughput_per_s > 0 && ratio > 1 + result->noise) return false;
+    if (metrics_drags_on(point->estimate, run)) return false;
     return ratio < 1 - result->noise || threads_of(point) < (1 - result->noise) * run->threads[STATE_OCCUPIED].mean;
 }
 

@@ -512,6 +512,7 @@ const char *filter_failed(const struct metrics *m, const struct metrics *base, d
     const struct usage *now = &m->threads[STATE_OCCUPIED], *then = &base->threads[STATE_OCCUPIED];
     if (metrics_wall_ratio(m, base) > 1 + noise)
         return base->requests.throughput_per_s > 0 ? "throughput>=0%" : "wall<=0%";
+    if (metrics_drags_on(m, base)) return "wall<=10%";
     if (now->peak > then->peak * (1 + noise_of_peak(base, noise))) return "occupied.peak<=0%";
     if (now->mean > then->mean * (1 + noise)) return "occupied.mean<=0%";
     return NULL;

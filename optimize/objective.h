@@ -50,7 +50,8 @@ const char *requirement_failed(const struct requirement *requirement, const stru
                                const struct metrics *base, const struct metrics *replayed);
 
 // R's filter: wall, occupied.peak and occupied.mean not above base by more than `noise` (a ratio); of a service the
-// throughput not below it, and the peak not above it by more than 2 % where noise is less. NULL or which failed.
+// throughput not below it, wall not by more than a tenth above it, and the peak not above it by more than 2 % where
+// noise is less. NULL or which failed.
 const char *filter_failed(const struct metrics *m, const struct metrics *base, double noise);
 
 #endif

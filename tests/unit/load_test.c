@@ -475,6 +475,10 @@ static void test_throughput_decides(void **state) {
     better.requests.throughput_per_s = 250;
     assert_near(metrics_wall_ratio(&better, &base), 0.8, 1e-9);
     assert_near(metrics_composite(&better, &base), cbrt(0.8), 1e-9);
+    assert_false(metrics_drags_on(&better, &base));
+    better.wall_ns = 150; // something else does not get done
+    assert_true(metrics_drags_on(&better, &base));
+    assert_string_equal(filter_failed(&better, &base, 0.005), "wall<=10%");
 }
 
 static void test_a_request_stays_what_it_is(void **state) {
