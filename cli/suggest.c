@@ -531,7 +531,7 @@ static void write_trade(const struct search_result *result, const char *what, co
 static void write_answer(const struct suggestion *s) {
     const struct search_result *result = &s->result;
     for (size_t t = 0; t < s->trace_count; t++) analysis_write_window(&s->analyses[t], s->trace_count > 1);
-    const bool serves = result->base.requests.throughput_per_s > 0;
+    const bool serves = columns_are_of_service(result);
     const struct askers askers = service_askers(s->analyses[0].dag, &result->base.requests);
     if (serves) write_service(s, &askers);
     const struct candidate *fastest = best_trade(result, false), *fewest = best_trade(result, true);

@@ -281,8 +281,8 @@ static inline int32_t dag_pool_most(const struct dag_pool *pool) {
 // What somebody outside asked for. Who asks is part of the run: where a thread outside of tasks handed the request over
 // (a poller), that hand-over stands on a thread of the DAG's own, the client's, of which there is one for each request:
 // in a closed loop it begins when the connection's request before was answered, and so much later as the client thought
-// then; in an open one when it did. A thread that nobody starts and that does nothing before the last answer (it stops
-// the service) begins behind a barrier of all connections' last answers.
+// then; in an open one when it did. A thread that nothing known starts and that does nothing before the last answer (it
+// stops the service) begins behind a barrier of all connections' last answers.
 struct dag_request {
     uint64_t id;         // as in the trace
     uint64_t connection; // 0 unknown

@@ -1042,25 +1042,25 @@ PROBE(void, executorWorker)(JNIEnv *jni, jclass helper, jobject executor) {
     if (state) begin_work(state, identity_executor(jni, state, executor));
 }
 
-PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
-    PROBED struct thread_state *state = probe_begin();
-    if (!state) return;
-    uint32_t pool = identity_executor(jni, state, executor);
-    if (!state->worker) begin_work(state, pool);
-    become_idle(state, pool);
-}
-
-// The same of a pool whose workers' loop runs their tasks: of one that began before the tracer came, a task lies
-// between this and the next.
-PROBE(void, executorLoopIdle)(JNIEnv *jni, jclass helper, jobject executor) {
+static void executor_idles(JNIEnv *jni, jobject executor, bool loop_unseen) {
     PROBED struct thread_state *state = probe_begin();
     if (!state) return;
     uint32_t pool = identity_executor(jni, state, executor);
     if (!state->worker) {
         begin_work(state, pool);
-        state->loop_unseen = tracer.attached;
+        state->loop_unseen = loop_unseen;
     }
     become_idle(state, pool);
+}
+
+PROBE(void, executorIdle)(JNIEnv *jni, jclass helper, jobject executor) {
+    executor_idles(jni, executor, false);
+}
+
+// The same of a pool whose workers' loop runs their tasks: of one that began before the tracer came, a task lies
+// between this and the next.
+PROBE(void, executorLoopIdle)(JNIEnv *jni, jclass helper, jobject executor) {
+    executor_idles(jni, executor, tracer.attached);
 }
 
 // The loop is left: the worker ends, unless it told so as it got nothing.

@@ -125,8 +125,8 @@ static uint32_t shutdown_before(const struct builder *builder, uint32_t pool, ui
     return latest;
 }
 
-// Nobody ends a stage: its threads leave, told by a last element or otherwise, when nothing more comes. What was put
-// last stands for that, where nothing else does.
+// A stage is not shut down: its threads leave, told by a last element or otherwise, when nothing more comes. What was
+// put last stands for that, where nothing else does.
 static bool end_stages(struct builder *builder) {
     const struct dag *dag = builder->dag;
     const struct trace *trace = builder->trace;

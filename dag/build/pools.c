@@ -39,7 +39,7 @@ static bool has_queue(enum discipline discipline) {
     return discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_LIFO || discipline == DISCIPLINE_PRIORITY;
 }
 
-// Who puts into a full queue waits, and nothing is rejected.
+// A put into a full queue waits, and nothing is rejected.
 static void describe_stage(const struct trace_pool *known, struct dag_pool *pool) {
     *pool = (struct dag_pool){.discipline = discipline_by_name(known, false),
                               .core = known->core,

@@ -255,9 +255,9 @@ static bool acts_by_itself(const struct dag *dag, const struct dag_thread *threa
            dag->vertices.cause[thread->first] == DAG_NONE && dag->vertices.time_ns[thread->first] > after_ns;
 }
 
-// What nobody caused, once the last request was answered, is what stops the service (the JVM's thread for signals). It
-// awaits the end of the load in an edited run, too: at its recorded time it would take away what serves those who still
-// ask.
+// What has no known cause, once the last request was answered, is what stops the service (the JVM's thread for
+// signals). It awaits the end of the load in an edited run, too: at its recorded time it would take away what serves
+// those who still ask.
 static bool hold_up_the_end(struct builder *builder, struct by_time *keys) {
     struct dag *dag = builder->dag;
     const int64_t end_ns = load_end_ns(dag);

@@ -251,8 +251,8 @@ static void count_lock_freed(struct replay *replay, struct dag_ask *ask) {
     if (!find_taking(replay, ask)) resource->initial -= ask->units;
 }
 
-// No more of a pool was out when recording began than it has. Who gives back one beyond these slept for it then, and
-// took it where nothing told so: of that one neither counts.
+// No more of a pool was out when recording began than it has. A thread that gives back one beyond these slept for it
+// then, and took it where nothing told so: of that one neither counts.
 static bool was_taken_since(const struct dag_resource *resource, const struct count *count) {
     return resource->kind == RESOURCE_POOL && resource->capacity > 0 && count->given > resource->capacity;
 }

@@ -152,7 +152,8 @@ static bool is_wait_of_stage(const struct simulation *sim, const struct process 
 static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *task) {
     if (task->start == DAG_NONE) return false; // it was cancelled then
     const struct dag_thread *thread = &dag->threads[task->thread];
-    return task->flags & TASK_UNFINISHED && task->tail + 1 == thread->first + thread->count;
+    return task->flags & TASK_UNFINISHED && !(task->flags & TASK_CUT) &&
+           task->tail + 1 == thread->first + thread->count;
 }
 
 // What was cut as recording ended keeps its worker for as long as it did.
@@ -160,8 +161,8 @@ static void finish(struct simulation *sim, uint32_t index) {
     const struct dag *dag = sim->dag;
     struct process *process = &sim->processes[index];
     const struct dag_task *task = process->worker.pool ? &dag->tasks[job_task(sim, process->worker.task)] : NULL;
-    const bool cut = task && task->flags & TASK_CUT, asks = task && (cut || !is_under_way_for_ever(dag, task));
-    if (cut) process->now_ns += dag->last_ns - dag->vertices.time_ns[task->tail];
+    const bool asks = task && !is_under_way_for_ever(dag, task);
+    if (task && task->flags & TASK_CUT) process->now_ns += dag->last_ns - dag->vertices.time_ns[task->tail];
     process->life = asks ? LIFE_FREE : LIFE_OVER;
     if (!asks)
         sim->running--;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Stages of pipelines: queues from which threads of the program's own take. A stage has its threads from where the
 // program starts them, none is made for a task, and they leave when nothing more is to come: a thread that is awaited
-// ends so, whoever got the last element.
+// ends so, whichever thread got the last element.
 #ifndef REHYPE_DAG_PIPELINE_H
 #define REHYPE_DAG_PIPELINE_H
 

@@ -222,22 +222,20 @@ static uint32_t last_called(const struct simulation *sim, const struct resource 
     return last;
 }
 
-// From when on it is awake, of a waiter that slept when it was called. A thread that was woken wakes up, whether
-// another takes meanwhile what it was woken for or not: called again by then, it is there as soon as if it had not been
-// called off. (One that is slow to wake would else be called and called off for ever, and the resource idle all the
-// while.) Of what was called off when recorded only the last call's latency is known.
-static int64_t awake_from_ns(const struct simulation *sim, const struct process *process) {
-    const struct dag_ask *ask = &sim->dag->asks[process->wait.ask];
-    const bool roused = process->wait.roused_ns != INT64_MIN && !ask->called_off &&
-                        process->wait.roused_ns + ask->waking_ns > process->wait.called_ns;
-    return (roused ? process->wait.roused_ns : process->wait.called_ns) + ask->waking_ns;
+// A thread that was woken wakes up, whether another takes meanwhile what it was woken for or not: called again by then,
+// it is there as soon as if it had not been called off. (One that is slow to wake would else be called and called off
+// for ever, and the resource idle all the while.)
+static bool was_waking(const struct simulation *sim, const struct process *process) {
+    const int64_t waking_ns = sim->dag->asks[process->wait.ask].waking_ns, since_ns = process->wait.roused_ns;
+    return since_ns != INT64_MIN && since_ns + waking_ns > process->wait.called_ns;
 }
 
-static void rouse(const struct simulation *sim, struct process *process) {
-    const int64_t waking_ns = sim->dag->asks[process->wait.ask].waking_ns;
-    const bool roused =
-        process->wait.roused_ns != INT64_MIN && process->wait.roused_ns + waking_ns > process->wait.called_ns;
-    if (!roused) process->wait.roused_ns = process->wait.called_ns;
+// From when on a waiter is awake that slept when it was called. Of what was called off when recorded only the last
+// call's latency is known.
+static int64_t awake_from_ns(const struct simulation *sim, const struct process *process) {
+    const struct dag_ask *ask = &sim->dag->asks[process->wait.ask];
+    const bool roused = !ask->called_off && was_waking(sim, process);
+    return (roused ? process->wait.roused_ns : process->wait.called_ns) + ask->waking_ns;
 }
 
 // What came first has what the waiters were called for: they sleep on.
@@ -248,7 +246,7 @@ static void call_off(struct simulation *sim, struct resource *resource, int64_t 
         struct process *process = &sim->processes[index];
         resource->promised -= sim->dag->asks[process->wait.ask].units;
         event_remove(&sim->events, SUBJECT_PROCESS, index);
-        rouse(sim, process);
+        if (!was_waking(sim, process)) process->wait.roused_ns = process->wait.called_ns;
         process->wait.state = ASK_LISTED;
         process->edge.state = EDGE_AHEAD;
         process->timed = false;

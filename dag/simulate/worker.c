@@ -270,7 +270,7 @@ static int64_t pass_retirement(struct simulation *sim, uint32_t worker, uint32_t
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t before = last_before_leaving(sim->dag, retirement);
     bool idles = own && vertices->kind[before] == VERTEX_IDLE;
-    // Who took what told it to leave did not idle.
+    // A thread that took what told it to leave did not idle.
     bool leaves_at_once = own && !idles && sim->processes[worker].now_ns >= because_ns;
     int64_t free_ns = leaves_at_once ? sim->processes[worker].now_ns
                                      : worker_pass_idle(sim, worker, idles ? before : DAG_NONE, DAG_NONE, INT64_MAX);
