@@ -377,7 +377,7 @@ static bool attach(struct attachment *attachment, double seconds, struct error *
     progress_stage("recording");
     record(attachment, seconds);
     if (!end(attachment, error) || !fetch_trace(attachment, error)) return false;
-    recorded_summarise(attachment->output, start, stderr, terminal_look(stderr));
+    recorded_summarise(attachment->output, start, true, stderr, terminal_look(stderr));
     write_stops(attachment);
     return true;
 }

@@ -11,10 +11,16 @@ static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 static volatile pid_t child;
+static volatile sig_atomic_t asked_to_end;
+
+int launch_asked_to_end(void) {
+    return asked_to_end;
+}
 
 // The terminal sends its signals (SI_KERNEL) to the whole foreground group: the child has them already.
 static void forward(int number, siginfo_t *info, void *context) {
     (void)context;
+    if (number != SIGQUIT) asked_to_end = number;
     if (info->si_code != SI_KERNEL) kill(child, number);
 }
 

@@ -10,4 +10,8 @@
 // ended it. Not thread-safe. false and *error (STATUS_FAILED) when it can't be started.
 bool launch(char *const argv[], char *const environment[], int *exit_status, struct error *error);
 
+// The last of these signals, but for SIGQUIT (which asks a JVM for its threads' stacks), that came while a command ran;
+// 0: none did.
+int launch_asked_to_end(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include "cli/launch.h"
 #include "cli/record_config.h"
 #include "cli/recorded.h"
+#include "cli/series.h"
 #include "cli/terminal.h"
 
 #include <errno.h>
@@ -16,9 +17,10 @@
 static struct {
     const char *output, *config, *sample;
     bool calls;
+    uint64_t repeat;
     struct rotation_options rotation;
     struct agent_options agent;
-} options;
+} options = {.repeat = 1};
 
 static const struct option_spec specs[] = {
     {"--output", 'o', OPTION_TEXT, &options.output, "FILE",
@@ -35,6 +37,9 @@ static const struct option_spec specs[] = {
     {"--bytecodes", 0, OPTION_FLAG, &options.agent.bytecodes, NULL,
      "count the bytecodes that each task executes; makes the program\n"
      "several times slower"},
+    {"--repeat", 0, OPTION_NUMBER, &options.repeat, "N",
+     "run COMMAND N times, one after the other, into trace-run1.msgpack,\n"
+     "trace-run2.msgpack and so on: suggest and estimate tell by these what runs differ by"},
     {"--config", 0, OPTION_TEXT, &options.config, "FILE",
      "`key = value` lines, such as those of the options, and of executors\n"
      "that the tracer is to know; rehype-record(1) tells all"},
@@ -77,9 +82,9 @@ static char **with_agent(const struct operands *command, char *agent, struct are
     return argv;
 }
 
-// JAVA_TOOL_OPTIONS is split at blanks, outside quotes.
-static bool set_tool_options(const char *agent, struct arena *arena, struct error *error) {
-    const char *present = getenv("JAVA_TOOL_OPTIONS"), *quote = strpbrk(agent, " \t") ? "\"" : "";
+// JAVA_TOOL_OPTIONS is split at blanks, outside quotes. `present`: what it was before any run.
+static bool set_tool_options(const char *present, const char *agent, struct arena *arena, struct error *error) {
+    const char *quote = strpbrk(agent, " \t") ? "\"" : "";
     size_t size = strlen(agent) + (present ? strlen(present) : 0) + 8;
     char *value = ARENA_NEW(arena, char, size);
     if (!value) return no_memory(error);
@@ -87,39 +92,118 @@ static bool set_tool_options(const char *agent, struct arena *arena, struct erro
     return setenv("JAVA_TOOL_OPTIONS", value, 1) == 0 || no_memory(error);
 }
 
-static char **command_line(const struct operands *command, struct arena *arena, struct error *error) {
-    const char *library = agent_find(arena, error);
-    if (!library) return NULL;
-    if (strpbrk(library, "=\"")) {
-        error_set(error, STATUS_FAILED, "a JVM can't be told to load %s: move it to a path without = and quotes",
-                  library);
-        return NULL;
-    }
-    bool direct = is_java_launcher(command->items[0]);
-    char *agent = agent_argument(library, &options.agent, direct, arena);
+// A run of COMMAND.
+struct run {
+    struct agent_options agent; // with a file of its own
+    struct series_run files;
+};
+
+// What all runs share.
+struct recording {
+    const struct operands *command;
+    const char *library;
+    const char *tool_options; // JAVA_TOOL_OPTIONS as it was, or NULL
+    struct run *runs;
+    size_t run_count, made;
+    struct arena *arena;
+};
+
+static char **command_line(const struct recording *recording, const struct run *run, struct error *error) {
+    const struct operands *command = recording->command;
+    const bool direct = is_java_launcher(command->items[0]);
+    char *agent = agent_argument(recording->library, &run->agent, direct, recording->arena);
     if (!agent) {
         no_memory(error);
         return NULL;
     }
-    if (!direct) return set_tool_options(agent, arena, error) ? command->items : NULL;
-    char **argv = with_agent(command, agent, arena);
+    if (!direct)
+        return set_tool_options(recording->tool_options, agent, recording->arena, error) ? command->items : NULL;
+    char **argv = with_agent(command, agent, recording->arena);
     if (!argv) no_memory(error);
     return argv;
 }
 
+static bool find_library(struct recording *recording, struct error *error) {
+    const char *present = getenv("JAVA_TOOL_OPTIONS");
+    if (present && !(recording->tool_options = arena_string(recording->arena, present, strlen(present))))
+        return no_memory(error);
+    recording->library = agent_find(recording->arena, error);
+    if (!recording->library) return false;
+    return !strpbrk(recording->library, "=\"") ||
+           error_set(error, STATUS_FAILED, "a JVM can't be told to load %s: move it to a path without = and quotes",
+                     recording->library);
+}
+
+static bool read_options(struct arena *arena, struct error *error) {
+    if (options.repeat < 1 || options.repeat > SERIES_MOST)
+        return error_set(error, STATUS_USAGE, "--repeat: expected 1 to %d runs", SERIES_MOST);
+    return (!options.config || record_config_read(options.config, &options.agent, arena, error)) &&
+           record_config_calls(options.calls, &options.agent, arena, error) &&
+           record_config_sample(options.sample, &options.agent, arena, error) && resolve_output(arena, error);
+}
+
+static bool prepare_run(struct recording *recording, size_t index, struct error *error) {
+    struct run *run = &recording->runs[index];
+    run->agent = options.agent;
+    if (recording->run_count > 1)
+        run->agent.out = series_path(options.agent.out, (unsigned)index + 1, recording->arena);
+    if (!run->agent.out) return no_memory(error);
+    if (!record_config_rotation(&options.rotation, &run->agent, recording->arena, error)) return false;
+    run->files.path = run->agent.out;
+    return recorded_make_way(run->agent.out, error);
+}
+
+// All files before the first run: what is in the way of a later one is said now.
+static bool prepare(struct recording *recording, struct error *error) {
+    if (!read_options(recording->arena, error)) return false;
+    recording->run_count = (size_t)options.repeat;
+    recording->runs = ARENA_NEW(recording->arena, struct run, recording->run_count);
+    bool ok = recording->runs || no_memory(error);
+    for (size_t i = 0; ok && i < recording->run_count; i++) ok = prepare_run(recording, i, error);
+    return ok && find_library(recording, error);
+}
+
+// The exit status is what COMMAND's was.
+static bool make_run(struct recording *recording, int *status, struct error *error) {
+    struct run *run = &recording->runs[recording->made];
+    char **argv = command_line(recording, run, error);
+    run->files.start = time(NULL);
+    if (!argv || !launch(argv, environ, status, error)) return false;
+    recording->made++;
+    recorded_summarise(run->files.path, run->files.start, recording->run_count == 1, stderr, terminal_look(stderr));
+    return true;
+}
+
+// Whether it goes on after a run; else why not is said, and the exit status is no success.
+static bool goes_on(const struct recording *recording, int *status) {
+    const int signal = launch_asked_to_end();
+    if (recording->made == recording->run_count || (*status == 0 && !signal))
+        return recording->made < recording->run_count;
+    if (*status != 0)
+        fprintf(stderr, "rehype: run %zu of %zu ended with exit status %d: the others are not made\n", recording->made,
+                recording->run_count, *status);
+    else
+        fprintf(stderr, "rehype: a signal came in run %zu of %zu: the others are not made\n", recording->made,
+                recording->run_count);
+    if (*status == 0) *status = 128 + signal;
+    return false;
+}
+
+static bool write_series(const struct recording *recording, struct error *error) {
+    struct series_run *runs = ARENA_NEW(recording->arena, struct series_run, recording->made + 1);
+    if (!runs) return no_memory(error);
+    for (size_t i = 0; i < recording->made; i++) runs[i] = recording->runs[i].files;
+    return series_write(runs, recording->made, stderr, terminal_look(stderr), error);
+}
+
 static int record(const struct operands *command, struct arena *arena, struct error *error) {
-    int status;
-    if ((options.config && !record_config_read(options.config, &options.agent, arena, error)) ||
-        !record_config_calls(options.calls, &options.agent, arena, error) ||
-        !record_config_sample(options.sample, &options.agent, arena, error) || !resolve_output(arena, error) ||
-        !record_config_rotation(&options.rotation, &options.agent, arena, error) ||
-        !recorded_make_way(options.agent.out, error)) {
-        return (int)error->status;
-    }
-    char **argv = command_line(command, arena, error);
-    time_t start = time(NULL);
-    if (!argv || !launch(argv, environ, &status, error)) return (int)error->status;
-    recorded_summarise(options.agent.out, start, stderr, terminal_look(stderr));
+    struct recording recording = {.command = command, .arena = arena};
+    int status = 0;
+    if (!prepare(&recording, error)) return (int)error->status;
+    do {
+        if (!make_run(&recording, &status, error)) return (int)error->status;
+    } while (goes_on(&recording, &status));
+    if (recording.run_count > 1 && !write_series(&recording, error)) return (int)error->status;
     return status;
 }
 
@@ -134,15 +218,17 @@ const struct command command_record = {
     .name = "record",
     .summary = "runs a program under the tracer",
     .usage = "[-o FILE] [--include GLOB]... [--exclude GLOB]... [--app GLOB]... [--calls] [--sample HZ] [--bytecodes] "
-             "[--config FILE] "
+             "[--repeat N] [--config FILE] "
              "[--rotate-size SIZE] [--rotate-time TIME] [--rotate-keep NUMBER] [--wide] -- COMMAND...",
     .about =
         "Runs COMMAND with the tracer in every JVM that it starts, and ends with what was recorded, on stderr.\n"
         "COMMAND's streams, signals and exit status pass through. Tasks are always traced; functions only those of\n"
         "--include. If COMMAND is a java launcher it gets the tracer as an option; JVMs further down get it through\n"
         "JAVA_TOOL_OPTIONS, which each of them mentions on stderr (\"Picked up ...\"). The first JVM writes FILE;\n"
-        "others put their process id before its extension. An old trace at FILE is replaced, anything else is not.",
+        "others put their process id before its extension. An old trace at FILE is replaced, anything else is not.\n"
+        "With --repeat the first run that fails, or that a signal ends, is the last; its exit status is rehype's.",
     .example = "  rehype record -o before.msgpack -- java -jar app.jar\n"
+               "  rehype record --repeat 9 -- java -jar app.jar\n"
                "  rehype record --include 'com.acme.*' -- mvn -q test",
     .options = specs,
     .operands_least = 1,

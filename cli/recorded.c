@@ -90,29 +90,58 @@ static void summarise(const char *path, bool in_full, FILE *file, unsigned look)
     struct trace *trace = trace_open(path, false, &error);
     if (trace) {
         write_headline(trace, file, look);
-        if (in_full) trace_summary_write(trace, file, look, &error);
+        if (in_full)
+            trace_summary_write(trace, file, look, &error);
+        else
+            trace_summary_write_stop(trace, file, look);
     }
     if (error.status != STATUS_OK) fprintf(file, "rehype: %s\n", error_text(&error, text, sizeof text));
     trace_close(trace);
 }
 
-void recorded_summarise(const char *path, time_t start, FILE *file, unsigned look) {
-    glob_t found = {0};
-    enum { SUMMARIES_MOST = 8 };
-    size_t summaries = 0;
+static void find(const char *path, glob_t *found) {
+    *found = (glob_t){0};
     for (int others = 0; others < 2; others++) {
         char pattern[2 * PATH_MAX] = "";
         write_pattern(path, others == 1, pattern, sizeof pattern);
-        glob(pattern, others ? GLOB_APPEND : 0, NULL, &found);
+        glob(pattern, others ? GLOB_APPEND : 0, NULL, found);
     }
+}
+
+static bool is_since(const char *path, time_t start) {
+    struct stat trace;
+    return stat(path, &trace) == 0 && trace.st_mtime + 1 >= start;
+}
+
+size_t recorded_visit(const char *path, time_t start, recorded_visitor *visit, void *context) {
+    glob_t found;
+    size_t count = 0;
+    find(path, &found);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        struct stat trace;
-        if (stat(found.gl_pathv[i], &trace) != 0 || trace.st_mtime + 1 < start) continue;
-        if (summaries++ < SUMMARIES_MOST) summarise(found.gl_pathv[i], summaries == 1, file, look);
+        if (is_since(found.gl_pathv[i], start)) visit(context, found.gl_pathv[i], count++);
     }
     globfree(&found);
-    if (summaries > SUMMARIES_MOST) fprintf(file, "rehype: ... and %zu more files\n", summaries - SUMMARIES_MOST);
-    if (summaries > 0) return;
+    return count;
+}
+
+struct summary {
+    bool in_full;
+    FILE *file;
+    unsigned look;
+};
+
+enum { SUMMARIES_MOST = 8 };
+
+static void summarise_file(void *context, const char *path, size_t index) {
+    const struct summary *summary = context;
+    if (index < SUMMARIES_MOST) summarise(path, summary->in_full && index == 0, summary->file, summary->look);
+}
+
+void recorded_summarise(const char *path, time_t start, bool in_full, FILE *file, unsigned look) {
+    struct summary summary = {in_full, file, look};
+    const size_t count = recorded_visit(path, start, summarise_file, &summary);
+    if (count > SUMMARIES_MOST) fprintf(file, "rehype: ... and %zu more files\n", count - SUMMARIES_MOST);
+    if (count > 0) return;
     fprintf(file,
             "rehype: no trace was written to %s.\n"
             "Either the command started no JVM, or its environment was cleared on the way (JAVA_TOOL_OPTIONS),\n"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -13,8 +14,12 @@
 // number, left alone.
 bool recorded_make_way(const char *path, struct error *error);
 
-// Writes the summary of every trace that was written at `path` since `start`, each JVM's file; or why there may be
+// Calls visit with each file that was written at `path` since `start`, by each JVM; returns how many there are.
+typedef void recorded_visitor(void *context, const char *file, size_t index);
+size_t recorded_visit(const char *path, time_t start, recorded_visitor *visit, void *context);
+
+// Writes the summary of each of these, of the first one with its events unless `in_full` is false; or why there may be
 // none.
-void recorded_summarise(const char *path, time_t start, FILE *file, unsigned look);
+void recorded_summarise(const char *path, time_t start, bool in_full, FILE *file, unsigned look);
 
 #endif

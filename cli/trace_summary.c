@@ -75,17 +75,20 @@ static void write_weaving(const struct trace *trace, FILE *file) {
             text_count(trace->end.classes_woven).s, text_count(trace->end.skip_count).s);
 }
 
+void trace_summary_write_stop(const struct trace *trace, FILE *file, unsigned look) {
+    char why[512];
+    if (!trace->end.stopped_because) return;
+    snprintf(why, sizeof why, "the tracer stopped before the program did: %s", trace->end.stopped_because);
+    putc('\n', file);
+    look_lead(file, look, TONE_WARNING, "  WARNING: ", 4, why);
+}
+
 bool trace_summary_write(const struct trace *trace, FILE *file, unsigned look, struct error *error) {
     if (!write_kinds(trace, file, look, error)) return false;
     fprintf(file, "\n  lost events: %s\n", trace->lost_events ? text_count(trace->lost_events).s : "none");
     if (!write_lost(trace, file, look, error)) return false;
     write_weaving(trace, file);
     if (!write_skips(trace, file, look, error)) return false;
-    if (trace->end.stopped_because) {
-        char why[512];
-        snprintf(why, sizeof why, "the tracer stopped before the program did: %s", trace->end.stopped_because);
-        putc('\n', file);
-        look_lead(file, look, TONE_WARNING, "  WARNING: ", 4, why);
-    }
+    trace_summary_write_stop(trace, file, look);
     return true;
 }

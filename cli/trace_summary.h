@@ -10,4 +10,7 @@
 // Events by kind, lost events by thread, methods woven and skipped with the reasons, why the tracer stopped.
 bool trace_summary_write(const struct trace *trace, FILE *file, unsigned look, struct error *error);
 
+// The last of these alone; nothing where the program ended first.
+void trace_summary_write_stop(const struct trace *trace, FILE *file, unsigned look);
+
 #endif

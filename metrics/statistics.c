@@ -12,6 +12,31 @@ double statistics_expected_distance(const double *values, size_t count, double s
     return deviation * sqrt(1 + 1.0 / (double)count) * gsl_cdf_tdist_Pinv(share, (double)count - 1);
 }
 
+static const double SURE = 0.95, TOLD = 0.8; // of an interval; of the differences that are to be told
+
+// How many values at either end lie outside of the interval.
+static size_t values_outside(size_t count) {
+    size_t outside = 0;
+    while (gsl_cdf_binomial_P((unsigned)outside, 0.5, (unsigned)count) <= (1 - SURE) / 2) outside++;
+    return outside;
+}
+
+double statistics_median_error_by_order(const double *sorted, size_t count) {
+    const size_t outside = values_outside(count), first = outside ? outside - 1 : 0;
+    return (sorted[count - 1 - first] - sorted[first]) / 2;
+}
+
+// A median of normally distributed values has pi / 2 times the mean's variance, for large samples; of small ones less.
+double statistics_median_error_normal(const double *values, size_t count) {
+    const double times = gsl_cdf_tdist_Pinv((1 + SURE) / 2, (double)count - 1);
+    return times * gsl_stats_sd(values, 1, count) * sqrt(M_PI_2 / (double)count);
+}
+
+double statistics_runs_to_tell(double deviation, double difference) {
+    const double times = gsl_cdf_ugaussian_Pinv((1 + SURE) / 2) + gsl_cdf_ugaussian_Pinv(TOLD);
+    return M_PI_2 * pow(times * deviation / difference, 2);
+}
+
 struct spread spread_of(double *values, size_t count) {
     const struct quantiles q = quantiles_of(values, count); // which sorts
     return (struct spread){.mean = q.mean,

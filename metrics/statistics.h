@@ -26,6 +26,16 @@ double statistics_correlation(const double *x, const double *y, size_t count);
 // be expected at most: Student's t.
 double statistics_expected_distance(const double *values, size_t count, double share);
 
+// How far the median of these values may be off: half of its 95 % interval. By order: that lies between two of the
+// values, by the binomial distribution; sorted, and at least six. Normal: by Student's t, as if the values, of which
+// there are at least two, were normally distributed.
+double statistics_median_error_by_order(const double *sorted, size_t count);
+double statistics_median_error_normal(const double *values, size_t count);
+
+// How many values of each of two samples it takes to tell by their medians, in four cases of five and with one false
+// alarm in twenty, that they differ by so much. deviation: root of the sum of both variances.
+double statistics_runs_to_tell(double deviation, double difference);
+
 // Random numbers that a seed fixes, on every machine.
 struct statistics_random;
 struct statistics_random *statistics_random_new(uint64_t seed);               // NULL: no memory
