@@ -2,11 +2,13 @@
 // rehype estimate: what the run would have been under a plan.
 #include "cli/analysis.h"
 #include "cli/commands.h"
+#include "cli/estimate_runs.h"
 #include "cli/model.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "dag/simulate/clients.h"
+#include "optimize/candidates.h"
 #include "optimize/plan.h"
 #include "optimize/warn_estimate.h"
 #include "optimize/warn_pools.h"
@@ -50,7 +52,7 @@ struct details { // of a run
     size_t lateness_count;
 };
 
-struct estimate {
+struct estimate { // of one run
     const char *trace_path;
     struct analysis analysis;
     struct model model;
@@ -60,6 +62,13 @@ struct estimate {
     struct chart charts[2];
     struct details details[2]; // as recorded, as estimated
     struct arena arena;        // of their names and places
+};
+
+struct estimates { // of all runs
+    struct estimate *each;
+    size_t count;
+    struct estimate *main; // the median run of the first load: what is written and told in detail
+    struct estimate_runs runs;
 };
 
 // A loop is closed, by clients that wait for answers, or open.
@@ -122,7 +131,6 @@ static bool find_details(struct estimate *e, bool recorded, struct error *error)
 
 static bool measure_base(struct estimate *e, struct error *error) {
     struct estimator *estimator = &e->analysis.estimator;
-    if (!model_choose(&e->analysis, e->model.kind, &e->model.kind, error)) return false;
     if (e->model.cores && e->model.kind != MODEL_CPU) {
         return error_set(error, STATUS_FAILED, "--cores needs what %s lacks: what its tasks computed", e->trace_path);
     }
@@ -182,11 +190,10 @@ static bool apply_plan(struct estimate *e, struct arena *arena, struct plan *pla
     return plan_apply(plan, e->model.kind, &estimator->edit, error);
 }
 
-static bool measure_plan(struct estimate *e, struct arena *arena, struct error *error) {
+static bool measure_plan(struct estimate *e, struct arena *arena, struct plan *plan, struct error *error) {
     struct estimator *estimator = &e->analysis.estimator;
-    struct plan plan;
-    if (!apply_plan(e, arena, &plan, error) ||
-        !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error) || !warn(e, &plan, error)) {
+    if (!apply_plan(e, arena, plan, error) ||
+        !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error) || !warn(e, plan, error)) {
         return false;
     }
     analysis_chart(&e->analysis, "after, as estimated", &e->estimated, &e->charts[1]);
@@ -207,7 +214,9 @@ static cJSON *metrics_of(const struct estimate *e, const struct metrics *metrics
     return object;
 }
 
-static bool write_json(const struct estimate *e, struct error *error) {
+// Of several runs figures are the medians of those of the same load.
+static bool write_json(const struct estimates *all, struct error *error) {
+    const struct estimate *e = all->main;
     const struct warnings *warnings = &e->analysis.warnings;
     cJSON *document = cJSON_CreateObject();
     cJSON_AddItemToObject(document, "schema", json_text("rehype.estimate/1"));
@@ -222,14 +231,15 @@ static bool write_json(const struct estimate *e, struct error *error) {
     cJSON_AddItemToObject(document, "trace", json_text(e->trace_path));
     cJSON_AddItemToObject(document, "output", json_text(options.output));
     cJSON_AddItemToObject(document, "window", analysis_window_json(&e->analysis));
-    cJSON_AddItemToObject(document, "base", metrics_of(e, &e->baseline.recorded, &e->details[0]));
-    cJSON_AddItemToObject(document, "estimated", metrics_of(e, &e->estimated, &e->details[1]));
-    cJSON_AddItemToObject(document, "composite", json_number(e->estimated.composite));
-    cJSON_AddItemToObject(document, "balanced", json_number(e->estimated.balanced));
+    cJSON_AddItemToObject(document, "base", metrics_of(e, &all->runs.loads[0].before, &e->details[0]));
+    cJSON_AddItemToObject(document, "estimated", metrics_of(e, &all->runs.loads[0].after, &e->details[1]));
+    cJSON_AddItemToObject(document, "composite", json_number(all->runs.loads[0].after.composite));
+    cJSON_AddItemToObject(document, "balanced", json_number(all->runs.loads[0].after.balanced));
     cJSON_AddItemToObject(document, "null_replay_error", json_number(e->baseline.replay_error.share));
     cJSON_AddItemToObject(document, "interval", json_intervals(&e->intervals));
     cJSON_AddItemToObject(document, "costs", costs_json(e->analysis.dag, e->analysis.estimator.costs));
     cJSON_AddItemToObject(document, "warnings", json_texts(warnings->texts, warnings->count));
+    estimate_runs_add(&all->runs, document);
     return json_write(document, stdout, error);
 }
 
@@ -241,17 +251,26 @@ static void write_load(const struct estimate *e) {
         printf("  with %s between an answer and the client's next request\n", text_duration((double)load->think_ns).s);
 }
 
-static bool write_text(const struct estimate *e, struct error *error) {
+static bool write_figures(const struct estimates *all, struct error *error) {
+    const struct estimate *e = all->main;
+    const unsigned look = terminal_look(stdout);
+    const struct metrics_text_run runs[2] = {{"before", &e->baseline.recorded}, {"after", &e->estimated}};
+    if (all->count == 1) return metrics_text_write_two(runs, LAST_CHANGE, stdout, look, error);
+    return estimate_runs_write(&all->runs, error);
+}
+
+static bool write_text(const struct estimates *all, struct error *error) {
+    const struct estimate *e = all->main;
+    const struct load_figures *load = &all->runs.loads[0];
     unsigned look = terminal_look(stdout);
     char change[512];
     analysis_write_window(&e->analysis, false);
-    metrics_text_change(&e->baseline.recorded, &e->estimated, change, sizeof change);
+    metrics_text_change(&load->before, &load->after, change, sizeof change);
     look_lead(stdout, look, TONE_HEAD, "After: ", 7, change);
     putchar('\n');
-    const struct metrics_text_run runs[2] = {{"before", &e->baseline.recorded}, {"after", &e->estimated}};
-    if (!metrics_text_write_two(runs, LAST_CHANGE, stdout, look, error)) return false;
+    if (!write_figures(all, error)) return false;
     printf("\n  composite %s, balanced %s (the run as recorded is 1, less is better)\n",
-           text_number(e->estimated.composite).s, text_number(e->estimated.balanced).s);
+           text_number(load->after.composite).s, text_number(load->after.balanced).s);
     printf("  null-replay error %s: how far the model %s is off when nothing is changed\n",
            text_percent(e->baseline.replay_error.share).s, model_names[e->model.kind]);
     if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);
@@ -259,6 +278,8 @@ static bool write_text(const struct estimate *e, struct error *error) {
     write_load(e);
     putchar('\n');
     if (!metrics_text_write_intervals(&e->intervals, stdout, look, error)) return false;
+    look_printf(stdout, look, 2, "  (of %s alone: what its tasks vary by%s)", e->trace_path,
+                all->count > 1 ? "" : "; what runs differ by is known from several, record --repeat");
     putchar('\n');
     look_heading(stdout, look, "What handing over cost in the recorded run");
     if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, look, error)) return false;
@@ -271,50 +292,123 @@ static bool write_text(const struct estimate *e, struct error *error) {
     return true;
 }
 
-static bool find_trace(const struct operands *operands, struct arena *arena, const char **path, struct error *error) {
-    *path = operands->count > 0 ? operands->items[0] : NULL;
-    if (*path) return true;
+// ---- One run, or several
+
+static bool find_paths(const struct operands *operands, struct estimates *all, struct arena *arena,
+                       struct error *error) {
+    all->count = operands->count ? operands->count : 1;
+    all->each = ARENA_NEW(arena, struct estimate, all->count);
+    if (!all->each) return error_set(error, STATUS_FAILED, "no memory for the traces");
+    for (size_t i = 0; i < operands->count; i++) all->each[i].trace_path = operands->items[i];
+    if (operands->count) return true;
+    const char **path = &all->each[0].trace_path;
     if (!plan_trace_path(options.plan, arena, path, error)) return false;
     return *path || error_set(error, STATUS_BAD_INPUT, "%s names no \"trace\": give one before --apply", options.plan);
 }
 
-static bool estimate(struct estimate *e, const struct operands *operands, struct arena *arena, struct error *error) {
-    if (!find_trace(operands, arena, &e->trace_path, error)) return false;
-    bool as_recorded = options.keep_tracer_cost || e->model.kind == MODEL_DAG;
-    if (!check_output(e->trace_path, error) ||
-        !analysis_open(&e->analysis, e->trace_path, options.window, as_recorded, error) ||
-        !model_parse_without(options.without, &e->analysis.estimator.costs->without, error) ||
-        !analysis_choose_requests(&e->analysis, options.request, error) || !measure_base(e, error) ||
-        !measure_plan(e, arena, error)) {
-        return false;
+static bool open_run(struct estimate *e, struct error *error) {
+    const bool as_recorded = options.keep_tracer_cost || e->model.kind == MODEL_DAG;
+    return check_output(e->trace_path, error) &&
+           analysis_open(&e->analysis, e->trace_path, options.window, as_recorded, error) &&
+           model_parse_without(options.without, &e->analysis.estimator.costs->without, error) &&
+           analysis_choose_requests(&e->analysis, options.request, error);
+}
+
+// By one model.
+static bool open_runs(struct estimates *all, struct model model, struct error *error) {
+    for (size_t i = 0; i < all->count; i++) {
+        all->each[i].model = model;
+        if (!open_run(&all->each[i], error) || !model_choose(&all->each[i].analysis, model.kind, &model.kind, error))
+            return false;
     }
-    analysis_warn(&e->analysis);
-    return options.json ? write_json(e, error) : write_text(e, error);
+    for (size_t i = 0; i < all->count; i++) {
+        all->each[i].model.kind = model.kind;
+        if (!measure_base(&all->each[i], error)) return false;
+    }
+    return true;
+}
+
+// The plan, whose open numbers were chosen in one run, in another one. What that has no tasks for changes nothing
+// there.
+static bool apply_in(const struct plan *plan, struct estimate *e, struct arena *arena, struct error *error) {
+    struct estimator *estimator = &e->analysis.estimator;
+    struct plan own = {.improvements = ARENA_NEW(arena, struct improvement, plan->count + 1)};
+    if (!own.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
+    for (size_t i = 0; i < plan->count; i++) {
+        struct improvement *improvement = &own.improvements[own.count];
+        if (!candidates_translate(&plan->improvements[i], estimator->dag, arena, improvement))
+            return error_set(error, STATUS_FAILED, "no memory for the plan");
+        if (improvement->task_count) own.count++;
+    }
+    dag_edit_clear(&estimator->edit, estimator->dag);
+    return plan_apply(&own, e->model.kind, &estimator->edit, error);
+}
+
+static bool estimate_others(struct estimates *all, const struct plan *plan, struct arena *arena, struct error *error) {
+    for (size_t i = 0; i < all->count; i++) {
+        struct estimate *e = &all->each[i];
+        if (e == all->main) continue;
+        if (!apply_in(plan, e, arena, error) ||
+            !analysis_estimate(&e->analysis, &e->baseline.recorded, &e->estimated, error))
+            return error_wrap(error, "%s", e->trace_path);
+    }
+    return true;
+}
+
+static bool gather(struct estimates *all, struct arena *arena, struct error *error) {
+    struct estimated_run *runs = ARENA_NEW(arena, struct estimated_run, all->count);
+    if (!runs) return error_set(error, STATUS_FAILED, "no memory for the runs");
+    for (size_t i = 0; i < all->count; i++) {
+        const struct estimate *e = &all->each[i];
+        runs[i] = (struct estimated_run){e->analysis.trace, &e->baseline.recorded, &e->estimated};
+    }
+    return estimate_runs_find(runs, all->count, arena, &all->runs, error);
+}
+
+static bool estimate(struct estimates *all, struct model model, const struct operands *operands, struct arena *arena,
+                     struct error *error) {
+    struct plan plan;
+    if (!find_paths(operands, all, arena, error) || !open_runs(all, model, error) || !gather(all, arena, error))
+        return false;
+    all->main = &all->each[all->runs.loads[0].chosen];
+    if (!measure_plan(all->main, arena, &plan, error) || !estimate_others(all, &plan, arena, error) ||
+        !estimate_runs_summarise(&all->runs, error))
+        return false;
+    analysis_warn(&all->main->analysis);
+    return options.json ? write_json(all, error) : write_text(all, error);
 }
 
 static int run(const struct operands *operands, struct error *error) {
-    struct estimate e = {0};
+    struct estimates all = {0};
+    struct model model = {0};
     struct arena arena = ARENA_INIT;
-    if (check_options(&e.model, error)) estimate(&e, operands, &arena, error);
-    analysis_close(&e.analysis);
+    if (check_options(&model, error)) estimate(&all, model, operands, &arena, error);
+    for (size_t i = 0; all.each && i < all.count; i++) {
+        analysis_close(&all.each[i].analysis);
+        arena_destroy(&all.each[i].arena);
+    }
     arena_destroy(&arena);
-    arena_destroy(&e.arena);
     return (int)error->status;
 }
 
 const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
-    .usage = "[TRACE] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO] "
+    .usage = "[TRACE...] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO] "
              "[--keep-tracer-cost] [--request SITE] [--wide] [--json]",
     .about = "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
              "unless given. Writes the estimated run as a trace. A plan under which the run could not end is reported\n"
              "as deadlock or starvation with the chain of sites, and the exit status is 1. What the plan leaves open "
              "(factor,\n"
-             "path) is chosen as 'suggest' would.",
-    .example = "  rehype estimate --apply plan.json -o estimated.msgpack",
+             "path) is chosen as 'suggest' would.\n"
+             "Of several recordings those with equal command lines are repetitions: figures are medians, and beside "
+             "each\n"
+             "stands what they differ by from run to run, and whether the change is more than that. The trace that is\n"
+             "written is that of the run of median wall time.",
+    .example = "  rehype estimate --apply plan.json -o estimated.msgpack\n"
+               "  rehype estimate trace-run*.msgpack --apply plan.json",
     .options = specs,
     .operands_least = 0,
-    .operands_most = 1,
+    .operands_most = SIZE_MAX,
     .run = run,
 };

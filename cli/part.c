@@ -24,17 +24,17 @@ static void part_close(struct analysis_part *part) {
 }
 
 // Finding out what they are costs little; *all: each has one.
-static bool find_all(const struct analysis *wholes, size_t count, struct analysis_part *parts, bool *all,
+static bool find_all(struct analysis *const *wholes, size_t count, struct analysis_part *parts, bool *all,
                      struct error *error) {
     *all = true;
     for (size_t t = 0; t < count && *all; t++) {
-        if (!part_find(wholes[t].dag, &wholes[t].window, &parts[t].range, error)) return false;
+        if (!part_find(wholes[t]->dag, &wholes[t]->window, &parts[t].range, error)) return false;
         *all = parts[t].range.requests > 0;
     }
     return true;
 }
 
-bool parts_open(const struct analysis *wholes, size_t count, bool keep_tracer_cost, struct arena *arena,
+bool parts_open(struct analysis *const *wholes, size_t count, bool keep_tracer_cost, struct arena *arena,
                 struct analysis_parts *parts, struct error *error) {
     bool all;
     *parts = (struct analysis_parts){.parts = ARENA_NEW(arena, struct analysis_part, count),
@@ -44,7 +44,7 @@ bool parts_open(const struct analysis *wholes, size_t count, bool keep_tracer_co
     for (size_t t = 0; t < count && all; t++) {
         parts->count++;
         parts->estimators[t] = &parts->parts[t].estimator;
-        if (!part_open(&wholes[t], keep_tracer_cost, &parts->parts[t], error)) return false;
+        if (!part_open(wholes[t], keep_tracer_cost, &parts->parts[t], error)) return false;
     }
     return true;
 }

@@ -22,7 +22,7 @@ struct analysis_parts {
 
 // Looks for one of each trace, in its window. keep_tracer_cost as they were opened. Arrays are the arena's. parts_close
 // in any case.
-bool parts_open(const struct analysis *wholes, size_t count, bool keep_tracer_cost, struct arena *arena,
+bool parts_open(struct analysis *const *wholes, size_t count, bool keep_tracer_cost, struct arena *arena,
                 struct analysis_parts *parts, struct error *error);
 void parts_close(struct analysis_parts *parts); // harmless on zeros
 

@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/suggest_advice.h"
 #include "cli/suggest_columns.h"
+#include "cli/suggest_runs.h"
 #include "cli/suggest_sketches.h"
 #include "cli/terminal.h"
 #include "metrics/requests.h"
@@ -66,9 +67,12 @@ static const struct option_spec specs[] = {
 // ---- Searching
 
 struct suggestion {
-    struct analysis *analyses; // one a trace
+    struct analysis *analyses; // one a recording
+    size_t run_count;
+    struct suggest_runs runs;
+    struct analysis **loads; // of each load the recording that is searched in
     struct estimator **traces;
-    size_t trace_count;
+    size_t trace_count; // of these
     enum model_kind model;
     struct search_result result;
     struct analysis_parts parts; // of the traces, to search in
@@ -93,18 +97,16 @@ static bool parse_wishes(struct arena *arena, struct search_options *search, str
 }
 
 static bool open_trace(struct suggestion *s, const char *path, struct error *error) {
-    struct analysis *analysis = &s->analyses[s->trace_count];
+    struct analysis *analysis = &s->analyses[s->run_count];
     bool as_recorded = options.keep_tracer_cost || s->model == MODEL_DAG;
     if (!analysis_open(analysis, path, options.window, as_recorded, error)) return false;
-    if (!model_parse_without(options.without, &analysis->estimator.costs->without, error)) return false;
-    s->traces[s->trace_count++] = &analysis->estimator;
-    return true;
+    s->run_count++;
+    return model_parse_without(options.without, &analysis->estimator.costs->without, error);
 }
 
 static bool open_all(struct suggestion *s, const struct operands *operands, struct error *error) {
     s->analyses = ARENA_NEW(&s->arena, struct analysis, operands->count);
-    s->traces = ARENA_NEW(&s->arena, struct estimator *, operands->count);
-    if (!s->analyses || !s->traces) return error_set(error, STATUS_FAILED, "no memory for the traces");
+    if (!s->analyses) return error_set(error, STATUS_FAILED, "no memory for the traces");
     for (size_t i = 0; i < operands->count; i++) {
         if (!open_trace(s, operands->items[i], error)) {
             const bool named = i == 0 || error->status != STATUS_USAGE; // what is wrong with a window names no trace
@@ -114,9 +116,23 @@ static bool open_all(struct suggestion *s, const struct operands *operands, stru
     return true;
 }
 
-// One for all traces.
-static bool choose_model(struct suggestion *s, struct error *error) {
+// Of repetitions the median one is searched in.
+static bool choose_traces(struct suggestion *s, struct error *error) {
+    if (!suggest_runs_choose(s->analyses, s->run_count, &s->arena, &s->runs, error)) return false;
+    s->trace_count = s->runs.load_count;
+    s->loads = ARENA_NEW(&s->arena, struct analysis *, s->trace_count);
+    s->traces = ARENA_NEW(&s->arena, struct estimator *, s->trace_count);
+    if (!s->loads || !s->traces) return error_set(error, STATUS_FAILED, "no memory for the traces");
     for (size_t t = 0; t < s->trace_count; t++) {
+        s->loads[t] = &s->analyses[s->runs.chosen[t]];
+        s->traces[t] = &s->loads[t]->estimator;
+    }
+    return true;
+}
+
+// One for all recordings.
+static bool choose_model(struct suggestion *s, struct error *error) {
+    for (size_t t = 0; t < s->run_count; t++) {
         if (!model_choose(&s->analyses[t], s->model, &s->model, error)) return false;
     }
     return true;
@@ -124,7 +140,7 @@ static bool choose_model(struct suggestion *s, struct error *error) {
 
 static bool open_parts(struct suggestion *s, struct error *error) {
     const bool as_recorded = options.keep_tracer_cost || s->model == MODEL_DAG;
-    return options.whole || parts_open(s->analyses, s->trace_count, as_recorded, &s->arena, &s->parts, error);
+    return options.whole || parts_open(s->loads, s->trace_count, as_recorded, &s->arena, &s->parts, error);
 }
 
 static bool search(struct suggestion *s, struct error *error) {
@@ -141,18 +157,18 @@ static bool search(struct suggestion *s, struct error *error) {
     progress_stage("searching");
     bool ok = search_run(s->traces, s->trace_count, &search, &s->arena, &s->result, error);
     progress_end();
-    return ok;
+    return ok && suggest_runs_estimate(&s->runs, s->model, search.all_figures, &s->arena, &s->result, error);
 }
 
 static bool warn(struct suggestion *s, struct error *error) {
     const struct model model = {.kind = s->model};
-    if (!warn_of_replay(&s->analyses[0].warnings, &s->result.null_replay_error, error)) return false;
+    if (!warn_of_replay(&s->loads[0]->warnings, &s->result.null_replay_error, error)) return false;
     for (size_t t = 0; t < s->trace_count; t++) {
-        struct warnings *warnings = &s->analyses[t].warnings;
-        if (!warn_of_model(warnings, s->analyses[t].dag, &model, error)) return false;
-        if (!warn_of_pools(warnings, s->analyses[t].dag, error)) return false;
-        if (!warn_of_resources(warnings, s->analyses[t].dag, error)) return false;
-        analysis_warn(&s->analyses[t]);
+        struct warnings *warnings = &s->loads[t]->warnings;
+        if (!warn_of_model(warnings, s->loads[t]->dag, &model, error)) return false;
+        if (!warn_of_pools(warnings, s->loads[t]->dag, error)) return false;
+        if (!warn_of_resources(warnings, s->loads[t]->dag, error)) return false;
+        analysis_warn(s->loads[t]);
     }
     return true;
 }
@@ -242,7 +258,8 @@ static void add_candidate(struct table *table, const struct suggestion *s, size_
     table_add(table, improvement_text(named, text, sizeof text));
     if (terminal_wide) table_add(table, place_of(candidate).s);
     table_add(table, text_count(candidate->improvements[0].task_count).s);
-    columns_add(table, &s->result, candidate_is_estimated(candidate) ? &candidate->estimate : NULL);
+    const struct noises *base = suggest_runs_base(&s->runs), *noises = suggest_runs_candidate(&s->runs, index);
+    columns_add(table, &s->result, candidate_is_estimated(candidate) ? &candidate->estimate : NULL, base, noises);
     table_add_toned(table, candidate->fails ? candidate->fails : "", TONE_WARNING);
 }
 
@@ -259,20 +276,21 @@ static bool is_shown(const struct search_result *result, size_t index) {
     return options.all || result->candidates[index].shown || is_planned(result, index);
 }
 
-static void add_none(struct table *table, const struct suggestion *s, const char *what, const struct metrics *figures) {
+static void add_none(struct table *table, const struct suggestion *s, const char *what, const struct metrics *figures,
+                     const struct noises *noises) {
     table_add(table, "");
     table_add(table, what);
     if (terminal_wide) table_add(table, "");
     table_add(table, "");
-    columns_add(table, &s->result, figures);
+    columns_add(table, &s->result, figures, noises, noises);
     table_add(table, "");
 }
 
 // What the others stand beside: the run, and where the model alone moves these figures by more than 0.5 %, what it
 // makes of the run without any change.
 static void add_base(struct table *table, const struct suggestion *s) {
-    add_none(table, s, "none: as recorded", &s->result.base);
-    if (s->result.noise > LEAST_NOISE) add_none(table, s, "none: as the model has it", &s->result.replayed);
+    add_none(table, s, "none: as recorded", &s->result.base, suggest_runs_base(&s->runs));
+    if (s->result.noise > LEAST_NOISE) add_none(table, s, "none: as the model has it", &s->result.replayed, NULL);
 }
 
 static void write_omissions(size_t count) {
@@ -316,7 +334,7 @@ static void add_plan(struct table *table, const struct suggestion *s, size_t ran
     }
     table_add(table, text_count(rank + 1).s);
     table_add(table, members);
-    columns_add(table, &s->result, &plan->estimate);
+    columns_add(table, &s->result, &plan->estimate, suggest_runs_base(&s->runs), suggest_runs_plan(&s->runs, rank));
     table_add(table, text_fixed(plan->estimate.composite, 3).s);
     table_add(table, text_fixed(plan->estimate.balanced, 3).s);
     if (s->trace_count > 1) table_add(table, text_fixed(plan->value, 3).s);
@@ -530,9 +548,9 @@ static void write_trade(const struct search_result *result, const char *what, co
 // In three lines or fewer: the best plan; or where none meets what is asked, the best trades and what they cost.
 static void write_answer(const struct suggestion *s) {
     const struct search_result *result = &s->result;
-    for (size_t t = 0; t < s->trace_count; t++) analysis_write_window(&s->analyses[t], s->trace_count > 1);
+    for (size_t t = 0; t < s->trace_count; t++) analysis_write_window(s->loads[t], s->trace_count > 1);
     const bool serves = columns_are_of_service(result);
-    const struct askers askers = service_askers(s->analyses[0].dag, &result->base.requests);
+    const struct askers askers = service_askers(s->loads[0]->dag, &result->base.requests);
     if (serves) write_service(s, &askers);
     const struct candidate *fastest = best_trade(result, false), *fewest = best_trade(result, true);
     if (result->plan_count) {
@@ -550,15 +568,24 @@ static void write_answer(const struct suggestion *s) {
 enum { FRONT_SHOWN = 8 };
 static const double front_step = 1.1; // in wall time, or throughput, from row to row
 
-static void add_point(struct table *table, const struct search_result *result, const struct front_point *point) {
+// A change alone, or one of the plans.
+static const struct noises *noises_of_point(const struct suggestion *s, const struct front_point *point) {
+    if (point->count == 1) return suggest_runs_candidate(&s->runs, point->candidates[0]);
+    size_t plan = 0;
+    while (plan < s->result.plan_count && s->result.plans[plan].candidates != point->candidates) plan++;
+    return plan < s->result.plan_count ? suggest_runs_plan(&s->runs, plan) : NULL;
+}
+
+static void add_point(struct table *table, const struct suggestion *s, const struct front_point *point) {
     char text[NAMED_MEMBERS * 1024 + 64];
-    name_members(result, point->candidates, point->count, text, sizeof text);
+    name_members(&s->result, point->candidates, point->count, text, sizeof text);
     table_add(table, text);
-    columns_add(table, result, point->estimate);
+    columns_add(table, &s->result, point->estimate, suggest_runs_base(&s->runs), noises_of_point(s, point));
 }
 
 // What costs what, where there is a choice: rows that differ by little in wall time, or throughput, are one.
-static bool write_front(const struct search_result *result, struct error *error) {
+static bool write_front(const struct suggestion *s, struct error *error) {
+    const struct search_result *result = &s->result;
     struct table_column columns[1 + ESTIMATE_COLUMNS_MOST] = {{"change", TABLE_LEFT}};
     struct table table = {.columns = columns, .column_count = columns_name(result, columns, 1)};
     double last = 0;
@@ -566,7 +593,7 @@ static bool write_front(const struct search_result *result, struct error *error)
     for (size_t i = 0; i < result->front_count; i++) {
         const double ratio = metrics_wall_ratio(result->front[i].estimate, &result->replayed);
         if (ratio < front_step * last) continue;
-        if (rows++ < FRONT_SHOWN) add_point(&table, result, &result->front[i]);
+        if (rows++ < FRONT_SHOWN) add_point(&table, s, &result->front[i]);
         last = ratio;
     }
     if (rows > 1) {
@@ -582,10 +609,11 @@ static bool write_front(const struct search_result *result, struct error *error)
 
 static void write_candidates_heading(const struct suggestion *s) {
     const unsigned look = terminal_look(stdout);
+    char over[64];
     look_heading(stdout, look, "Each change alone");
-    if (s->trace_count > 1)
-        look_printf(stdout, look, 2, "  (over %zu traces; figures are those of %s)", s->trace_count,
-                    s->analyses[0].trace->path);
+    if (s->run_count > 1)
+        look_printf(stdout, look, 2, "  (over %s; %s are those of %s)", suggest_runs_text(&s->runs, over, sizeof over),
+                    suggest_runs_base(&s->runs) ? "reasons" : "figures", s->loads[0]->trace->path);
     printf("  (%s)\n", columns_legend(&s->result));
 }
 
@@ -621,12 +649,13 @@ static bool write_text(struct suggestion *s, struct error *error) {
         look_printf(stdout, terminal_look(stdout), 2,
                     "%s%s has no task that could be changed (its spawn was seen, and it is neither periodic nor "
                     "delayed): nothing to suggest.",
-                    s->analyses[0].trace->path, s->trace_count > 1 ? ", like the other traces," : "");
-        return suggest_advice_write(&s->analyses[0], error);
+                    s->loads[0]->trace->path, s->trace_count > 1 ? ", like the other traces," : "");
+        return suggest_advice_write(s->loads[0], error);
     }
     write_answer(s);
-    if (!suggest_advice_write(&s->analyses[0], error)) return false;
-    if (!write_front(result, error)) return false;
+    suggest_runs_write_noise(&s->runs, result);
+    if (!suggest_advice_write(s->loads[0], error)) return false;
+    if (!suggest_runs_write_loads(&s->runs, result, error) || !write_front(s, error)) return false;
     write_candidates_heading(s);
     if (!write_candidates(s, error)) return false;
     write_reasons(s, false);
@@ -653,7 +682,7 @@ static bool write_text(struct suggestion *s, struct error *error) {
 static cJSON *warnings_json(const struct suggestion *s) {
     cJSON *array = cJSON_CreateArray();
     for (size_t t = 0; t < s->trace_count; t++) {
-        const struct analysis *analysis = &s->analyses[t];
+        const struct analysis *analysis = s->loads[t];
         for (size_t i = 0; i < analysis->warnings.count; i++) {
             char text[2048];
             const char *in = t > 0 ? analysis->trace->path : "";
@@ -666,22 +695,23 @@ static cJSON *warnings_json(const struct suggestion *s) {
 
 // The first trace's, and where there are others each one's.
 static void add_windows(const struct suggestion *s, cJSON *document) {
-    cJSON_AddItemToObject(document, "window", analysis_window_json(&s->analyses[0]));
+    cJSON_AddItemToObject(document, "window", analysis_window_json(s->loads[0]));
     if (s->trace_count < 2) return;
     cJSON *windows = cJSON_AddArrayToObject(document, "windows");
-    for (size_t t = 0; t < s->trace_count; t++) cJSON_AddItemToArray(windows, analysis_window_json(&s->analyses[t]));
+    for (size_t t = 0; t < s->trace_count; t++) cJSON_AddItemToArray(windows, analysis_window_json(s->loads[t]));
 }
 
 static bool write_json(struct suggestion *s, struct error *error) {
     cJSON *document = json_suggestions(&s->result, options.seed);
     const struct suggest_sketches sketches = sketches_of(s);
     if ((options.sketch && !suggest_sketches_add(&sketches, document, error)) ||
-        !suggest_advice_add(&s->analyses[0], document, error)) {
+        !suggest_advice_add(s->loads[0], document, error)) {
         cJSON_Delete(document);
         return false;
     }
     cJSON_AddItemToObject(document, "model", json_text(model_names[s->model]));
     add_windows(s, document);
+    suggest_runs_add(&s->runs, &s->result, document);
     cJSON_AddItemToObject(document, "warnings", warnings_json(s));
     return json_write(document, stdout, error);
 }
@@ -707,12 +737,12 @@ static int run(const struct operands *operands, struct error *error) {
     struct suggestion s = {0};
     if (check_options(&s.model, error) &&
         sources_open(&s.sources, options.sources.items, options.sources.count, error) &&
-        open_all(&s, operands, error) && choose_model(&s, error) && open_parts(&s, error) && search(&s, error) &&
-        warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
+        open_all(&s, operands, error) && choose_traces(&s, error) && choose_model(&s, error) && open_parts(&s, error) &&
+        search(&s, error) && warn(&s, error) && write_plan(&s.result, &s.arena, error)) {
         write_results(&s, error);
     }
     parts_close(&s.parts);
-    for (size_t i = 0; i < s.trace_count; i++) analysis_close(&s.analyses[i]);
+    for (size_t i = 0; i < s.run_count; i++) analysis_close(&s.analyses[i]);
     sources_close(&s.sources);
     arena_destroy(&s.arena);
     return (int)error->status;

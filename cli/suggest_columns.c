@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/suggest_columns.h"
 
+#include "cli/terminal.h"
 #include "report/look.h"
+#include "report/noise.h"
 #include "report/text.h"
+
+#include <stdio.h>
 
 bool columns_are_of_service(const struct search_result *result) {
     return result->base.requests.throughput_per_s > 0;
@@ -28,36 +32,65 @@ const char *columns_compared(const struct search_result *result) {
     return columns_are_of_service(result) ? "requests a second, threads" : "wall time, threads";
 }
 
-static void add_less_is_better(struct table *table, struct text text, double before, double after, double noise) {
-    table_add_toned(table, text.s, look_less_is_better(before, after, noise));
+static const enum run_figure of_service[] = {RUN_THROUGHPUT, RUN_LATENCY_P50, RUN_LATENCY_P99, RUN_OCCUPIED_MEAN},
+                             of_run[] = {RUN_WALL, RUN_OCCUPIED_PEAK, RUN_OCCUPIED_MEAN};
+
+static size_t figures_of(const struct search_result *result, const enum run_figure **figures) {
+    const bool service = columns_are_of_service(result);
+    *figures = service ? of_service : of_run;
+    return service ? sizeof of_service / sizeof *of_service : sizeof of_run / sizeof *of_run;
 }
 
-static void add_of_service(struct table *table, const struct search_result *result, const struct metrics *estimate) {
-    const struct request_metrics *before = &result->base.requests, *after = &estimate->requests;
-    const double then = before->throughput_per_s, now = after->throughput_per_s, noise = result->noise;
-    const double threads = result->base.threads[STATE_OCCUPIED].mean, left = estimate->threads[STATE_OCCUPIED].mean;
-    table_add_toned(table, text_fixed(now, 1).s, look_less_is_better(-then, -now, noise));
-    add_less_is_better(table, text_duration(after->latency_ns.p50), before->latency_ns.p50, after->latency_ns.p50,
-                       noise);
-    add_less_is_better(table, text_duration(after->latency_ns.p99), before->latency_ns.p99, after->latency_ns.p99,
-                       noise);
-    add_less_is_better(table, text_fixed(left, 2), threads, left, noise);
+void columns_figures(const struct search_result *result, enum run_figure figures[ESTIMATE_COLUMNS_MOST]) {
+    const enum run_figure *shown;
+    const size_t count = figures_of(result, &shown);
+    for (size_t i = 0; i < count; i++) figures[i] = shown[i];
 }
 
-static void add_of_run(struct table *table, const struct search_result *result, const struct metrics *estimate) {
-    const struct usage *before = &result->base.threads[STATE_OCCUPIED], *after = &estimate->threads[STATE_OCCUPIED];
-    const double wall_ns = (double)estimate->wall_ns, noise = result->noise;
-    add_less_is_better(table, text_duration(wall_ns), (double)result->base.wall_ns, wall_ns, noise);
-    add_less_is_better(table, text_fixed(after->peak, 1), before->peak, after->peak, noise);
-    add_less_is_better(table, text_fixed(after->mean, 2), before->mean, after->mean, noise);
+static struct text show(enum run_figure figure, double value) {
+    switch (figure) {
+    case RUN_OCCUPIED_PEAK:
+    case RUN_THROUGHPUT:
+        return text_fixed(value, 1);
+    case RUN_OCCUPIED_MEAN:
+        return text_fixed(value, 2);
+    default:
+        return text_duration(value);
+    }
 }
 
-void columns_add(struct table *table, const struct search_result *result, const struct metrics *estimate) {
-    struct table_column names[ESTIMATE_COLUMNS_MOST];
-    if (!estimate)
-        for (size_t i = columns_name(result, names, 0); i > 0; i--) table_add(table, "-");
-    else if (columns_are_of_service(result))
-        add_of_service(table, result, estimate);
-    else
-        add_of_run(table, result, estimate);
+// Whether it differs, but by no more than the noise of both.
+static bool is_hidden(enum run_figure figure, const struct noises *base, const struct noises *noises) {
+    if (!base || !noises || base->of[figure].median == noises->of[figure].median) return false;
+    return noise_hides(&base->of[figure], &noises->of[figure]);
+}
+
+static void add_figure(struct table *table, enum run_figure figure, double before, double after, double model_noise,
+                       const struct noises *base, const struct noises *noises) {
+    const double sign = figure == RUN_THROUGHPUT ? -1 : 1; // of which more is better
+    const enum look_tone tone = look_less_is_better(sign * before, sign * after, model_noise);
+    const bool hidden = is_hidden(figure, base, noises);
+    struct text noise = {""};
+    char cell[80];
+    if (noises) noise = noise_text(show(figure, noises->of[figure].half_width), terminal_look(stdout));
+    snprintf(cell, sizeof cell, "%s%s%s%s", hidden ? "~" : "", show(figure, after).s, noises ? " " : "", noise.s);
+    table_add_toned(table, cell, hidden ? TONE_PLAIN : tone);
+}
+
+void columns_add_against(struct table *table, const struct search_result *result, const struct metrics *before,
+                         const struct metrics *estimate, const struct noises *base, const struct noises *noises) {
+    const enum run_figure *figures;
+    const size_t count = figures_of(result, &figures);
+    for (size_t i = 0; i < count; i++) {
+        if (estimate)
+            add_figure(table, figures[i], run_figure_of(before, figures[i]), run_figure_of(estimate, figures[i]),
+                       result->noise, base, noises);
+        else
+            table_add(table, "-");
+    }
+}
+
+void columns_add(struct table *table, const struct search_result *result, const struct metrics *estimate,
+                 const struct noises *base, const struct noises *noises) {
+    columns_add_against(table, result, &result->base, estimate, base, noises);
 }

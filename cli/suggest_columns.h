@@ -5,6 +5,7 @@
 #ifndef REHYPE_CLI_SUGGEST_COLUMNS_H
 #define REHYPE_CLI_SUGGEST_COLUMNS_H
 
+#include "metrics/runs.h"
 #include "optimize/search_result.h"
 #include "report/table.h"
 
@@ -19,7 +20,17 @@ size_t columns_name(const struct search_result *result, struct table_column *col
 const char *columns_legend(const struct search_result *result);
 const char *columns_compared(const struct search_result *result);
 
-// Adds their cells; better or worse than the run by more than what the model is off by. NULL: there is no estimate.
-void columns_add(struct table *table, const struct search_result *result, const struct metrics *estimate);
+// The figures that the columns show.
+void columns_figures(const struct search_result *result, enum run_figure figures[ESTIMATE_COLUMNS_MOST]);
+
+// Adds their cells; better or worse than the run by more than what the model is off by and, where there are several
+// runs, by more than their noise, which stands behind each figure (base, noises: NULL of single runs). NULL: there is
+// no estimate.
+void columns_add(struct table *table, const struct search_result *result, const struct metrics *estimate,
+                 const struct noises *base, const struct noises *noises);
+
+// The same against other figures than the result's.
+void columns_add_against(struct table *table, const struct search_result *result, const struct metrics *before,
+                         const struct metrics *estimate, const struct noises *base, const struct noises *noises);
 
 #endif

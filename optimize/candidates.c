@@ -707,9 +707,8 @@ static bool find_place(const struct improvement *offered, const struct dag *dag,
     return improvement->site != DAG_NONE;
 }
 
-// What `offered` is in another DAG.
-static bool translate(const struct improvement *offered, const struct dag *dag, struct arena *arena,
-                      struct improvement *improvement) {
+bool candidates_translate(const struct improvement *offered, const struct dag *dag, struct arena *arena,
+                          struct improvement *improvement) {
     *improvement = of_site(dag, offered->kind, DAG_NONE, DAG_NONE);
     improvement->factor = offered->factor;
     improvement->first = offered->first;
@@ -762,7 +761,7 @@ static bool add_row(struct joining *joining, const struct improvement *offered, 
     for (size_t d = 0; d < joining->dag_count; d++) {
         if (d == dag)
             row[d] = *offered;
-        else if (!translate(offered, joining->dags[d], joining->arena, &row[d]))
+        else if (!candidates_translate(offered, joining->dags[d], joining->arena, &row[d]))
             return false;
     }
     if (offered->site != DAG_NONE) share_lines(joining, row, &offered->dag->sites[offered->site].site);

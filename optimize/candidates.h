@@ -49,4 +49,8 @@ bool candidates_fill(struct improvement *improvement, struct arena *arena);
 bool candidates_join(const struct dag *const *dags, size_t dag_count, unsigned kinds, struct arena *arena,
                      struct improvement **improvements, size_t *count, struct error *error);
 
+// What an improvement of one DAG is in another one, by the same rules. false: no memory.
+bool candidates_translate(const struct improvement *offered, const struct dag *dag, struct arena *arena,
+                          struct improvement *improvement);
+
 #endif

@@ -205,6 +205,7 @@ cJSON *json_intervals(const struct intervals *intervals) {
             limits_of(intervals->of[f].low, intervals->of[f].high, duration ? rounded : json_number));
     }
     add(object, "replicates", json_integer(intervals->replicates));
+    add(object, "covers", json_text("what tasks of this one run vary by, not what runs differ by"));
     return object;
 }
 

@@ -3,10 +3,13 @@
 
 #include "dag/names.h"
 #include "metrics/requests.h"
+#include "metrics/runs.h"
 #include "report/comparison.h"
+#include "report/noise.h"
 #include "report/table.h"
 #include "report/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { HOLDERS_SHOWN = 3, INDENT = 4 };
@@ -303,6 +306,130 @@ bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_
     if (last == LAST_ERROR_OF_PARTS) add_two_shared(&table, runs);
     bool ok = table_write(&table, file, look, error);
     table_destroy(&table);
+    return ok;
+}
+
+static struct noise noise_of_row(const struct metrics *const *runs, size_t count, const struct row *row,
+                                 double *spare) {
+    for (size_t i = 0; i < count; i++) spare[i] = value_of(runs[i], row);
+    return noise_of(spare, count);
+}
+
+static void add_noise(struct table *table, const struct noise *noise, enum row_unit unit) {
+    table_add(table, show(noise->median, unit).s);
+    table_add(table, show(noise->half_width, unit).s);
+}
+
+static void add_row_of_runs(struct table *table, const struct row *row, const char *label,
+                            const struct metrics_text_runs *runs, double *spare) {
+    const struct noise before = noise_of_row(runs->before, runs->count, row, spare),
+                       after = noise_of_row(runs->after, runs->count, row, spare);
+    const bool hidden = noise_hides(&before, &after) && before.median != after.median;
+    const enum look_tone tone = look_less_is_better(before.median, after.median, told_change);
+    char cell[48] = "";
+    if (hidden) snprintf(cell, sizeof cell, "yes: %s", noise_more_text(noise_more_runs(&before, &after)).s);
+    table_add(table, label);
+    add_noise(table, &before, row->unit);
+    add_noise(table, &after, row->unit);
+    table_add_toned(table, text_change(before.median, after.median).s,
+                    row->less_is_better && !hidden ? tone : TONE_PLAIN);
+    table_add(table, cell);
+}
+
+static bool is_known(const struct metrics_text_runs *runs, const struct row *row) {
+    for (size_t i = 0; i < runs->count; i++) {
+        if (!isnan(value_of(runs->before[i], row)) && !isnan(value_of(runs->after[i], row))) return true;
+    }
+    return false;
+}
+
+static void add_rows_of_runs(struct table *table, const struct row *rows, size_t count, const char *first,
+                             const struct metrics_text_runs *runs, double *spare) {
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].only_known && !is_known(runs, &rows[i])) continue;
+        add_row_of_runs(table, &rows[i], i == 0 && first ? first : rows[i].label, runs, spare);
+    }
+}
+
+bool metrics_text_write_runs(const struct metrics_text_runs *runs, FILE *file, unsigned look, struct error *error) {
+    static const struct table_column columns[] = {
+        {"", TABLE_LEFT},       {"before", TABLE_RIGHT}, {"noise", TABLE_RIGHT},       {"after", TABLE_RIGHT},
+        {"noise", TABLE_RIGHT}, {"change", TABLE_RIGHT}, {"within noise", TABLE_LEFT},
+    };
+    struct table table = TABLE_INIT(columns);
+    double *spare = malloc(runs->count * sizeof *spare);
+    const struct request_label requests = label_requests(&runs->before[0]->requests);
+    if (spare) add_rows_of_runs(&table, two_rows, sizeof two_rows / sizeof *two_rows, NULL, runs, spare);
+    if (spare && *requests.s) add_rows_of_runs(&table, request_rows, REQUEST_ROWS, requests.s, runs, spare);
+    const bool ok = (spare || error_set(error, STATUS_FAILED, "no memory for %zu runs", runs->count)) &&
+                    table_write(&table, file, look, error);
+    table_destroy(&table);
+    free(spare);
+    return ok;
+}
+
+// What an estimate is held against.
+struct actual_runs {
+    const struct metrics *estimated, *const *runs;
+    size_t count;
+    enum metrics_text_last last;
+    double *spare;
+};
+
+static void add_actual(struct table *table, const struct row *row, const char *label,
+                       const struct actual_runs *actual) {
+    const double estimated = value_of(actual->estimated, row);
+    const struct noise noise = noise_of_row(actual->runs, actual->count, row, actual->spare);
+    const bool no_error = actual->last == LAST_ERROR_OF_PARTS && row->total;
+    const bool hidden = fabs(estimated - noise.median) <= noise.half_width;
+    if (row->only_known && (isnan(estimated) || noise.runs == 0)) return;
+    table_add(table, label);
+    table_add(table, show(estimated, row->unit).s);
+    add_noise(table, &noise, row->unit);
+    table_add(table, no_error ? "" : text_percent(comparison_error(estimated, noise.median)).s);
+    table_add(table, no_error || !hidden ? "" : "yes");
+}
+
+static void add_actual_requests(struct table *table, const struct actual_runs *actual) {
+    const struct request_label first = label_requests(&actual->estimated->requests),
+                               second = label_requests(&actual->runs[0]->requests);
+    if (!*first.s || strcmp(first.s, second.s) != 0) return;
+    for (size_t i = 0; i < REQUEST_ROWS; i++)
+        add_actual(table, &request_rows[i], i == 0 ? first.s : request_rows[i].label, actual);
+}
+
+static bool add_actual_shared(struct table *table, const struct actual_runs *actual, struct error *error) {
+    const struct metrics estimated = comparison_per_request(actual->estimated);
+    struct metrics *each = malloc(actual->count * sizeof *each);
+    const struct metrics **runs = malloc(actual->count * sizeof *runs);
+    struct actual_runs shared = {&estimated, runs, actual->count, LAST_ERROR, actual->spare};
+    const bool ok = each && runs;
+    for (size_t r = 0; ok && r < actual->count; r++) {
+        each[r] = comparison_per_request(actual->runs[r]);
+        runs[r] = &each[r];
+    }
+    for (size_t i = 0; ok && i < sizeof shared_rows / sizeof *shared_rows; i++)
+        add_actual(table, &shared_rows[i], shared_rows[i].label, &shared);
+    free(runs);
+    free(each);
+    return ok || error_set(error, STATUS_FAILED, "no memory for %zu runs", actual->count);
+}
+
+bool metrics_text_write_actual_runs(const struct metrics *estimated, const struct metrics *const *runs, size_t count,
+                                    enum metrics_text_last last, FILE *file, unsigned look, struct error *error) {
+    static const struct table_column columns[] = {{"", TABLE_LEFT},        {"estimated", TABLE_RIGHT},
+                                                  {"actual", TABLE_RIGHT}, {"noise", TABLE_RIGHT},
+                                                  {"error", TABLE_RIGHT},  {"within noise", TABLE_LEFT}};
+    struct table table = TABLE_INIT(columns);
+    const struct actual_runs actual = {estimated, runs, count, last, malloc(count * sizeof(double))};
+    bool ok = actual.spare || error_set(error, STATUS_FAILED, "no memory for %zu runs", count);
+    for (size_t i = 0; ok && i < sizeof two_rows / sizeof *two_rows; i++)
+        add_actual(&table, &two_rows[i], two_rows[i].label, &actual);
+    if (ok) add_actual_requests(&table, &actual);
+    if (ok && last == LAST_ERROR_OF_PARTS) ok = add_actual_shared(&table, &actual, error);
+    ok = ok && table_write(&table, file, look, error);
+    table_destroy(&table);
+    free(actual.spare);
     return ok;
 }
 

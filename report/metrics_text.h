@@ -35,6 +35,19 @@ struct metrics_text_run {
 bool metrics_text_write_two(const struct metrics_text_run runs[2], enum metrics_text_last last, FILE *file,
                             unsigned look, struct error *error);
 
+// The same of several runs of one load, as recorded and as estimated: medians, how far these may be off from run to
+// run, and which changes are within that. At least two.
+struct metrics_text_runs {
+    const struct metrics *const *before, *const *after; // a run each
+    size_t count;
+};
+bool metrics_text_write_runs(const struct metrics_text_runs *runs, FILE *file, unsigned look, struct error *error);
+
+// An estimate against the medians of several runs of what was really changed: how far each of these may be off, the
+// error, and whether it is within that. last: LAST_ERROR or LAST_ERROR_OF_PARTS.
+bool metrics_text_write_actual_runs(const struct metrics *estimated, const struct metrics *const *runs, size_t count,
+                                    enum metrics_text_last last, FILE *file, unsigned look, struct error *error);
+
 // Between what limits an estimate's figures lie; those that are known.
 bool metrics_text_write_intervals(const struct intervals *intervals, FILE *file, unsigned look, struct error *error);
 

@@ -7,14 +7,14 @@ const struct load loads_morning[LOADS_OF_DAY] = {{5, 10, false, NULL}, {6, 3, fa
 const struct load loads_evening[LOADS_OF_DAY] = {{5, 4, true, NULL}, {6, 3, false, NULL}, {8, 10, false, NULL}};
 
 static void request(struct trace_builder *tb, uint64_t task, uint32_t site, uint32_t pool, uint64_t *main_ns,
-                    uint64_t *worker_ns) {
+                    uint64_t *worker_ns, uint64_t task_ns) {
     uint64_t begin = *main_ns, start = (begin + 20 > *worker_ns ? begin + 20 : *worker_ns) + 10;
     tb_event(tb, MAIN, begin, EVENT_SPAWN_BEGIN, task, site, pool);
     tb_event(tb, MAIN, begin + 10, EVENT_SPAWN_END, task);
     tb_event(tb, WORKER, start, EVENT_TASK_START, task);
-    tb_event(tb, WORKER, start + 1000, EVENT_RESULT, task);
-    tb_event(tb, WORKER, start + 1005, EVENT_TASK_END, task);
-    *worker_ns = start + 1010;
+    tb_event(tb, WORKER, start + task_ns, EVENT_RESULT, task);
+    tb_event(tb, WORKER, start + task_ns + 5, EVENT_TASK_END, task);
+    *worker_ns = start + task_ns + 10;
 }
 
 static void await(struct trace_builder *tb, uint64_t task, uint32_t site, uint64_t begin, uint64_t end) {
@@ -34,7 +34,7 @@ static struct trace_builder *main_with_worker(uint32_t *pool) {
     return tb;
 }
 
-struct trace_builder *loads_trace(const struct load *loads, size_t count) {
+struct trace_builder *loads_run(const struct load *loads, size_t count, uint64_t task_ns) {
     uint32_t pool;
     uint64_t main_ns = 100, worker_ns = 60, task = FIRST_TASK;
     struct trace_builder *tb = main_with_worker(&pool);
@@ -43,7 +43,7 @@ struct trace_builder *loads_trace(const struct load *loads, size_t count) {
         if (loads[i].function) function = tb_method(tb, "Main", loads[i].function);
         if (function) tb_event(tb, MAIN, main_ns - 10, EVENT_ENTER, function);
         for (uint32_t t = 0; t < loads[i].tasks; t++, task++) {
-            request(tb, task, site, pool, &main_ns, &worker_ns);
+            request(tb, task, site, pool, &main_ns, &worker_ns, task_ns);
             await(tb, task, site, main_ns + (loads[i].beside ? 1000 : 20), worker_ns + 20);
             main_ns = worker_ns + 40;
         }
@@ -52,4 +52,8 @@ struct trace_builder *loads_trace(const struct load *loads, size_t count) {
     tb_event(tb, WORKER, worker_ns + 50, EVENT_THREAD_END, WORKER_RUN);
     tb_event(tb, MAIN, worker_ns + 60, EVENT_THREAD_END, MAIN_TASK);
     return tb;
+}
+
+struct trace_builder *loads_trace(const struct load *loads, size_t count) {
+    return loads_run(loads, count, 1000);
 }

@@ -18,4 +18,7 @@ extern const struct load loads_morning[LOADS_OF_DAY], loads_evening[LOADS_OF_DAY
 
 struct trace_builder *loads_trace(const struct load *loads, size_t count);
 
+// The same with tasks of task_ns.
+struct trace_builder *loads_run(const struct load *loads, size_t count, uint64_t task_ns);
+
 #endif

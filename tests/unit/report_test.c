@@ -220,7 +220,8 @@ static void test_intervals(void **state) {
     char *text = cJSON_PrintUnformatted(object);
     assert_string_equal(text, "{\"wall_ns\":[1000000000,1500000000],\"thread_time_ns\":null,\"occupied_peak\":null,"
                               "\"occupied_mean\":null,\"waiting_peak\":null,\"waiting_mean\":null,"
-                              "\"composite\":[0.25,0.5],\"replicates\":30}");
+                              "\"composite\":[0.25,0.5],\"replicates\":30,\"covers\":\"what tasks of this one run vary "
+                              "by, not what runs differ by\"}");
     cJSON_free(text);
     cJSON_Delete(object);
     struct sheet *sheet = sheet_open();
