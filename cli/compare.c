@@ -170,7 +170,7 @@ static void write_legend(const struct runs *actual) {
     look_printf(
         stdout, terminal_look(stdout), 2,
         "  (actual: medians of %zu runs; noise: how far these may be off from run to run, 95 %%. An error within it "
-        "is none that these runs tell.%s%s)",
+        "is none that these runs tell; so many more of them would.%s%s)",
         actual->count, *caveat ? " " : "", caveat);
 }
 
@@ -217,8 +217,10 @@ static bool write_json(const struct runs sides[SIDES], const struct comparison *
     cJSON_AddItemToObject(document, "window", analysis_window_json(analysis_of(&sides[ESTIMATED])));
     cJSON_AddItemToObject(document, "actual_window", analysis_window_json(analysis_of(actual)));
     cJSON_AddItemToObject(document, "runs", json_runs(sides));
+    struct noises estimated;
+    noises_fixed(&sides[ESTIMATED].median, actual->count, &estimated);
     cJSON_AddItemToObject(document, "noise",
-                          actual->count > 1 ? noise_json(&actual->noises, NULL) : cJSON_CreateNull());
+                          actual->count > 1 ? noise_json(&actual->noises, &estimated) : cJSON_CreateNull());
     return json_write(document, stdout, error);
 }
 

@@ -100,7 +100,8 @@ bool estimate_runs_write(const struct estimate_runs *runs, struct error *error) 
 static cJSON *json_figures(const struct metrics *metrics) {
     cJSON *object = cJSON_CreateObject();
     for (enum run_figure figure = 0; figure < RUN_FIGURES; figure++)
-        cJSON_AddItemToObject(object, run_figure_names[figure], json_number(run_figure_of(metrics, figure)));
+        cJSON_AddItemToObject(object, run_figure_names[figure],
+                              noise_json_figure(figure, run_figure_of(metrics, figure)));
     cJSON_AddItemToObject(object, "composite", json_number(metrics->composite));
     return object;
 }

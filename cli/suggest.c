@@ -193,6 +193,7 @@ static void write_csv_names(const struct suggestion *s) {
     cJSON *metrics = json_metrics(&s->result.base);
     fputs("id,change,kind,class,method,descriptor,file,line,tasks,passes,why", stdout);
     csv_names(stdout, metrics, "", false);
+    suggest_runs_write_csv_names(&s->runs);
     putchar('\n');
     cJSON_Delete(metrics);
 }
@@ -239,6 +240,7 @@ static void write_csv_line(const struct suggestion *s, size_t index) {
         csv_values(stdout, metrics, false);
     else
         csv_blanks(stdout, metrics);
+    suggest_runs_write_csv_values(&s->runs, index);
     putchar('\n');
     cJSON_Delete(metrics);
 }
@@ -398,10 +400,13 @@ static const char *best_plan_trace(const struct search_result *result) {
     return NULL;
 }
 
-static void write_next(const struct search_result *result) {
+static void write_next(const struct suggestion *s) {
+    const struct search_result *result = &s->result;
     const char *first = result->traces[0]->dag->trace->path, *trace = best_plan_trace(result);
     printf("\nThe best plan is in %s.\n", options.output);
-    if (trace == first)
+    if (trace && suggest_runs_base(&s->runs))
+        printf("Next: rehype estimate TRACE... --apply %s, with these %zu traces\n", options.output, s->run_count);
+    else if (trace == first)
         printf("Next: rehype estimate --apply %s\n", options.output);
     else if (trace)
         printf("%s lacks some of its sites.\nNext: rehype estimate %s --apply %s\n", first, trace, options.output);
@@ -653,7 +658,7 @@ static bool write_text(struct suggestion *s, struct error *error) {
         return suggest_advice_write(s->loads[0], error);
     }
     write_answer(s);
-    suggest_runs_write_noise(&s->runs, result);
+    suggest_runs_write_noise(&s->runs, result, options.require.count == 0);
     if (!suggest_advice_write(s->loads[0], error)) return false;
     if (!suggest_runs_write_loads(&s->runs, result, error) || !write_front(s, error)) return false;
     write_candidates_heading(s);
@@ -674,7 +679,7 @@ static bool write_text(struct suggestion *s, struct error *error) {
     if (!write_plans(s, error)) return false;
     write_assumptions(result);
     if (!write_sketches(s, error)) return false;
-    write_next(result);
+    write_next(s);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "cli/suggest_columns.h"
 #include "cli/terminal.h"
+#include "report/csv.h"
 #include "report/json.h"
 #include "report/noise.h"
 
@@ -118,6 +119,19 @@ static size_t name_hidden(const struct suggest_runs *runs, const struct search_r
     return used;
 }
 
+// What a plan must meet without --require, and by the medians does not, beyond their noise; NULL: it does.
+static const char *failed_by_medians(const struct suggest_runs *runs, const struct search_result *result) {
+    static const enum run_figure filtered[] = {RUN_WALL, RUN_OCCUPIED_PEAK, RUN_OCCUPIED_MEAN, RUN_THROUGHPUT};
+    const struct repeated *base = &runs->repeats[0].recorded, *best = &runs->repeats[0].plans[0];
+    double noise = result->noise;
+    for (size_t i = 0; i < sizeof filtered / sizeof *filtered; i++) {
+        const struct noise *before = &base->noises.of[filtered[i]], *after = &best->noises.of[filtered[i]];
+        const double share = noise_of_change(before, after) / before->median;
+        if (share > noise) noise = share;
+    }
+    return filter_failed(&best->median, &base->median, noise);
+}
+
 static void write_best_plan(const struct suggest_runs *runs, const struct search_result *result, char *text,
                             size_t size) {
     char hidden[400];
@@ -127,7 +141,7 @@ static void write_best_plan(const struct suggest_runs *runs, const struct search
         snprintf(text, size, "What the best plan changes is beyond that. ");
 }
 
-void suggest_runs_write_noise(const struct suggest_runs *runs, const struct search_result *result) {
+void suggest_runs_write_noise(const struct suggest_runs *runs, const struct search_result *result, bool filters) {
     const unsigned look = terminal_look(stdout);
     char best[512] = "", text[1024];
     if (!suggest_runs_base(runs)) return;
@@ -139,8 +153,10 @@ void suggest_runs_write_noise(const struct suggest_runs *runs, const struct sear
              repeats->runs, look & LOOK_UTF8 ? "\u00b1" : "+-", best, noise_caveat(repeats->runs));
     look_lead(stdout, look, TONE_HEAD, "Noise: ", INDENT, text);
     if (result->plan_count && repeats->plans[0].stuck_in)
-        look_printf(stdout, look, INDENT, "In %s the best plan can't be estimated: it would not end, or is refused.",
-                    repeats->plans[0].stuck_in);
+        look_printf(stdout, look, INDENT, "      Under the best plan %s would not end.", repeats->plans[0].stuck_in);
+    const char *failed = filters && *best ? failed_by_medians(runs, result) : NULL;
+    if (failed)
+        look_printf(stdout, look, INDENT, "      Over all runs the best plan does not meet %s, beyond noise.", failed);
     putchar('\n');
 }
 
@@ -197,6 +213,27 @@ bool suggest_runs_write_loads(const struct suggest_runs *runs, const struct sear
     table_destroy(&table);
     putchar('\n');
     return ok;
+}
+
+// ---- CSV
+
+void suggest_runs_write_csv_names(const struct suggest_runs *runs) {
+    const struct noises *base = suggest_runs_base(runs);
+    if (!base) return;
+    cJSON *noise = noise_json(base, base);
+    csv_names(stdout, noise, "noise", false);
+    cJSON_Delete(noise);
+}
+
+void suggest_runs_write_csv_values(const struct suggest_runs *runs, size_t candidate) {
+    const struct noises *base = suggest_runs_base(runs), *noises = suggest_runs_candidate(runs, candidate);
+    if (!base) return;
+    cJSON *noise = noise_json(noises ? noises : base, base);
+    if (noises)
+        csv_values(stdout, noise, false);
+    else
+        csv_blanks(stdout, noise);
+    cJSON_Delete(noise);
 }
 
 // ---- JSON

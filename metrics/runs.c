@@ -65,6 +65,11 @@ bool noises_of(const struct metrics *const *runs, size_t count, struct noises *n
     return true;
 }
 
+void noises_fixed(const struct metrics *metrics, size_t runs, struct noises *noises) {
+    for (enum run_figure figure = 0; figure < RUN_FIGURES; figure++)
+        noises->of[figure] = (struct noise){.runs = runs, .median = run_figure_of(metrics, figure)};
+}
+
 double noise_of_change(const struct noise *before, const struct noise *after) {
     return hypot(before->half_width, after->half_width);
 }

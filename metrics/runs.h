@@ -51,6 +51,9 @@ struct noises {
 };
 bool noises_of(const struct metrics *const *runs, size_t count, struct noises *noises, struct error *error);
 
+// What one run's figures are, of which no noise is known, as something to hold the medians of `runs` runs against.
+void noises_fixed(const struct metrics *metrics, size_t runs, struct noises *noises);
+
 // By how much the medians of two sets of runs may differ by chance; NAN where that is unknown of either.
 double noise_of_change(const struct noise *before, const struct noise *after);
 

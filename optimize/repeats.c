@@ -110,12 +110,11 @@ static const char *apply(struct run *run, const struct item *item) {
 }
 
 static bool estimate(const struct work *work, struct run *run, size_t index) {
-    bool stuck = true;
-    run->outcomes[index] = OUTCOME_STUCK;
+    bool stuck;
     if (apply(run, &work->items[index])) return true;
     if (!estimator_run(run->estimator, &stuck, &run->error)) return false;
+    run->outcomes[index] = stuck ? OUTCOME_STUCK : OUTCOME_ESTIMATED;
     if (stuck) return true;
-    run->outcomes[index] = OUTCOME_ESTIMATED;
     return estimator_measure(run->estimator, &run->baseline.recorded, work->request->all_figures,
                              &run->estimates[index], &run->error);
 }

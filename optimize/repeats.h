@@ -12,7 +12,7 @@ struct repeated {
     size_t runs;           // in which it can be estimated; 0: it was not, and the rest is unknown
     struct metrics median; // against each run's own base
     struct noises noises;
-    const char *stuck_in; // the first trace in which it could not end or is refused; NULL: there is none
+    const char *stuck_in; // the first trace that could not end under it; NULL: there is none
 };
 
 struct repeats { // of one load
@@ -31,7 +31,8 @@ struct repeats_request {
 };
 
 // Fills repeats, one a load, in the arena. Of the result's candidates those are estimated that are shown, in a plan or
-// on the front. Where a run has none of a change's tasks the change leaves it as it is. Cost: an estimator_run and an
+// on the front. Where a run has none of a change's tasks the change leaves it as it is; a run that refuses one is left
+// out. Cost: an estimator_run and an
 // estimator_measure each, by two threads. Errors: no memory; estimator_measure_baseline's.
 bool repeats_estimate(const struct search_result *result, const struct repeats_request *request, struct arena *arena,
                       struct repeats **repeats, struct error *error);

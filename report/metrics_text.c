@@ -381,13 +381,16 @@ static void add_actual(struct table *table, const struct row *row, const char *l
     const double estimated = value_of(actual->estimated, row);
     const struct noise noise = noise_of_row(actual->runs, actual->count, row, actual->spare);
     const bool no_error = actual->last == LAST_ERROR_OF_PARTS && row->total;
-    const bool hidden = fabs(estimated - noise.median) <= noise.half_width;
+    const struct noise fixed = {.runs = actual->count, .median = estimated};
+    const bool hidden = noise_hides(&fixed, &noise) && estimated != noise.median;
+    char cell[48] = "";
+    if (hidden) snprintf(cell, sizeof cell, "yes: %s", noise_more_text(noise_more_runs(&fixed, &noise)).s);
     if (row->only_known && (isnan(estimated) || noise.runs == 0)) return;
     table_add(table, label);
     table_add(table, show(estimated, row->unit).s);
     add_noise(table, &noise, row->unit);
     table_add(table, no_error ? "" : text_percent(comparison_error(estimated, noise.median)).s);
-    table_add(table, no_error || !hidden ? "" : "yes");
+    table_add(table, no_error ? "" : cell);
 }
 
 static void add_actual_requests(struct table *table, const struct actual_runs *actual) {

@@ -28,11 +28,16 @@ const char *noise_caveat(size_t runs) {
     return runs < RUNS_TELL_NOISE ? "Fewer than 9 runs tell little of noise." : "";
 }
 
-static cJSON *json_figure(const struct noise *noise, const struct noise *base) {
-    if (noise->runs == 0) return cJSON_CreateNull();
+cJSON *noise_json_figure(enum run_figure figure, double value) {
+    const bool is_time =
+        figure == RUN_WALL || figure == RUN_THREAD_TIME || figure == RUN_LATENCY_P50 || figure == RUN_LATENCY_P99;
+    return is_time && !isnan(value) ? json_integer(llround(value)) : json_number(value);
+}
+
+static cJSON *json_figure(enum run_figure figure, const struct noise *noise, const struct noise *base) {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddItemToObject(object, "median", json_number(noise->median));
-    cJSON_AddItemToObject(object, "half_width", json_number(noise->half_width));
+    cJSON_AddItemToObject(object, "median", noise_json_figure(figure, noise->median));
+    cJSON_AddItemToObject(object, "half_width", noise_json_figure(figure, noise->half_width));
     if (!base) return object;
     const bool known = !isnan(noise_of_change(base, noise));
     const uint64_t more = noise_more_runs(base, noise);
@@ -46,6 +51,6 @@ cJSON *noise_json(const struct noises *noises, const struct noises *base) {
     cJSON *object = cJSON_CreateObject();
     for (enum run_figure figure = 0; figure < RUN_FIGURES; figure++)
         cJSON_AddItemToObject(object, run_figure_names[figure],
-                              json_figure(&noises->of[figure], base ? &base->of[figure] : NULL));
+                              json_figure(figure, &noises->of[figure], base ? &base->of[figure] : NULL));
     return object;
 }

@@ -17,9 +17,11 @@ struct text noise_more_text(uint64_t more_runs);
 // A sentence on how well the noise of so many runs is known; empty of enough of them.
 const char *noise_caveat(size_t runs);
 
+// A figure as JSON has it: times are whole ns.
+cJSON *noise_json_figure(enum run_figure figure, double value);
+
 // By figure {"median", "half_width"}; with what they are compared with also whether the change is within the noise
-// ("within", null where that is unknown) and how many more runs would tell ("more_runs", null: nobody makes so many). A
-// figure that no run tells is null.
+// ("within", null where that is unknown) and how many more runs would tell ("more_runs", null: nobody makes so many).
 cJSON *noise_json(const struct noises *noises, const struct noises *base);
 
 #endif
