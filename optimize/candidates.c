@@ -5,6 +5,7 @@
 #include "metrics/resources.h"
 #include "optimize/actor_candidates.h"
 #include "optimize/actor_change.h"
+#include "optimize/ownership.h"
 #include "optimize/plan_names.h"
 
 #include <math.h>
@@ -179,7 +180,7 @@ struct listing {
     size_t count, capacity;
     const struct grain_group *groups;
     size_t group_count;
-    bool knows_application; // of some site it is known that it is the program's own
+    struct ownership ownership;
 };
 
 // No code of the program's is there to be changed: their place is a time, or they are actors' mailboxes.
@@ -355,11 +356,11 @@ static bool begins_with(const char *name, const char *prefix) {
 }
 
 // What a program can do about the tasks of a site. Where it calls something that makes tasks of its own, such as the
-// JDK's HTTP client, or which are a library's own, it has no say in them; what is done in parallel for it, as by a
-// stream, it can have done in turn.
+// JDK's HTTP client, or which are a library's own, it has no say in them; nor is there anything to gain from what a
+// service does once. What is done in parallel for it, as by a stream, it can have done in turn.
 static unsigned changeable_kinds(const struct listing *listing, uint32_t site) {
     const struct dag *dag = listing->dag;
-    if (listing->knows_application && dag->sites[site].site.of_library) return 0;
+    if (!listing->ownership.site[site]) return 0;
     const uint32_t class = dag->sites[site].task_class;
     const char *name = class && class < dag->trace->class_count ? dag->trace->classes[class].name : "";
     if (begins_with(name, "jdk.internal.") || begins_with(name, "sun.")) return 0;
@@ -461,7 +462,7 @@ static bool list_pool(struct listing *listing, uint32_t pool) {
 static bool list_pools(struct listing *listing) {
     bool done = true;
     for (uint32_t p = 1; done && listing->kinds & KIND_BIT(KIND_RESIZE_POOL) && p < listing->dag->pool_count; p++) {
-        done = list_pool(listing, p);
+        if (listing->ownership.pool[p]) done = list_pool(listing, p);
     }
     return done;
 }
@@ -524,7 +525,7 @@ static bool list_capacities(struct listing *listing, struct improvement *improve
 // to lock otherwise.
 static bool is_of_program(const struct listing *listing, uint32_t resource) {
     const struct dag *dag = listing->dag;
-    bool own = !listing->knows_application;
+    bool own = !listing->ownership.knows_application;
     for (uint32_t i = 0; i < dag->ask_count && !own; i++) {
         if (dag->asks[i].resource != resource || dag->asks[i].site == 0) continue;
         const struct trace_site *site = &dag->trace->sites[dag->asks[i].site];
@@ -533,14 +534,24 @@ static bool is_of_program(const struct listing *listing, uint32_t resource) {
     return own;
 }
 
+// Of a service: hardly any request waits for it, as for what the JVM locks while it loads a class.
+static bool is_rarely_waited_for(const struct listing *listing, uint32_t resource) {
+    enum { REQUESTS_A_WAIT = 50 };
+    const struct dag *dag = listing->dag;
+    uint64_t waits = 0;
+    for (uint32_t i = 0; i < dag->ask_count; i++)
+        waits += dag->asks[i].resource == resource && dag->asks[i].asked != DAG_NONE;
+    return waits * 2 * REQUESTS_A_WAIT < listing->ownership.requests; // each has a begin and an end
+}
+
 static bool list_resource(struct listing *listing, uint32_t resource) {
     const struct dag *dag = listing->dag;
     struct improvement unlocked = of_site(dag, KIND_UNLOCK, DAG_NONE, DAG_NONE);
     struct improvement resized = of_site(dag, KIND_RESIZE_RESOURCE, DAG_NONE, DAG_NONE);
     unlocked.resource = resized.resource = resource;
     if (!candidates_fill(&unlocked, listing->arena) || !candidates_fill(&resized, listing->arena)) return false;
-    const bool unlocks =
-        listing->kinds & KIND_BIT(KIND_UNLOCK) && !unlocked.refusal && is_of_program(listing, resource);
+    const bool unlocks = listing->kinds & KIND_BIT(KIND_UNLOCK) && !unlocked.refusal &&
+                         is_of_program(listing, resource) && !is_rarely_waited_for(listing, resource);
     if (unlocks && !list(listing, &unlocked)) return false;
     if (!(listing->kinds & KIND_BIT(KIND_RESIZE_RESOURCE)) || resized.refusal) return true;
     return list_capacities(listing, &resized, dag->resources[resource].capacity);
@@ -559,25 +570,17 @@ static bool list_of_actors(void *listing, const struct improvement *improvement)
     return list(listing, improvement);
 }
 
-// Of a trace that knows no application all sites count alike.
-static bool knows_application(const struct dag *dag) {
-    bool of_library = false, own = false;
-    for (uint32_t s = 0; s < dag->site_count; s++) {
-        of_library |= dag->sites[s].site.of_library;
-        own |= !dag->sites[s].site.of_library;
-    }
-    return of_library && own;
-}
-
 bool candidates_find(const struct dag *dag, unsigned kinds, struct arena *arena, struct improvement **improvements,
                      size_t *count, struct error *error) {
-    struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena, .knows_application = knows_application(dag)};
+    struct listing listing = {.dag = dag, .kinds = kinds, .arena = arena};
     struct grain_group *groups;
     if (kinds & (KIND_BIT(KIND_MERGE) | KIND_BIT(KIND_SPLIT))) {
         if (!grain_survey(dag, arena, &groups, &listing.group_count, error)) return false;
         listing.groups = groups;
     }
-    bool done = list_sites(&listing) && list_pools(&listing) && list_resources(&listing);
+    bool done = ownership_find(&listing.ownership, dag) && list_sites(&listing) && list_pools(&listing) &&
+                list_resources(&listing);
+    ownership_destroy(&listing.ownership);
     if (!done) error_set(error, STATUS_FAILED, "no memory for candidates");
     done = done && actor_candidates(dag, kinds, arena, list_of_actors, &listing, error);
     if (hand_over(&listing, improvements, count)) return done;

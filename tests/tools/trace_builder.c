@@ -130,6 +130,15 @@ uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *m
     return add_place(tb, &tb->sites, &tb->site_count, class_name, method, line);
 }
 
+void tb_site_of_library(struct trace_builder *tb, uint32_t site) {
+    tb->sites[site - 1].of_library = true;
+}
+
+void tb_site_through(struct trace_builder *tb, uint32_t site, const char *class_name, const char *method) {
+    tb->sites[site - 1].through_class = class_name;
+    tb->sites[site - 1].through_method = method;
+}
+
 uint32_t tb_frame(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line) {
     return add_place(tb, &tb->frames, &tb->frame_count, class_name, method, line);
 }

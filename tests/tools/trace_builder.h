@@ -30,6 +30,8 @@ void tb_options(struct trace_builder *tb, const char *options); // of the header
 
 uint32_t tb_method(struct trace_builder *tb, const char *class_name, const char *name);
 uint32_t tb_site(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
+void tb_site_of_library(struct trace_builder *tb, uint32_t site); // no frame of the program's is there
+void tb_site_through(struct trace_builder *tb, uint32_t site, const char *class_name, const char *method); // constants
 uint32_t tb_frame(struct trace_builder *tb, const char *class_name, const char *method, uint32_t line);
 uint32_t tb_calling_context(struct trace_builder *tb, uint32_t caller, uint32_t frame);
 void tb_calling_sample(struct trace_builder *tb, enum calling_kind kind, uint64_t task, uint32_t context,
