@@ -2,6 +2,7 @@
 // rehype metrics: the figures of one run, where its threads wait, and what its actors do.
 #include "cli/commands.h"
 #include "cli/findings.h"
+#include "cli/metrics_csv.h"
 #include "cli/metrics_several.h"
 #include "cli/terminal.h"
 #include "optimize/warn_pools.h"
@@ -9,7 +10,6 @@
 #include "report/actors_text.h"
 #include "report/calling_text.h"
 #include "report/calls_text.h"
-#include "report/csv.h"
 #include "report/endpoints_text.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
@@ -49,21 +49,10 @@ static const struct option_spec specs[] = {
      "'Actor:Message' that brings a triggered actor up to date: how often it is whole"},
     TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
-    {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names in the first line, figures in the second"},
+    {"--csv", 0, OPTION_FLAG, &options.csv, NULL,
+     "names, then a row for the run and for each endpoint"},
     {0},
 };
-
-static bool write_csv(const char *path, const struct findings *findings) {
-    cJSON *metrics = json_metrics(&findings->metrics);
-    fputs("trace", stdout);
-    csv_names(stdout, metrics, "", false);
-    putchar('\n');
-    csv_text(stdout, path);
-    csv_values(stdout, metrics, false);
-    putchar('\n');
-    cJSON_Delete(metrics);
-    return true;
-}
 
 static void write_tracer_cost(const struct dag *dag, unsigned look) {
     const struct dag_tracer_cost *tracer = &dag->tracer;
@@ -181,8 +170,8 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
 static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
                            struct error *error) {
     if (options.json) return json_write(findings_json(analysis, path, findings), stdout, error);
-    if (options.csv) return write_csv(path, findings);
-    return write_text(analysis, findings, error);
+    if (options.csv) metrics_csv_write(path, analysis->dag, &findings->metrics, &findings->endpoints, true);
+    return options.csv || write_text(analysis, findings, error);
 }
 
 static bool read_questions(struct actor_questions *questions, struct error *error) {

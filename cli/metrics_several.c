@@ -3,12 +3,12 @@
 #include "cli/metrics_several.h"
 
 #include "cli/analysis.h"
+#include "cli/metrics_csv.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "metrics/actor_runs.h"
 #include "report/actor_runs_text.h"
 #include "report/actors_json.h"
-#include "report/csv.h"
 #include "report/json.h"
 
 #include <stdlib.h>
@@ -31,25 +31,21 @@ static cJSON *document_of(const struct analysis *analysis, const char *path, con
     return object;
 }
 
-static void write_csv_row(const char *path, const struct metrics *metrics, bool first) {
-    cJSON *object = json_metrics(metrics);
-    if (first) {
-        fputs("trace", stdout);
-        csv_names(stdout, object, "", false);
-        putchar('\n');
-    }
-    csv_text(stdout, path);
-    csv_values(stdout, object, false);
-    putchar('\n');
-    cJSON_Delete(object);
-}
-
 static void take(struct several *several, const struct analysis *analysis, const char *path,
                  const struct metrics *metrics, const struct actor_findings *findings) {
     if (several->documents) cJSON_AddItemToArray(several->documents, document_of(analysis, path, metrics, findings));
     if (!several->documents && !several->options->csv) analysis_write_window(analysis, true);
-    if (several->options->csv) write_csv_row(path, metrics, several->count == 0);
     actor_run_take(&several->runs[several->count++], path, metrics, findings);
+}
+
+static bool write_csv(struct several *several, const struct analysis *analysis, const char *path,
+                      const struct metrics *metrics, struct error *error) {
+    struct endpoints endpoints;
+    if (!several->options->csv) return true;
+    if (!metrics_endpoints(analysis->dag, &analysis->window, &several->arena, &endpoints, error))
+        return error_wrap(error, "%s", path);
+    metrics_csv_write(path, analysis->dag, metrics, &endpoints, several->count == 0);
+    return true;
 }
 
 static bool measure(struct several *several, const char *path, struct error *error) {
@@ -61,7 +57,8 @@ static bool measure(struct several *several, const char *path, struct error *err
     const bool ok =
         analysis_choose_requests(&analysis, options->request, error) && analysis_measure(&analysis, &metrics, error) &&
         (actor_findings_make(analysis.dag, &analysis.window, &options->questions, &several->arena, &findings, error) ||
-         error_wrap(error, "%s", path));
+         error_wrap(error, "%s", path)) &&
+        write_csv(several, &analysis, path, &metrics, error);
     if (ok) take(several, &analysis, path, &metrics, &findings);
     actor_findings_destroy(&findings);
     analysis_close(&analysis);
