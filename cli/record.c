@@ -7,6 +7,7 @@
 #include "cli/recorded.h"
 #include "cli/series.h"
 #include "cli/terminal.h"
+#include "metrics/runs.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,8 +136,8 @@ static bool find_library(struct recording *recording, struct error *error) {
 }
 
 static bool read_options(struct arena *arena, struct error *error) {
-    if (options.repeat < 1 || options.repeat > SERIES_MOST)
-        return error_set(error, STATUS_USAGE, "--repeat: expected 1 to %d runs", SERIES_MOST);
+    if (options.repeat < 1 || options.repeat > RUNS_MOST)
+        return error_set(error, STATUS_USAGE, "--repeat: expected 1 to %d runs", RUNS_MOST);
     return (!options.config || record_config_read(options.config, &options.agent, arena, error)) &&
            record_config_calls(options.calls, &options.agent, arena, error) &&
            record_config_sample(options.sample, &options.agent, arena, error) && resolve_output(arena, error);

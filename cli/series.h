@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { SERIES_MOST = 1000 }; // runs
-
 // The file of one run, from 1: "trace-run3.msgpack" of "trace.msgpack". In the arena; NULL: no memory.
 const char *series_path(const char *path, unsigned run, struct arena *arena);
 

@@ -7,6 +7,7 @@
 #include "report/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 bool columns_are_of_service(const struct search_result *result) {
     return result->base.requests.throughput_per_s > 0;
@@ -41,10 +42,11 @@ static size_t figures_of(const struct search_result *result, const enum run_figu
     return service ? sizeof of_service / sizeof *of_service : sizeof of_run / sizeof *of_run;
 }
 
-void columns_figures(const struct search_result *result, enum run_figure figures[ESTIMATE_COLUMNS_MOST]) {
+size_t columns_figures(const struct search_result *result, enum run_figure figures[ESTIMATE_COLUMNS_MOST]) {
     const enum run_figure *shown;
     const size_t count = figures_of(result, &shown);
-    for (size_t i = 0; i < count; i++) figures[i] = shown[i];
+    memcpy(figures, shown, count * sizeof *figures);
+    return count;
 }
 
 static struct text show(enum run_figure figure, double value) {

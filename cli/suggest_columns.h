@@ -20,8 +20,8 @@ size_t columns_name(const struct search_result *result, struct table_column *col
 const char *columns_legend(const struct search_result *result);
 const char *columns_compared(const struct search_result *result);
 
-// The figures that the columns show.
-void columns_figures(const struct search_result *result, enum run_figure figures[ESTIMATE_COLUMNS_MOST]);
+// The figures that the columns show; returns how many there are.
+size_t columns_figures(const struct search_result *result, enum run_figure figures[ESTIMATE_COLUMNS_MOST]);
 
 // Adds their cells; better or worse than the run by more than what the model is off by and, where there are several
 // runs, by more than their noise, which stands behind each figure (base, noises: NULL of single runs). NULL: there is

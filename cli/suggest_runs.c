@@ -100,15 +100,26 @@ const char *suggest_runs_text(const struct suggest_runs *runs, char *text, size_
     return text;
 }
 
+// Whether the best plan changes a figure of the columns in the load that is shown.
+static bool changes_any(const struct suggest_runs *runs, const struct search_result *result) {
+    const struct noises *base = suggest_runs_base(runs), *now = suggest_runs_plan(runs, 0);
+    enum run_figure figures[ESTIMATE_COLUMNS_MOST];
+    const size_t count = columns_figures(result, figures);
+    for (size_t i = 0; i < count; i++) {
+        if (base->of[figures[i]].median != now->of[figures[i]].median) return true;
+    }
+    return false;
+}
+
 // "wall (40 more runs would tell), mean (...)": what of the plan can't be told from the runs as they were.
 static size_t name_hidden(const struct suggest_runs *runs, const struct search_result *result, char *text,
                           size_t size) {
     const struct noises *base = suggest_runs_base(runs), *now = suggest_runs_plan(runs, 0);
     enum run_figure figures[ESTIMATE_COLUMNS_MOST];
     struct table_column names[ESTIMATE_COLUMNS_MOST];
-    const size_t count = columns_name(result, names, 0);
+    const size_t count = columns_figures(result, figures);
     size_t used = 0;
-    columns_figures(result, figures);
+    columns_name(result, names, 0);
     *text = '\0';
     for (size_t i = 0; i < count && used < size; i++) {
         const struct noise *before = &base->of[figures[i]], *after = &now->of[figures[i]];
@@ -135,6 +146,7 @@ static const char *failed_by_medians(const struct suggest_runs *runs, const stru
 static void write_best_plan(const struct suggest_runs *runs, const struct search_result *result, char *text,
                             size_t size) {
     char hidden[400];
+    if (!changes_any(runs, result)) return;
     if (name_hidden(runs, result, hidden, sizeof hidden))
         snprintf(text, size, "Of the best plan within that, and so indistinguishable: %s. ", hidden);
     else

@@ -83,12 +83,11 @@ bool noise_hides(const struct noise *before, const struct noise *after) {
 }
 
 uint64_t noise_more_runs(const struct noise *before, const struct noise *after) {
-    static const double most = 1e6;
     const double difference = difference_of(before, after);
     const size_t runs = before->runs < after->runs ? before->runs : after->runs;
     if (!noise_hides(before, after) || difference == 0) return 0;
     const double needed = statistics_runs_to_tell(hypot(before->deviation, after->deviation), difference);
-    if (!(needed < most)) return UINT64_MAX;
+    if (!(needed <= RUNS_MOST)) return UINT64_MAX;
     return needed > (double)runs + 1 ? (uint64_t)ceil(needed) - runs : 1;
 }
 

@@ -32,6 +32,7 @@ enum run_figure {
 extern const char *const run_figure_names[RUN_FIGURES];                      // keys: wall_ns, occupied_peak, ...
 double run_figure_of(const struct metrics *metrics, enum run_figure figure); // NAN: the trace does not tell it
 
+enum { RUNS_MOST = 1000 };    // that anybody makes
 enum { RUNS_BY_ORDER = 6 };   // fewer are taken to be normally distributed
 enum { RUNS_TELL_NOISE = 9 }; // fewer say little of it (SPEC section 2)
 
@@ -61,7 +62,7 @@ double noise_of_change(const struct noise *before, const struct noise *after);
 bool noise_hides(const struct noise *before, const struct noise *after);
 
 // How many more runs of either would tell the difference; 0: it is told, or there is none. UINT64_MAX: more than
-// anybody makes.
+// RUNS_MOST.
 uint64_t noise_more_runs(const struct noise *before, const struct noise *after);
 
 // The median of each figure; what is none (site, bottleneck, unit) is the first run's. Unknown values are left out.

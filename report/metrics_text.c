@@ -327,7 +327,7 @@ static void add_row_of_runs(struct table *table, const struct row *row, const ch
     const bool hidden = noise_hides(&before, &after) && before.median != after.median;
     const enum look_tone tone = look_less_is_better(before.median, after.median, told_change);
     char cell[48] = "";
-    if (hidden) snprintf(cell, sizeof cell, "yes: %s", noise_more_text(noise_more_runs(&before, &after)).s);
+    if (hidden) snprintf(cell, sizeof cell, "%s", noise_more_text(noise_more_runs(&before, &after)).s);
     table_add(table, label);
     add_noise(table, &before, row->unit);
     add_noise(table, &after, row->unit);
@@ -384,7 +384,7 @@ static void add_actual(struct table *table, const struct row *row, const char *l
     const struct noise fixed = {.runs = actual->count, .median = estimated};
     const bool hidden = noise_hides(&fixed, &noise) && estimated != noise.median;
     char cell[48] = "";
-    if (hidden) snprintf(cell, sizeof cell, "yes: %s", noise_more_text(noise_more_runs(&fixed, &noise)).s);
+    if (hidden) snprintf(cell, sizeof cell, "%s", noise_more_text(noise_more_runs(&fixed, &noise)).s);
     if (row->only_known && (isnan(estimated) || noise.runs == 0)) return;
     table_add(table, label);
     table_add(table, show(estimated, row->unit).s);

@@ -15,9 +15,9 @@ struct text noise_text(struct text half_width, unsigned look) {
 struct text noise_more_text(uint64_t more_runs) {
     struct text text;
     if (more_runs == UINT64_MAX)
-        snprintf(text.s, sizeof text.s, "more runs than can be made");
+        snprintf(text.s, sizeof text.s, "over %.8s more runs", text_count(RUNS_MOST).s);
     else
-        snprintf(text.s, sizeof text.s, "%.16s more run%s", text_count(more_runs).s, more_runs == 1 ? "" : "s");
+        snprintf(text.s, sizeof text.s, "%.8s more run%s", text_count(more_runs).s, more_runs == 1 ? "" : "s");
     return text;
 }
 

@@ -11,7 +11,7 @@
 // "±12.0 ms" behind a figure's text: how far a median may be off. `look` as of report/look.h.
 struct text noise_text(struct text half_width, unsigned look);
 
-// "40 more runs", "1 more run", "more runs than can be made".
+// "40 more runs", "1 more run", "over 1,000 more runs".
 struct text noise_more_text(uint64_t more_runs);
 
 // A sentence on how well the noise of so many runs is known; empty of enough of them.
@@ -21,7 +21,7 @@ const char *noise_caveat(size_t runs);
 cJSON *noise_json_figure(enum run_figure figure, double value);
 
 // By figure {"median", "half_width"}; with what they are compared with also whether the change is within the noise
-// ("within", null where that is unknown) and how many more runs would tell ("more_runs", null: nobody makes so many).
+// ("within", null where that is unknown) and how many more runs would tell ("more_runs", null: over 1,000).
 cJSON *noise_json(const struct noises *noises, const struct noises *base);
 
 #endif
