@@ -49,8 +49,7 @@ static const struct option_spec specs[] = {
      "'Actor:Message' that brings a triggered actor up to date: how often it is whole"},
     TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
-    {"--csv", 0, OPTION_FLAG, &options.csv, NULL,
-     "names, then a row for the run and for each endpoint"},
+    {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names, then a row for the run and for each endpoint"},
     {0},
 };
 

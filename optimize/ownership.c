@@ -7,9 +7,9 @@
 struct look {
     const struct dag *dag;
     struct ownership *found;
-    uint8_t *runs_own;                   // a task each: code of the program's is seen in it
-    int64_t first_ns, last_ns;           // of the requests' begins and ends
-    uint32_t *handed_over, *under_load;  // a site each: tasks, and those that are handed over while requests come
+    uint8_t *runs_own;                  // a task each: code of the program's is seen in it
+    int64_t first_ns, last_ns;          // of the requests' begins and ends
+    uint32_t *handed_over, *under_load; // a site each: tasks, and those that are handed over while requests come
 };
 
 static bool begins_with(const char *text, const char *prefix) {
@@ -27,7 +27,6 @@ static bool hands_on(const char *class_name) {
         "brave.",
         "com.google.common.util.concurrent.",
         "com.linecorp.armeria.",
-        "io.grpc.",
         "io.helidon.",
         "io.micrometer.",
         "io.micronaut.",
@@ -51,7 +50,8 @@ static bool hands_on(const char *class_name) {
         "zio.",
     };
     bool does = false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !does; i++) does = begins_with(class_name, prefixes[i]);
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes && !does; i++)
+        does = begins_with(class_name, prefixes[i]);
     return does;
 }
 

@@ -2,11 +2,11 @@
 // What of a run is the program's own to change, and what only a framework's: acceptors, housekeeping, what fills pools
 // of connections. That is counted like all else, but nothing is advised on it.
 //
-// A site is a library's own if no frame of the program was on the stack (of_library), or if one was, but what was handed
-// over is the library's: of no class of the program's, nobody waits for it, and none of the program's code is seen to
-// run in it. Libraries that run what others give them (executors, @Async) are told by name. Of a service (its trace
-// tells requests) what is done once, or only before the first request and behind the last, is start-up and shutdown. A
-// pool is the program's if any task of it is, or runs the program's code, or serves a request.
+// A site is a library's own if no frame of the program was on the stack (of_library), or if one was, but what was
+// handed over is the library's: of no class of the program's, nobody waits for it, and none of the program's code is
+// seen to run in it. Libraries that run what others give them (executors, @Async) are told by name. Of a service (its
+// trace tells requests) what is done once, or only before the first request and behind the last, is start-up and
+// shutdown. A pool is the program's if any task of it is, or runs the program's code, or serves a request.
 //
 // Where the trace knows nothing of an application all is the program's.
 #ifndef REHYPE_OPTIMIZE_OWNERSHIP_H

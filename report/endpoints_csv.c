@@ -8,8 +8,8 @@
 enum { CAUSES = CAUSE_WAIT + 1 };
 
 static const char *const columns[] = {
-    "requests",       "failed",         "per_s",          "latency_ns.mean",
-    "latency_ns.p50", "latency_ns.p90", "latency_ns.p99", "latency_ns.max",  "connections",
+    "requests",       "failed",         "per_s",          "latency_ns.mean", "latency_ns.p50",
+    "latency_ns.p90", "latency_ns.p99", "latency_ns.max", "connections",
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 

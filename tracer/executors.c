@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ACC_STATIC = 0x0008, WORDS = 7 };
+enum { ACC_STATIC = 0x0008, WORDS = 10, OF_A_CLASS = 64 };
 
 // One line ------------------------------------------------------------------------------------------------------------
 
@@ -39,10 +39,13 @@ static const struct {
     {"message", EXECUTOR_MESSAGE, true, false, true, true, 0, 0},
     {"handle", EXECUTOR_HANDLE, true, false, true, true, 0, 0},
     {"init", EXECUTOR_INIT, false, false, false, false, 0, 0},
-    {.name = "request serve", .role = EXECUTOR_REQUEST_SERVE, .least = 1, .most = 2},
-    {.name = "request part", .role = EXECUTOR_REQUEST_PART, .least = 1, .most = 2},
+    {.name = "request serve", .role = EXECUTOR_REQUEST_SERVE, .least = 1, .most = 3},
+    {.name = "request part", .role = EXECUTOR_REQUEST_PART, .least = 1, .most = 3},
+    {.name = "request more", .role = EXECUTOR_REQUEST_MORE, .least = 1, .most = 1},
     {.name = "request async", .role = EXECUTOR_REQUEST_ASYNC},
     {.name = "request end", .role = EXECUTOR_REQUEST_END, .least = 1, .most = 2},
+    {.name = "request last", .role = EXECUTOR_REQUEST_LAST, .least = 1, .most = 2},
+    {.name = "request code", .role = EXECUTOR_REQUEST_CODE},
     {.name = "request connection", .role = EXECUTOR_REQUEST_CONNECTION, .least = 1, .most = 1},
     {.name = "request name", .role = EXECUTOR_REQUEST_NAME, .least = 2, .most = 2},
     {.name = "request matched", .role = EXECUTOR_REQUEST_MATCHED, .least = 2, .most = 2},
@@ -98,12 +101,33 @@ static bool set_receiver(struct executor_hook *hook, size_t role, const char *re
 
 static bool set_tellings(struct executor_hook *hook, size_t role, char *const *words, size_t count,
                          struct arena *arena) {
-    for (size_t i = 0; i < count && i < 2; i++) {
+    for (size_t i = 0; i < count && i < EXECUTOR_TELLINGS; i++) {
         if (strcmp(words[i], "-") == 0) continue; // it tells none
         hook->telling[i] = telling_parse(words[i], arena);
         if (!hook->telling[i]) return false;
     }
     return count >= roles[role].least && count <= roles[role].most;
+}
+
+// "if=2:com.acme.Message": its second argument is one.
+static bool set_only(struct executor_hook *hook, const char *word, struct arena *arena) {
+    char argument[8];
+    const char *colon = strchr(word, ':');
+    const size_t length = colon ? (size_t)(colon - word) : 0;
+    if (length == 0 || length >= sizeof argument || !colon[1]) return false;
+    snprintf(argument, sizeof argument, "%.*s", (int)length, word);
+    hook->only = telling_parse(argument, arena);
+    hook->only_class = colon + 1;
+    return hook->only;
+}
+
+// What a request's line says beyond its role.
+static bool set_request(struct executor_hook *hook, size_t role, char *const *words, size_t count,
+                        struct arena *arena) {
+    static const char ONLY[] = "if=";
+    const bool only = count > 0 && strncmp(words[count - 1], ONLY, strlen(ONLY)) == 0;
+    if (only && !set_only(hook, words[--count] + strlen(ONLY), arena)) return false;
+    return set_tellings(hook, role, words, count, arena);
 }
 
 static bool set_role(struct executor_hook *hook, char *const *words, size_t count, const char *line,
@@ -113,7 +137,7 @@ static bool set_role(struct executor_hook *hook, char *const *words, size_t coun
         if (strcmp(name, roles[i].name) != 0) continue;
         hook->role = roles[i].role;
         if (strncmp(name, "request ", 8) == 0)
-            return set_tellings(hook, i, words + 4, count - 4, arena) ||
+            return set_request(hook, i, words + 4, count - 4, arena) ||
                    refuse(line, "what it tells, see rehype-record(1)", error);
         return (set_argument(hook, i, argument) && set_receiver(hook, i, receiver)) ||
                refuse(line, "another argument, see rehype-record(1)", error);
@@ -122,7 +146,7 @@ static bool set_role(struct executor_hook *hook, char *const *words, size_t coun
         line,
         "a role: spawn, run, worker, idle, standby, take, shutdown, core, maximum, queue, capacity, keep-alive-ms, "
         "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "
-        "or limit, or request with serve, part, async, end, connection, name or matched",
+        "or limit, or request with serve, part, more, async, end, last, code, connection, name or matched",
         error);
 }
 
@@ -146,7 +170,8 @@ struct executor_hook *executor_parse(const char *line, struct arena *arena, stru
     }
     size_t count = split(text, words);
     join_role(words, &count, arena);
-    if (count < 4 || count > 6) {
+    const bool tells = count > 3 && strncmp(words[3], "request ", 8) == 0;
+    if (count < 4 || (count > 6 && !tells)) {
         refuse(line, "CLASS METHOD DESCRIPTOR ROLE [ARGUMENT [RECEIVER]]", error);
         return NULL;
     }
@@ -404,11 +429,14 @@ static bool limit_of(const struct site *site, char *text, size_t size, struct er
 
 static bool weave_acquire(const struct site *site, struct error *error) {
     char limit[120], opening[200];
-    if (site->method->access & ACC_STATIC || gives(site->method) != 'L')
+    const char given = gives(site->method);
+    const char *closing = given == 'V' ? "aload 0; call poolGives (Ljava/lang/Object;)V" : // it gives leave
+                              "dup; call poolGives (Ljava/lang/Object;)V";
+    if (site->method->access & ACC_STATIC || (given != 'L' && given != 'V'))
         return error_set(error, STATUS_USAGE, "it is static, or gives no object");
     if (!limit_of(site, limit, sizeof limit, error)) return false;
     snprintf(opening, sizeof opening, "aload 0; %s", limit);
-    return bracket(site, opening, "dup; call poolGives (Ljava/lang/Object;)V", "call poolThrew ()V", error);
+    return bracket(site, opening, closing, "call poolThrew ()V", error);
 }
 
 static bool weave_release(const struct site *site, struct error *error) {
@@ -468,8 +496,8 @@ static bool find_pool(struct site *site, struct error *error) {
 }
 
 // Pushes what a path begins at; null where there is none. -1: no such parameter.
-static bool push_root(const struct site *site, unsigned which, char *text, size_t size, struct error *error) {
-    const struct telling *telling = site->hook->telling[which];
+static bool push_root(const struct site *site, const struct telling *telling, char *text, size_t size,
+                      struct error *error) {
     const unsigned argument = telling ? telling->argument : 0;
     const bool is_static = site->method->access & ACC_STATIC;
     const int local = !argument ? (is_static ? -1 : 0) : local_of(site->method, argument);
@@ -478,20 +506,32 @@ static bool push_root(const struct site *site, unsigned which, char *text, size_
     return snprintf(text, size, "aload %d; ", local) > 0;
 }
 
-// With both roots and the hook's number.
-static bool tell(const struct site *site, const char *probe, char *text, size_t size, struct error *error) {
-    char first[40], second[40];
-    const int number = executor_number(site->hook);
+// With the roots of the first `roots` tellings, what the line goes for alone if `only`, and the hook's number.
+struct told_probe {
+    const char *name;
+    unsigned roots;
+    bool only;
+};
+
+static bool tell(const struct site *site, struct told_probe probe, char *text, size_t size, struct error *error) {
+    const struct executor_hook *hook = site->hook;
+    const int number = executor_number(hook);
+    char roots[EXECUTOR_TELLINGS + 1][40] = {""}, types[120] = "";
+    const unsigned count = probe.roots + probe.only;
     if (number < 0) return error_set(error, STATUS_USAGE, "more than %d lines tell of requests", EXECUTOR_NUMBERS);
-    if (!push_root(site, 0, first, sizeof first, error) || !push_root(site, 1, second, sizeof second, error))
-        return false;
-    snprintf(text, size, "%s%sint %d; call %s (Ljava/lang/Object;Ljava/lang/Object;I)V", first, second, number, probe);
+    for (unsigned i = 0; i < count; i++) {
+        const struct telling *telling = i < probe.roots ? hook->telling[i] : hook->only;
+        if (!push_root(site, telling, roots[i], sizeof roots[i], error)) return false;
+        snprintf(types + strlen(types), sizeof types - strlen(types), "Ljava/lang/Object;");
+    }
+    snprintf(text, size, "%s%s%s%sint %d; call %s (%sI)V", roots[0], roots[1], roots[2], roots[3], number, probe.name,
+             types);
     return true;
 }
 
-static bool weave_serve(const struct site *site, struct error *error) {
-    char opening[200], closing[80], thrown[80];
-    if (!tell(site, "requestOpens", opening, sizeof opening, error)) return false;
+static bool weave_serve(const struct site *site, struct told_probe probe, struct error *error) {
+    char opening[400], closing[80], thrown[80];
+    if (!tell(site, probe, opening, sizeof opening, error)) return false;
     snprintf(closing, sizeof closing, "int %d; call requestCloses (I)V", executor_number(site->hook));
     snprintf(thrown, sizeof thrown, "int %d; call requestThrew (I)V", executor_number(site->hook));
     return bracket(site, opening, closing, thrown, error);
@@ -499,12 +539,13 @@ static bool weave_serve(const struct site *site, struct error *error) {
 
 static bool weave_connection(const struct site *site, struct error *error) {
     char opening[200];
-    return tell(site, "requestReads", opening, sizeof opening, error) &&
+    return tell(site, (struct told_probe){"requestReads", 1, false}, opening, sizeof opening, error) &&
            bracket(site, opening, "call requestRead ()V", "call requestRead ()V", error);
 }
 
-static bool weave_telling(const struct site *site, enum insert_where where, const char *probe, struct error *error) {
-    char text[200];
+static bool weave_telling(const struct site *site, enum insert_where where, struct told_probe probe,
+                          struct error *error) {
+    char text[400];
     return tell(site, probe, text, sizeof text, error) && insert(site, where, text, error);
 }
 
@@ -534,17 +575,23 @@ static bool weave(struct site *site, struct error *error) {
         return weave_init(site, error);
     case EXECUTOR_REQUEST_SERVE:
     case EXECUTOR_REQUEST_PART:
-        return weave_serve(site, error);
+        return weave_serve(site, (struct told_probe){"requestOpens", 3, true}, error);
+    case EXECUTOR_REQUEST_MORE:
+        return weave_serve(site, (struct told_probe){"requestTakenUp", 1, true}, error);
     case EXECUTOR_REQUEST_ASYNC:
         return insert(site, INSERT_ENTRY, "call requestAsync ()V", error);
     case EXECUTOR_REQUEST_END:
-        return weave_telling(site, INSERT_BEFORE_RETURN, "requestEnds", error);
+        return weave_telling(site, INSERT_BEFORE_RETURN, (struct told_probe){"requestEnds", 2, true}, error);
+    case EXECUTOR_REQUEST_LAST:
+        return weave_telling(site, INSERT_ENTRY, (struct told_probe){"requestEnds", 2, true}, error);
+    case EXECUTOR_REQUEST_CODE:
+        return insert(site, INSERT_ENTRY, "call requestCode ()V", error);
     case EXECUTOR_REQUEST_CONNECTION:
         return weave_connection(site, error);
     case EXECUTOR_REQUEST_NAME:
-        return weave_telling(site, INSERT_ENTRY, "requestNamed", error);
+        return weave_telling(site, INSERT_ENTRY, (struct told_probe){"requestNamed", 2, false}, error);
     case EXECUTOR_REQUEST_MATCHED:
-        return weave_telling(site, INSERT_BEFORE_RETURN, "requestNamed", error);
+        return weave_telling(site, INSERT_BEFORE_RETURN, (struct told_probe){"requestNamed", 2, false}, error);
     case EXECUTOR_RESOURCE_ACQUIRE:
         return weave_acquire(site, error);
     case EXECUTOR_RESOURCE_RELEASE:
@@ -572,8 +619,11 @@ static void weave_hook(const struct executor_hook *hook, const struct executor_h
 
 void executors_weave(const struct executor_hook *hooks, struct weaver *weaver) {
     const struct utf8 name = weaver_class(weaver)->name;
-    struct utf8 prefix;
-    for (const struct executor_hook *hook = hooks; hook; hook = hook->next) {
-        if (executor_is_of(hook, name, &prefix)) weave_hook(hook, hooks, weaver, prefix);
+    const struct executor_hook *of_class[OF_A_CLASS];
+    struct utf8 prefix = {0};
+    size_t count = 0;
+    for (const struct executor_hook *hook = hooks; hook && count < OF_A_CLASS; hook = hook->next) {
+        if (executor_is_of(hook, name, &prefix)) of_class[count++] = hook;
     }
+    while (count > 0) weave_hook(of_class[--count], hooks, weaver, prefix); // the list begins with the last line
 }

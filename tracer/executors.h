@@ -34,8 +34,11 @@ enum executor_role {
     EXECUTOR_INIT,
     EXECUTOR_REQUEST_SERVE, // these of a server (requests.c)
     EXECUTOR_REQUEST_PART,
+    EXECUTOR_REQUEST_MORE,
     EXECUTOR_REQUEST_ASYNC,
     EXECUTOR_REQUEST_END,
+    EXECUTOR_REQUEST_LAST,
+    EXECUTOR_REQUEST_CODE,
     EXECUTOR_REQUEST_CONNECTION,
     EXECUTOR_REQUEST_NAME,
     EXECUTOR_REQUEST_MATCHED,
@@ -46,18 +49,22 @@ enum executor_role {
     EXECUTOR_RESOURCE_LIMIT,
 };
 
+enum { EXECUTOR_TELLINGS = 3 };
+
 struct executor_hook {
     const char *class_name; // internal; copies of the class in packages below others have it, too
     size_t class_length;
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
-    unsigned argument;          // from 1; 0: none
-    unsigned receiver;          // of a message, likewise; 0: the object itself
-    const char *field;          // NAME:TYPE, that holds it instead; NULL
-    struct telling *telling[2]; // of a request: its key and its connection, its key and its status, its verb and its
-                                // route, or its connection; NULL: none
-    bool outer;                 // the pool is what the object is nested in
-    bool seen;                  // what it runs is a task only if it was seen to be handed over
+    unsigned argument;                          // from 1; 0: none
+    unsigned receiver;                          // of a message, likewise; 0: the object itself
+    const char *field;                          // NAME:TYPE, that holds it instead; NULL
+    struct telling *telling[EXECUTOR_TELLINGS]; // of a request: its key, its connection and its verb, its key and its
+                                                // status, its verb and its route, or its connection; NULL: none
+    struct telling *only;   // the line goes only for calls in which that is of the class; NULL: for all
+    const char *only_class; // com.acme.Main
+    bool outer;             // the pool is what the object is nested in
+    bool seen;              // what it runs is a task only if it was seen to be handed over
     const struct executor_hook *next;
 };
 
@@ -74,7 +81,8 @@ const char *executor_relocated(struct utf8 prefix, const char *type, char *text,
 // Whether some hook is of the class.
 bool executors_concern(const struct executor_hook *hooks, struct utf8 internal_class);
 
-// Weaves the hooks of the class; what it does not have is passed over. A hook that fails is registered as a skip.
+// Weaves the hooks of the class, those of one method in the order of their lines; what it does not have is passed over.
+// A hook that fails is registered as a skip.
 void executors_weave(const struct executor_hook *hooks, struct weaver *weaver);
 
 // A number by which woven code names a hook to its probe, and the hook of a number. -1: there are too many. Any thread.

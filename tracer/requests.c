@@ -11,6 +11,7 @@
 #include "tracer/identity.h"
 #include "tracer/kept.h"
 #include "tracer/registry.h"
+#include "tracer/sites.h"
 #include "tracer/sleepers.h"
 #include "tracer/told.h"
 #include "tracer/tracer.h"
@@ -39,6 +40,28 @@ static void check(jint number, const struct executor_hook *hook, const struct te
     snprintf(method, sizeof method, "%s.%s", hook->class_name, hook->method);
     snprintf(why, sizeof why, "what it is given has no %s, so it tells no requests any more", step);
     registry_skip(method, why);
+}
+
+enum { CLASSES_SEEN = 1 << 10 };
+
+// By class the answer is found once, but for rare meetings of two.
+static bool is_of(JNIEnv *jni, struct thread_state *state, jint number, jobject object, const char *name) {
+    static _Atomic(uint64_t) seen[CLASSES_SEEN]; // class and hook above, whether it is below
+    const uint64_t key = (uint64_t)identity_class(jni, state, object) << 8 | (uint64_t)number;
+    _Atomic(uint64_t) *const slot = &seen[(key ^ key >> 8) % CLASSES_SEEN];
+    const uint64_t there = atomic_load_explicit(slot, memory_order_relaxed);
+    if (there >> 1 == key) return there & 1;
+    jclass class = (*jni)->GetObjectClass(jni, object);
+    const bool is = told_is(jni, class, name);
+    (*jni)->DeleteLocalRef(jni, class);
+    atomic_store_explicit(slot, key << 1 | is, memory_order_relaxed);
+    return is;
+}
+
+// Whether the line goes for a call with this argument.
+static bool concerns(JNIEnv *jni, struct thread_state *state, jint number, jobject only) {
+    const struct executor_hook *hook = executor_numbered(number);
+    return !hook->only || (only && is_of(jni, state, number, only, hook->only_class));
 }
 
 // While the server's own code is asked.
@@ -81,7 +104,29 @@ static void keep_request(jobject key, uint64_t request) {
     kept_set(key, (kept_get(key) & ~CARRIED_ID) | request);
 }
 
+// By what it was named so far. Of one that was begun many others ago it is not known any more: it keeps its name.
+enum { LATELY_BITS = 12, NAME_BITS = 2 };
+static _Atomic(uint64_t) named[1 << LATELY_BITS]; // request above, its name's kind below
+
+// Threads take numbers by thousands: their low parts alone are the same.
+static _Atomic(uint64_t) *name_slot(uint64_t request) {
+    return &named[request * 0x9e3779b97f4a7c15u >> (64 - LATELY_BITS)];
+}
+
+static void note_name(uint64_t request, enum serving_name name) {
+    atomic_store_explicit(name_slot(request), request << NAME_BITS | name, memory_order_relaxed);
+}
+
+static enum serving_name noted_name(uint64_t request) {
+    const uint64_t there = atomic_load_explicit(name_slot(request), memory_order_relaxed);
+    return there >> NAME_BITS == request ? (enum serving_name)(there & 3) : NAMED_BY_ROUTE;
+}
+
 // What a thread is at ------------------------------------------------------------------------------------------------
+
+static int verb_of(JNIEnv *jni, struct telling *telling, jobject root);
+
+static _Atomic(jmethodID) served_by[EXECUTOR_NUMBERS]; // of each hook, the method that it is of
 
 static void begin(struct thread_state *state, jobject key, uint32_t connection) {
     struct serving *serving = &state->serving;
@@ -89,11 +134,13 @@ static void begin(struct thread_state *state, jobject key, uint32_t connection) 
     sleepers_expect();
     if (!connection) connection = serving->came_by;
     keep_request(key, serving->request);
+    note_name(serving->request, NAMED_NOT_YET);
     record_boundary(state, EVENT_REQUEST_BEGIN, serving->request, connection);
 }
 
 static void resume(struct thread_state *state, uint64_t request) {
     state->serving.request = request;
+    state->serving.name = noted_name(request);
     record1(state, EVENT_REQUEST_RESUMED, request);
 }
 
@@ -101,34 +148,59 @@ static jobject told(JNIEnv *jni, struct telling *telling, jobject root) {
     return telling && root ? told_object(jni, telling, root) : NULL;
 }
 
-static void enter(JNIEnv *jni, struct thread_state *state, jint number, jobject key_root, jobject connection_root) {
+// What the paths of a line begin at.
+struct roots {
+    jobject key, connection, verb;
+};
+
+static void enter(JNIEnv *jni, struct thread_state *state, jint number, const struct roots *roots) {
     const struct executor_hook *hook = hook_of(number);
     struct serving *serving = &state->serving;
-    const uint32_t came_by = serving->came_by, depth = serving->depth;
     if (!hook) return;
-    *serving = (struct serving){.came_by = came_by, .depth = depth};
+    *serving = (struct serving){
+        .came_by = serving->came_by, .depth = serving->depth, .passed = serving->passed, .hook = (int16_t)number};
+    if (!atomic_load_explicit(&served_by[number], memory_order_relaxed))
+        atomic_store_explicit(&served_by[number], site_caller(), memory_order_relaxed);
     const struct asking asking = asking_begin(jni);
-    jobject key = told(jni, hook->telling[0], key_root);
-    const uint32_t connection = connection_of(told(jni, hook->telling[1], connection_root));
-    const uint64_t under_way = key && hook->role == EXECUTOR_REQUEST_PART ? request_of(key) : 0;
+    jobject key = told(jni, hook->telling[0], roots->key);
+    const uint32_t connection = connection_of(told(jni, hook->telling[1], roots->connection));
+    const uint64_t under_way = key && hook->role != EXECUTOR_REQUEST_SERVE ? request_of(key) : 0;
+    serving->verb = (int8_t)verb_of(jni, hook->telling[2], roots->verb);
     if (under_way)
         resume(state, under_way);
-    else if (key)
+    else if (key && hook->role != EXECUTOR_REQUEST_MORE)
         begin(state, key, connection);
     asking_end(jni, &asking);
-    check(number, hook, hook->telling[0]);
-    check(number, hook, hook->telling[1]);
+    for (unsigned i = 0; i < EXECUTOR_TELLINGS; i++) check(number, hook, hook->telling[i]);
 }
 
-PROBE(void, requestOpens)(JNIEnv *jni, jclass helper, jobject key, jobject connection, jint hook) {
+// What serves may call what serves: the outermost counts whose line goes for its call.
+static void open(JNIEnv *jni, struct thread_state *state, jint hook, const struct roots *roots, jobject only) {
+    struct serving *serving = &state->serving;
+    if (serving->depth == 0 && !concerns(jni, state, hook, only))
+        serving->passed++;
+    else if (serving->depth++ == 0)
+        enter(jni, state, hook, roots);
+}
+
+PROBE(void, requestOpens)
+(JNIEnv *jni, jclass helper, jobject key, jobject connection, jobject verb, jobject only, jint hook) {
     PROBED struct thread_state *state = probe_begin();
-    if (state && state->serving.depth++ == 0) enter(jni, state, hook, key, connection);
+    const struct roots roots = {key, connection, verb};
+    if (state) open(jni, state, hook, &roots, only);
+}
+
+PROBE(void, requestTakenUp)(JNIEnv *jni, jclass helper, jobject key, jobject only, jint hook) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct roots roots = {.key = key};
+    if (state) open(jni, state, hook, &roots, only);
 }
 
 static void leave(struct thread_state *state, jint number, enum request_outcome outcome) {
     const struct executor_hook *hook = hook_of(number);
     struct serving *serving = &state->serving;
     const uint64_t request = serving->request;
+    if (serving->depth == 0 && serving->passed > 0) serving->passed--;
     if (serving->depth == 0 || --serving->depth > 0 || !request) return;
     serving->request = 0;
     if (hook && hook->role == EXECUTOR_REQUEST_SERVE && !serving->asynchronous)
@@ -152,7 +224,7 @@ PROBE(void, requestAsync)(JNIEnv *jni, jclass helper) {
     if (state) state->serving.asynchronous = true;
 }
 
-PROBE(void, requestReads)(JNIEnv *jni, jclass helper, jobject connection, jobject none, jint number) {
+PROBE(void, requestReads)(JNIEnv *jni, jclass helper, jobject connection, jint number) {
     PROBED struct thread_state *state = probe_begin();
     const struct executor_hook *hook = hook_of(number);
     if (!state || !hook) return;
@@ -187,10 +259,10 @@ static uint64_t take_request(JNIEnv *jni, struct thread_state *state, struct tel
     return request;
 }
 
-PROBE(void, requestEnds)(JNIEnv *jni, jclass helper, jobject key, jobject answer, jint number) {
+PROBE(void, requestEnds)(JNIEnv *jni, jclass helper, jobject key, jobject answer, jobject only, jint number) {
     PROBED struct thread_state *state = probe_begin();
     const struct executor_hook *hook = hook_of(number);
-    if (!state || !hook) return;
+    if (!state || !hook || !concerns(jni, state, number, only)) return;
     const struct asking asking = asking_begin(jni);
     const uint64_t request = take_request(jni, state, hook->telling[0], key);
     if (request) end(jni, state, request, hook->telling[1], answer);
@@ -206,7 +278,7 @@ enum { NAME_BYTES = 512, VERBS = 10, CLASS_ENDPOINTS = 1 << 10 };
 static const char *const verbs[VERBS] = {"other", "GET",    "HEAD",  "POST",    "PUT",
                                          "PATCH", "DELETE", "TRACE", "OPTIONS", "CONNECT"};
 
-// A client may send any word; -1 where the hook tells none.
+// A client may send any word; -1 where there is no path to it.
 static int verb_of(JNIEnv *jni, struct telling *telling, jobject root) {
     char text[16];
     if (!telling) return -1;
@@ -240,9 +312,25 @@ static uint32_t endpoint_of_class(JNIEnv *jni, struct thread_state *state, int v
 
 static uint32_t endpoint_of(JNIEnv *jni, struct thread_state *state, int verb, struct telling *telling, jobject root) {
     char route[NAME_BYTES];
-    if (!telling->is_class) return told_text(jni, telling, root, route, sizeof route) ? endpoint_named(verb, route) : 0;
+    if (!telling->is_class) return told_path(jni, telling, root, route, sizeof route) ? endpoint_named(verb, route) : 0;
     jobject object = told_object(jni, telling, root);
     return object ? endpoint_of_class(jni, state, verb, object) : 0;
+}
+
+static void take_name(struct thread_state *state, uint32_t endpoint, enum serving_name name) {
+    if (!endpoint) return;
+    record3(state, EVENT_REQUEST_NAMED, state->serving.request, endpoint, 0);
+    note_name(state->serving.request, name);
+    state->serving.name = name;
+}
+
+PROBE(void, requestCode)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    char name[NAME_BYTES];
+    if (!state || !state->serving.request || state->serving.name != NAMED_NOT_YET) return;
+    const jmethodID served = atomic_load_explicit(&served_by[state->serving.hook], memory_order_relaxed);
+    if (site_served_by(jni, served, name, sizeof name))
+        take_name(state, endpoint_named(state->serving.verb, name), NAMED_BY_CODE);
 }
 
 // A route says more than a class, and what is matched first more than where an error is shown.
@@ -253,10 +341,8 @@ PROBE(void, requestNamed)(JNIEnv *jni, jclass helper, jobject verb, jobject rout
     const enum serving_name name = hook->telling[1]->is_class ? NAMED_BY_CLASS : NAMED_BY_ROUTE;
     if (state->serving.name >= name) return;
     const struct asking asking = asking_begin(jni);
-    const int spoken = verb_of(jni, hook->telling[0], verb);
-    const uint32_t endpoint = endpoint_of(jni, state, spoken, hook->telling[1], route);
-    if (endpoint) record3(state, EVENT_REQUEST_NAMED, state->serving.request, endpoint, 0);
-    if (endpoint) state->serving.name = name;
+    const int spoken = hook->telling[0] ? verb_of(jni, hook->telling[0], verb) : state->serving.verb;
+    take_name(state, endpoint_of(jni, state, spoken, hook->telling[1], route), name);
     asking_end(jni, &asking);
     check(number, hook, hook->telling[0]);
     check(number, hook, hook->telling[1]);

@@ -3,6 +3,7 @@
 
 #include "tracer/application.h"
 #include "tracer/generated.h"
+#include "tracer/identity.h"
 #include "tracer/lambda.h"
 #include "tracer/registry.h"
 #include "tracer/seen_frames.h"
@@ -16,6 +17,7 @@ enum {
     NOT_APPLICATION = 0, // a frame of the JDK's
     EVERYWHERE = -1,     // in a method, for a bytecode index
     DEEPEST = 64,
+    DEEPEST_SERVED = 256,
     AT_FIRST = 4, // frames: most sites are among them
     AT_A_TIME = 12,
     NAME_BYTES = 1024,
@@ -37,6 +39,7 @@ struct woven_method {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct seen_frames sites_seen, frames_seen, calls_seen; // calls: by the library's method and the site
+static struct seen_frames methods_seen;                        // 1: of the program's own
 static struct woven_method *woven;
 static size_t woven_count, woven_capacity;
 
@@ -310,6 +313,7 @@ void sites_restart(void) {
     seen_frames_clear(&sites_seen);
     seen_frames_clear(&frames_seen);
     seen_frames_clear(&calls_seen);
+    seen_frames_clear(&methods_seen);
     pthread_mutex_unlock(&lock);
 }
 
@@ -445,4 +449,61 @@ uint32_t site_of_spawn_to_other(JNIEnv *jni, struct thread_state *state, uint32_
 uint32_t site_of_acquisition(JNIEnv *jni, struct thread_state *state, uint32_t slot, bool at_top) {
     struct place_at_hand *place = places_take(&state->native->acquisitions, __builtin_frame_address(0), slot);
     return place_needs_walk(place) ? place_walked(place, walk_from(jni, at_top ? 0 : 1)) : place->site;
+}
+
+// Code that serves requests -------------------------------------------------------------------------------------------
+
+jmethodID site_caller(void) {
+    jmethodID method = NULL;
+    jlocation location;
+    const jvmtiError error = (*tracer.jvmti)->GetFrameLocation(tracer.jvmti, NULL, 1, &method, &location);
+    return error == JVMTI_ERROR_NONE ? method : NULL;
+}
+
+static bool know_method(jmethodID method, bool *own) {
+    pthread_mutex_lock(&lock);
+    const struct seen_frame *seen = seen_frames_find(&methods_seen, method, EVERYWHERE);
+    if (seen) *own = seen->id;
+    pthread_mutex_unlock(&lock);
+    return seen;
+}
+
+static bool is_own_method(JNIEnv *jni, jmethodID method) {
+    bool own = false;
+    jclass declaring;
+    if (know_method(method, &own)) return own;
+    if ((*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) != JVMTI_ERROR_NONE) return false;
+    own = site_is_own(jni, declaring);
+    (*jni)->DeleteLocalRef(jni, declaring);
+    remember(&methods_seen, &(struct seen_frame){.method = method, .bci = EVERYWHERE, .id = own});
+    return own;
+}
+
+static jmethodID find_served_by(JNIEnv *jni, jmethodID served) {
+    jvmtiFrameInfo stack[AT_A_TIME];
+    jmethodID found = NULL;
+    jint count = AT_A_TIME;
+    for (jint depth = 1; depth < DEEPEST_SERVED && count == AT_A_TIME; depth += count) {
+        if ((*tracer.jvmti)->GetStackTrace(tracer.jvmti, NULL, depth, AT_A_TIME, stack, &count) != JVMTI_ERROR_NONE)
+            break;
+        for (jint i = 0; i < count; i++) {
+            if (stack[i].method == served) return found;
+            if (is_own_method(jni, stack[i].method)) found = stack[i].method;
+        }
+    }
+    return found;
+}
+
+bool site_served_by(JNIEnv *jni, jmethodID served, char *text, size_t size) {
+    const jmethodID method = find_served_by(jni, served);
+    char *name, class_name[NAME_BYTES];
+    jclass declaring;
+    if (!method || (*tracer.jvmti)->GetMethodDeclaringClass(tracer.jvmti, method, &declaring) != JVMTI_ERROR_NONE)
+        return false;
+    identity_class_name(declaring, class_name, sizeof class_name);
+    (*jni)->DeleteLocalRef(jni, declaring);
+    if ((*tracer.jvmti)->GetMethodName(tracer.jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE) return false;
+    const int length = snprintf(text, size, "%s.%s", class_name, name);
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)name);
+    return (size_t)length < size;
 }

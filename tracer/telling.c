@@ -25,9 +25,9 @@ static bool parse_step(char *text, struct telling_step *step, struct arena *aren
     return step->name && strncmp(step->type, wanted, strlen(wanted)) == 0;
 }
 
-struct telling *telling_parse(const char *text, struct arena *arena) {
+static struct telling *parse_part(const char *text, size_t length, struct arena *arena) {
     struct telling *telling = ARENA_NEW(arena, struct telling, 1);
-    char *copy = arena_string(arena, text, strlen(text)), *end;
+    char *copy = arena_string(arena, text, length), *end;
     if (!telling || !copy) return NULL;
     *telling = (struct telling){.argument = (unsigned)strtoul(copy, &end, 10)};
     if (end == copy || telling->argument > 255 || (*end && *end != '.')) return NULL;
@@ -39,4 +39,17 @@ struct telling *telling_parse(const char *text, struct arena *arena) {
         step = next;
     }
     return telling;
+}
+
+struct telling *telling_parse(const char *text, struct arena *arena) {
+    const bool is_rooted = *text == '/';
+    text += is_rooted;
+    const size_t first = strcspn(text, "+="); // behind = is a string
+    const bool is_last = text[first] != '+';
+    struct telling *telling = parse_part(text, is_last ? strlen(text) : first, arena);
+    if (!telling || (telling->is_class && (is_rooted || !is_last))) return NULL;
+    telling->is_rooted = is_rooted;
+    if (is_last) return telling;
+    telling->behind = telling_parse(text + first + 1, arena);
+    return telling->behind && telling->behind->argument == telling->argument ? telling : NULL;
 }

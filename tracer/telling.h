@@ -7,6 +7,10 @@
 //   0.connection:Lcom/acme/Connection;.getNumber()I          a field, and what that one's method gives
 //   3.getAttribute(Ljava/lang/String;)Ljava/lang/Object;=key what its method gives for a string, to the word's end
 //   0.class                                                  its class
+//   0.getParent()Lcom/acme/Path;.getPath()Ljava/lang/String;+0.getPath()Ljava/lang/String;   parts of one path, each
+//                                                            behind the one before; a part that is null is left out
+//   /0.getPath()Ljava/lang/String;                           likewise, with a / at its beginning, whether it has one or
+//                                                            not
 #ifndef REHYPE_TRACER_TELLING_H
 #define REHYPE_TRACER_TELLING_H
 
@@ -28,7 +32,9 @@ struct telling_step {
 struct telling {
     unsigned argument; // where it begins; 0: at `this`
     unsigned count;
-    bool is_class; // it ends with the class of what it comes to
+    bool is_class;          // it ends with the class of what it comes to
+    bool is_rooted;         // it begins with a /
+    struct telling *behind; // the part that follows, of the same argument; NULL: none
     struct telling_step steps[TELLING_STEPS];
     _Atomic(const char *) fails; // a step that some object did not have; NULL: none
 };

@@ -16,7 +16,37 @@ struct telling_known {
 };
 
 const char *told_fails(const struct telling *telling) {
-    return atomic_load_explicit(&telling->fails, memory_order_relaxed);
+    const char *fails = NULL;
+    for (; telling && !fails; telling = telling->behind)
+        fails = atomic_load_explicit(&telling->fails, memory_order_relaxed);
+    return fails;
+}
+
+static bool is_of_interface(JNIEnv *jni, jclass class, const char *name) {
+    jint count = 0;
+    jclass *interfaces = NULL;
+    bool is = false;
+    if ((*tracer.jvmti)->GetImplementedInterfaces(tracer.jvmti, class, &count, &interfaces) != JVMTI_ERROR_NONE)
+        return false;
+    for (jint i = 0; i < count; i++) {
+        is = is || told_is(jni, interfaces[i], name);
+        (*jni)->DeleteLocalRef(jni, interfaces[i]);
+    }
+    (*tracer.jvmti)->Deallocate(tracer.jvmti, (unsigned char *)interfaces);
+    return is;
+}
+
+bool told_is(JNIEnv *jni, jclass class, const char *name) {
+    char own[512];
+    identity_class_name(class, own, sizeof own);
+    const size_t length = strlen(own), wanted = strlen(name);
+    const bool ends = length >= wanted && strcmp(own + length - wanted, name) == 0; // it may be a relocated copy
+    if ((ends && (length == wanted || own[length - wanted - 1] == '.')) || is_of_interface(jni, class, name))
+        return true;
+    jclass super = (*jni)->GetSuperclass(jni, class);
+    const bool is = super && told_is(jni, super, name);
+    if (super) (*jni)->DeleteLocalRef(jni, super);
+    return is;
 }
 
 static bool find_as(JNIEnv *jni, const struct telling_step *step, jclass class, const char *type,
@@ -136,7 +166,7 @@ static bool follow(JNIEnv *jni, struct telling *telling, jobject root, jvalue *g
         (*jni)->DeleteLocalRef(jni, at);
         at = i + 1 < telling->count ? given->l : NULL;
     }
-    return !told_fails(telling);
+    return !atomic_load_explicit(&telling->fails, memory_order_relaxed);
 }
 
 static bool tells_number(const struct telling *telling) {
@@ -189,4 +219,20 @@ bool told_text(JNIEnv *jni, struct telling *telling, jobject root, char *text, s
     if (string) (*jni)->DeleteLocalRef(jni, string);
     if (object) (*jni)->DeleteLocalRef(jni, object);
     return fits && length > 0;
+}
+
+bool told_path(JNIEnv *jni, struct telling *telling, jobject root, char *text, size_t size) {
+    char part[512];
+    size_t used = (size_t)snprintf(text, size, "%s", telling->is_rooted ? "/" : "");
+    bool any = false;
+    for (; telling; telling = telling->behind) {
+        if (!told_text(jni, telling, root, part, sizeof part)) continue;
+        any = true;
+        const bool cut = used > 0 && text[used - 1] == '/', begins = *part == '/';
+        const int length =
+            snprintf(text + used, size - used, "%s%s", used > 0 && !cut && !begins ? "/" : "", part + (cut && begins));
+        if ((size_t)length >= size - used) return false;
+        used += (size_t)length;
+    }
+    return any;
 }

@@ -9,11 +9,17 @@
 
 #include <jni.h>
 
+// "com.acme.Message", or a class or interface that is below it. Asks the JVM for its supertypes by name: cold.
+bool told_is(JNIEnv *jni, jclass class, const char *name);
+
 jobject told_object(JNIEnv *jni, struct telling *telling, jobject root); // a new local reference
 bool told_number(JNIEnv *jni, struct telling *telling, jobject root, jint *number);
 
 // A string, or what the object's toString() gives. false, too, where it has no room in `text`, or is empty.
 bool told_text(JNIEnv *jni, struct telling *telling, jobject root, char *text, size_t size);
+
+// The same of all its parts, with one / between, and before the first if it is rooted.
+bool told_path(JNIEnv *jni, struct telling *telling, jobject root, char *text, size_t size);
 
 // The step that was not there; NULL as long as all were.
 const char *told_fails(const struct telling *telling);

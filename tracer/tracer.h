@@ -146,12 +146,15 @@ struct taken_lately {
 };
 
 // The request that a thread is at (requests.c).
-enum serving_name { NAMED_NOT_YET, NAMED_BY_CLASS, NAMED_BY_ROUTE };
+enum serving_name { NAMED_NOT_YET, NAMED_BY_CODE, NAMED_BY_CLASS, NAMED_BY_ROUTE };
 struct serving {
     uint64_t request; // 0: none
     uint32_t depth;   // of methods that serve, nested
+    uint32_t passed;  // around these: of those whose line does not go for what they were called with
     uint32_t came_by; // number of the connection that the thread reads; 0: not told
     enum serving_name name;
+    int16_t hook;      // of the method that serves it
+    int8_t verb;       // that it began with; -1: not told
     bool asynchronous; // it is not answered when the method that serves it returns
 };
 

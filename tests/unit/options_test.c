@@ -231,6 +231,25 @@ static void test_actors_of_a_library_are_taken(void **state) {
     assert_int_equal(hook->role, EXECUTOR_INIT);
 }
 
+static void test_wrong_requests_are_refused(void **state) {
+    static const char *const wrong[] = {
+        "com.acme.Web read * request part 0 if=1",
+        "com.acme.Web read * request part 0 if=x:com.acme.Head",
+        "com.acme.Web read * request part 0 if=1:",
+        "com.acme.Web read * request part if=1:com.acme.Head",
+        "com.acme.Web read * request more 0 0",
+        "com.acme.Web read * request code 0",
+        "com.acme.Web call * request name - 0.a()Ljava/lang/String;+1.a()Ljava/lang/String;", // of two arguments
+        "com.acme.Web call * request name - 0.class+0.a()Ljava/lang/String;",
+        "com.acme.Web call * request name - 0.a()Ljava/lang/String;+",
+        "com.acme.Web call * spawn 1 2 3",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct error error = ERROR_INIT;
+        if (executor_parse(wrong[i], &arena, &error)) fail_msg("%s was taken", wrong[i]);
+    }
+}
+
 static void test_requests_are_taken(void **state) {
     struct error error = ERROR_INIT;
     const struct executor_hook *hook =
@@ -255,6 +274,21 @@ static void test_requests_are_taken(void **state) {
     hook = executor_parse("com.acme.Page show * request name - 0.class", &arena, &error);
     assert_non_null(hook);
     assert_true(hook->telling[1]->is_class);
+    hook = executor_parse("com.acme.Loop read (Ljava/lang/Object;)V request part 0 - 1.verb()Ljava/lang/String; "
+                          "if=1:com.acme.Head",
+                          &arena, &error);
+    assert_non_null(hook);
+    assert_null(hook->telling[1]);
+    assert_string_equal(hook->telling[2]->steps[0].name, "verb");
+    assert_int_equal(hook->only->argument, 1);
+    assert_string_equal(hook->only_class, "com.acme.Head");
+    hook = executor_parse("com.acme.Web call ()V request name - 0.above:Lcom/acme/Web;.path()Ljava/lang/String;+"
+                          "0.path()Ljava/lang/String;",
+                          &arena, &error);
+    assert_non_null(hook);
+    assert_int_equal(hook->telling[1]->count, 2);
+    assert_int_equal(hook->telling[1]->behind->count, 1);
+    assert_null(hook->telling[1]->behind->behind);
     const int number = executor_number(hook);
     assert_int_equal(executor_number(hook), number);
     assert_ptr_equal(executor_numbered(number), hook);
@@ -263,7 +297,7 @@ static void test_requests_are_taken(void **state) {
 #define ROLES                                                                                                          \
     "a role: spawn, run, worker, idle, standby, take, shutdown, core, maximum, queue, capacity, keep-alive-ms, "       \
     "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "    \
-    "or limit, or request with serve, part, async, end, connection, name or matched"
+    "or limit, or request with serve, part, more, async, end, last, code, connection, name or matched"
 
 static void test_wrong_executors_are_named(void **state) {
     static const struct {
@@ -394,6 +428,7 @@ int main(void) {
         cmocka_unit_test(test_executors_of_the_example_are_taken),
         cmocka_unit_test(test_actors_of_a_library_are_taken),
         cmocka_unit_test(test_requests_are_taken),
+        cmocka_unit_test(test_wrong_requests_are_refused),
         cmocka_unit_test(test_wrong_executors_are_named),
         cmocka_unit_test(test_what_is_wrong_is_named),
         cmocka_unit_test(test_globs),

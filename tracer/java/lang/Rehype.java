@@ -405,12 +405,14 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void timerShutdown(Object queue);
 
     // Requests (requests.c).
-    public static native void requestOpens(Object key, Object connection, int hook);
+    public static native void requestOpens(Object key, Object connection, Object verb, Object only, int hook);
     public static native void requestCloses(int hook);
     public static native void requestThrew(int hook);
     public static native void requestAsync();
-    public static native void requestEnds(Object key, Object answer, int hook);
-    public static native void requestReads(Object connection, Object none, int hook);
+    public static native void requestEnds(Object key, Object answer, Object only, int hook);
+    public static native void requestTakenUp(Object key, Object only, int hook);
+    public static native void requestCode();
+    public static native void requestReads(Object connection, int hook);
     public static native void requestRead();
     public static native void requestNamed(Object verb, Object route, int hook);
 
