@@ -69,8 +69,9 @@ static void warn_of_loads(const struct runs *runs) {
     for (size_t r = 1; r < runs->count; r++) {
         const struct trace *first = runs->each[0].analysis.trace, *other = runs->each[r].analysis.trace;
         char text[1024];
-        if (runs_are_alike(&first->header, &other->header)) continue;
-        snprintf(text, sizeof text, "%s and %s are no repetitions: their command lines, JVMs or cores differ",
+        if (runs_are_alike(first, other)) continue;
+        snprintf(text, sizeof text,
+                 "%s and %s are no repetitions: they are of one run, or their command lines, JVMs or cores differ",
                  first->path, other->path);
         look_lead(stderr, terminal_look(stderr), TONE_WARNING, "rehype: warning: ", 2, text);
         return;

@@ -16,6 +16,7 @@
 #include "report/costs.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
+#include "report/noise.h"
 #include "report/text.h"
 
 #include <sys/stat.h>
@@ -259,6 +260,21 @@ static bool write_figures(const struct estimates *all, struct error *error) {
     return estimate_runs_write(&all->runs, error);
 }
 
+// Of several runs with what they may be off by, behind a blank.
+static struct text noise_of_share(const struct load_figures *load, enum run_figure figure) {
+    struct text text = {""};
+    if (load->run_count < 2) return text;
+    snprintf(text.s, sizeof text.s, " %.30s",
+             noise_text(text_number(load->after_noises.of[figure].half_width), terminal_look(stdout)).s);
+    return text;
+}
+
+static void write_shares(const struct load_figures *load) {
+    printf("\n  composite %s%s, balanced %s%s (the run as recorded is 1, less is better)\n",
+           text_number(load->after.composite).s, noise_of_share(load, RUN_COMPOSITE).s,
+           text_number(load->after.balanced).s, noise_of_share(load, RUN_BALANCED).s);
+}
+
 static bool write_text(const struct estimates *all, struct error *error) {
     const struct estimate *e = all->main;
     const struct load_figures *load = &all->runs.loads[0];
@@ -269,8 +285,7 @@ static bool write_text(const struct estimates *all, struct error *error) {
     look_lead(stdout, look, TONE_HEAD, "After: ", 7, change);
     putchar('\n');
     if (!write_figures(all, error)) return false;
-    printf("\n  composite %s, balanced %s (the run as recorded is 1, less is better)\n",
-           text_number(load->after.composite).s, text_number(load->after.balanced).s);
+    write_shares(load);
     printf("  null-replay error %s: how far the model %s is off when nothing is changed\n",
            text_percent(e->baseline.replay_error.share).s, model_names[e->model.kind]);
     if (e->model.cores) printf("  on %s cores\n", text_number(e->model.cores).s);

@@ -102,7 +102,6 @@ static cJSON *json_figures(const struct metrics *metrics) {
     for (enum run_figure figure = 0; figure < RUN_FIGURES; figure++)
         cJSON_AddItemToObject(object, run_figure_names[figure],
                               noise_json_figure(figure, run_figure_of(metrics, figure)));
-    cJSON_AddItemToObject(object, "composite", json_number(metrics->composite));
     return object;
 }
 

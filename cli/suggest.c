@@ -23,6 +23,7 @@
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/metrics_text.h"
+#include "report/noise.h"
 #include "report/table.h"
 #include "report/text.h"
 
@@ -326,6 +327,14 @@ static bool write_candidates(const struct suggestion *s, struct error *error) {
     return ok;
 }
 
+static void add_share(struct table *table, double value, const struct noises *noises, enum run_figure figure) {
+    struct text noise = {""};
+    char cell[80];
+    if (noises) noise = noise_text(text_fixed(noises->of[figure].half_width, 3), terminal_look(stdout));
+    snprintf(cell, sizeof cell, "%s%s%s", text_fixed(value, 3).s, noises ? " " : "", noise.s);
+    table_add(table, cell);
+}
+
 static void add_plan(struct table *table, const struct suggestion *s, size_t rank) {
     const struct ranked_plan *plan = &s->result.plans[rank];
     char members[128];
@@ -337,8 +346,8 @@ static void add_plan(struct table *table, const struct suggestion *s, size_t ran
     table_add(table, text_count(rank + 1).s);
     table_add(table, members);
     columns_add(table, &s->result, &plan->estimate, suggest_runs_base(&s->runs), suggest_runs_plan(&s->runs, rank));
-    table_add(table, text_fixed(plan->estimate.composite, 3).s);
-    table_add(table, text_fixed(plan->estimate.balanced, 3).s);
+    add_share(table, plan->estimate.composite, suggest_runs_plan(&s->runs, rank), RUN_COMPOSITE);
+    add_share(table, plan->estimate.balanced, suggest_runs_plan(&s->runs, rank), RUN_BALANCED);
     if (s->trace_count > 1) table_add(table, text_fixed(plan->value, 3).s);
 }
 
@@ -570,6 +579,21 @@ static void write_answer(const struct suggestion *s) {
     putchar('\n');
 }
 
+// Of the changes that the answer tells.
+static void write_noise(const struct suggestion *s) {
+    const struct search_result *result = &s->result;
+    const struct candidate *fastest = best_trade(result, false), *fewest = best_trade(result, true);
+    struct told told[2] = {{"the best plan", result->plan_count ? suggest_runs_plan(&s->runs, 0) : NULL}};
+    size_t count = 1;
+    if (result->plan_count == 0 && fastest)
+        told[0] =
+            (struct told){"the fastest", suggest_runs_candidate(&s->runs, (size_t)(fastest - result->candidates))};
+    if (result->plan_count == 0 && fewest && fewest != fastest)
+        told[count++] = (struct told){"the one with fewest threads",
+                                      suggest_runs_candidate(&s->runs, (size_t)(fewest - result->candidates))};
+    suggest_runs_write_noise(&s->runs, result, told, count, options.require.count == 0);
+}
+
 enum { FRONT_SHOWN = 8 };
 static const double front_step = 1.1; // in wall time, or throughput, from row to row
 
@@ -658,7 +682,7 @@ static bool write_text(struct suggestion *s, struct error *error) {
         return suggest_advice_write(s->loads[0], error);
     }
     write_answer(s);
-    suggest_runs_write_noise(&s->runs, result, options.require.count == 0);
+    write_noise(s);
     if (!suggest_advice_write(s->loads[0], error)) return false;
     if (!suggest_runs_write_loads(&s->runs, result, error) || !write_front(s, error)) return false;
     write_candidates_heading(s);
@@ -765,11 +789,17 @@ const struct command command_suggest = {
         "beats in wall time, threads and number of changes at once. Without --require a plan may not be worse than\n"
         "the run in wall time, peak or mean occupied threads (by more than 0.5 %, or than what the model is off by in\n"
         "the worst of the three). Changes that fail are listed with the reason.\n"
-        "Of several recordings of one program it finds what is best over all of them: the geometric mean of what each\n"
-        "gains (of an expression, the arithmetic mean). Requirements must hold in every one, and what would deadlock "
+        "Recordings with equal command lines are repetitions of one load: one is searched, what it shows is estimated "
         "in\n"
-        "one is out. What is shown, and the trace that the plan names, is the first one's.",
+        "all, figures are medians, and beside each stands what they differ by from run to run. Of several loads it "
+        "finds\n"
+        "what is best over all of them: the geometric mean of what each gains (of an expression, the arithmetic "
+        "mean).\n"
+        "Requirements must hold in every one, and what would deadlock in one is out. What is shown, and the trace that "
+        "the\n"
+        "plan names, is the first one's; each load's figures stand side by side.",
     .example = "  rehype suggest trace.msgpack\n"
+               "  rehype suggest trace-run*.msgpack\n"
                "  rehype suggest trace.msgpack --objective wall --require 'occupied.peak<=8'\n"
                "  rehype suggest trace.msgpack --sources src/main/java\n"
                "  rehype suggest morning.msgpack evening.msgpack",

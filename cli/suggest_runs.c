@@ -100,9 +100,8 @@ const char *suggest_runs_text(const struct suggest_runs *runs, char *text, size_
     return text;
 }
 
-// Whether the best plan changes a figure of the columns in the load that is shown.
-static bool changes_any(const struct suggest_runs *runs, const struct search_result *result) {
-    const struct noises *base = suggest_runs_base(runs), *now = suggest_runs_plan(runs, 0);
+// Whether it changes a figure of the columns in the load that is shown.
+static bool changes_any(const struct search_result *result, const struct noises *base, const struct noises *now) {
     enum run_figure figures[ESTIMATE_COLUMNS_MOST];
     const size_t count = columns_figures(result, figures);
     for (size_t i = 0; i < count; i++) {
@@ -111,10 +110,9 @@ static bool changes_any(const struct suggest_runs *runs, const struct search_res
     return false;
 }
 
-// "wall (40 more runs would tell), mean (...)": what of the plan can't be told from the runs as they were.
-static size_t name_hidden(const struct suggest_runs *runs, const struct search_result *result, char *text,
-                          size_t size) {
-    const struct noises *base = suggest_runs_base(runs), *now = suggest_runs_plan(runs, 0);
+// "wall (40 more runs would tell), mean (...)": what can't be told from the runs as they were. Returns its length.
+static size_t name_hidden(const struct search_result *result, const struct noises *base, const struct noises *now,
+                          char *text, size_t size) {
     enum run_figure figures[ESTIMATE_COLUMNS_MOST];
     struct table_column names[ESTIMATE_COLUMNS_MOST];
     const size_t count = columns_figures(result, figures);
@@ -130,6 +128,17 @@ static size_t name_hidden(const struct suggest_runs *runs, const struct search_r
     return used;
 }
 
+// A sentence on a change of the answer.
+static void write_told(const struct search_result *result, const struct noises *base, const struct told *told) {
+    const unsigned look = terminal_look(stdout);
+    char hidden[400];
+    if (!told->noises || !changes_any(result, base, told->noises)) return;
+    if (name_hidden(result, base, told->noises, hidden, sizeof hidden))
+        look_printf(stdout, look, INDENT, "      Of %s within that, and so indistinguishable: %s.", told->what, hidden);
+    else
+        look_printf(stdout, look, INDENT, "      What %s changes is beyond that.", told->what);
+}
+
 // What a plan must meet without --require, and by the medians does not, beyond their noise; NULL: it does.
 static const char *failed_by_medians(const struct suggest_runs *runs, const struct search_result *result) {
     static const enum run_figure filtered[] = {RUN_WALL, RUN_OCCUPIED_PEAK, RUN_OCCUPIED_MEAN, RUN_THROUGHPUT};
@@ -143,32 +152,31 @@ static const char *failed_by_medians(const struct suggest_runs *runs, const stru
     return filter_failed(&best->median, &base->median, noise);
 }
 
-static void write_best_plan(const struct suggest_runs *runs, const struct search_result *result, char *text,
-                            size_t size) {
-    char hidden[400];
-    if (!changes_any(runs, result)) return;
-    if (name_hidden(runs, result, hidden, sizeof hidden))
-        snprintf(text, size, "Of the best plan within that, and so indistinguishable: %s. ", hidden);
-    else
-        snprintf(text, size, "What the best plan changes is beyond that. ");
-}
-
-void suggest_runs_write_noise(const struct suggest_runs *runs, const struct search_result *result, bool filters) {
+static void write_failures(const struct suggest_runs *runs, const struct search_result *result, bool filters) {
     const unsigned look = terminal_look(stdout);
-    char best[512] = "", text[1024];
-    if (!suggest_runs_base(runs)) return;
-    const struct repeats *repeats = &runs->repeats[0];
-    if (result->plan_count && suggest_runs_plan(runs, 0)) write_best_plan(runs, result, best, sizeof best);
-    snprintf(text, sizeof text,
-             "figures are medians of %zu runs, %s how far these may be off from run to run (95 %%); ~: no "
-             "further from the run as recorded than that. %s%s",
-             repeats->runs, look & LOOK_UTF8 ? "\u00b1" : "+-", best, noise_caveat(repeats->runs));
-    look_lead(stdout, look, TONE_HEAD, "Noise: ", INDENT, text);
-    if (result->plan_count && repeats->plans[0].stuck_in)
-        look_printf(stdout, look, INDENT, "      Under the best plan %s would not end.", repeats->plans[0].stuck_in);
-    const char *failed = filters && *best ? failed_by_medians(runs, result) : NULL;
+    const struct repeated *best = &runs->repeats[0].plans[0];
+    if (best->stuck_in)
+        look_printf(stdout, look, INDENT, "      Under the best plan %s would not end.", best->stuck_in);
+    const char *failed = filters && best->runs > 1 ? failed_by_medians(runs, result) : NULL;
     if (failed)
         look_printf(stdout, look, INDENT, "      Over all runs the best plan does not meet %s, beyond noise.", failed);
+}
+
+void suggest_runs_write_noise(const struct suggest_runs *runs, const struct search_result *result,
+                              const struct told *told, size_t count, bool filters) {
+    const unsigned look = terminal_look(stdout);
+    const struct noises *base = suggest_runs_base(runs);
+    char text[512];
+    if (!base) return;
+    const size_t run_count = runs->repeats[0].runs;
+    const char *caveat = noise_caveat(run_count);
+    snprintf(text, sizeof text,
+             "figures are medians of %zu runs, %s how far these may be off from run to run (95 %%); ~: no further from "
+             "the run as recorded than that.%s%s",
+             run_count, look & LOOK_UTF8 ? "\u00b1" : "+-", *caveat ? " " : "", caveat);
+    look_lead(stdout, look, TONE_HEAD, "Noise: ", INDENT, text);
+    for (size_t i = 0; i < count; i++) write_told(result, base, &told[i]);
+    if (result->plan_count) write_failures(runs, result, filters);
     putchar('\n');
 }
 

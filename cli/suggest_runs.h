@@ -34,9 +34,16 @@ const struct noises *suggest_runs_plan(const struct suggest_runs *runs, size_t p
 // "2 traces", "6 runs of 2 loads".
 const char *suggest_runs_text(const struct suggest_runs *runs, char *text, size_t size);
 
-// A paragraph on the noise of the figures and what of the best plan's is within it; nothing of single runs. filters:
-// plans must meet R's filter, and where the best one does not by the medians that is said.
-void suggest_runs_write_noise(const struct suggest_runs *runs, const struct search_result *result, bool filters);
+// A change that the answer tells: "the best plan". noises: NULL where there are none.
+struct told {
+    const char *what;
+    const struct noises *noises;
+};
+
+// A paragraph on the noise of the figures and what of the answer's changes is within it; nothing of single runs.
+// filters: plans must meet R's filter, and where the best one does not by the medians that is said.
+void suggest_runs_write_noise(const struct suggest_runs *runs, const struct search_result *result,
+                              const struct told *told, size_t count, bool filters);
 
 // Behind CSV's columns those of the noise, where there are several runs.
 void suggest_runs_write_csv_names(const struct suggest_runs *runs);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const run_figure_names[RUN_FIGURES] = {"wall_ns",       "thread_time_ns",   "occupied_peak",
-                                                   "occupied_mean", "throughput_per_s", "latency_p50_ns",
-                                                   "latency_p99_ns"};
+const char *const run_figure_names[RUN_FIGURES] = {"wall_ns",        "thread_time_ns",   "occupied_peak",
+                                                   "occupied_mean",  "throughput_per_s", "latency_p50_ns",
+                                                   "latency_p99_ns", "composite",        "balanced"};
 
 double run_figure_of(const struct metrics *metrics, enum run_figure figure) {
     switch (figure) {
@@ -26,6 +26,10 @@ double run_figure_of(const struct metrics *metrics, enum run_figure figure) {
         return metrics->requests.latency_ns.p50;
     case RUN_LATENCY_P99:
         return metrics->requests.latency_ns.p99;
+    case RUN_COMPOSITE:
+        return metrics->composite;
+    case RUN_BALANCED:
+        return metrics->balanced;
     default:
         return NAN;
     }
@@ -201,16 +205,22 @@ static bool are_equal_texts(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-bool runs_are_alike(const struct trace_header *a, const struct trace_header *b) {
-    return a->command && b->command && a->cores == b->cores && are_equal_texts(a->jvm, b->jvm) &&
-           are_equal_texts(a->origin, b->origin) && are_equal_commands(a->command, b->command);
+static bool are_one_run(const struct trace_header *a, const struct trace_header *b) {
+    return a->start_unix_ns && a->start_unix_ns == b->start_unix_ns && a->pid == b->pid;
+}
+
+bool runs_are_alike(const struct trace *a, const struct trace *b) {
+    const struct trace_header *left = &a->header, *right = &b->header;
+    return left->command && right->command && left->cores == right->cores && are_equal_texts(left->jvm, right->jvm) &&
+           are_equal_texts(left->origin, right->origin) && a->part.number == b->part.number &&
+           !are_one_run(left, right) && are_equal_commands(left->command, right->command);
 }
 
 uint32_t runs_find_loads(const struct trace *const *traces, size_t count, uint32_t *loads) {
     uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
         size_t like = 0;
-        while (like < i && !runs_are_alike(&traces[like]->header, &traces[i]->header)) like++;
+        while (like < i && !runs_are_alike(traces[like], traces[i])) like++;
         loads[i] = like < i ? loads[like] : found++;
     }
     return found;

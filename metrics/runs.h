@@ -27,6 +27,8 @@ enum run_figure {
     RUN_THROUGHPUT,
     RUN_LATENCY_P50,
     RUN_LATENCY_P99,
+    RUN_COMPOSITE, // against the run's own base
+    RUN_BALANCED,
     RUN_FIGURES
 };
 extern const char *const run_figure_names[RUN_FIGURES];                      // keys: wall_ns, occupied_peak, ...
@@ -69,9 +71,10 @@ uint64_t noise_more_runs(const struct noise *before, const struct noise *after);
 // runs: at least one, and none is `median`. false and *error: no memory.
 bool runs_median(const struct metrics *const *runs, size_t count, struct metrics *median, struct error *error);
 
-// Whether two recordings are repetitions of one load. Without a command line nothing is. An option of the command line
-// that names the tracer itself counts for nothing.
-bool runs_are_alike(const struct trace_header *a, const struct trace_header *b);
+// Whether two recordings are repetitions of one load. Without a command line nothing is, nor are two traces of one run
+// (the same process, begun at the same time), or files of a rotation but those with equal numbers. An option of the
+// command line that names the tracer itself counts for nothing.
+bool runs_are_alike(const struct trace *a, const struct trace *b);
 
 // The load of each trace, numbered as they come; returns how many there are.
 uint32_t runs_find_loads(const struct trace *const *traces, size_t count, uint32_t *loads);

@@ -105,9 +105,14 @@ static void test_medians_of_all_figures(void **state) {
     assert_true(median.cpu.context_switches_total == 2 && median.warm_from_ns == 2 && isnan(median.cpu.utilisation));
 }
 
+static void test_figures_have_names(void **state) {
+    (void)state;
+    for (enum run_figure figure = 0; figure < RUN_FIGURES; figure++) assert_non_null(run_figure_names[figure]);
+}
+
 static void test_loads(void **state) {
     (void)state;
-    struct trace traces[7] = {
+    struct trace traces[11] = {
         {.header = {.command = "java -cp a Main 1", .jvm = "17", .cores = 2}},
         {.header = {.command = "java -cp a Main 2", .jvm = "17", .cores = 2}},
         {.header = {.command = "java -agentpath:/x/librehype-agent.so=out=b -cp a Main 1", .jvm = "17", .cores = 2}},
@@ -115,12 +120,17 @@ static void test_loads(void **state) {
         {.header = {.command = "java -cp a Main", .jvm = "17", .cores = 2}},
         {.header = {.jvm = "17", .cores = 2}},
         {.header = {.jvm = "17", .cores = 2}},
+        // One run twice, and two files of one recording with the first of another.
+        {.header = {.command = "java Other", .cores = 2, .pid = 9, .start_unix_ns = 5}, .part = {.number = 1}},
+        {.header = {.command = "java Other", .cores = 2, .pid = 9, .start_unix_ns = 5}, .part = {.number = 1}},
+        {.header = {.command = "java Other", .cores = 2, .pid = 9, .start_unix_ns = 7}, .part = {.number = 2}},
+        {.header = {.command = "java Other", .cores = 2, .pid = 8, .start_unix_ns = 5}, .part = {.number = 1}},
     };
-    const struct trace *pointers[7];
-    uint32_t loads[7];
-    const uint32_t wanted[7] = {0, 1, 0, 2, 3, 4, 5};
-    for (int i = 0; i < 7; i++) pointers[i] = &traces[i];
-    assert_int_equal(runs_find_loads(pointers, 7, loads), 6);
+    const struct trace *pointers[11];
+    uint32_t loads[11];
+    const uint32_t wanted[11] = {0, 1, 0, 2, 3, 4, 5, 6, 7, 8, 6};
+    for (int i = 0; i < 11; i++) pointers[i] = &traces[i];
+    assert_int_equal(runs_find_loads(pointers, 11, loads), 9);
     assert_memory_equal(loads, wanted, sizeof wanted);
 }
 
@@ -151,6 +161,7 @@ int main(void) {
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_one_more_run),
         cmocka_unit_test(test_medians_of_all_figures),
+        cmocka_unit_test(test_figures_have_names),
         cmocka_unit_test(test_loads),
         cmocka_unit_test(test_median_run),
     };
