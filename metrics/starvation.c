@@ -19,6 +19,7 @@ struct level { // of a resource
     uint32_t holders, waiting_holders; // threads
     uint32_t waiting;                  // threads
     uint32_t pool;                     // whose workers all are that wait; 0: none, or not of one
+    bool changes_hands;                // threads give back what others took
     struct resource_starvation found;
 };
 
@@ -68,6 +69,19 @@ static void change_units(struct replay *replay, const struct dag_ask *ask, struc
     const bool has = holding->units > 0;
     level->holders += (uint32_t)has - (uint32_t)had;
     if (holding->waits) level->waiting_holders += (uint32_t)has - (uint32_t)had;
+}
+
+// What one thread takes and another gives back, as a gate's leave to go on, is held by neither.
+static bool is_passed_on(const struct replay *replay, const struct dag_ask *ask) {
+    return replay->levels[ask->resource].changes_hands && ask->released == DAG_NONE;
+}
+
+static void find_what_changes_hands(struct replay *replay) {
+    const struct dag *dag = replay->dag;
+    for (uint32_t i = 0; i < dag->ask_count; i++) {
+        const struct dag_ask *ask = &dag->asks[i];
+        if (ask->got == DAG_NONE && ask->released != DAG_NONE) replay->levels[ask->resource].changes_hands = true;
+    }
 }
 
 // All units of a lock for readers and writers are one here: a reader that waits to write holds some of it.
@@ -140,6 +154,10 @@ static bool pass(struct replay *replay, uint32_t vertex, uint32_t thread) {
     default:
         break;
     }
+    if (is_passed_on(replay, ask)) {
+        replay->levels[ask->resource].held += ask->units;
+        return true;
+    }
     if (ask->units > 0) holding->ask = index;
     change_units(replay, ask, holding, ask->units);
     return true;
@@ -187,6 +205,7 @@ static bool collect(struct replay *replay, struct arena *arena, struct resource_
 
 static bool find_all(struct replay *replay, struct arena *arena, struct resource_starvation **found, size_t *count) {
     for (uint32_t r = 0; r < replay->dag->resource_count; r++) replay->levels[r].found.limit_ns = INT64_MAX;
+    find_what_changes_hands(replay);
     list_turns(replay);
     if (!order_sort(replay->turns, replay->turn_count)) return false;
     for (uint32_t i = 0; i < replay->turn_count; i++) {

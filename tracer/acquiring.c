@@ -92,6 +92,10 @@ PROBE(void, poolAsks)(JNIEnv *jni, jclass helper, jobject pool, jlong limit_ms) 
     if (is_wanted()) connections_ask(jni, pool, limit_ms > 0 ? (uint64_t)limit_ms * 1000000 : 0);
 }
 
+PROBE(void, gateAsks)(JNIEnv *jni, jclass helper, jobject gate) {
+    if (is_wanted()) connections_ask_leave(jni, gate);
+}
+
 PROBE(void, poolGives)(JNIEnv *jni, jclass helper, jobject connection) {
     if (is_wanted()) connections_given(jni, connection != NULL);
 }

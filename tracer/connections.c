@@ -92,7 +92,7 @@ static void describe(JNIEnv *jni, jobject pool, struct described *described) {
     }
 }
 
-static uint32_t make(JNIEnv *jni, struct thread_state *state, jobject pool, uint64_t id) {
+static uint32_t make(JNIEnv *jni, struct thread_state *state, jobject pool, uint64_t id, enum resource_kind kind) {
     struct described described;
     if ((*jni)->PushLocalFrame(jni, 16) != 0) return 0;
     struct bytecodes_pause pause = bytecodes_pause();
@@ -102,7 +102,7 @@ static uint32_t make(JNIEnv *jni, struct thread_state *state, jobject pool, uint
     bytecodes_resume(pause);
     uint32_t class = identity_class(jni, state, pool);
     (*jni)->PopLocalFrame(jni, NULL);
-    uint32_t slot = resources_new_of(id, (struct trace_resource){.kind = RESOURCE_POOL,
+    uint32_t slot = resources_new_of(id, (struct trace_resource){.kind = kind,
                                                                  .class = class,
                                                                  .capacity = described.capacity,
                                                                  .name = *described.name ? described.name : NULL});
@@ -110,21 +110,29 @@ static uint32_t make(JNIEnv *jni, struct thread_state *state, jobject pool, uint
     return slot;
 }
 
-static uint32_t slot_of(JNIEnv *jni, struct thread_state *state, jobject pool) {
+static uint32_t slot_of(JNIEnv *jni, struct thread_state *state, jobject pool, enum resource_kind kind) {
     uint64_t id = locks_id(state, pool);
     uint32_t slot = resources_find(id);
-    return slot || !id ? slot : make(jni, state, pool, id);
+    return slot || !id ? slot : make(jni, state, pool, id, kind);
 }
 
-void connections_ask(JNIEnv *jni, jobject pool, uint64_t limit_ns) {
+static void ask(JNIEnv *jni, jobject pool, enum resource_kind kind, uint64_t limit_ns) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->asked_depth++ > 0) return;
     state->asked = 0;
     if (!resources_may_wait(state)) return;
-    state->asked = slot_of(jni, state, pool);
+    state->asked = slot_of(jni, state, pool, kind);
     int64_t limit_ms = state->asked < LIMITS ? limits_ms[state->asked] : 0;
     state->asked_limit_ns = limit_ns ? limit_ns : limit_ms > 0 ? (uint64_t)limit_ms * 1000000 : 0;
     state->asked_since_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+void connections_ask(JNIEnv *jni, jobject pool, uint64_t limit_ns) {
+    ask(jni, pool, RESOURCE_POOL, limit_ns);
+}
+
+void connections_ask_leave(JNIEnv *jni, jobject gate) {
+    ask(jni, gate, RESOURCE_PERMITS, 0);
 }
 
 // The outermost is left. Returns what was asked for.
@@ -165,7 +173,7 @@ void connections_refused(void) {
 void connections_returned(JNIEnv *jni, jobject pool) {
     PROBED struct thread_state *state = probe_begin();
     if (!state || state->tasks == 0 || state->wants || state->asked) return;
-    uint32_t slot = slot_of(jni, state, pool);
+    uint32_t slot = slot_of(jni, state, pool, RESOURCE_POOL);
     if (slot && resources_tells_release(slot))
         resources_released(jni, state, (struct wanted){.slot = slot, .units = 1}, 0);
 }

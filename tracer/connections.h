@@ -8,8 +8,9 @@
 #include "tracer/tracer.h"
 
 // A thread enters the method that gives (0: no limit); it leaves with an object or without, or by an exception. Pairs
-// may nest; the outermost counts.
+// may nest; the outermost counts. Of a gate it leaves with leave to go on, which other threads give back.
 void connections_ask(JNIEnv *jni, jobject pool, uint64_t limit_ns);
+void connections_ask_leave(JNIEnv *jni, jobject gate);
 void connections_given(JNIEnv *jni, bool given);
 void connections_refused(void);
 

@@ -427,16 +427,21 @@ static bool limit_of(const struct site *site, char *text, size_t size, struct er
     return true;
 }
 
+// Of a gate, which gives leave to go on, and no object.
+static bool weave_gate(const struct site *site, struct error *error) {
+    return bracket(site, "aload 0; call gateAsks (Ljava/lang/Object;)V",
+                   "aload 0; call poolGives (Ljava/lang/Object;)V", "call poolThrew ()V", error);
+}
+
 static bool weave_acquire(const struct site *site, struct error *error) {
     char limit[120], opening[200];
     const char given = gives(site->method);
-    const char *closing = given == 'V' ? "aload 0; call poolGives (Ljava/lang/Object;)V" : // it gives leave
-                              "dup; call poolGives (Ljava/lang/Object;)V";
     if (site->method->access & ACC_STATIC || (given != 'L' && given != 'V'))
         return error_set(error, STATUS_USAGE, "it is static, or gives no object");
+    if (given == 'V') return weave_gate(site, error);
     if (!limit_of(site, limit, sizeof limit, error)) return false;
     snprintf(opening, sizeof opening, "aload 0; %s", limit);
-    return bracket(site, opening, closing, "call poolThrew ()V", error);
+    return bracket(site, opening, "dup; call poolGives (Ljava/lang/Object;)V", "call poolThrew ()V", error);
 }
 
 static bool weave_release(const struct site *site, struct error *error) {

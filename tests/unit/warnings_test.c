@@ -326,6 +326,31 @@ static void test_a_starved_resource(void **state) {
     close_run(&f);
 }
 
+// A thread takes leave for each task that it hands over, and the task gives it back: while the thread waits for more it
+// holds none that it could give back.
+static void test_a_gate_that_others_open(void **state) {
+    struct fixture f;
+    begin(&f);
+    const uint32_t takes = tb_site(f.tb, "Mails", "send", 11), gives = tb_site(f.tb, "Mails", "sent", 12);
+    tb_resource(f.tb, 77, RESOURCE_PERMITS, 1, 0);
+    add_worker(&f, 2);
+    tb_event(f.tb, 1, 20, EVENT_HELD, 77, want_operand(1, false, takes));
+    spawn(&f, 1, 30, 1, f.outer);
+    tb_event(f.tb, 2, 100, EVENT_TASK_START, 1);
+    tb_event(f.tb, 1, 110, EVENT_ACQUIRE_BEGIN, 77, 0, want_operand(1, false, takes));
+    tb_event(f.tb, 2, 200, EVENT_RELEASED, 77, want_operand(1, false, gives));
+    end(&f, 2, 210, 1);
+    tb_event(f.tb, 1, 220, EVENT_ACQUIRED, 77, 0, 0);
+    spawn(&f, 1, 230, 2, f.outer);
+    tb_event(f.tb, 2, 240, EVENT_TASK_START, 2);
+    tb_event(f.tb, 2, 300, EVENT_RELEASED, 77, want_operand(1, false, gives));
+    end(&f, 2, 310, 2);
+    open_run(&f, 500);
+    assert_true(warn_of_resources(&f.warnings, f.dag, &f.error));
+    assert_int_equal(f.warnings.count, 0);
+    close_run(&f);
+}
+
 // One gives up while another has it, which does not wait: its time was up, and that is all.
 static void test_time_that_was_up(void **state) {
     struct fixture f;
@@ -553,6 +578,7 @@ int main(void) {
         cmocka_unit_test(test_tasks_that_recording_ended_before),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_a_starved_resource),
+        cmocka_unit_test(test_a_gate_that_others_open),
         cmocka_unit_test(test_time_that_was_up),
         cmocka_unit_test(test_timeouts),
         cmocka_unit_test(test_cancelled),

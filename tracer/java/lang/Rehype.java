@@ -331,6 +331,7 @@ public final class Rehype extends ClassValue<Integer> {
     private static native void queueGaveUp();
     public static native void queueThrew();
     public static native void poolAsks(Object pool, long limit);
+    public static native void gateAsks(Object gate);
     public static native void poolGives(Object connection);
     public static native void poolThrew();
     public static native void poolTakesBack(Object pool);
