@@ -197,6 +197,13 @@ static bool write_series(const struct recording *recording, struct error *error)
     return series_write(runs, recording->made, stderr, terminal_look(stderr), error);
 }
 
+// Of a longer series, that a pattern (trace-run*) would take for one of these.
+static void tell_left_over(const struct recording *recording) {
+    const char *next = series_path(options.agent.out, (unsigned)recording->run_count + 1, recording->arena);
+    if (next && !strchr(next, '%') && access(next, F_OK) == 0)
+        fprintf(stderr, "rehype: %s is there from before: it is none of these runs\n", next);
+}
+
 static int record(const struct operands *command, struct arena *arena, struct error *error) {
     struct recording recording = {.command = command, .arena = arena};
     int status = 0;
@@ -204,7 +211,9 @@ static int record(const struct operands *command, struct arena *arena, struct er
     do {
         if (!make_run(&recording, &status, error)) return (int)error->status;
     } while (goes_on(&recording, &status));
-    if (recording.run_count > 1 && !write_series(&recording, error)) return (int)error->status;
+    if (recording.run_count == 1) return status;
+    if (!write_series(&recording, error)) return (int)error->status;
+    tell_left_over(&recording);
     return status;
 }
 
