@@ -63,6 +63,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread main_thread
     struct error error = ERROR_INIT;
     if (starts_too_early(jvmti)) begin_weaving(jni);
     if (startup_error.status == STATUS_OK) run_know_classes(jni, &startup_error);
+    if (startup_error.status == STATUS_OK) run_know_application(jni);
     if (!run_start(&startup_error, &error)) {
         atomic_store_explicit(&tracer.stopped, true, memory_order_relaxed);
         return;
@@ -120,7 +121,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     struct error refused = ERROR_INIT;
     if (!run_ask(vm, &refused) && startup_error.status == STATUS_OK) startup_error = refused;
     if (!tracer.jvmti) return JNI_OK;
-    run_know_application();
+    run_know_application(NULL);
     if (startup_error.status == STATUS_OK && tracer.options.children) pass_on_to_children(options);
     listen();
     return JNI_OK;

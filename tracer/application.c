@@ -148,7 +148,7 @@ static const char *const launchers[] = {
     "org.gradle.",
     "org.junit.",
     "org.openjdk.jmh.",
-    "org.springframework.",
+    "org.springframework.boot.",
     "org.testng.",
     "io.quarkus.runner.",
     "scala.tools.",
@@ -179,8 +179,8 @@ static bool is_relocated(const char *dotted) {
 
 // Below these, many programs' packages begin: the part that follows says whose one is.
 static bool is_shared(const char *dotted) {
-    static const char *const hosts[] = {"com.github.", "com.google.",   "io.github.",  "net.sourceforge.",
-                                        "org.apache.", "org.codehaus.", "org.eclipse."};
+    static const char *const hosts[] = {"com.github.", "com.google.",   "io.github.",   "net.sourceforge.",
+                                        "org.apache.", "org.codehaus.", "org.eclipse.", "org.springframework."};
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         if (begins(dotted, hosts[i])) return true;
     }

@@ -239,7 +239,9 @@ static bool take_up(JavaVM *vm, const char *options, int session, struct error *
     if (tracer.options.bytecodes)
         return error_set(error, STATUS_USAGE, "bytecodes can be counted from a JVM's start only: use rehype record");
     if (!ask(vm, error)) return false;
-    run_know_application();
+    JNIEnv *jni = NULL;
+    (*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_6);
+    run_know_application(jni);
     return start_thread(session, error);
 }
 

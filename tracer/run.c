@@ -44,8 +44,62 @@ static char *system_property(const char *name) {
     return copy;
 }
 
-void run_know_application(void) {
-    application_begin(&tracer.options, system_property("sun.java.command"));
+// What calling a method without parameters, or with a string, gives; NULL: that failed.
+static jobject ask(JNIEnv *jni, jobject object, const char *method, const char *descriptor, const char *argument) {
+    jclass class = object ? (*jni)->GetObjectClass(jni, object) : NULL;
+    jmethodID id = class ? (*jni)->GetMethodID(jni, class, method, descriptor) : NULL;
+    jstring text = id && argument ? (*jni)->NewStringUTF(jni, argument) : NULL;
+    jobject given = id && (text || !argument) ? (*jni)->CallObjectMethod(jni, object, id, text) : NULL;
+    if (!(*jni)->ExceptionCheck(jni)) return given;
+    (*jni)->ExceptionClear(jni);
+    return NULL;
+}
+
+static jobject open_jar(JNIEnv *jni, const char *path) {
+    jclass class = (*jni)->FindClass(jni, "java/util/jar/JarFile");
+    jmethodID make = class ? (*jni)->GetMethodID(jni, class, "<init>", "(Ljava/lang/String;)V") : NULL;
+    jstring text = make ? (*jni)->NewStringUTF(jni, path) : NULL;
+    jobject jar = text ? (*jni)->NewObject(jni, class, make, text) : NULL;
+    if (!(*jni)->ExceptionCheck(jni)) return jar;
+    (*jni)->ExceptionClear(jni);
+    return NULL;
+}
+
+static void close_jar(JNIEnv *jni, jobject jar) {
+    jmethodID close = (*jni)->GetMethodID(jni, (*jni)->GetObjectClass(jni, jar), "close", "()V");
+    if (close) (*jni)->CallVoidMethod(jni, jar, close);
+    (*jni)->ExceptionClear(jni);
+}
+
+static char *copy_string(JNIEnv *jni, jstring string) {
+    const char *bytes = string ? (*jni)->GetStringUTFChars(jni, string, NULL) : NULL;
+    char *copy = bytes ? arena_string(&tracer.arena, bytes, strlen(bytes)) : NULL;
+    if (bytes) (*jni)->ReleaseStringUTFChars(jni, string, bytes);
+    return copy;
+}
+
+// NULL: the jar does not say.
+static char *class_started_by(JNIEnv *jni, const char *path) {
+    static const char ATTRIBUTES[] = "()Ljava/util/jar/Attributes;", VALUE[] = "(Ljava/lang/String;)Ljava/lang/String;";
+    if ((*jni)->PushLocalFrame(jni, 16) != 0) return NULL;
+    jobject jar = open_jar(jni, path), manifest = ask(jni, jar, "getManifest", "()Ljava/util/jar/Manifest;", NULL);
+    jobject attributes = ask(jni, manifest, "getMainAttributes", ATTRIBUTES, NULL);
+    char *name = copy_string(jni, ask(jni, attributes, "getValue", VALUE, "Start-Class"));
+    if (!name) name = copy_string(jni, ask(jni, attributes, "getValue", VALUE, "Main-Class"));
+    if (jar) close_jar(jni, jar);
+    (*jni)->PopLocalFrame(jni, NULL);
+    return name;
+}
+
+void run_know_application(JNIEnv *jni) {
+    char *command = system_property("sun.java.command");
+    const size_t first = command ? strcspn(command, " ") : 0;
+    const bool is_jar = first > 4 && memcmp(command + first - 4, ".jar", 4) == 0;
+    if (jni && is_jar) {
+        char *path = arena_string(&tracer.arena, command, first), *started = path ? class_started_by(jni, path) : NULL;
+        if (started) command = started;
+    }
+    application_begin(&tracer.options, command);
 }
 
 static const char *jvm_text(void) {

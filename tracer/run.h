@@ -37,7 +37,8 @@ void run_begin_thread(JNIEnv *jni, jthread thread);
 // Nothing is recorded any more; what was is drained, and the file closed. Idempotent.
 void run_stop(void);
 
-// Which classes are the program's own, once its options are known.
-void run_know_application(void);
+// Which classes are the program's own, once its options are known; and again when Java code can run: of a jar its
+// manifest says whose classes it starts (Start-Class of Spring Boot's, Main-Class). jni NULL: it can't yet.
+void run_know_application(JNIEnv *jni);
 
 #endif

@@ -50,6 +50,9 @@ static void test_a_launchers_library_is_none_of_the_application(void **state) {
     assert_true(application_has("examples.Chat"));
     begin(NULL, "org.springframework.boot.loader.launch.JarLauncher");
     assert_false(application_has("org.springframework.boot.SpringApplication"));
+    begin(NULL, "org.springframework.samples.petclinic.PetClinicApplication");
+    assert_true(application_has("org.springframework.samples.petclinic.owner.OwnerController"));
+    assert_false(application_has("org.springframework.web.servlet.DispatcherServlet"));
 }
 
 static void test_globs_decide_alone(void **state) {
