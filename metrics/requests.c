@@ -41,6 +41,7 @@ struct counting {
     int64_t computed_ns;
     double *units_ns;   // a resource each: what requests held of it, by time, but for waits for resources
     int64_t *waited_ns; // a resource each: requests' time asleep for it
+    uint64_t *waits;    // and how often
     uint32_t *holds;    // asks by which the thread in hand has what it has
     uint32_t hold_count;
     int64_t first_ns, last_ns; // of all requests
@@ -203,7 +204,9 @@ static void charge_resources(struct counting *counting, uint32_t vertex, int64_t
     const struct dag_ask *asks = dag->asks;
     const unsigned kind = dag->vertices.kind[vertex];
     if (kind == VERTEX_ACQUIRED || kind == VERTEX_GIVEN_UP) {
-        counting->waited_ns[asks[dag->vertices.task[vertex]].resource] += passed_ns;
+        const uint32_t resource = asks[dag->vertices.task[vertex]].resource;
+        counting->waited_ns[resource] += passed_ns;
+        counting->waits[resource] += passed_ns > 0;
         return;
     }
     for (uint32_t i = 0; i < counting->hold_count; i++) {
@@ -342,10 +345,20 @@ static void bound_by_pools(const struct counting *counting, double count, struct
     }
 }
 
+// What hardly any request waits for, or only for a moment of the time that it is held, limits none, however long each
+// has it: as a connection's own lock.
+static bool may_limit(const struct counting *counting, uint32_t resource) {
+    enum { REQUESTS_A_WAIT = 50, HELD_A_WAIT = 50 };
+    const bool often = counting->waits[resource] * REQUESTS_A_WAIT >= counting->count;
+    const bool long_enough = (double)counting->waited_ns[resource] * HELD_A_WAIT >= counting->units_ns[resource];
+    return counting->units_ns[resource] > 0 && counting->waits[resource] > 0 && often && long_enough &&
+           counting->dag->resources[resource].capacity >= 1;
+}
+
 static void bound_by_resources(const struct counting *counting, double count, struct request_metrics *requests) {
     const struct dag *dag = counting->dag;
     for (uint32_t r = 0; r < dag->resource_count; r++) {
-        if (counting->units_ns[r] <= 0 || counting->waited_ns[r] == 0 || dag->resources[r].capacity < 1) continue;
+        if (!may_limit(counting, r)) continue;
         const double before = requests->sustainable_per_s;
         bound_rate(requests, requests->bottleneck, (double)dag->resources[r].capacity, counting->units_ns[r] / count);
         if (requests->sustainable_per_s < before) requests->bottleneck_resource = r;
@@ -403,11 +416,13 @@ static bool allocate(struct counting *counting, struct arena *arena, struct site
     counting->held_ns = ARENA_NEW(arena, int64_t, pools);
     counting->units_ns = ARENA_NEW(arena, double, (size_t)dag->resource_count + 1);
     counting->waited_ns = ARENA_NEW(arena, int64_t, (size_t)dag->resource_count + 1);
+    counting->waits = ARENA_NEW(arena, uint64_t, (size_t)dag->resource_count + 1);
     counting->holds = ARENA_NEW(arena, uint32_t, (dag->ask_count ? (size_t)dag->vertex_count : 0) + 1);
     *tallies = ARENA_NEW(arena, struct site_tally, (size_t)dag->site_count + 1);
     return counting->chosen && counting->top && counting->stack && counting->bodies && counting->latency &&
            counting->staged_ns && counting->occupations && counting->path && counting->level && counting->peak &&
-           counting->held_ns && counting->units_ns && counting->waited_ns && counting->holds && *tallies;
+           counting->held_ns && counting->units_ns && counting->waited_ns && counting->waits && counting->holds &&
+           *tallies;
 }
 
 static void count_all(struct counting *counting, struct request_metrics *requests) {
@@ -417,7 +432,11 @@ static void count_all(struct counting *counting, struct request_metrics *request
     for (uint32_t t = 0; t < dag->thread_count; t++) {
         if (counting->thread_class[t] != CLASS_UNCOUNTED && dag->threads[t].count) walk_thread(counting, t);
     }
-    if (dag->carriers) counting->waited_ns[dag->carriers - 1] = metrics_carrier_waits(dag).wait_ns;
+    if (dag->carriers) {
+        const struct carrier_waits waits = metrics_carrier_waits(dag);
+        counting->waited_ns[dag->carriers - 1] = waits.wait_ns;
+        counting->waits[dag->carriers - 1] = waits.waits;
+    }
     requests->count = (double)counting->count;
     requests->latency_ns = quantiles_of(counting->latency, counting->latency_count);
     requests->peak_threads = find_peaks(counting);

@@ -18,14 +18,15 @@
 // no more than m / D requests leave a second, because no server is busy for more than all of the time (utilisation law
 // U = X D / m and bottleneck analysis; Denning, Buzen: The Operational Analysis of Queueing Network Models, ACM
 // Computing Surveys 10(3), 1978). Servers are the workers of each pool, whose D is the time for which a request's tree
-// holds its threads, waits for results included; the units of each resource that requests waited for, whose D is the
-// time for which the tree holds them; and the cores, whose D is what the tree computes (measured, or the rate is not
-// known). While a thread waits for a resource it stands in that one's queue: this is no service of its pool, nor of
-// what it holds meanwhile. What units come back by other threads (a rate) has no D: where requests wait for that for
-// most of the time, it lets no more of them through than it did. D is the mean over the window's requests as this run
-// served them: what they wait for each other in it counts as held, so that a run near saturation gives a lower rate
-// than an idle one, and what else the program does is taken not to grow with the load. By Little's law (N = X R) that
-// many requests are then under way as latency x rate says.
+// holds its threads, waits for results included; the units of each resource that requests waited for (one in fifty at
+// the least, for a fiftieth of the time that they had it), whose D is the time for which the tree holds them; and the
+// cores, whose D is what the tree computes (measured, or the rate is not known). While a thread waits for a resource it
+// stands in that one's queue: this is no service of its pool, nor of what it holds meanwhile. What units come back by
+// other threads (a rate) has no D: where requests wait for that for most of the time, it lets no more of them through
+// than it did. D is the mean over the window's requests as this run served them: what they wait for each other in it
+// counts as held, so that a run near saturation gives a lower rate than an idle one, and what else the program does is
+// taken not to grow with the load. By Little's law (N = X R) that many requests are then under way as latency x rate
+// says.
 #ifndef REHYPE_METRICS_REQUESTS_H
 #define REHYPE_METRICS_REQUESTS_H
 
