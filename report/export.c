@@ -23,7 +23,8 @@ enum operand_type {
     OPERAND_TASK_OUTCOME,
     OPERAND_WAIT, // wait_operand; says what operand 0 is
     OPERAND_LOCK,
-    OPERAND_SAMPLE, // and the two after it
+    OPERAND_SAMPLE,    // and the two after it
+    OPERAND_COMPILING, // likewise
     OPERAND_COUNT,
     OPERAND_RESOURCE,
     OPERAND_WANT,
@@ -91,6 +92,7 @@ static const uint8_t operand_types[EVENT_KINDS][EVENT_OPERANDS] = {
     [EVENT_REQUEST_END] = {OPERAND_TASK, OPERAND_CPU, OPERAND_REQUEST_OUTCOME},
     [EVENT_REQUEST_LEFT] = {OPERAND_TASK},
     [EVENT_REQUEST_RESUMED] = {OPERAND_TASK},
+    [EVENT_COMPILING] = {OPERAND_COMPILING},
 };
 
 // A row of the CSV. Ids are 0, and text is NULL or empty, where the event has none.
@@ -172,6 +174,10 @@ static void fill_numbers(struct csv_row *row, const struct event *event, int ind
         snprintf(text, size, "process %" PRIu64 ", machine %" PRIu64 ", switches %" PRIu64, value, operand[1],
                  operand[2]);
         break;
+    case OPERAND_COMPILING:
+        snprintf(text, size, "computed %" PRIu64 ", waited %" PRIu64 ", threads %" PRIu64, value, operand[1],
+                 operand[2]);
+        break;
     case OPERAND_DUE:
         snprintf(text, size, "in %" PRId64 " ns, period %" PRId64 " ns", (int64_t)value, (int64_t)operand[2]);
         break;
@@ -248,6 +254,7 @@ static void fill_operand(struct csv_row *row, const struct trace *trace, const s
         break;
     case OPERAND_LOCK:
     case OPERAND_SAMPLE:
+    case OPERAND_COMPILING:
     case OPERAND_DUE:
     case OPERAND_COUNT:
         fill_numbers(row, event, index);

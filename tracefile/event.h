@@ -83,6 +83,9 @@ enum event_kind {
                                 //     c = enum request_outcome
     EVENT_REQUEST_LEFT = 55,    // this thread is not at it any more; it goes on elsewhere, or later   a = request
     EVENT_REQUEST_RESUMED = 56, // this thread is at it again, or takes it up                       a = request
+    // Since version 8, on thread 0 behind each sample of a JVM whose compilers are known:
+    EVENT_COMPILING = 57, // a = CPU time of its compilers so far in ns, b = ns that they have waited for a core so
+                          //     far, c = compiler threads that there are
     EVENT_KINDS
 };
 

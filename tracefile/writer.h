@@ -14,7 +14,7 @@
 
 // 2 added the kinds of event from EVENT_RUN_DELAY on, 3 those from EVENT_MOUNT on, 4 EVENT_BYTECODES, 5 those from
 // EVENT_ACQUIRE_BEGIN on, 6 those from EVENT_MESSAGE_SENT on.
-#define TRACE_VERSION 7
+#define TRACE_VERSION 8
 #define TRACE_SCHEMA  "rehype.trace/1"
 
 struct trace_header {

@@ -3,6 +3,7 @@
 
 #include "tracefile/ongoing.h"
 #include "tracer/clock.h"
+#include "tracer/compilers.h"
 #include "tracer/cost_meter.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
@@ -47,6 +48,7 @@ static struct event *batch;
 static struct parting parting;
 static uint64_t ticks_a_second, clock_written_ns, sample_due_ns, parts_written_ns, costs_due_ns, rest_due_ns;
 static struct sampler sampler;
+static struct compilers compilers;
 static struct event_cost costs[EVENT_KINDS]; // as known by now
 static bool costs_known;
 static const char *stopped_because;
@@ -311,14 +313,16 @@ static struct channel *jvm_channel(void) {
 
 // A sample is this thread's own, in the JVM's stream: it takes its place among the events that are in the ring by now.
 static bool write_sample(void) {
+    enum { MOST = 2 };
     static const struct channel nobody; // thread 0, before the agent has opened its channel
-    struct event sample = sampler_take(&sampler);
+    struct event samples[MOST] = {sampler_take(&sampler)};
+    const size_t taken = compilers_take(&compilers, samples[0].time, &samples[1]) ? 2 : 1;
     struct channel *channel = jvm_channel();
-    size_t count = channel ? ring_drain(&channel->ring, batch, BATCH_EVENTS - 1) : 0, at = count;
-    while (at > 0 && batch[at - 1].time > sample.time) at--;
-    memmove(batch + at + 1, batch + at, (count - at) * sizeof *batch);
-    batch[at] = sample;
-    return write_batch(channel ? channel : &nobody, count + 1);
+    size_t count = channel ? ring_drain(&channel->ring, batch, BATCH_EVENTS - MOST) : 0, at = count;
+    while (at > 0 && batch[at - 1].time > samples[0].time) at--;
+    memmove(batch + at + taken, batch + at, (count - at) * sizeof *batch);
+    memcpy(batch + at, samples, taken * sizeof *samples);
+    return write_batch(channel ? channel : &nobody, count + taken);
 }
 
 static bool write_due_sample(void) {
@@ -535,6 +539,7 @@ bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struc
     cut_ticks = file_events = 0;
     costs_known = false;
     sampler = (struct sampler){0};
+    compilers = (struct compilers){0};
     cost_meter_restart();
     // The program's signals are the program's: this thread must never be the one that the kernel picks for them.
     sigset_t all, before;

@@ -658,7 +658,7 @@ struct trace_builder *random_actor_events(uint64_t seed) {
     tb_event(tb, 1, 0, EVENT_LOST, 0);
     for (unsigned i = 0; i < EVENTS; i++) {
         const uint32_t thread = 1 + (uint32_t)random_below(&random, THREADS);
-        const uint64_t any = random_below(&random, EVENT_KINDS - EVENT_MESSAGE_SENT + sizeof others);
+        const uint64_t any = random_below(&random, EVENT_COMPILING - EVENT_MESSAGE_SENT + sizeof others);
         const bool other = any < sizeof others;
         const uint64_t kind = other ? others[any] : EVENT_MESSAGE_SENT + any - sizeof others;
         const uint64_t id = random_below(&random, IDS);
