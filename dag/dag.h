@@ -225,6 +225,7 @@ struct dag_pause { // of the whole JVM (GC)
 struct dag_sample { // so far, at that time
     int64_t time_ns, process_cpu_ns, machine_cpu_ns;
     uint64_t context_switches;
+    int64_t compiled_ns, compilers_waited_ns; // CPU time of the JVM's compilers, and their waits for a core; 0 unknown
 };
 
 // What the tracer itself cost (dag/build/perturbation.h).

@@ -2,6 +2,7 @@
 // Warnings of what a model does not know, and of what a change assumes.
 #include "optimize/warn_estimate.h"
 
+#include "metrics/warm.h"
 #include "optimize/branch.h"
 #include "optimize/sentence.h"
 #include "optimize/warn_resources.h"
@@ -162,12 +163,30 @@ static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *d
     return done;
 }
 
+// Of a run whose code was compiled for the better part of it: how much so, only a trace with compilers tells.
+static bool warn_of_cold(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    struct warm warm;
+    if (dag->sample_count == 0 || dag->samples[dag->sample_count - 1].compiled_ns <= 0) return true;
+    if (!warm_of_run(dag, &warm, error)) return false;
+    const int64_t wall_ns = dag->last_ns - dag->first_ns, cold_ns = warm.from_ns - dag->first_ns;
+    if (warm.verdict == WARM_NEVER)
+        return warnings_say(warnings, error,
+                            "the run did not become warm: its tasks cost less and less up to its end. An estimate goes "
+                            "by what they tell of that, and may be off by a tenth and more; a longer run tells more");
+    if (warm.verdict != WARM_FOUND || cold_ns < wall_ns / 2) return true;
+    return warnings_say(warnings, error,
+                        "the run was cold for %s of its %s: estimates go by what its tasks tell of that. What lasts is "
+                        "told by a longer run, or of the rest by --window warm",
+                        phrase_duration((double)cold_ns).text, phrase_duration((double)wall_ns).text);
+}
+
 bool warn_of_model(struct warnings *warnings, const struct dag *dag, const struct model *model, struct error *error) {
     const bool re_enacts = model->kind != MODEL_DAG;
     return (!re_enacts || warn_of_unknown_rules(warnings, dag, error)) &&
            (!re_enacts || warn_of_unknown_holders(warnings, dag, error)) &&
            (!re_enacts || warn_of_signals(warnings, dag, error)) && warn_of_cores(warnings, dag, model->cores, error) &&
-           warn_of_rate(warnings, dag, model, error);
+           warn_of_rate(warnings, dag, model, error) &&
+           (model->kind != MODEL_CPU || warn_of_cold(warnings, dag, error));
 }
 
 // A change

@@ -94,7 +94,7 @@ struct dag *dag_build_by(const struct trace *trace, uint32_t hands, struct error
     dag->trace = trace;
     bool ok = prepare(&builder) && scan_trace(&builder) && lay_vertices(&builder) && find_taken_awaits(&builder) &&
               find_causes(&builder) && find_requests(&builder) && repair_skew(&builder) && find_end_of_load(&builder) &&
-              find_grants(&builder) && finish(&builder);
+              find_shutdown(&builder) && find_grants(&builder) && finish(&builder);
     builder_destroy(&builder);
     if (ok) return dag;
     error_wrap(error, "cannot build the graph of %s", trace->path);

@@ -240,6 +240,8 @@ bool find_upkeeps(struct builder *builder); // once all vertices are laid, at th
 bool find_requests(struct builder *builder);    // once causes are known: their clients
 bool find_end_of_load(struct builder *builder); // once no effect precedes its cause: what stops the service awaits it
 
+bool find_shutdown(struct builder *builder); // likewise: what the JVM starts as it ends awaits the program's end
+
 bool find_answers(struct builder *builder); // once it is known what threads computed
 
 bool lay_vertices(struct builder *builder);

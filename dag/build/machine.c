@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What the JVM's own stream says of the whole process: its pauses, and samples of its computing.
+// What the JVM's own stream says of the whole process: its pauses, and samples of its computing and compiling.
 #include "dag/build/builder.h"
 
 struct machine {
@@ -27,8 +27,18 @@ static bool add_sample(struct machine *machine, const struct event *event) {
     return true;
 }
 
+// It stands behind the sample that it belongs to.
+static void add_compiling(struct machine *machine, const struct event *event) {
+    struct dag *dag = machine->builder->dag;
+    if (dag->sample_count == 0) return;
+    struct dag_sample *sample = &dag->samples[dag->sample_count - 1];
+    sample->compiled_ns = (int64_t)(event->operand[0] & INT64_MAX);
+    sample->compilers_waited_ns = (int64_t)(event->operand[1] & INT64_MAX);
+}
+
 static bool take_event(struct machine *machine, const struct event *event) {
     if (event->kind == EVENT_GC_BEGIN) machine->pause_begin_ns = (int64_t)event->time;
+    if (event->kind == EVENT_COMPILING) add_compiling(machine, event);
     if (event->kind == EVENT_GC_END) return end_pause(machine, (int64_t)event->time);
     return event->kind != EVENT_SAMPLE || add_sample(machine, event);
 }

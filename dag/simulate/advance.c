@@ -183,7 +183,7 @@ static void begin_to_compute(struct simulation *sim, uint32_t index) {
     process->edge.state = EDGE_READY;
     if (!carrier_take(sim, index)) return;
     process->edge.state = EDGE_COMPUTES;
-    cores_join(&sim->cores, index, process->edge.joins_ns, process->edge.compute_ns, process->edge.residual);
+    cores_join(&sim->cores, index, process->edge.joins_ns, process_demand(sim, process));
 }
 
 static bool waits(const struct simulation *sim, const struct process *process) {
@@ -311,7 +311,7 @@ static void end_computing(struct simulation *sim) {
     process->edge.state = EDGE_COMPUTED;
     sim->clock_ns = sim->cores.since_ns;
     process->edge.computed_ns =
-        sim->clock_ns + max_ns(process->edge.compute_ns - cores_moved_ns(&sim->cores, index), 0);
+        sim->clock_ns + max_ns(cores_least_ns(&sim->cores, index) - cores_moved_ns(&sim->cores, index), 0);
     uint32_t v = process->vertex;
     if (sim->calibrating && v < STEP_LEAST) sim->recorded.residuals[v].slowdown = sim->cores.shares[index].slowdown;
     process_advance(sim, index);

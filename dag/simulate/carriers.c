@@ -7,6 +7,7 @@
 #include "dag/simulate/carriers.h"
 
 #include "dag/ns.h"
+#include "dag/simulate/computing.h"
 
 #include <math.h>
 
@@ -60,7 +61,7 @@ static void give_back(struct simulation *sim, uint32_t index) {
     process->carried = true;
     process->edge.state = EDGE_COMPUTES;
     int64_t now_ns = max_ns(sim->clock_ns, sim->cores.since_ns);
-    cores_join(&sim->cores, next, now_ns, process->edge.compute_ns, process->edge.residual);
+    cores_join(&sim->cores, next, now_ns, process_demand(sim, process));
 }
 
 // Of a wait that there was none of when recorded nothing tells that it would be pinned in it.

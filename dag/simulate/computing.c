@@ -7,9 +7,29 @@
 #include "dag/simulate/amortised.h"
 #include "dag/simulate/awaits.h"
 #include "dag/simulate/next_vertex.h"
+#include "dag/simulate/pacing.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static void meet_pace(const struct simulation *sim, struct cores_recorded *met) {
+    const struct pacing *pacing = sim->recorded.pacing;
+    if (!pacing || !pacing->pace.known) return;
+    met->pace = &pacing->pace;
+    met->compiling = pacing->compiling;
+    met->compiling_count = sim->dag->sample_count;
+    met->compiled_ns = pacing->compiled_ns;
+    met->compilers = pacing->compilers;
+}
+
+// What no recorded edge computes does so at the mean pace.
+struct cores_demand process_demand(const struct simulation *sim, const struct process *process) {
+    const struct pacing *pacing = sim->recorded.pacing;
+    struct cores_demand demand = {process->edge.compute_ns, process->edge.residual, 1};
+    if (pacing && pacing->pace.known)
+        demand.pace = process->vertex < STEP_LEAST ? pacing->edge_pace[process->vertex] : pacing->mean;
+    return demand;
+}
 
 void computing_begin_run(struct simulation *sim, const struct model *model) {
     const uint32_t recorded = sim->dag->trace->header.cores;
@@ -21,6 +41,7 @@ void computing_begin_run(struct simulation *sim, const struct model *model) {
         met.pause_count = sim->dag->pause_count;
         met.background = sim->recorded.background;
         met.background_count = sim->dag->sample_count;
+        meet_pace(sim, &met);
     }
     cores_begin(&sim->cores, cores > 0 ? cores : INFINITY, &met);
 }

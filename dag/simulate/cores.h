@@ -10,6 +10,7 @@
 #define REHYPE_DAG_CORES_H
 
 #include "dag/simulate/event_list.h"
+#include "dag/simulate/pace.h"
 
 #include <math.h>
 
@@ -22,6 +23,12 @@ struct cores_background {  // a stretch of the run; it ends at the first of
     int64_t until_work_ns; // computed in all
     int64_t until_ns;      // passed, but for pauses
     double cores;          // what others take
+};
+
+// What there is to compile: so much when the stretch begins, and so much more for each ns of work in it.
+struct cores_compiling {
+    int64_t until_work_ns; // done in all
+    double at_once_ns, by_work;
 };
 
 // How an edge fared when recorded, beside its fair share.
@@ -37,6 +44,11 @@ struct cores_recorded {
     uint32_t pause_count;
     const struct cores_background *background; // rising; after the last nobody takes any
     uint32_t background_count;
+    const struct pace *pace;                 // NULL: it is always 1, and nothing below is looked at
+    const struct cores_compiling *compiling; // rising; after the last nothing more comes
+    uint32_t compiling_count;
+    double compiled_ns; // in all
+    double compilers;   // that compute while there is something to compile
 };
 
 // The clock of service, in whole ns and the part of one beside, which is below 1. Ticks of a part of a ns in one number
@@ -59,10 +71,11 @@ static inline double cores_clock_since(struct cores_clock now, struct cores_cloc
 struct cores_share { // of one who computes
     struct cores_residual residual;
     double compute_ns;
-    int64_t joined_ns;                // by the clock of moving
-    struct cores_clock joined_served; // by the clock of service
-    float slowdown;                   // what part of a core it has had to do without
-    bool settled;                     // how much of its residual comes back
+    double pace;                                  // at which that was recorded
+    int64_t joined_ns;                            // by the clock of moving
+    struct cores_clock joined_got, joined_served; // by the clocks of cores and of service
+    float slowdown;                               // what part of a core it has had to do without
+    bool settled;                                 // how much of its residual comes back
 };
 
 struct cores {
@@ -73,7 +86,8 @@ struct cores {
     int64_t moved_ns; // time that passed, but for pauses
     int64_t since_ns; // when what follows was brought up to date
     struct cores_clock served;
-    double work_ns;  // computed in all
+    struct cores_clock got; // what each had of a core: but for the pace, as `served`
+    double work_ns;         // done in all
     int64_t next_ns; // when someone is done, a pause begins or ends, or others take more or less; INT64_MAX: never
     bool ends_next;  // someone is done
     struct cores_recorded recorded;
@@ -83,6 +97,10 @@ struct cores {
     double stretch_work_ns; // the stretch ends when so much has been computed in all, or so much time has passed but
     double stretch_end_ns;  // for pauses; INFINITY: never
     double rate;            // what each that computes gets of a core since since_ns
+    double pace;            // and how much work that is
+    uint32_t compiling;     // the stretch that goes on
+    double wanted_ns, compiled_ns;     // to be compiled, of which so much is, so far
+    double wanted_rate, compiled_rate; // what comes in a ns of time
 };
 
 // What each of n processes that compute gets of a core.
@@ -96,9 +114,17 @@ void cores_destroy(struct cores *cores);
 // Where there are fewer cores than recorded, others take the same part of them, else as many.
 void cores_begin(struct cores *cores, double count, const struct cores_recorded *recorded);
 
-// The process computes for so long from now on; `now_ns` never falls, and is no later than next_ns.
-void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, int64_t compute_ns,
-                struct cores_residual residual);
+// The process has to compute so much, which it did at that pace when recorded; `now_ns` never falls, and is no later
+// than next_ns.
+struct cores_demand {
+    int64_t compute_ns;
+    struct cores_residual residual;
+    double pace;
+};
+void cores_join(struct cores *cores, uint32_t process, int64_t now_ns, struct cores_demand demand);
+
+// For how long it has to compute at the least, at the pace that it has had since it joined.
+int64_t cores_least_ns(const struct cores *cores, uint32_t process);
 
 // How long ago the process joined, but for pauses.
 static inline int64_t cores_moved_ns(const struct cores *cores, uint32_t process) {

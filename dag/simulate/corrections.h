@@ -14,6 +14,7 @@ enum correction {
     CORRECTION_QUEUE_ORDER, // of spawns that overlap, which task was in the queue first (queue.c)
     CORRECTION_WAKING,      // a waiter that has to sleep now computes what that costs
     CORRECTION_FULL_QUEUE,  // a worker may have taken its task from a full queue before it says so
+    CORRECTION_PACE,        // code costs less once it is compiled, and more where much is computed at once (pace.h)
     CORRECTION_COUNT
 };
 

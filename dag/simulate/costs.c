@@ -8,10 +8,15 @@
 #include <string.h>
 
 const char *const correction_names[CORRECTION_COUNT] = {
-    [CORRECTION_SERVICE] = "service-residuals", [CORRECTION_OTHER_LOAD] = "other-load",
-    [CORRECTION_FIRST_USE] = "first-use",       [CORRECTION_AMORTISED] = "amortised-costs",
-    [CORRECTION_WAKEUPS] = "wake-transitions",  [CORRECTION_QUEUE_ORDER] = "queue-order",
-    [CORRECTION_WAKING] = "waking-costs",       [CORRECTION_FULL_QUEUE] = "full-queue-slack",
+    [CORRECTION_SERVICE] = "service-residuals",
+    [CORRECTION_OTHER_LOAD] = "other-load",
+    [CORRECTION_FIRST_USE] = "first-use",
+    [CORRECTION_AMORTISED] = "amortised-costs",
+    [CORRECTION_WAKEUPS] = "wake-transitions",
+    [CORRECTION_QUEUE_ORDER] = "queue-order",
+    [CORRECTION_WAKING] = "waking-costs",
+    [CORRECTION_FULL_QUEUE] = "full-queue-slack",
+    [CORRECTION_PACE] = "pace",
 };
 
 enum cost_kind { COST_BRACKET, COST_PICKUP };

@@ -6,6 +6,7 @@
 
 #include "dag/ns.h"
 #include "dag/simulate/awake.h"
+#include "dag/simulate/pacing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ struct step {
     int64_t time_ns;
     uint32_t thread;
     uint32_t vertex; // DAG_NONE: it wakes up
+    float part;      // of a core that it computes with while it is awake
 };
 
 // The recording in order of time: found once, and gone through twice.
@@ -115,7 +117,9 @@ static bool add_step(struct steps *steps, struct step step) {
 // Until the clock has been found, residuals are what was computed, less than 0.
 static bool take_edge(struct waking *waking, struct notice notice) {
     struct awake_edge *edge = &waking->edge[notice.subject];
-    struct step step = {notice.time_ns, notice.subject, edge->begun ? edge->vertex : DAG_NONE};
+    const struct awake *awake = &edge->awake;
+    const double part = (double)awake->compute_ns / (double)(awake->to_ns - awake->from_ns);
+    struct step step = {notice.time_ns, notice.subject, edge->begun ? edge->vertex : DAG_NONE, (float)part};
     if (!add_step(waking->steps, step)) return false;
     if (edge->begun) {
         waking->sim->recorded.residuals[edge->vertex].more_ns = -edge->awake.compute_ns;
@@ -145,16 +149,27 @@ static bool find_steps(struct simulation *sim, const uint8_t *played, struct ste
 
 // ---- what they had of the cores
 
+// What each that is awake has had so far.
+struct had {
+    int64_t time_ns;                // but for pauses
+    struct cores_clock got, served; // of a core; and times the pace
+    double computed_ns, cold_ns;    // by all of them together; compiled part, times time
+};
+
 struct sweep {
     struct simulation *sim;
     const struct steps *steps;
-    struct cores_clock *begun; // a thread each: when its edge in hand woke up
-    uint32_t awake;            // so many are
+    struct had *begun; // a thread each: when its edge in hand woke up
+    uint32_t awake;    // so many are
     int64_t now_ns;
-    struct cores_clock served;
-    double work_ns;         // what the run got
-    uint32_t sample, pause; // the next to come, or the pause that goes on
-    int64_t paused_ns;      // in pauses that are over
+    struct had had;
+    struct pacing *pacing;      // NULL: nothing tells the pace
+    bool looks;                 // for what tells it
+    double computing;           // so many cores, those that are awake
+    double shared_ns, awake_ns; // since the last sample: what each that was awake had of a core; and while any was
+    double work_ns;             // what the run got
+    uint32_t sample, pause;     // the next to come, or the pause that goes on
+    int64_t paused_ns;          // in pauses that are over
     bool paused;
     // The first time, when what others took is bounded; NULL the second time.
     int64_t *together_ns; // by number, up to `most`: how long so many, or more than `most`, were awake since a sample
@@ -199,6 +214,9 @@ static void bound_others(struct sweep *sweep) {
 
 static void pass_sample(struct sweep *sweep) {
     if (sweep->together_ns) bound_others(sweep);
+    if (sweep->pacing && !sweep->looks)
+        sweep->pacing->rate[sweep->sample] = (float)(sweep->awake_ns > 0 ? sweep->shared_ns / sweep->awake_ns : 1);
+    sweep->shared_ns = sweep->awake_ns = 0;
     struct cores_background *stretch = &sweep->sim->recorded.background[sweep->sample++];
     stretch->until_work_ns = (int64_t)sweep->work_ns;
     stretch->until_ns = sweep->now_ns - sweep->paused_ns;
@@ -227,6 +245,20 @@ static double rate(const struct sweep *sweep) {
     return cores_rate(recorded_cores(sim), sim->recorded.background[sweep->sample].cores, sweep->awake);
 }
 
+// Returns the pace; 1 as long as it is looked for.
+static double pass_pace(struct sweep *sweep, int64_t length_ns) {
+    const struct simulation *sim = sweep->sim;
+    const double cold = pacing_cold_part(sweep->pacing, sim->dag, sweep->sample);
+    sweep->had.time_ns += length_ns;
+    sweep->had.computed_ns += sweep->computing * (double)length_ns;
+    sweep->had.cold_ns += cold * (double)length_ns;
+    if (sweep->looks) return 1;
+    sweep->shared_ns += rate(sweep) * (double)length_ns;
+    sweep->awake_ns += (double)length_ns;
+    const struct pace_when when = pace_when_shared(cold, rate(sweep), sweep->awake, recorded_cores(sim));
+    return pace_at(&sweep->pacing->pace, &when);
+}
+
 static void serve(struct sweep *sweep, int64_t until_ns) {
     int64_t from_ns = sweep->now_ns;
     sweep->now_ns = until_ns;
@@ -235,9 +267,11 @@ static void serve(struct sweep *sweep, int64_t until_ns) {
         sweep->together_ns[sweep->awake < sweep->most ? sweep->awake : sweep->most] += until_ns - from_ns;
         return;
     }
-    double each_ns = (double)(until_ns - from_ns) * rate(sweep);
-    cores_clock_pass(&sweep->served, each_ns);
-    sweep->work_ns += each_ns * sweep->awake;
+    double each_ns = (double)(until_ns - from_ns) * rate(sweep), work_ns = each_ns;
+    if (sweep->pacing) work_ns *= pass_pace(sweep, until_ns - from_ns);
+    cores_clock_pass(&sweep->had.got, each_ns);
+    cores_clock_pass(&sweep->had.served, work_ns);
+    sweep->work_ns += work_ns * sweep->awake;
 }
 
 static void pass_to(struct sweep *sweep, int64_t until_ns) {
@@ -248,16 +282,37 @@ static void pass_to(struct sweep *sweep, int64_t until_ns) {
     serve(sweep, until_ns);
 }
 
+static void pace_edge(const struct sweep *sweep, const struct step *step, double got_ns) {
+    struct pacing *pacing = sweep->pacing;
+    const struct had *begun = &sweep->begun[step->thread];
+    const uint32_t vertex = step->vertex;
+    const double part = step->part;
+    if (got_ns <= 0) return;
+    if (!sweep->looks) {
+        pacing->edge_pace[vertex] = (float)(cores_clock_since(sweep->had.served, begun->served) / got_ns);
+        return;
+    }
+    const double length_ns = (double)(sweep->had.time_ns - begun->time_ns);
+    if (length_ns <= 0) return;
+    const double others = (sweep->had.computed_ns - begun->computed_ns) / length_ns - part;
+    const double crowd = pace_crowd(part, others, recorded_cores(sweep->sim));
+    pacing->when[vertex] = (struct pace_when){{(sweep->had.cold_ns - begun->cold_ns) / length_ns, crowd, 1 - part}};
+}
+
 static void take_step(struct sweep *sweep, const struct step *step) {
     if (step->vertex == DAG_NONE) {
-        sweep->begun[step->thread] = sweep->served;
+        sweep->begun[step->thread] = sweep->had;
         sweep->awake++;
+        sweep->computing += step->part;
         return;
     }
     sweep->awake--;
+    sweep->computing = sweep->awake ? sweep->computing - step->part : 0;
     if (sweep->together_ns) return;
-    double service_ns = round(cores_clock_since(sweep->served, sweep->begun[step->thread]));
-    sweep->sim->recorded.residuals[step->vertex].more_ns += (int64_t)service_ns;
+    const double got_ns = cores_clock_since(sweep->had.got, sweep->begun[step->thread].got);
+    if (sweep->pacing) pace_edge(sweep, step, got_ns);
+    if (sweep->looks) return;
+    sweep->sim->recorded.residuals[step->vertex].more_ns += (int64_t)round(got_ns);
 }
 
 static void go_through(struct sweep *sweep) {
@@ -269,6 +324,17 @@ static void go_through(struct sweep *sweep) {
         take_step(sweep, &steps->items[i]);
     }
     pass_to(sweep, INT64_MAX - 1);
+}
+
+// They compute for themselves in a run.
+static void leave_compilers_out(struct simulation *sim) {
+    const struct dag *dag = sim->dag;
+    for (uint32_t s = 1; s < dag->sample_count; s++) {
+        const struct dag_sample *from = &dag->samples[s - 1], *to = &dag->samples[s];
+        const double length_ns = (double)(to->time_ns - from->time_ns);
+        double *others = &sim->recorded.background[s].cores;
+        if (length_ns > 0) *others = fmax(*others - (double)(to->compiled_ns - from->compiled_ns) / length_ns, 0);
+    }
 }
 
 static bool anyone_else(const struct simulation *sim) {
@@ -297,13 +363,56 @@ static bool measure_background(const struct sweep *over, const uint8_t *played) 
     return ok;
 }
 
+// In a way through the recording of its own, or of a replicate as of the recording itself.
+static bool learn_pace(struct sweep *sweep) {
+    struct simulation *sim = sweep->sim;
+    struct pacing *pacing = sim->recorded.pacing;
+    if (sim->replicated && sim->replicated->recorded.pacing) {
+        pacing->pace = sim->replicated->recorded.pacing->pace;
+        if (pacing->pace.known) sweep->pacing = pacing;
+        return true;
+    }
+    struct sweep looking = *sweep;
+    looking.pacing = pacing;
+    looking.looks = true;
+    go_through(&looking);
+    if (!pacing_learn(pacing, sim->dag)) return false;
+    if (pacing->pace.known) sweep->pacing = pacing;
+    return true;
+}
+
+static void find_mean_pace(struct pacing *pacing, const struct dag *dag) {
+    double work_ns = 0, computed_ns = 0;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (pacing->edge_pace[v] <= 0) continue;
+        work_ns += pacing->edge_pace[v] * (double)dag->vertices.compute_ns[v];
+        computed_ns += (double)dag->vertices.compute_ns[v];
+    }
+    pacing->mean = computed_ns > 0 ? work_ns / computed_ns : 1;
+    for (uint32_t v = 0; v < dag->vertex_count; v++) {
+        if (pacing->edge_pace[v] <= 0) pacing->edge_pace[v] = (float)pacing->mean;
+    }
+}
+
+static bool pace_run(struct sweep *sweep) {
+    struct simulation *sim = sweep->sim;
+    struct pacing *pacing = sim->recorded.pacing;
+    if (pacing && !learn_pace(sweep)) return false;
+    go_through(sweep);
+    if (!sweep->pacing) return true;
+    find_mean_pace(pacing, sim->dag);
+    pacing_find_compiling(pacing, sim->dag, sim->recorded.background);
+    leave_compilers_out(sim);
+    return true;
+}
+
 static bool measure(struct simulation *sim) {
     struct steps steps = {0};
     struct sweep sweep = {.sim = sim, .steps = &steps};
     uint8_t *played = awake_played_new(sim->dag);
     sweep.begun = malloc(((size_t)sim->dag->thread_count + 1) * sizeof *sweep.begun);
     bool ok = played && sweep.begun && find_steps(sim, played, &steps) && measure_background(&sweep, played);
-    if (ok) go_through(&sweep);
+    ok = ok && pace_run(&sweep);
     free(steps.items);
     free(sweep.begun);
     free(played);
@@ -315,10 +424,13 @@ bool service_new(struct simulation *sim) {
     free(sim->recorded.residuals); // of an attempt without enough memory
     free(sim->recorded.pauses);
     free(sim->recorded.background);
+    pacing_free(sim->recorded.pacing);
+    bool no_memory = false;
+    sim->recorded.pacing = is_recorded(dag) && corrects(sim, CORRECTION_PACE) ? pacing_new(dag, &no_memory) : NULL;
     sim->recorded.residuals = calloc((size_t)dag->vertex_count + 1, sizeof *sim->recorded.residuals);
     sim->recorded.pauses = calloc((size_t)dag->pause_count + 1, sizeof *sim->recorded.pauses);
     sim->recorded.background = calloc((size_t)dag->sample_count + 1, sizeof *sim->recorded.background);
-    bool ok = sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background && measure(sim);
+    bool ok = !no_memory && sim->recorded.residuals && sim->recorded.pauses && sim->recorded.background && measure(sim);
     for (uint32_t i = 0; ok && i < dag->thread_count; i++) { // a carrier is kept, and not shared
         const struct dag_thread *thread = &dag->threads[i];
         if (thread->is_virtual)

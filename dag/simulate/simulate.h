@@ -134,6 +134,10 @@
 //     to do without meanwhile is kept. Under an edit its residual comes back in proportion to what it has to do without
 //     then: no process waits for a core that has one. Nor does any compute for less than compute_ns. A waiter's bad
 //     residual before it found a task to help with comes back before it looks for one.
+//   Pace. Where the trace tells what the JVM's compilers computed, an edge is work: what it computed, times the pace at
+//     which it did when recorded (pacing.h), and takes as long as that takes at the pace of now. Pauses and stretches
+//     of the recording are placed by work. Compilers compute beside the processes that are awake, as so many more of
+//     them while there is something to compile (cores.h), and are no part of what others take.
 //   Carriers. A virtual thread computes on one of as many carriers as its scheduler has, a plan says, or, on other
 //     cores, there are; a process that has none waits in the order in which they became ready, and its first vertex
 //     comes when it has one. It keeps that until it sleeps; where it was pinned, for as long as it slept so when

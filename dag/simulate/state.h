@@ -171,6 +171,7 @@ struct recorded {
     struct cores_residual *residuals;    // of a vertex: of the edge to it
     struct cores_pause *pauses;          // a pause of the DAG each
     struct cores_background *background; // a sample of the DAG each: until then
+    struct pacing *pacing;               // how what they compute is work (service.h); NULL: it is
 };
 
 // Tasks that the edit regroups (regroup.c).
@@ -187,8 +188,8 @@ struct regroup {
 struct simulation {
     const struct dag *dag;
     const struct costs *costs;
-    const struct simulation *beside; // whose traits, spawned_next and, if it has calibrated, residuals, pauses and
-                                     // background these are; NULL: its own
+    const struct simulation *beside; // whose traits, spawned_next and, if it has calibrated, residuals, pauses,
+                                     // background and pacing these are; NULL: its own
     struct recorded recorded;
     struct clients clients;
     const struct simulation *replicated; // of the recording, of which this DAG is a replicate; NULL

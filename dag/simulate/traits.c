@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "dag/simulate/traits.h"
 
+#include "dag/simulate/pacing.h"
 #include "dag/simulate/stealing.h"
 
 #include <stdlib.h>
@@ -113,6 +114,7 @@ bool traits_new(struct simulation *sim) {
     sim->recorded.residuals = other->recorded.residuals;
     sim->recorded.pauses = other->recorded.pauses;
     sim->recorded.background = other->recorded.background;
+    sim->recorded.pacing = other->recorded.pacing;
     return true;
 }
 
@@ -125,4 +127,5 @@ void traits_free(struct simulation *sim) {
     free(sim->recorded.residuals);
     free(sim->recorded.pauses);
     free(sim->recorded.background);
+    pacing_free(sim->recorded.pacing);
 }

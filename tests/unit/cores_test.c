@@ -59,7 +59,7 @@ static void join_one(struct world *world, uint32_t process, int64_t now_ns, bool
     world->joined_ns[process] = now_ns;
     world->compute_ns[process] = compute_ns;
     world->work_ns += compute_ns;
-    cores_join(&world->cores, process, now_ns, compute_ns, residual);
+    cores_join(&world->cores, process, now_ns, (struct cores_demand){compute_ns, residual, 1});
 }
 
 static void take_one(struct world *world, bool lucky) {
@@ -130,8 +130,8 @@ static void test_others_take_their_share(void **state) {
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 2));
     cores_begin(&cores, 2, &recorded);
-    cores_join(&cores, 0, 0, 1000, (struct cores_residual){0, 0});
-    cores_join(&cores, 1, 0, 1000, (struct cores_residual){0, 0});
+    cores_join(&cores, 0, 0, (struct cores_demand){1000, {0, 0}, 1});
+    cores_join(&cores, 1, 0, (struct cores_demand){1000, {0, 0}, 1});
     assert_int_equal(cores.next_ns, 500);
     assert_int_equal(cores_take(&cores), NOTICE_NONE);
     assert_int_equal(cores.next_ns, 1250);
@@ -147,8 +147,8 @@ static int64_t end_beside_others(double count) {
     int64_t end_ns = 0;
     assert_true(cores_reserve(&cores, 2));
     cores_begin(&cores, count, &recorded);
-    cores_join(&cores, 0, 0, 1000, (struct cores_residual){0, 0});
-    cores_join(&cores, 1, 0, 1000, (struct cores_residual){0, 0});
+    cores_join(&cores, 0, 0, (struct cores_demand){1000, {0, 0}, 1});
+    cores_join(&cores, 1, 0, (struct cores_demand){1000, {0, 0}, 1});
     while (cores.next_ns != INT64_MAX) {
         end_ns = cores.next_ns;
         cores_take(&cores);
@@ -172,17 +172,17 @@ static void test_luck_needs_others(void **state) {
     struct cores cores = {0};
     assert_true(cores_reserve(&cores, 2));
     cores_begin(&cores, 1, &recorded);
-    cores_join(&cores, 0, 0, 600, late);
-    cores_join(&cores, 1, 0, 5000, (struct cores_residual){0, 0});
+    cores_join(&cores, 0, 0, (struct cores_demand){600, late, 1});
+    cores_join(&cores, 1, 0, (struct cores_demand){5000, {0, 0}, 1});
     while (cores_take(&cores) != 0) {
     }
     assert_int_equal(cores.since_ns, 1800);
     cores_begin(&cores, 1, &recorded);
-    cores_join(&cores, 0, 0, 600, late);
+    cores_join(&cores, 0, 0, (struct cores_demand){600, late, 1});
     assert_int_equal(cores_take(&cores), 0);
     assert_int_equal(cores.since_ns, 600);
     cores_begin(&cores, 1, &recorded);
-    cores_join(&cores, 0, 0, 600, early);
+    cores_join(&cores, 0, 0, (struct cores_demand){600, early, 1});
     while (cores_take(&cores) != 0) {
     }
     assert_int_equal(cores.since_ns, 600);

@@ -174,7 +174,7 @@ static void test_inlined(void **state) {
 }
 
 static void test_cpu(void **state) {
-    struct dag_sample samples[] = {{100, 0, 0, 10}, {500, 300, 600, 20}, {900, 500, 1100, 22}};
+    struct dag_sample samples[] = {{100, 0, 0, 10, 0, 0}, {500, 300, 600, 20, 0, 0}, {900, 500, 1100, 22, 0, 0}};
     struct dag_pause pause = {600, 700};
     struct fixture f;
     build_request(&f);

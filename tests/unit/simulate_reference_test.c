@@ -607,7 +607,7 @@ static void add_background(struct simulate_fixture *fixture, struct random_sourc
         int64_t passed_ns = (int64_t)random_below(source, 2 * step_ns) + 1;
         now_ns += passed_ns;
         busy_ns += passed_ns * dag->trace->header.cores * (int64_t)random_below(source, most_percent + 1) / 100;
-        samples[i] = (struct dag_sample){now_ns, busy_ns / 2, busy_ns, 0};
+        samples[i] = (struct dag_sample){.time_ns = now_ns, .process_cpu_ns = busy_ns / 2, .machine_cpu_ns = busy_ns};
     }
     dag->samples = samples;
     dag->sample_count = SAMPLES;

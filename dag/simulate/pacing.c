@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "dag/simulate/pacing.h"
+
+#include <stdlib.h>
+
+static int64_t compiled_at(const struct dag *dag, uint32_t sample) {
+    return dag->samples[sample < dag->sample_count ? sample : dag->sample_count - 1].compiled_ns;
+}
+
+struct pacing *pacing_new(const struct dag *dag, bool *no_memory) {
+    if (dag->sample_count < 2 || compiled_at(dag, dag->sample_count) <= 0 || dag->trace->header.cores == 0) return NULL;
+    const size_t vertices = (size_t)dag->vertex_count + 1;
+    struct pacing *pacing = calloc(1, sizeof *pacing);
+    if (pacing) {
+        pacing->when = calloc(vertices, sizeof *pacing->when);
+        pacing->edge_pace = calloc(vertices, sizeof *pacing->edge_pace);
+        pacing->rate = calloc((size_t)dag->sample_count + 1, sizeof *pacing->rate);
+        pacing->compiling = calloc((size_t)dag->sample_count + 1, sizeof *pacing->compiling);
+        pacing->compiled_ns = (double)compiled_at(dag, dag->sample_count);
+    }
+    if (pacing && pacing->when && pacing->edge_pace && pacing->rate && pacing->compiling) return pacing;
+    pacing_free(pacing);
+    *no_memory = true;
+    return NULL;
+}
+
+void pacing_free(struct pacing *pacing) {
+    if (!pacing) return;
+    free(pacing->when);
+    free(pacing->edge_pace);
+    free(pacing->rate);
+    free(pacing->compiling);
+    free(pacing);
+}
+
+double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint32_t sample) {
+    const double from_ns = sample ? (double)compiled_at(dag, sample - 1) : 0;
+    return (from_ns + (double)compiled_at(dag, sample)) / 2 / pacing->compiled_ns;
+}
+
+// ---- what tasks tell
+
+// The means over what a task computed, in its own body.
+static struct pace_task task_at(const struct pacing *pacing, const struct dag *dag, const struct dag_task *task) {
+    struct pace_task told = {.site = task->site};
+    for (uint32_t v = task->start + 1; v <= task->end; v++) {
+        const double cost_ns = (double)dag->vertices.compute_ns[v];
+        told.cost_ns += cost_ns;
+        for (int f = 0; f < PACE_FACTORS; f++) told.when.part[f] += cost_ns * pacing->when[v].part[f];
+    }
+    for (int f = 0; f < PACE_FACTORS && told.cost_ns > 0; f++) told.when.part[f] /= told.cost_ns;
+    return told;
+}
+
+// A task with others in its body, or of which a part was not recorded, tells nothing.
+static bool tells(const struct dag_task *task) {
+    const unsigned not = TASK_NESTED | TASK_BEGUN_BEFORE | TASK_UNFINISHED | TASK_OF_ACTOR | TASK_THREAD_RUN | TASK_MAIN;
+    return task->site != DAG_NONE && task->start != DAG_NONE && !(task->flags & not);
+}
+
+bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
+    struct pace_task *tasks = malloc(((size_t)dag->task_count + 1) * sizeof *tasks);
+    uint32_t count = 0;
+    if (!tasks) return false;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (tells(&dag->tasks[t])) tasks[count++] = task_at(pacing, dag, &dag->tasks[t]);
+    }
+    const bool ok = pace_fit(&pacing->pace, tasks, count, dag->site_count);
+    free(tasks);
+    free(pacing->when);
+    pacing->when = NULL;
+    return ok;
+}
+
+// ---- what there was to compile
+
+static double awake_part_of(const struct dag *dag, uint32_t sample) {
+    const struct dag_sample *from = &dag->samples[sample - 1], *to = &dag->samples[sample];
+    const double awake_ns = (double)(to->compiled_ns - from->compiled_ns) +
+                            (double)(to->compilers_waited_ns - from->compilers_waited_ns);
+    return to->time_ns > from->time_ns ? awake_ns / (double)(to->time_ns - from->time_ns) : 0;
+}
+
+// From a sample to the one behind it there was always something to compile.
+static bool has_backlog(const struct dag *dag, uint32_t sample) {
+    const double nearly_all = 0.8;
+    return awake_part_of(dag, sample) >= nearly_all;
+}
+
+// As many processes as would have had what they had, but no more than there were.
+static void find_compilers(struct pacing *pacing, const struct dag *dag) {
+    double compilers_ns = 0, length_ns = 0;
+    for (uint32_t s = 1; s < dag->sample_count; s++) {
+        if (!has_backlog(dag, s)) continue;
+        const double ns = (double)(dag->samples[s].time_ns - dag->samples[s - 1].time_ns);
+        const double had = (double)(dag->samples[s].compiled_ns - dag->samples[s - 1].compiled_ns) / ns;
+        const double awake = awake_part_of(dag, s);
+        compilers_ns += ns * (had < awake * pacing->rate[s] ? had / pacing->rate[s] : awake);
+        length_ns += ns;
+    }
+    pacing->compilers = length_ns > 0 ? compilers_ns / length_ns : 1;
+}
+
+void pacing_find_compiling(struct pacing *pacing, const struct dag *dag, const struct cores_background *until) {
+    struct cores_compiling *first = &pacing->compiling[0]; // of the backlog that goes on
+    find_compilers(pacing, dag);
+    for (uint32_t s = 0; s < dag->sample_count; s++) {
+        struct cores_compiling *here = &pacing->compiling[s];
+        const int64_t from_work_ns = s ? until[s - 1].until_work_ns : 0;
+        const double compiled_ns = (double)(compiled_at(dag, s) - (s ? compiled_at(dag, s - 1) : 0));
+        const double work_ns = (double)(until[s].until_work_ns - from_work_ns);
+        const bool backlog = s == 0 || has_backlog(dag, s);
+        here->until_work_ns = until[s].until_work_ns;
+        if (!backlog) first = here + 1;
+        if (backlog)
+            first->at_once_ns += compiled_ns;
+        else if (work_ns >= 1)
+            here->by_work = compiled_ns / work_ns;
+        else
+            here->at_once_ns += compiled_ns;
+    }
+}
