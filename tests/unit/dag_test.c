@@ -873,6 +873,39 @@ static void test_write_an_inlined_task(void **state) {
     simulate_fixture_close(&f.fixture);
 }
 
+// A task, main's end, and then a thread that nothing known starts. Returns the cause of its beginning.
+static uint32_t cause_of_hook(struct by_hand *f, uint64_t last_of_worker) {
+    enum { HOOK = 9, HOOK_RUN = 90 };
+    tb_event(f->tb, MAIN, 1, EVENT_THREAD_START, 0);
+    tb_event(f->tb, MAIN, 10, EVENT_MAIN_BEGIN, M);
+    tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
+    tb_event(f->tb, MAIN, 130, EVENT_SPAWN_END, 7);
+    tb_event(f->tb, MAIN, 300, EVENT_THREAD_END, M);
+    tb_event(f->tb, WORKER, 200, EVENT_TASK_START, 7);
+    tb_event(f->tb, WORKER, last_of_worker, EVENT_TASK_END, 7);
+    tb_thread(f->tb, HOOK, "Cleaner", 0);
+    tb_event(f->tb, HOOK, 500, EVENT_THREAD_START, HOOK_RUN);
+    tb_event(f->tb, HOOK, 540, EVENT_THREAD_END, HOOK_RUN);
+    build(f);
+    return f->fixture.dag->vertices.cause[thread_of(f, HOOK)->first];
+}
+
+// What the JVM starts as it ends awaits the ends of all tasks, the last of them last; what others outlast does not.
+static void test_shutdown_awaits_the_program_s_end(void **state) {
+    (void)state;
+    struct by_hand f = by_hand_new(NULL, 2);
+    const uint32_t cause = cause_of_hook(&f, 400);
+    const struct dag_vertices *vertices = &f.fixture.dag->vertices;
+    assert_int_not_equal(cause, DAG_NONE);
+    assert_int_equal(vertices->kind[cause], VERTEX_BARRIER);
+    assert_int_equal(vertices->cause[cause], task(&f, 7)->end);
+    assert_int_equal(vertices->cause[cause - 1], task(&f, M)->end);
+    simulate_fixture_close(&f.fixture);
+    struct by_hand outlasted = by_hand_new(NULL, 2);
+    assert_int_equal(cause_of_hook(&outlasted, 530), DAG_NONE);
+    simulate_fixture_close(&outlasted.fixture);
+}
+
 // Run delays and samples lay no vertices. A block moves with its body and computes as that does; how long the
 // worker waited for a core is the worker's. No edit: all is as it was.
 static void test_write_blocks_and_run_delays(void **state) {
@@ -1209,6 +1242,7 @@ int main(void) {
         cmocka_unit_test(test_contexts_and_sites),
         cmocka_unit_test(test_join_of_a_worker),
         cmocka_unit_test(test_write_an_inlined_task),
+        cmocka_unit_test(test_shutdown_awaits_the_program_s_end),
         cmocka_unit_test(test_write_blocks_and_run_delays),
         cmocka_unit_test(test_write_a_thread_that_moved),
         cmocka_unit_test(test_write_a_body_without_its_end),
