@@ -163,10 +163,19 @@ static bool warn_of_unknown_rules(struct warnings *warnings, const struct dag *d
     return done;
 }
 
-// Of a run whose code was compiled for the better part of it: how much so, only a trace with compilers tells.
+// Whether the program had at least half of the cores all the time: where it sleeps for the most part, it matters little
+// what code costs. Known of traces that tell of compilers.
+static bool computes_much(const struct dag *dag) {
+    if (dag->sample_count < 2) return false;
+    const struct dag_sample *first = &dag->samples[0], *last = &dag->samples[dag->sample_count - 1];
+    const double cores_ns = (double)dag->trace->header.cores * (double)(last->time_ns - first->time_ns);
+    return last->compiled_ns > 0 && (double)(last->process_cpu_ns - first->process_cpu_ns) >= cores_ns / 2;
+}
+
+// Of a run whose code was being compiled for the better part of it.
 static bool warn_of_cold(struct warnings *warnings, const struct dag *dag, struct error *error) {
     struct warm warm;
-    if (dag->sample_count == 0 || dag->samples[dag->sample_count - 1].compiled_ns <= 0) return true;
+    if (!computes_much(dag)) return true;
     if (!warm_of_run(dag, &warm, error)) return false;
     const int64_t wall_ns = dag->last_ns - dag->first_ns, cold_ns = warm.from_ns - dag->first_ns;
     if (warm.verdict == WARM_NEVER)

@@ -22,9 +22,9 @@ struct compilers {
     struct compiler_thread threads[COMPILERS_MOST]; // that live
     uint32_t count;
     uint64_t ended_computed_ns, ended_waited_ns; // of those that lived
-    uint64_t process_threads; // that there were when looked for compilers last
-    int highest_tid;          // that has been looked at
-    uint32_t takes_since;     // the last look
+    uint64_t process_threads;                    // that there were when looked for compilers last
+    int highest_tid;                             // that has been looked at
+    uint32_t takes_since;                        // the last look
 };
 
 // An EVENT_COMPILING at `time`. false: this JVM has no compiler that is known (interpreted, or not HotSpot). Cost: 4

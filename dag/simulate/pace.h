@@ -2,8 +2,8 @@
 // What the same code costs at different times of a run, against what it costs warm and alone: a product of three
 // factors, each told by the recording's own tasks (SPEC section 5, Warm-up):
 //
-//   cold     by what part of all that the JVM's compilers computed they have computed by then: never rising, in the end 1
-//   crowd    by how many other cores compute for the program at the same time, which share its locks, its caches and
+//   cold     by what part of all that the JVM's compilers computed they have computed by then: never rising, in the end
+//   1 crowd    by how many other cores compute for the program at the same time, which share its locks, its caches and
 //            the way to memory: never falling, 1 alone
 //   turns    by what part of a core its thread has to do without, and so how often it finds its caches filled by
 //            others: never falling, 1 with a core of its own
@@ -12,8 +12,8 @@
 // whatever is edited; what they compute is not.
 //
 // The fit is iterative proportional fitting (Bailey, Simon, Two Studies in Automobile Insurance Ratemaking, ASTIN
-// Bulletin 1, 1960): each site has a cost, each factor a value for each of a few classes, and in turns each is made what
-// lets expected costs sum up to the recorded ones; each factor is then made monotone by pooling adjacent violators
+// Bulletin 1, 1960): each site has a cost, each factor a value for each of a few classes, and in turns each is made
+// what lets expected costs sum up to the recorded ones; each factor is then made monotone by pooling adjacent violators
 // (Barlow, Bartholomew, Bremner, Brunk, Statistical Inference under Order Restrictions, 1972). A task that took more
 // than a few times what is expected counts as that; classes with few tasks are drawn towards no effect.
 #ifndef REHYPE_DAG_PACE_H
@@ -30,8 +30,8 @@ struct pace {
     double factor[PACE_FACTORS][PACE_CLASSES];
 };
 
-// When a task ran, each part from 0 to 1: compiled of all that is in the end; of the other cores that the program's other
-// threads had while it had one; of a core that it had to do without.
+// When a task ran, each part from 0 to 1: compiled of all that is in the end; of the other cores that the program's
+// other threads had while it had one; of a core that it had to do without.
 struct pace_when {
     double part[PACE_FACTORS];
 };

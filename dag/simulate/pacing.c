@@ -54,8 +54,9 @@ static struct pace_task task_at(const struct pacing *pacing, const struct dag *d
 
 // A task with others in its body, or of which a part was not recorded, tells nothing.
 static bool tells(const struct dag_task *task) {
-    const unsigned not = TASK_NESTED | TASK_BEGUN_BEFORE | TASK_UNFINISHED | TASK_OF_ACTOR | TASK_THREAD_RUN | TASK_MAIN;
-    return task->site != DAG_NONE && task->start != DAG_NONE && !(task->flags & not);
+    const unsigned not =
+        TASK_NESTED | TASK_BEGUN_BEFORE | TASK_UNFINISHED | TASK_OF_ACTOR | TASK_THREAD_RUN | TASK_MAIN;
+    return task->site != DAG_NONE && task->start != DAG_NONE && !(task->flags & not );
 }
 
 bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
@@ -76,8 +77,8 @@ bool pacing_learn(struct pacing *pacing, const struct dag *dag) {
 
 static double awake_part_of(const struct dag *dag, uint32_t sample) {
     const struct dag_sample *from = &dag->samples[sample - 1], *to = &dag->samples[sample];
-    const double awake_ns = (double)(to->compiled_ns - from->compiled_ns) +
-                            (double)(to->compilers_waited_ns - from->compilers_waited_ns);
+    const double awake_ns =
+        (double)(to->compiled_ns - from->compiled_ns) + (double)(to->compilers_waited_ns - from->compilers_waited_ns);
     return to->time_ns > from->time_ns ? awake_ns / (double)(to->time_ns - from->time_ns) : 0;
 }
 

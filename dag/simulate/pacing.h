@@ -9,12 +9,12 @@
 
 struct pacing {
     struct pace pace;
-    struct pace_when *when; // a vertex each, of the edge to it; NULL once the pace is known
-    float *edge_pace;       // likewise
-    double mean;            // of all that was computed
-    float *rate;            // a sample each: what of a core each that was awake had until then
-    double compiled_ns;     // by the compilers, in all
-    double compilers;       // so many of them compute while there is something to compile
+    struct pace_when *when;            // a vertex each, of the edge to it; NULL once the pace is known
+    float *edge_pace;                  // likewise
+    double mean;                       // of all that was computed
+    float *rate;                       // a sample each: what of a core each that was awake had until then
+    double compiled_ns;                // by the compilers, in all
+    double compilers;                  // so many of them compute while there is something to compile
     struct cores_compiling *compiling; // a sample of the DAG each: until then
 };
 
@@ -29,8 +29,8 @@ double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint
 // Learns the pace of the edges of which `when` tells crowd and turns. false: no memory.
 bool pacing_learn(struct pacing *pacing, const struct dag *dag);
 
-// Once edge_pace is known, and until when the stretches between samples last: what compilers had to do arises. While one
-// of them was awake nearly all the time, nobody knows when: then all of it was there from the beginning.
+// Once edge_pace is known, and until when the stretches between samples last: what compilers had to do arises. While
+// one of them was awake nearly all the time, nobody knows when: then all of it was there from the beginning.
 void pacing_find_compiling(struct pacing *pacing, const struct dag *dag, const struct cores_background *until);
 
 #endif

@@ -105,8 +105,7 @@ static void test_a_site_of_one_time_has_its_cost(void **state) {
 static struct pace cold_half(void) {
     struct pace pace = {.known = true};
     for (int f = 0; f < PACE_FACTORS; f++) {
-        for (int c = 0; c < PACE_CLASSES; c++)
-            pace.factor[f][c] = f == PACE_COLD && c < PACE_CLASSES / 2 ? 2 : 1;
+        for (int c = 0; c < PACE_CLASSES; c++) pace.factor[f][c] = f == PACE_COLD && c < PACE_CLASSES / 2 ? 2 : 1;
     }
     return pace;
 }
@@ -169,12 +168,9 @@ static void test_what_arises_is_compiled(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_law_is_found),
-        cmocka_unit_test(test_no_law_is_none),
-        cmocka_unit_test(test_few_tasks_tell_nothing),
-        cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
-        cmocka_unit_test(test_compilers_share_the_cores),
-        cmocka_unit_test(test_what_arises_is_compiled),
+        cmocka_unit_test(test_the_law_is_found),          cmocka_unit_test(test_no_law_is_none),
+        cmocka_unit_test(test_few_tasks_tell_nothing),    cmocka_unit_test(test_a_site_of_one_time_has_its_cost),
+        cmocka_unit_test(test_compilers_share_the_cores), cmocka_unit_test(test_what_arises_is_compiled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
