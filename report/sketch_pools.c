@@ -44,6 +44,9 @@ static const struct setting settings[] = {
     {"http", NULL, "tomcat.util.threads", "server.tomcat.threads.max",
      "Tomcat (in server.xml: maxThreads of the Connector)"},
     {"task", "task", "springframework", "spring.task.execution.pool.core-size", "Spring Boot's own executor"},
+    {"applicationTaskExecutor", "applicationTaskExecutor", "springframework", "spring.task.execution.pool.core-size",
+     "Spring Boot's own executor"},
+    {"taskScheduler", "taskScheduler", "Schedul", "spring.task.scheduling.pool.size", "Spring Boot's own scheduler"},
     {"scheduling", "scheduling", "Schedul", "spring.task.scheduling.pool.size", "Spring Boot's own scheduler"},
     {"qtp", NULL, "jetty", "server.jetty.threads.max", "Jetty under Spring Boot (else new QueuedThreadPool(n))"},
 };

@@ -25,6 +25,7 @@ static const struct {
     {"worker", EXECUTOR_WORKER, false, true, false, false, 0, 0},
     {"idle", EXECUTOR_IDLE, true, true, false, false, 0, 0},
     {"standby", EXECUTOR_STANDBY, false, true, false, false, 0, 0},
+    {.name = "called", .role = EXECUTOR_CALLED, .least = 1, .most = 1},
     {"take", EXECUTOR_TAKE, false, false, false, false, 0, 0},
     {"shutdown", EXECUTOR_SHUTDOWN, false, false, false, false, 0, 0},
     {"core", EXECUTOR_CORE, false, false, false, false, 0, 0},
@@ -121,9 +122,8 @@ static bool set_only(struct executor_hook *hook, const char *word, struct arena 
     return hook->only;
 }
 
-// What a request's line says beyond its role.
-static bool set_request(struct executor_hook *hook, size_t role, char *const *words, size_t count,
-                        struct arena *arena) {
+// What a line of paths says beyond its role.
+static bool set_paths(struct executor_hook *hook, size_t role, char *const *words, size_t count, struct arena *arena) {
     static const char ONLY[] = "if=";
     const bool only = count > 0 && strncmp(words[count - 1], ONLY, strlen(ONLY)) == 0;
     if (only && !set_only(hook, words[--count] + strlen(ONLY), arena)) return false;
@@ -136,15 +136,16 @@ static bool set_role(struct executor_hook *hook, char *const *words, size_t coun
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         if (strcmp(name, roles[i].name) != 0) continue;
         hook->role = roles[i].role;
-        if (strncmp(name, "request ", 8) == 0)
-            return set_request(hook, i, words + 4, count - 4, arena) ||
+        if (roles[i].least > 0 || strncmp(name, "request ", 8) == 0)
+            return set_paths(hook, i, words + 4, count - 4, arena) ||
                    refuse(line, "what it tells, see rehype-record(1)", error);
         return (set_argument(hook, i, argument) && set_receiver(hook, i, receiver)) ||
                refuse(line, "another argument, see rehype-record(1)", error);
     }
     return refuse(
         line,
-        "a role: spawn, run, worker, idle, standby, take, shutdown, core, maximum, queue, capacity, keep-alive-ms, "
+        "a role: spawn, run, worker, idle, standby, called, take, shutdown, core, maximum, queue, capacity, "
+        "keep-alive-ms, "
         "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "
         "or limit, or request with serve, part, more, async, end, last, code, connection, name or matched",
         error);
@@ -554,6 +555,18 @@ static bool weave_telling(const struct site *site, enum insert_where where, stru
     return tell(site, probe, text, sizeof text, error) && insert(site, where, text, error);
 }
 
+// What it returns is a pool of that name.
+static bool weave_called(const struct site *site, struct error *error) {
+    char root[40], text[200];
+    const int number = executor_number(site->hook);
+    if (number < 0 || gives(site->method) != 'L')
+        return error_set(error, STATUS_USAGE, "it gives no object, or there are too many lines");
+    if (!push_root(site, site->hook->telling[0], root, sizeof root, error)) return false;
+    snprintf(text, sizeof text, "dup; %sint %d; call poolCalled (Ljava/lang/Object;Ljava/lang/Object;I)V", root,
+             number);
+    return insert(site, INSERT_BEFORE_RETURN, text, error);
+}
+
 static bool weave(struct site *site, struct error *error) {
     const struct executor_hook *hook = site->hook;
     if (!find_pool(site, error)) return false;
@@ -568,6 +581,8 @@ static bool weave(struct site *site, struct error *error) {
         return weave_idle(site, error);
     case EXECUTOR_STANDBY:
         return weave_standby(site, error);
+    case EXECUTOR_CALLED:
+        return weave_called(site, error);
     case EXECUTOR_TAKE:
         return weave_take(site, error);
     case EXECUTOR_SHUTDOWN:

@@ -18,6 +18,7 @@ enum executor_role {
     EXECUTOR_WORKER,
     EXECUTOR_IDLE,
     EXECUTOR_STANDBY,
+    EXECUTOR_CALLED,
     EXECUTOR_TAKE, // of a stage, which is a pool whose threads are the program's own
     EXECUTOR_SHUTDOWN,
     EXECUTOR_CORE, // these are asked, of a pool (executor_rules.h), to EXECUTOR_DELEGATE
@@ -56,11 +57,12 @@ struct executor_hook {
     size_t class_length;
     const char *method, *descriptor; // descriptor NULL: any
     enum executor_role role;
-    unsigned argument;                          // from 1; 0: none
-    unsigned receiver;                          // of a message, likewise; 0: the object itself
-    const char *field;                          // NAME:TYPE, that holds it instead; NULL
-    struct telling *telling[EXECUTOR_TELLINGS]; // of a request: its key, its connection and its verb, its key and its
-                                                // status, its verb and its route, or its connection; NULL: none
+    unsigned argument; // from 1; 0: none
+    unsigned receiver; // of a message, likewise; 0: the object itself
+    const char *field; // NAME:TYPE, that holds it instead; NULL
+    struct telling
+        *telling[EXECUTOR_TELLINGS]; // of a pool: its name; of a request: its key, its connection and its verb, its key
+                                     // and its status, its verb and its route, or its connection; NULL: none
     struct telling *only;   // the line goes only for calls in which that is of the class; NULL: for all
     const char *only_class; // com.acme.Main
     bool outer;             // the pool is what the object is nested in

@@ -442,12 +442,19 @@ static size_t pool_name_length(const char *thread_name) {
     return end ? without_number(thread_name, end) : length;
 }
 
-void registry_name_pool(uint32_t pool, const char *thread_name) {
+static void name_pool(uint32_t pool, const char *name, size_t length) {
     pthread_mutex_lock(&lock);
     const struct trace_pool *known = known_pools_find(&pools, pool);
-    if (thread_name && known && !known->name)
-        known_pools_change(&pools, pool)->name = strndup(thread_name, pool_name_length(thread_name));
+    if (known && !known->name) known_pools_change(&pools, pool)->name = strndup(name, length);
     pthread_mutex_unlock(&lock);
+}
+
+void registry_call_pool(uint32_t pool, const char *name) {
+    name_pool(pool, name, strlen(name));
+}
+
+void registry_name_pool(uint32_t pool, const char *thread_name) {
+    if (thread_name) name_pool(pool, thread_name, pool_name_length(thread_name));
 }
 
 static bool is_same(const char *a, const char *b) {

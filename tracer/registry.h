@@ -72,6 +72,9 @@ void registry_stacks(struct stack_slice *slice);
 // A pool is named after its first worker ("pool-1-thread-3" -> "pool-1"). Later calls change nothing.
 void registry_name_pool(uint32_t pool, const char *thread_name);
 
+// Before that: as it is configured, whatever its threads are called.
+void registry_call_pool(uint32_t pool, const char *name);
+
 // Methods that could not be woven, and how much was.
 void registry_skip(const char *method, const char *why);
 void registry_woven(unsigned methods);

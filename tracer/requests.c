@@ -38,7 +38,7 @@ static void check(jint number, const struct executor_hook *hook, const struct te
     const char *step = telling ? told_fails(telling) : NULL;
     if (!step || atomic_exchange(&turned_off[number], true)) return;
     snprintf(method, sizeof method, "%s.%s", hook->class_name, hook->method);
-    snprintf(why, sizeof why, "what it is given has no %s, so it tells no requests any more", step);
+    snprintf(why, sizeof why, "what it is given has no %s, so it tells nothing any more", step);
     registry_skip(method, why);
 }
 
@@ -81,6 +81,19 @@ static void asking_end(JNIEnv *jni, const struct asking *asking) {
     if (asking->begun) (*jni)->PopLocalFrame(jni, NULL);
     thread_state_show();
     bytecodes_resume(asking->pause);
+}
+
+// Pools that are told by name: what gives them tells it.
+PROBE(void, poolCalled)(JNIEnv *jni, jclass helper, jobject pool, jobject teller, jint number) {
+    PROBED struct thread_state *state = probe_begin();
+    const struct executor_hook *hook = hook_of(number);
+    char name[256];
+    if (!state || !hook || !pool) return;
+    const struct asking asking = asking_begin(jni);
+    if (told_text(jni, hook->telling[0], teller, name, sizeof name))
+        registry_call_pool(identity_executor(jni, state, pool), name);
+    asking_end(jni, &asking);
+    check(number, hook, hook->telling[0]);
 }
 
 // What lies on an object: a request under way and, above it, the connection that it is.

@@ -240,6 +240,8 @@ static void test_wrong_requests_are_refused(void **state) {
         "com.acme.Web read * request more 0 0",
         "com.acme.Web read * request code 0",
         "com.acme.Web call * request name - 0.a()Ljava/lang/String;+1.a()Ljava/lang/String;", // of two arguments
+        "com.acme.Pools make * called",
+        "com.acme.Pools make * called name",
         "com.acme.Web call * request name - 0.class+0.a()Ljava/lang/String;",
         "com.acme.Web call * request name - 0.a()Ljava/lang/String;+",
         "com.acme.Web call * spawn 1 2 3",
@@ -295,7 +297,8 @@ static void test_requests_are_taken(void **state) {
 }
 
 #define ROLES                                                                                                          \
-    "a role: spawn, run, worker, idle, standby, take, shutdown, core, maximum, queue, capacity, keep-alive-ms, "       \
+    "a role: spawn, run, worker, idle, standby, called, take, shutdown, core, maximum, queue, capacity, "              \
+    "keep-alive-ms, "                                                                                                  \
     "keep-alive-ns, delegate, grows, wakes, message, handle, init, resource with acquire, release, capacity, name "    \
     "or limit, or request with serve, part, more, async, end, last, code, connection, name or matched"
 

@@ -405,6 +405,9 @@ public final class Rehype extends ClassValue<Integer> {
     public static native void timerEnd();
     public static native void timerShutdown(Object queue);
 
+    // Names of pools (requests.c).
+    public static native void poolCalled(Object pool, Object teller, int hook);
+
     // Requests (requests.c).
     public static native void requestOpens(Object key, Object connection, Object verb, Object only, int hook);
     public static native void requestCloses(int hook);
