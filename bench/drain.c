@@ -10,7 +10,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { ROUNDS = 61, WARM_UP = 5, BATCH = 16384, METHODS = 300, SITES = 20, CLASSES = 50, DEPTH = 12 };
+enum {
+    ROUNDS = 61,
+    WARM_UP = 5,
+    BATCH = 16384,
+    RECORDS = 1 << 19,
+    MEMORY_BYTES = 1 << 26,
+    METHODS = 300,
+    SITES = 20,
+    CLASSES = 50,
+    DEPTH = 12
+};
 
 static struct event batch[BATCH];
 static struct trace_writer *writer;
@@ -149,7 +159,10 @@ static struct cost measure(void (*record)(struct ring *, uint64_t), uint64_t eve
     static struct ring ring;
     double drain[ROUNDS], encode[ROUNDS];
     uint64_t drain_ns, encode_ns, bytes = 0, written = 0;
-    must(ring_init(&ring, RING_DEFAULT_RECORDS, NULL), "no memory");
+    static struct chunks chunks;
+    must(chunks_reserve(&chunks, MEMORY_BYTES, CHUNK_MOST_BYTES), "no memory");
+    chunks_limit(&chunks, MEMORY_BYTES);
+    ring_init(&ring, &chunks, 0, NULL);
     open_writer(path);
     for (int round = -WARM_UP; round < ROUNDS; round++) {
         record(&ring, events);
@@ -162,7 +175,8 @@ static struct cost measure(void (*record)(struct ring *, uint64_t), uint64_t eve
         encode[round] = (double)encode_ns / (double)count;
     }
     close_writer();
-    ring_destroy(&ring);
+    ring_reset(&ring);
+    chunks_release(&chunks);
     return (struct cost){median(drain, ROUNDS), median(encode, ROUNDS), decode_ns(), (double)bytes / (double)written};
 }
 
@@ -177,9 +191,9 @@ int main(void) {
     close(fd);
     printf("%-10s %10s %10s %14s %12s %10s\n", "events", "take, ns", "write, ns", "million a s", "bytes each",
            "read, ns");
-    print_row("functions", measure(record_functions, RING_DEFAULT_RECORDS));
-    print_row("tasks", measure(record_tasks, RING_DEFAULT_RECORDS / 2));
-    print_row("messages", measure(record_messages, RING_DEFAULT_RECORDS / 2));
+    print_row("functions", measure(record_functions, RECORDS));
+    print_row("tasks", measure(record_tasks, RECORDS / 2));
+    print_row("messages", measure(record_messages, RECORDS / 2));
     unlink(path);
     return 0;
 }

@@ -10,10 +10,12 @@ enum {
     LOOPS = 20,         // between two pauses
     TURNS = 40,         // of each kind
     SETTLED_TURNS = 10, // the JVM has compiled the loops by then, if it does
+    MEMORY_BYTES = 1 << 20,
 };
 
 static jobject own_thread; // global reference
-static struct ring ring;   // of that thread: goes nowhere
+static struct chunks chunks;
+static struct ring ring; // of that thread: goes nowhere
 
 // Only that thread touches them.
 static uint64_t begun_ticks, least_ticks[2];
@@ -51,11 +53,14 @@ JNIEXPORT jboolean JNICALL Java_java_lang_Rehype_turnEnds(JNIEnv *jni, jclass he
 static void JNICALL run(jvmtiEnv *jvmti, JNIEnv *jni, void *unused) {
     jclass helper = (*jni)->FindClass(jni, HELPER_CLASS);
     jmethodID calibrate = helper ? (*jni)->GetStaticMethodID(jni, helper, "calibrate", "(II)V") : NULL;
-    if (calibrate && ring_init(&ring, tracer.options.buffer_records, NULL)) {
+    if (calibrate && chunks_reserve(&chunks, MEMORY_BYTES, CHUNK_MOST_BYTES)) {
+        chunks_limit(&chunks, MEMORY_BYTES);
+        ring_init(&ring, &chunks, 0, NULL);
         thread_ring = &ring;
         (*jni)->CallStaticVoidMethod(jni, helper, calibrate, (jint)LOOPS, (jint)CALLS);
         thread_ring = NULL;
-        ring_destroy(&ring);
+        ring_reset(&ring);
+        chunks_release(&chunks);
     }
     (*jni)->ExceptionClear(jni);
 }

@@ -52,7 +52,7 @@ void probe_timer_begin_chosen(struct probe_timer *timer) {
     begin_timing(timer, clock_ticks(), timer->interval);
 }
 
-// Where the thread lost its core meanwhile nothing was measured. Where the half is full an event needs the room more.
+// Where the thread lost its core meanwhile nothing was measured. Where the chunk is full an event needs the room more.
 static void put(struct probe_timer *timer, struct ring *ring, uint64_t before_ticks, uint64_t after_ticks) {
     uint64_t gap = timer->gap;
     timer->gap = 0;

@@ -5,6 +5,7 @@
 #include "tracer/clock.h"
 #include "tracer/compilers.h"
 #include "tracer/cost_meter.h"
+#include "tracer/memory_room.h"
 #include "tracer/parting.h"
 #include "tracer/registry.h"
 #include "tracer/rotation.h"
@@ -19,27 +20,25 @@
 enum {
     BATCH_EVENTS = 16384,
     SHORTEST_PAUSE_NS = 500000,
-    POLLED_PAUSE_NS = 8000000, // up to here; who fills half a ring in a longer one wakes the drainer
+    POLLED_PAUSE_NS = 8000000, // up to here; a burst in a longer one wakes the drainer
     LONGEST_PAUSE_NS = SAMPLE_PERIOD_NS,
     CLOCK_PERIOD_NS = 1000000000,
-    REST_PERIOD_NS = 1000000000, // who fills no more than a quiet producer's part of a half in that rests
+    REST_PERIOD_NS = 1000000000,
     PARTS_PERIOD_NS = 200000000,
     PARTS_MOST_EVENTS = 1 << 18,   // some 10 MiB
     PARTS_MOST_SEGMENTS = 1 << 14, // some 10 ms to write, in which rings fill up
-    KEPT_CHANNELS = 64,            // ended ones whose rings are kept mapped for the next threads
     ENDED_MOST = 32,               // channels that end in one pause; the last of them wakes the drainer
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live, spare and joinable; never held while writing
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of live and joinable; never held while writing
 static struct ring_bell bell;
-static struct channel *live, *spare;
-static unsigned spare_count;
+static struct channel *live;
 static bool joinable;
 static _Atomic(bool) stopping;
 static _Atomic(uint32_t) ended_since_round; // channels
 static struct drainer_settings settings;
-static uint64_t mapped_bytes; // of all rings, under the lock
-static uint32_t recording;    // number of the one under way, or of the last; changes only while there is none
+static struct chunks chunks; // of all rings; stays, since threads may still write into those of an earlier recording
+static uint32_t recording;   // number of the one under way, or of the last; changes only while there is none
 static _Atomic(bool) running;
 
 static pthread_t thread;
@@ -51,6 +50,9 @@ static struct sampler sampler;
 static struct compilers compilers;
 static struct event_cost costs[EVENT_KINDS]; // as known by now
 static bool costs_known;
+static bool finishing;       // all that is left is to be written
+static uint64_t round_ticks; // when the round began: what comes later is for another one
+static bool behind;          // of which there is some
 static const char *stopped_because;
 
 // Of several files.
@@ -68,47 +70,37 @@ void drainer_set(const struct drainer_settings *wanted) {
     settings = *wanted;
 }
 
-// Of what is left of the memory a new ring gets at most an eighth, so that there is some for more threads.
-static uint32_t affordable(uint32_t ring_records) {
-    const uint64_t record_bytes = 2 * sizeof(struct ring_record);
-    pthread_mutex_lock(&lock);
-    uint64_t left = settings.memory_bytes > mapped_bytes ? settings.memory_bytes - mapped_bytes : 0;
-    while (settings.memory_bytes && ring_records > RING_LEAST_RECORDS && ring_records * record_bytes > left / 8)
-        ring_records /= 2;
-    if (ring_records < RING_LEAST_RECORDS) ring_records = RING_LEAST_RECORDS;
-    mapped_bytes += ring_records * record_bytes;
-    pthread_mutex_unlock(&lock);
-    return ring_records;
+// As many chunks that there are some for some thousand threads.
+static uint32_t chunk_bytes_for(uint64_t limit_bytes) {
+    enum { CHUNKS = 4096 };
+    uint32_t bytes = CHUNK_MOST_BYTES;
+    while (bytes > CHUNK_LEAST_BYTES && bytes > limit_bytes / CHUNKS) bytes /= 2;
+    return bytes;
 }
 
-static void give_back(const struct ring *ring) {
-    pthread_mutex_lock(&lock);
-    mapped_bytes -= ring->capacity * 2 * sizeof(struct ring_record);
-    pthread_mutex_unlock(&lock);
+static void limit_memory(void) {
+    uint64_t bytes = settings.memory_bytes;
+    if (!bytes) bytes = memory_share(memory_room_read("").available_bytes + chunks_taken_bytes(&chunks));
+    chunks_limit(&chunks, bytes);
+}
+
+// Without memory every event is lost, and counted.
+static void provide_memory(void) {
+    const uint64_t total = memory_room_read("").total_bytes;
+    uint64_t bytes = settings.memory_bytes ? settings.memory_bytes : memory_share(total);
+    if (total && bytes > total) bytes = total;
+    if (!chunks.memory) chunks_reserve(&chunks, 2 * bytes, chunk_bytes_for(bytes));
+    limit_memory();
 }
 
 struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
-    pthread_mutex_lock(&lock);
-    struct channel *channel = spare;
-    if (channel) {
-        spare = channel->next;
-        spare_count--;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!channel) {
-        channel = aligned_alloc(_Alignof(struct channel), sizeof *channel);
-        if (!channel) return NULL;
-        if (!ring_init(&channel->ring, affordable(ring_records), &bell)) {
-            free(channel);
-            return NULL;
-        }
-    }
+    struct channel *channel = aligned_alloc(_Alignof(struct channel), sizeof *channel);
+    if (!channel) return NULL;
+    ring_init(&channel->ring, &chunks, ring_records, &bell);
     channel->thread = thread_id;
     channel->owner = 0;
     channel->brief.count = 0;
     channel->recording = recording;
-    channel->lately = 0;
-    channel->rested = false;
     atomic_init(&channel->ended, false);
     pthread_mutex_lock(&lock);
     channel->next = live;
@@ -119,7 +111,7 @@ struct channel *drainer_open(uint32_t thread_id, uint32_t ring_records) {
 
 void drainer_close(struct channel *channel) {
     atomic_store_explicit(&channel->ended, true, memory_order_release); // pairs with drain_channel's acquire load
-    // So that threads that live for a moment use few buffers in turns.
+    // So that threads that live for a moment use few chunks in turns.
     if (atomic_fetch_add_explicit(&ended_since_round, 1, memory_order_relaxed) + 1 == ENDED_MOST) ring_bell_ring(&bell);
 }
 
@@ -189,64 +181,35 @@ static size_t leave_out(struct channel *channel, size_t count, uint64_t until) {
     return brief_filter(&channel->brief, settings.least_ticks, until, batch, count);
 }
 
-// Of a channel in a round; what comes while it is drained is for another one.
-static size_t most_events(const struct channel *channel) {
-    uint32_t half = channel->ring.capacity;
-    return 2 * (size_t)(half < RING_BURST_RECORDS ? half : RING_BURST_RECORDS);
+static bool write_due_sample(void);
+
+// Of the last event. What a probe measured has none.
+static uint64_t latest_ticks(size_t count) {
+    while (count > 0 && batch[count - 1].kind == RING_TIMED) count--;
+    return count > 0 ? batch[count - 1].time : 0;
 }
 
-// Empties one ring. *seen is how many events there were; *gone, whether the producer has ended and all is written.
+// Empties one ring, of what it had when the round began. *seen is how many events there were; *gone, whether the
+// producer has ended and all is written.
 static bool drain_channel(struct channel *channel, size_t *seen, bool *gone) {
     *gone = atomic_load_explicit(&channel->ended, memory_order_acquire); // before draining: then all of it is visible
     bool ours = channel->recording == recording; // what a thread still had of an earlier recording is no one's
-    size_t drained = 0, count;
+    size_t count;
+    bool more;
     do {
+        if (!write_due_sample()) return false; // a round may be long
         uint64_t until = *gone ? NO_MORE : clock_ticks();
         count = ring_drain(&channel->ring, batch, BATCH_EVENTS);
         if (count == BATCH_EVENTS) until = 0; // there may be more in the ring
-        drained += count;
+        *seen += count;
+        more = count == BATCH_EVENTS && (*gone || finishing || latest_ticks(count) < round_ticks);
         if (!ours) continue;
         size_t own = leave_out(channel, cost_meter_take(batch, count), until);
         if (!parting_take(&parting, &channel->owner, batch, &own)) return no_memory();
         if (!write_batch(channel, own)) return false;
-    } while (count == BATCH_EVENTS && (*gone || drained < most_events(channel)));
-    *seen += drained;
-    channel->lately += drained;
+    } while (more);
+    behind |= count == BATCH_EVENTS;
     return !ours || !*gone || write_last_loss(channel);
-}
-
-static void release(struct channel *channel) {
-    give_back(&channel->ring);
-    ring_destroy(&channel->ring);
-    free(channel);
-}
-
-// Rings of an earlier recording may be of another size, and are kept for nobody.
-static void retire(struct channel *channel) {
-    ring_trim(&channel->ring);
-    ring_reset(&channel->ring);
-    pthread_mutex_lock(&lock);
-    bool keep = channel->recording == recording && spare_count < KEPT_CHANNELS;
-    if (keep) {
-        channel->next = spare;
-        spare = channel;
-        spare_count++;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!keep) release(channel);
-}
-
-static void release_spares(void) {
-    pthread_mutex_lock(&lock);
-    struct channel *channel = spare;
-    spare = NULL;
-    spare_count = 0;
-    pthread_mutex_unlock(&lock);
-    while (channel) {
-        struct channel *next = channel->next;
-        release(channel);
-        channel = next;
-    }
 }
 
 static void unlink_channel(struct channel *channel) {
@@ -271,6 +234,8 @@ static bool write_due_parts(void) {
 // snapshot of the head needs no lock.
 static bool drain_all(size_t *seen) {
     atomic_store_explicit(&ended_since_round, 0, memory_order_relaxed);
+    behind = false;
+    round_ticks = clock_ticks();
     pthread_mutex_lock(&lock);
     struct channel *channel = live;
     pthread_mutex_unlock(&lock);
@@ -280,7 +245,8 @@ static bool drain_all(size_t *seen) {
         if (!drain_channel(channel, seen, &gone)) return false;
         if (gone) {
             unlink_channel(channel);
-            retire(channel);
+            ring_reset(&channel->ring);
+            free(channel);
         }
         channel = next;
     }
@@ -288,19 +254,13 @@ static bool drain_all(size_t *seen) {
     return write_names() && write_due_parts();
 }
 
-// A pool's threads are there for hours behind one burst.
-static void rest_the_quiet(void) {
+// What is left of the machine may be less by now.
+static void rest_memory(void) {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     if (now_ns < rest_due_ns) return;
     rest_due_ns = now_ns + REST_PERIOD_NS;
-    pthread_mutex_lock(&lock);
-    struct channel *channel = live;
-    pthread_mutex_unlock(&lock);
-    for (; channel; channel = channel->next) {
-        if (channel->lately <= RING_QUIET_RECORDS && !channel->rested) ring_rest(&channel->ring);
-        channel->rested = channel->lately == 0;
-        channel->lately = 0;
-    }
+    chunks_rest(&chunks);
+    limit_memory();
 }
 
 static struct channel *jvm_channel(void) {
@@ -444,8 +404,7 @@ static void sleep_until(const struct timespec *until) {
     while (!atomic_load(&stopping) && ring_bell_wait(&bell, rings, until));
 }
 
-// Returns whether a producer has filled half its ring since the bell had been rung `rings` times, as it does in a
-// burst.
+// Returns whether a producer has rung since the bell had been rung `rings` times, as it does in a burst.
 static bool sleep_lightly_until(const struct timespec *until, uint32_t rings) {
     atomic_store(&bell.awaited, true);
     bool rung = !atomic_load(&stopping) && ring_bell_wait(&bell, rings, until);
@@ -454,6 +413,7 @@ static bool sleep_lightly_until(const struct timespec *until, uint32_t rings) {
 }
 
 static bool pause_for(uint64_t pause_ns, uint32_t rings) {
+    if (behind) return true;
     const struct timespec until = after(pause_ns);
     if (pause_ns > POLLED_PAUSE_NS) return sleep_lightly_until(&until, rings);
     sleep_until(&until);
@@ -487,7 +447,7 @@ static bool drain_while_running(void) {
             return false;
         }
         if (!cut_ticks) registry_forget_pools();
-        rest_the_quiet();
+        rest_memory();
         pause_ns = next_pause(pause_ns, seen);
         if (pause_for(at_most_until_due(pause_ns), rings)) pause_ns = SHORTEST_PAUSE_NS;
     } while (!atomic_load(&stopping));
@@ -498,6 +458,7 @@ static bool drain_while_running(void) {
 // since is counted.
 static bool drain_the_rest(void) {
     size_t seen = 0;
+    finishing = true;
     if (!release_held() || !drain_all(&seen)) return false;
     for (struct channel *channel = live; channel; channel = channel->next) {
         if (channel->recording != recording) continue;
@@ -523,7 +484,6 @@ static void *run(void *unused) {
     registry_end(&end);
     struct error error = ERROR_INIT;
     trace_writer_close(writer, &end, &error); // says itself, in the file, what went wrong
-    release_spares();
     return NULL;
 }
 
@@ -532,12 +492,12 @@ bool drainer_start(struct trace_writer *open_writer, uint64_t ticks_per_s, struc
     if (!batch) return error_set(error, STATUS_FAILED, "no memory for the drainer");
     writer = open_writer;
     ticks_a_second = ticks_per_s;
-    atomic_store_explicit(&bell.quiet_ticks, ticks_per_s / 4, memory_order_relaxed); // it is drained twice in that
+    provide_memory();
     recording++;
     atomic_store(&stopping, false);
     clock_written_ns = sample_due_ns = parts_written_ns = costs_due_ns = rest_due_ns = 0;
     cut_ticks = file_events = 0;
-    costs_known = false;
+    costs_known = finishing = false;
     sampler = (struct sampler){0};
     compilers = (struct compilers){0};
     cost_meter_restart();

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The drainer: one native thread, unknown to the JVM, that empties every producer's ring into the trace file. It polls,
 // because a producer that had to wake it would pay for a system call; the pause adapts to how much it finds in the
-// rings, 0.5 to 100 ms. In one of more than 8 ms the first producer to fill half its ring wakes it, or the 32nd to end:
-// a burst finds it in time.
+// rings, 0.5 to 100 ms, and there is none while it is behind. In one of more than 8 ms the first producer in a burst
+// wakes it, or the 32nd to end.
+//
+// Rings take their memory from one store (chunks.h), whose limit follows what the machine has left.
 //
 // A recording of several files (rotation.h) is cut at one instant for all threads: what is older is written into the
 // one file, what is younger into the next, behind what is under way at that instant (ongoing.h). To have all that is
@@ -25,17 +27,15 @@ struct channel {
     uint32_t thread;      // id in the trace; set before the first event
     uint64_t owner;       // the drainer's: of the events that come next (tracer/parting.h)
     uint32_t recording;   // which one it belongs to
-    size_t lately;        // the drainer's: events of the last second or so
-    bool rested;          // the drainer's: and there were none since
     _Atomic(bool) ended;  // by the producer, after its last event; then the channel is the drainer's
     struct brief brief;   // the drainer's
     struct channel *next; // the drainer's list
 };
 
-// What is left out, and how much memory there is for buffers. Zeroes leave nothing out and set no limit.
+// What is left out, and how much memory there is for buffers. Zeroes leave nothing out.
 struct drainer_settings {
     uint64_t least_ticks;  // functions that take less are left out
-    uint64_t memory_bytes; // of all rings: new ones become smaller as it runs out, at last RING_LEAST_RECORDS
+    uint64_t memory_bytes; // of all rings, but for what each is owed (chunks.h); 0: a share of what there is
     bool without_samples, several_files;
 };
 
@@ -50,9 +50,8 @@ bool drainer_start(struct trace_writer *writer, uint64_t ticks_per_s, struct err
 // Whether events still reach a file: from drainer_start until it stops, by itself or told to. Any thread.
 bool drainer_running(void);
 
-// A channel for one more producer: one that was used in this recording, whose ring is mapped already, if there is one,
-// else a new one. Those of a recording want rings of one size, but for what is there from its start to its end. NULL
-// without memory. Cold.
+// A channel for one more producer, whose ring holds twice `ring_records`, or, if that is 0, as much as there is memory
+// for. NULL without memory. Cold.
 struct channel *drainer_open(uint32_t thread, uint32_t ring_records);
 
 // By the producer: nothing more will come. One in 32 may make a system call.

@@ -193,7 +193,7 @@ static bool parse_built_in(struct arena *arena, struct options *options, struct 
 }
 
 bool options_parse(const char *text, struct arena *arena, struct options *options, struct error *error) {
-    *options = (struct options){.out = "trace.msgpack", .text = "", .buffer_records = RING_DEFAULT_RECORDS};
+    *options = (struct options){.out = "trace.msgpack", .text = ""};
     if (!parse_built_in(arena, options, error)) return false;
     if (!text) return true;
     if (!(options->text = arena_string(arena, text, strlen(text)))) return no_memory(error);

@@ -9,11 +9,11 @@
 //   min-duration=NS   functions that are shorter are left out
 //   without=KIND      locks, gc, samples, calling-contexts, cycles (what threads compute) or actors are not recorded;
 //                     repeatable
-//   memory=BYTES      that all threads' buffers may take together
+//   memory=BYTES      that all threads' buffers may take together; otherwise a share of what there is (memory_room.h)
 //   clock=NAME        counter (the processor's, where it is sound; default) or monotonic
 //   rotate-size=BYTES, rotate-time=NS   the recording goes on in another file when one is so large, or so old
 //   rotate-keep=N     and so many files are kept
-//   buffer=N          records in each half of a thread's buffer (16 bytes each)
+//   buffer=N          a thread's buffer holds twice so many records (16 bytes each); otherwise what memory there is
 //   sample=HZ         take all threads' stacks so often, 1 to 1000 times a second (stack_sampling.h); then only an
 //                     include that names one method outright (com.acme.Main::step) traces a function
 //   calls=SECONDS     look for so long for functions in which requests sleep, and trace them, too (sleepers.h)
@@ -44,11 +44,11 @@ struct options {
     struct class_glob *includes, *excludes, *libraries, *applications;
     _Atomic(const struct class_glob *) found; // methods that are included since the recording began, each by its name
     struct executor_hook *executors;          // last line first
-    uint32_t buffer_records;
-    uint64_t least_ns;     // of a function
-    uint64_t sample_hz;    // 0: stacks are not sampled
-    uint64_t calls_s;      // 0: functions in which requests sleep are not looked for
-    uint64_t memory_bytes; // 0: no limit
+    uint32_t buffer_records;                  // 0: no limit
+    uint64_t least_ns;                        // of a function
+    uint64_t sample_hz;                       // 0: stacks are not sampled
+    uint64_t calls_s;                         // 0: functions in which requests sleep are not looked for
+    uint64_t memory_bytes;                    // 0: a share of what there is
     struct rotation_rules rotation;
     bool without_locks, without_gc, without_samples, without_calling_contexts, monotonic;
     bool without_cycles, without_actors;

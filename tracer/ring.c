@@ -3,99 +3,48 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static size_t mapped_bytes(uint32_t capacity) {
-    return (2 * (size_t)capacity + 1) * sizeof(struct ring_record);
+static struct ring_record nowhere; // where a ring without a chunk stands: no record is ever put there
+
+static uint32_t at_least_one(uint32_t count) {
+    return count > 0 ? count : 1;
 }
 
-bool ring_init(struct ring *ring, uint32_t capacity, struct ring_bell *bell) {
-    // One record of space between the halves, so that a cursor at the end of one is never at the start of the other.
-    size_t bytes = mapped_bytes(capacity);
-    // Mapped, not allocated: pages that a quiet thread never reaches cost nothing.
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return false;
-    ring->capacity = capacity;
+// The ring has no chunk.
+static void begin(struct ring *ring) {
+    ring->filling = ring->draining = NULL;
+    ring->taken = 0;
+    ring->owner = 0;
+    ring->announced = true;
+    ring->limit = &nowhere;
+    ring->read = NULL;
+    atomic_init(&ring->unreported, 0);
+    atomic_init(&ring->cursor, &nowhere);
+    atomic_init(&ring->first, NULL);
+    atomic_init(&ring->given, 0);
+}
+
+void ring_init(struct ring *ring, struct chunks *chunks, uint32_t records, struct ring_bell *bell) {
+    const uint32_t whole = chunks->chunk_records, burst = at_least_one(RING_BURST_RECORDS / at_least_one(whole));
+    ring->chunks = chunks;
     ring->bell = bell;
-    ring->half[0] = memory;
-    ring->half[1] = ring->half[0] + capacity + 1;
-    ring_reset(ring);
-    return true;
-}
-
-// The producer goes on in a half that is its own.
-static void enter_half(struct ring *ring, unsigned half) {
-    ring->filling = half;
-    ring->whole = ring->capacity < 2 * RING_QUIET_RECORDS;
-    ring->limit = ring->half[half] + (ring->whole ? ring->capacity : RING_QUIET_RECORDS);
+    ring->chunk_records = records && records < whole ? records : whole;
+    ring->most_chunks =
+        records ? 2 * ((records + ring->chunk_records - 1) / at_least_one(ring->chunk_records)) : UINT32_MAX;
+    ring->burst_chunks = ring->most_chunks / 2 < burst ? ring->most_chunks / 2 : burst;
+    begin(ring);
 }
 
 void ring_reset(struct ring *ring) {
-    ring->draining = 0;
-    ring->owner = 0;
-    ring->announced = true;
-    atomic_init(&ring->unreported, 0);
-    enter_half(ring, 0);
-    ring->read = ring->half[0];
-    ring->touched[0] = ring->half[0];
-    ring->touched[1] = ring->half[1];
-    atomic_init(&ring->cursor, ring->half[0]);
-    atomic_init(&ring->sealed[0], RING_FILLING);
-    atomic_init(&ring->sealed[1], RING_FREE);
-}
-
-void ring_trim(struct ring *ring) {
-    char *begin = (char *)ring->half[0];
-    size_t bytes = mapped_bytes(ring->capacity);
-    bool touched = ring->touched[1] > ring->half[1] || (char *)ring->touched[0] > begin + RING_KEPT_BYTES;
-    if (touched && bytes > RING_KEPT_BYTES) madvise(begin + RING_KEPT_BYTES, bytes - RING_KEPT_BYTES, MADV_DONTNEED);
-}
-
-// The half's first page that isn't kept.
-static char *kept_end(const struct ring *ring, unsigned half) {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    return (char *)(((uintptr_t)(ring->half[half] + RING_QUIET_RECORDS) + page - 1) & ~(page - 1));
-}
-
-// That of the record: of the half's last page, which it may share with another half, no more is asked for.
-static char *page_of(const struct ring_record *record) {
-    return (char *)((uintptr_t)record & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1));
-}
-
-static bool claim_half(struct ring *ring, unsigned half) {
-    uint32_t whose = RING_FREE;
-    return atomic_compare_exchange_strong_explicit(&ring->sealed[half], &whose, RING_CLAIMED, memory_order_acquire,
-                                                   memory_order_relaxed);
-}
-
-// A producer that found its half full while the other is claimed would lose events.
-static bool has_room(const struct ring *ring, unsigned half) {
-    const struct ring_record *cursor = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-    return ring->half[half] + ring->capacity - cursor >= ring->capacity / 4;
-}
-
-static void drop_free_half(struct ring *ring, unsigned half) {
-    char *kept = kept_end(ring, half), *from, *end;
-    while ((end = page_of(ring->touched[half])) > kept && has_room(ring, half ^ 1u) && claim_half(ring, half)) {
-        from = end - kept > RING_KEPT_BYTES ? end - RING_KEPT_BYTES : kept;
-        madvise(from, (size_t)(end - from), MADV_DONTNEED);
-        ring->touched[half] = (const struct ring_record *)from;
-        atomic_store_explicit(&ring->sealed[half], RING_FREE, memory_order_release);
+    struct chunk *chunk = ring->draining ? ring->draining : atomic_load_explicit(&ring->first, memory_order_acquire);
+    while (chunk) {
+        struct chunk *next = atomic_load_explicit(&chunk->next, memory_order_acquire);
+        chunks_give(ring->chunks, chunk);
+        chunk = next;
     }
-}
-
-void ring_rest(struct ring *ring) {
-    unsigned half = ring->draining;
-    if (atomic_load_explicit(&ring->sealed[half], memory_order_relaxed) != RING_FILLING) return; // it goes on
-    char *kept = kept_end(ring, half), *end = page_of(ring->read);
-    if (end > kept) madvise(kept, (size_t)(end - kept), MADV_DONTNEED);
-    drop_free_half(ring, half ^ 1u);
-}
-
-void ring_destroy(struct ring *ring) {
-    munmap(ring->half[0], mapped_bytes(ring->capacity));
+    begin(ring);
 }
 
 static void wake_consumer(struct ring_bell *bell) {
@@ -123,50 +72,29 @@ bool ring_bell_wait(struct ring_bell *bell, uint32_t rings, const struct timespe
     return true;
 }
 
-// It is the consumer's seldom, and costs a load then.
-static bool take_half(struct ring *ring, unsigned half) {
-    uint32_t whose = atomic_load_explicit(&ring->sealed[half], memory_order_relaxed);
-    return whose == RING_FREE && atomic_compare_exchange_strong_explicit(&ring->sealed[half], &whose, RING_FILLING,
-                                                                         memory_order_acquire, memory_order_relaxed);
-}
-
-// The first record of the other half, or NULL if the consumer still has that.
-static struct ring_record *change_halves(struct ring *ring) {
-    unsigned filled = ring->filling, other = filled ^ 1u;
-    if (!take_half(ring, other)) return NULL;
+// The producer goes on in a chunk that nobody else has. The cursor leaves the one before that is published: a consumer
+// that sees neither the next chunk nor a cursor in its own just comes again (ring_drain).
+static struct ring_record *hang_on(struct ring *ring, struct chunk *chunk) {
+    struct chunk *filled = ring->filling;
     struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-    uint32_t count = (uint32_t)(at - ring->half[filled]);
-    // The cursor leaves the old half before the seal is published: a consumer that sees neither the seal nor a cursor
-    // in its half just comes again (ring_drain).
-    enter_half(ring, other);
-    atomic_store_explicit(&ring->cursor, ring->half[other], memory_order_release);
-    atomic_store_explicit(&ring->sealed[filled], count, memory_order_release);
-    return ring->half[other];
+    atomic_store_explicit(&chunk->next, NULL, memory_order_relaxed);
+    ring->filling = chunk;
+    ring->limit = chunk->records + ring->chunk_records;
+    atomic_store_explicit(&ring->cursor, chunk->records, memory_order_release);
+    if (filled) filled->count = (uint32_t)(at - filled->records);
+    atomic_store_explicit(filled ? &filled->next : &ring->first, chunk, memory_order_release);
+    return chunk->records;
 }
 
-// Whether what lies before the limit was long in coming. Of a half's first record it is known when that was.
-static bool is_quiet(const struct ring *ring, uint64_t ticks) {
-    const struct ring_record *begin = ring->half[ring->filling];
-    uint64_t quiet_ticks = ring->bell ? atomic_load_explicit(&ring->bell->quiet_ticks, memory_order_relaxed) : 0;
-    uint64_t since = ring->limit == begin + RING_QUIET_RECORDS ? begin->first : ring->limited;
-    return quiet_ticks && ticks - since >= quiet_ticks;
-}
-
-// What is left of the half is never less than RING_QUIET_RECORDS: the event in hand may need two.
-static struct ring_record *raise_limit(struct ring *ring, uint64_t ticks) {
-    const struct ring_record *end = ring->half[ring->filling] + ring->capacity;
-    ring->whole = end - ring->limit < 2 * RING_QUIET_RECORDS;
-    ring->limit += ring->whole ? end - ring->limit : RING_QUIET_RECORDS;
-    ring->limited = ticks;
-    return atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-}
-
-// Where there is room now that the limit is reached, in the other half or in the rest of this one; NULL: nowhere.
-static struct ring_record *make_room(struct ring *ring, uint64_t ticks) {
-    bool burst = ring->whole || ring->limit - ring->half[ring->filling] >= RING_BURST_RECORDS;
-    struct ring_record *at = burst || is_quiet(ring, ticks) ? change_halves(ring) : NULL;
-    if (at && burst && ring->bell) ring_if_awaited(ring->bell); // one that is quiet can wait
-    return at || ring->whole ? at : raise_limit(ring, ticks);
+// Where there is room now that the limit is reached; NULL: nowhere.
+static struct ring_record *make_room(struct ring *ring) {
+    uint32_t held = ring->taken - atomic_load_explicit(&ring->given, memory_order_relaxed);
+    struct chunk *chunk = held < ring->most_chunks ? chunks_take(ring->chunks, held) : NULL;
+    if (!chunk) return NULL;
+    ring->taken++;
+    struct ring_record *at = hang_on(ring, chunk);
+    if (held >= ring->burst_chunks && ring->bell) ring_if_awaited(ring->bell);
+    return at;
 }
 
 static struct ring_record *put(struct ring_record *at, uint64_t ticks, unsigned kind, uint64_t a) {
@@ -188,11 +116,11 @@ static struct ring_record *catch_up(struct ring *ring, struct ring_record *at, u
 }
 
 struct ring_record *ring_swap(struct ring *ring, uint64_t ticks) {
-    struct ring_record *at = make_room(ring, ticks);
+    struct ring_record *at = make_room(ring);
     // One writer: a load and a store, not a locked increment; atomic only for the consumer's last look.
     uint64_t dropped = atomic_load_explicit(&ring->unreported, memory_order_relaxed);
     if (at) return dropped || !ring->announced ? catch_up(ring, at, ticks) : at;
-    // Smaller events, too, come here until the pair has room: EVENT_LOST must be first.
+    // Smaller events, too, come here until the ring has room: EVENT_LOST must be first.
     ring->limit = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
     atomic_store_explicit(&ring->unreported, dropped + 1, memory_order_relaxed);
     return NULL;
@@ -206,7 +134,7 @@ void ring_put1_into_next(struct ring *ring, uint64_t ticks, unsigned kind, uint6
 void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner) {
     ring->owner = owner;
     struct ring_record *at = atomic_load_explicit(&ring->cursor, memory_order_relaxed);
-    if (at == ring->limit && !(at = make_room(ring, ticks))) {
+    if (at == ring->limit && !(at = make_room(ring))) {
         ring->announced = false;
         return;
     }
@@ -214,16 +142,32 @@ void ring_switch(struct ring *ring, uint64_t ticks, uint64_t owner) {
     catch_up(ring, at, ticks);
 }
 
-// First record past what may be read of the half being drained.
-static struct ring_record *published(struct ring *ring, bool *sealed) {
-    struct ring_record *begin = ring->half[ring->draining];
-    uint32_t count = atomic_load_explicit(&ring->sealed[ring->draining], memory_order_acquire);
-    *sealed = count != RING_FILLING;
-    if (*sealed) return begin + count;
-    // Neither sealed nor the cursor within: the producer is swapping at this moment, and the next drain sees the seal.
-    struct ring_record *cursor = atomic_load_explicit(&ring->cursor, memory_order_acquire);
-    bool inside = cursor >= ring->read && cursor <= begin + ring->capacity;
+// First record past what may be read of the chunk being drained; *next is the one after it, if it is sealed.
+static const struct ring_record *published(const struct ring *ring, struct chunk **next) {
+    const struct chunk *chunk = ring->draining;
+    *next = atomic_load_explicit(&chunk->next, memory_order_acquire);
+    if (*next) return chunk->records + chunk->count;
+    // Neither sealed nor the cursor within: the producer is leaving it at this moment, and the next drain sees that.
+    const struct ring_record *cursor = atomic_load_explicit(&ring->cursor, memory_order_acquire);
+    bool inside = cursor >= ring->read && cursor <= chunk->records + ring->chunk_records;
     return inside ? cursor : ring->read;
+}
+
+// Whether there is a chunk to drain.
+static bool enter_first(struct ring *ring) {
+    if (ring->draining) return true;
+    ring->draining = atomic_load_explicit(&ring->first, memory_order_acquire);
+    if (ring->draining) ring->read = ring->draining->records;
+    return ring->draining;
+}
+
+static void enter_next(struct ring *ring, struct chunk *next) {
+    struct chunk *drained = ring->draining;
+    ring->draining = next;
+    ring->read = next->records;
+    chunks_give(ring->chunks, drained);
+    uint32_t given = atomic_load_explicit(&ring->given, memory_order_relaxed);
+    atomic_store_explicit(&ring->given, given + 1, memory_order_relaxed); // one writer
 }
 
 static bool has_one_record(unsigned kind) {
@@ -242,17 +186,14 @@ static const struct ring_record *decode(const struct ring_record *at, struct eve
 
 size_t ring_drain(struct ring *ring, struct event *events, size_t capacity) {
     size_t count = 0;
+    if (!enter_first(ring)) return 0;
     for (;;) {
-        bool sealed;
-        struct ring_record *end = published(ring, &sealed);
-        const struct ring_record *at = ring->read;
+        struct chunk *next;
+        const struct ring_record *end = published(ring, &next), *at = ring->read;
         while (at < end && count < capacity) at = decode(at, &events[count++]);
-        ring->read = (struct ring_record *)at;
-        if (at > ring->touched[ring->draining]) ring->touched[ring->draining] = at;
-        if (at < end || !sealed) return count;
-        atomic_store_explicit(&ring->sealed[ring->draining], RING_FREE, memory_order_release);
-        ring->draining ^= 1u;
-        ring->read = ring->half[ring->draining];
+        ring->read = at;
+        if (at < end || !next) return count;
+        enter_next(ring, next);
     }
 }
 

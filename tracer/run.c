@@ -207,7 +207,7 @@ bool run_start(const struct error *why_not, struct error *error) {
     set_drainer(header.ticks_per_s);
     if (why_not->status == STATUS_OK && drainer_start(writer, header.ticks_per_s, error)) {
         thread_states_drop(); // once more: one that was unmounted just then may have found its carrier's again
-        gc_channel = drainer_open(0, RING_LEAST_RECORDS * 64);
+        gc_channel = drainer_open(0, 0);
         atomic_store_explicit(&tracer.session, ++sessions, memory_order_release);
         return true;
     }

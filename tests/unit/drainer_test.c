@@ -26,7 +26,7 @@
 struct producer {
     uint32_t lives;        // threads of the trace that it is, one after the other
     uint64_t events;       // in each life, beside the function call that each begins with
-    uint32_t ring_records; // of its buffers
+    uint32_t ring_records; // of half its buffers; 0: no limit
     uint64_t pause_every;  // events; 0: never
     bool never_ends;       // its last channel stays open, as a daemon thread's does
 };
@@ -185,10 +185,8 @@ static uint64_t check_trace(uint32_t streams, uint64_t events) {
 // ---- cases
 
 static void test_every_event_of_every_thread_is_there(void **state) {
-    struct producer producers[] = {{1, 50000, RING_DEFAULT_RECORDS, 0, false},
-                                   {1, 50000, RING_DEFAULT_RECORDS, 5000, false},
-                                   {1, 50000, RING_DEFAULT_RECORDS, 0, true},
-                                   {1, 50000, RING_DEFAULT_RECORDS, 5000, true}};
+    struct producer producers[] = {
+        {1, 50000, 0, 0, false}, {1, 50000, 0, 5000, false}, {1, 50000, 0, 0, true}, {1, 50000, 0, 5000, true}};
     in_child(record_producers, producers, 4);
     assert_int_equal(check_trace(4, 50000), 0);
 }
@@ -219,7 +217,6 @@ static void test_a_thread_without_events_leaves_no_stream(void **state) {
 }
 
 enum { SAMPLES = 4, COLLECTIONS = 700, COLLECTION_PAUSE_US = 100 };
-_Static_assert(2 * SAMPLES * COLLECTIONS <= RING_DEFAULT_RECORDS, "none is lost, however late the drainer comes");
 
 static uint64_t samples_in_file(void) {
     struct error error = ERROR_INIT;
@@ -232,7 +229,7 @@ static uint64_t samples_in_file(void) {
 // On for as long as it takes the drainer to write `count` samples, with collections before each.
 static bool record_collections(void *unused, size_t count) {
     if (!start()) return false;
-    struct channel *channel = drainer_open(0, RING_DEFAULT_RECORDS);
+    struct channel *channel = drainer_open(0, 0);
     for (size_t samples = 1; samples <= count; samples++) {
         for (unsigned i = 0; i < COLLECTIONS; i++) {
             ring_put1(&channel->ring, clock_ticks(), EVENT_GC_BEGIN, 0);
@@ -254,7 +251,7 @@ static void test_samples_and_collections_share_a_stream(void **state) {
     trace_close(trace);
 }
 
-// What was open when a recording ended is the drainer's in the next one, and of another size than the third wants.
+// What was open when a recording ended is the drainer's in the next one.
 static bool record_thrice(void *unused, size_t count) {
     if (!start()) return false;
     struct channel *channel = drainer_open(0, RING_LEAST_RECORDS);
@@ -263,7 +260,7 @@ static bool record_thrice(void *unused, size_t count) {
     if (!start()) return false;
     drainer_stop();
     if (!start()) return false;
-    bool right = drainer_open(0, RING_DEFAULT_RECORDS)->ring.capacity == RING_DEFAULT_RECORDS;
+    bool right = drainer_open(0, 0)->recording == 3;
     drainer_stop();
     return right;
 }
@@ -284,8 +281,7 @@ static bool record_on_full_disk(void *producers, size_t count) {
 }
 
 static void test_a_full_disk_ends_the_trace_whole_and_says_why(void **state) {
-    struct producer producers[] = {{1, 60000, RING_DEFAULT_RECORDS, 2000, false},
-                                   {1, 60000, RING_DEFAULT_RECORDS, 2000, true}};
+    struct producer producers[] = {{1, 60000, 0, 2000, false}, {1, 60000, 0, 2000, true}};
     in_child(record_on_full_disk, producers, 2);
     struct trace *trace = open_whole();
     assert_true(trace->bytes <= DISK_BYTES);

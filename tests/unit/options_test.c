@@ -41,7 +41,7 @@ static void test_without_options_the_defaults_hold(void **state) {
         struct options options = parsed(nothing[i]);
         assert_string_equal(options.out, "trace.msgpack");
         assert_string_equal(options.text, nothing[i] ? nothing[i] : "");
-        assert_int_equal(options.buffer_records, RING_DEFAULT_RECORDS);
+        assert_int_equal(options.buffer_records, 0);
         assert_null(options.includes);
         assert_null(options.excludes);
         assert_false(options.claim || options.children);

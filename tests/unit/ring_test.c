@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The lockless double buffer: what it promises on one thread, and that two threads lose and count exactly.
+// The lockless buffer: what it promises on one thread, and that several threads lose and count exactly.
 // `ring_test` alone runs for about a second; `ring_test --loop SECONDS` looks for races with ever new seeds.
 #include "tracer/ring.h"
 
@@ -16,18 +16,31 @@
 
 #include <cmocka.h>
 
-enum { MOST_EVENTS = 4096 };
+enum { MOST_EVENTS = 4096, MEMORY_BYTES = 64 << 20, CHUNKS = MEMORY_BYTES / CHUNK_MOST_BYTES };
 
+static struct chunks chunks;
 static struct ring ring;
 static struct event events[MOST_EVENTS];
 
-static void make_ring(uint32_t capacity) {
-    assert_true(ring_init(&ring, capacity, NULL));
+static int make_memory(void **state) {
+    if (!chunks_reserve(&chunks, MEMORY_BYTES, CHUNK_MOST_BYTES)) return -1;
+    chunks_limit(&chunks, MEMORY_BYTES);
+    return 0;
+}
+
+static int release_memory(void **state) {
+    chunks_release(&chunks);
+    return 0;
+}
+
+static void make_ring(uint32_t records) {
+    ring_init(&ring, &chunks, records, NULL);
 }
 
 static int destroy_ring(void **state) {
-    ring_destroy(&ring);
-    return 0;
+    ring_reset(&ring);
+    chunks_limit(&chunks, MEMORY_BYTES);
+    return chunks_taken_bytes(&chunks) == 0 ? 0 : -1;
 }
 
 // Numbered events: kinds of one operand and of three take turns by the seed, and each operand follows from the number.
@@ -94,7 +107,7 @@ static void test_operands_keep_their_width(void **state) {
     assert_int_equal(events[1].operand[2], UINT64_MAX);
 }
 
-static void test_a_half_that_is_not_full_is_drained_as_far_as_it_goes(void **state) {
+static void test_a_chunk_that_is_not_full_is_drained_as_far_as_it_goes(void **state) {
     make_ring(RING_LEAST_RECORDS);
     for (uint64_t i = 0; i < 100; i++) {
         put(&ring, i, 2);
@@ -103,11 +116,11 @@ static void test_a_half_that_is_not_full_is_drained_as_far_as_it_goes(void **sta
     }
 }
 
-static void test_halves_are_swapped_and_given_back(void **state) {
+static void test_chunks_are_given_back(void **state) {
     make_ring(RING_LEAST_RECORDS);
     uint64_t put_count = 0, seen = 0;
     for (uint64_t round = 0; round < 100; round++) {
-        uint64_t burst = 1 + round % RING_LEAST_RECORDS; // a half always fits, wherever the cursor stands
+        uint64_t burst = 1 + round % RING_LEAST_RECORDS; // a chunk always fits, wherever the cursor stands
         put_small(put_count, burst);
         put_count += burst;
         size_t count = ring_drain(&ring, events, MOST_EVENTS);
@@ -126,14 +139,14 @@ static void test_a_drain_of_few_goes_on_where_it_stopped(void **state) {
     assert_int_equal(ring_drain(&ring, events, 1), 0);
 }
 
-static void test_a_pair_holds_all_its_records(void **state) {
+static void test_a_limited_ring_holds_all_its_records(void **state) {
     make_ring(RING_LEAST_RECORDS);
     put_small(0, 2 * RING_LEAST_RECORDS);
     assert_int_equal(ring_unreported(&ring), 0);
     assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 2 * RING_LEAST_RECORDS);
 }
 
-static void test_a_full_pair_drops_and_counts(void **state) {
+static void test_a_full_ring_drops_and_counts(void **state) {
     make_ring(RING_LEAST_RECORDS);
     put_small(0, 2 * RING_LEAST_RECORDS + 7);
     assert_int_equal(ring_unreported(&ring), 7);
@@ -217,7 +230,7 @@ static void test_a_switch_alone_without_room_is_no_loss(void **state) {
     assert_small(&events[1], 51);
 }
 
-// The half that stood full at the loss is sealed only then, and not yet given back: one half is there for each round.
+// The chunk that stood full at the loss is sealed only then, and not yet given back: one is there for each round.
 static void test_losses_are_reported_each_time(void **state) {
     make_ring(RING_LEAST_RECORDS);
     put_small(0, 2 * RING_LEAST_RECORDS + 1);
@@ -231,16 +244,57 @@ static void test_losses_are_reported_each_time(void **state) {
     }
 }
 
-static void test_a_burst_fits_the_default_size_undrained(void **state) {
-    enum { BURST = RING_BURST_RECORDS + RING_DEFAULT_RECORDS };
-    make_ring(RING_DEFAULT_RECORDS);
+static void drain_small(uint64_t count) {
+    uint64_t seen = 0;
+    for (size_t some; (some = ring_drain(&ring, events, MOST_EVENTS)) > 0;) {
+        for (size_t i = 0; i < some; i++) assert_small(&events[i], seen++);
+    }
+    assert_int_equal(seen, count);
+}
+
+static void test_a_ring_grows_by_what_is_not_drained(void **state) {
+    enum { BURST = 1000000 };
+    make_ring(0);
+    assert_int_equal(chunks_taken_bytes(&chunks), 0);
     put_small(0, BURST);
     assert_int_equal(ring_unreported(&ring), 0);
-    uint64_t seen = 0;
-    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) {
-        for (size_t i = 0; i < count; i++) assert_small(&events[i], seen++);
-    }
-    assert_int_equal(seen, BURST);
+    const uint32_t needed = (BURST + chunks.chunk_records - 1) / chunks.chunk_records;
+    assert_int_equal(chunks_taken_bytes(&chunks), (uint64_t)needed * CHUNK_MOST_BYTES);
+    drain_small(BURST);
+    assert_int_equal(chunks_taken_bytes(&chunks), CHUNK_MOST_BYTES);
+}
+
+// What one can't have it loses, and counts.
+static void test_the_limit_leaves_something_for_others(void **state) {
+    enum { LIMIT = 1000 };
+    static struct ring other;
+    chunks_limit(&chunks, LIMIT * CHUNK_MOST_BYTES);
+    make_ring(0);
+    put_small(0, LIMIT * chunks.chunk_records);
+    assert_in_range(chunks_taken_bytes(&chunks) / CHUNK_MOST_BYTES, LIMIT * 4 / 5, LIMIT * 4 / 5 + 1);
+    assert_true(ring_unreported(&ring) > 0);
+    ring_init(&other, &chunks, 0, NULL);
+    for (uint64_t i = 0; i < 100 * chunks.chunk_records; i++) ring_put1(&other, i, EVENT_ENTER, i);
+    assert_int_equal(ring_unreported(&other), 0);
+    ring_reset(&other);
+}
+
+static void test_a_ring_has_what_it_is_owed_beyond_the_limit(void **state) {
+    chunks_limit(&chunks, 0);
+    make_ring(0);
+    put_small(0, CHUNKS_OWED * chunks.chunk_records + 7);
+    assert_int_equal(ring_unreported(&ring), 7);
+    drain_small(CHUNKS_OWED * chunks.chunk_records);
+}
+
+static void test_without_memory_all_is_counted(void **state) {
+    static struct chunks none;
+    ring_init(&ring, &none, 0, NULL);
+    put_small(0, 100);
+    ring_put3(&ring, 100, EVENT_SPAWN_BEGIN, 1, 2, 3);
+    ring_switch(&ring, 101, 8);
+    assert_int_equal(ring_unreported(&ring), 101);
+    assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 0);
 }
 
 static void test_reset_forgets_all(void **state) {
@@ -299,7 +353,7 @@ static struct tally consume(struct race *race) {
         last = atomic_load_explicit(&race->ended, memory_order_acquire); // before the drain, as the drainer does
         size_t count = ring_drain(&race->ring, events, race->batch);
         for (size_t i = 0; i < count; i++) check(&tally, &events[i], race->seed);
-        if (count % 3 == 0) ring_rest(&race->ring); // whoever rests by then
+        if (count % 3 == 0) chunks_rest(&chunks); // whoever needs them by then
         last = last && count < race->batch;
         if (count == 0) sched_yield();
     } while (!last);
@@ -307,10 +361,10 @@ static struct tally consume(struct race *race) {
 }
 
 // Whether what came out and what was counted as lost add up to what was put in, event by event.
-static bool run_race(uint32_t capacity, struct race *race, struct tally *tally) {
+static bool run_race(uint32_t records, struct race *race, struct tally *tally) {
     pthread_t producer;
-    struct ring_bell bell = {.quiet_ticks = race->seed % 2}; // each producer is quiet, or none
-    if (!ring_init(&race->ring, capacity, &bell)) return false;
+    struct ring_bell bell = {0};
+    ring_init(&race->ring, &chunks, records, &bell);
     atomic_init(&race->ended, false);
     bool made = pthread_create(&producer, NULL, produce, race) == 0;
     if (made) {
@@ -318,12 +372,12 @@ static bool run_race(uint32_t capacity, struct race *race, struct tally *tally) 
         pthread_join(producer, NULL);
         tally->lost += ring_unreported(&race->ring);
     }
-    ring_destroy(&race->ring);
+    ring_reset(&race->ring);
     return made && !tally->wrong && tally->received + tally->lost == race->total;
 }
 
 static void test_two_threads_lose_and_count_exactly(void **state) {
-    static const uint32_t capacities[] = {16, 17, 64, 1000, 4097, 8193, 65536, 70000};
+    static const uint32_t capacities[] = {0, 16, 17, 64, 1000, 4097, 65536};
     static const uint64_t pauses[] = {0, 7, 100, 5000};
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++) {
         for (size_t p = 0; p < sizeof pauses / sizeof *pauses; p++) {
@@ -345,8 +399,41 @@ static uint64_t random_next(uint64_t *seed) { // xorshift64*
     return *seed * 0x2545f4914f6cdd1d;
 }
 
+// Several producers share a memory that is too small for them.
+static void test_many_threads_share_what_there_is(void **state) {
+    enum { RACES = 4, LIMIT = 40 };
+    static struct race races[RACES];
+    pthread_t producers[RACES];
+    struct tally tallies[RACES] = {{0}};
+    chunks_limit(&chunks, LIMIT * CHUNK_MOST_BYTES);
+    for (size_t i = 0; i < RACES; i++) {
+        races[i] = (struct race){.total = 500000, .seed = i, .pause_every = i * 1000};
+        ring_init(&races[i].ring, &chunks, 0, NULL);
+        assert_int_equal(pthread_create(&producers[i], NULL, produce, &races[i]), 0);
+    }
+    for (size_t left = RACES, round = 0; left > 0; round++) {
+        left = RACES;
+        for (size_t i = 0; i < RACES; i++) {
+            bool last = atomic_load_explicit(&races[i].ended, memory_order_acquire);
+            size_t count = ring_drain(&races[i].ring, events, MOST_EVENTS);
+            for (size_t e = 0; e < count; e++) check(&tallies[i], &events[e], i);
+            left -= last && count < MOST_EVENTS;
+        }
+        if (round % 16 == 0) chunks_rest(&chunks);
+    }
+    for (size_t i = 0; i < RACES; i++) {
+        pthread_join(producers[i], NULL);
+        assert_false(tallies[i].wrong);
+        assert_int_equal(tallies[i].received + tallies[i].lost + ring_unreported(&races[i].ring), races[i].total);
+        ring_reset(&races[i].ring);
+    }
+    assert_int_equal(chunks_taken_bytes(&chunks), 0);
+    chunks_limit(&chunks, MEMORY_BYTES);
+}
+
 static int loop(unsigned seconds) {
     time_t until = time(NULL) + seconds;
+    if (make_memory(NULL) != 0) return 1;
     uint64_t seed = (uint64_t)time(NULL), rounds = 0, received = 0, lost = 0;
     for (; time(NULL) < until; rounds++) {
         uint64_t at = seed;
@@ -369,184 +456,76 @@ static int loop(unsigned seconds) {
     return 0;
 }
 
-// What a busy producer touched goes back, and the next one finds a ring like new.
-static void test_trimmed_ring_is_small(void **state) {
-    enum { RECORDS = RING_DEFAULT_RECORDS };
-    struct ring busy;
-    struct event event;
-    assert_true(ring_init(&busy, RECORDS, NULL));
-    for (uint64_t i = 1; i <= 2 * RECORDS; i++) ring_put1(&busy, i, EVENT_ENTER, i);
-    assert_int_not_equal(busy.half[1][RECORDS - 1].first, 0);
-    while (ring_drain(&busy, &event, 1) == 1) {
-    }
-    ring_trim(&busy);
-    ring_reset(&busy);
-    assert_int_not_equal(busy.half[0][0].first, 0);
-    assert_int_equal(busy.half[0][RECORDS - 1].first, 0);
-    assert_int_equal(busy.half[1][RECORDS - 1].first, 0);
-    ring_put1(&busy, 7, EVENT_ENTER, 8);
-    assert_int_equal(ring_drain(&busy, &event, 1), 1);
-    assert_int_equal(event.operand[0], 8);
-    ring_destroy(&busy);
-}
+// ---- memory
 
-static size_t resident_bytes(const struct ring *of) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = 2 * (of->capacity + 1) * sizeof(struct ring_record);
-    unsigned char pages[8192];
-    size_t count = bytes / page, resident = 0;
+static size_t resident_bytes(void) {
+    static unsigned char pages[MEMORY_BYTES / 4096];
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), count = MEMORY_BYTES / page;
+    size_t resident = 0;
     assert_true(count <= sizeof pages);
-    assert_int_equal(mincore(of->half[0], count * page, pages), 0);
+    assert_int_equal(mincore(chunks.memory, MEMORY_BYTES, pages), 0);
     for (size_t i = 0; i < count; i++) resident += pages[i] & 1;
     return resident * page;
 }
 
-// Whatever of a half it fills: what is drained comes back but for what a quiet producer uses, nothing else goes.
-static void test_who_rests_behind_a_burst_keeps_little(void **state) {
-    enum { ALL = RING_DEFAULT_RECORDS, KEPT = 2 * RING_KEPT_BYTES };
-    static struct ring_bell bell = {.quiet_ticks = UINT64_MAX};
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t put_count = 0, drained = 0;
-    assert_true(ring_init(&ring, ALL, &bell));
-    for (uint64_t burst = 3 * ALL; burst > 0; burst /= 2) {
-        for (uint64_t left = burst; left > 0;) {
-            uint64_t some = left < MOST_EVENTS ? left : MOST_EVENTS;
-            put_small(put_count, some);
-            put_count += some;
-            left -= some;
-            if (left < 5) ring_rest(&ring); // nothing of this is drained yet
-            for (size_t i = 0, count = ring_drain(&ring, events, MOST_EVENTS); i < count; i++)
-                assert_small(&events[i], drained++);
-        }
-        ring_rest(&ring);
+// What a burst touched goes back at the second rest behind it: at the first it was needed a moment ago.
+static void test_what_a_burst_touched_goes_back(void **state) {
+    enum { KEPT_BYTES = 2 << 20, BURST = 2000000 };
+    for (int burst = 0; burst < 3; burst++) {
+        make_ring(0);
+        put_small(0, BURST);
+        drain_small(BURST);
+        chunks_rest(&chunks);
+        assert_true(resident_bytes() >= BURST * sizeof(struct ring_record));
+        chunks_rest(&chunks);
+        assert_true(resident_bytes() <= KEPT_BYTES + CHUNK_MOST_BYTES);
+        ring_reset(&ring);
     }
-    assert_int_equal(drained, put_count);
-    assert_int_equal(ring_unreported(&ring), 0);
-    const struct ring_record *cursor = atomic_load(&ring.cursor), *begin = ring.half[ring.filling];
-    size_t ahead = (size_t)(begin + ALL - cursor) * sizeof *cursor; // the producer's, touched in an earlier lap
-    assert_true(resident_bytes(&ring) <= KEPT + ahead + 4 * page);
 }
 
-// Near the end of its half a producer must find the other free at any time.
-static void test_who_rests_at_the_end_of_a_half_keeps_the_other(void **state) {
-    enum { ALL = RING_BURST_RECORDS };
-    assert_true(ring_init(&ring, ALL, NULL));
-    for (int i = 0; i < 2 * ALL - ALL / 8; i++) {
-        put_small((uint64_t)i + 1, 1);
-        assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 1);
-    }
-    ring_rest(&ring);
-    assert_int_not_equal(ring.half[0][ALL - 1].first, 0);
-    assert_int_equal(ring.half[1][ALL / 2].first, 0);
-    put_small(1, ALL / 4);
-    ring_drain(&ring, events, MOST_EVENTS);
-    while (ring_drain(&ring, events, MOST_EVENTS) > 0) {
-    }
-    ring_rest(&ring);
-    assert_int_equal(ring.half[1][ALL - ALL / 16].first, 0);
-}
-
-// Who takes long for a little touches no more than that of either half, unless the consumer is late.
 static void test_a_quiet_producer_touches_little(void **state) {
-    enum { QUIET = RING_QUIET_RECORDS, ALL = RING_DEFAULT_RECORDS };
-    static struct ring_bell bell = {.quiet_ticks = QUIET};
-    assert_true(ring_init(&ring, ALL, &bell));
-    uint64_t ticks = 1;
-    for (; ticks <= 9 * QUIET; ticks++) {
-        ring_put1(&ring, ticks, EVENT_ENTER, ticks);
-        if (ticks % QUIET == 0) assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), QUIET);
+    chunks_rest(&chunks);
+    chunks_rest(&chunks);
+    const size_t before = resident_bytes();
+    make_ring(0);
+    for (uint64_t i = 0; i < 1000; i++) {
+        put_small(0, 1000);
+        assert_int_equal(ring_drain(&ring, events, MOST_EVENTS), 1000);
+        assert_true(chunks_taken_bytes(&chunks) <= CHUNK_MOST_BYTES);
     }
-    assert_int_equal(ring.half[0][QUIET].first, 0);
-    assert_int_equal(ring.half[1][QUIET].first, 0);
-    for (uint32_t i = 0; i < ALL; i++, ticks++) ring_put1(&ring, ticks, EVENT_ENTER, ticks);
-    assert_int_equal(ring_unreported(&ring), 0);
-    uint64_t drained = 9 * QUIET;
-    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) {
-        for (size_t i = 0; i < count; i++) assert_int_equal(events[i].operand[0], ++drained);
-    }
-    assert_int_equal(drained, ticks - 1);
+    assert_true(resident_bytes() <= before + 2 * CHUNK_MOST_BYTES);
 }
 
-// Behind a burst, too.
-static void test_who_falls_quiet_touches_no_more(void **state) {
-    enum { QUIET = RING_QUIET_RECORDS };
-    static struct ring_bell bell = {.quiet_ticks = 100 * QUIET};
-    assert_true(ring_init(&ring, RING_DEFAULT_RECORDS, &bell));
-    uint64_t ticks = 1, drained = 0;
-    for (; ticks <= 2 * QUIET + 10; ticks++) ring_put1(&ring, ticks, EVENT_ENTER, ticks);
-    for (uint32_t i = 0; i < 5 * QUIET; i++, ticks += 100) {
-        ring_put1(&ring, ticks, EVENT_ENTER, ticks);
-        if (i % 100 == 0) drained += ring_drain(&ring, events, MOST_EVENTS);
-    }
-    for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) drained += count;
-    assert_int_equal(drained, 7 * QUIET + 10);
-    assert_int_not_equal(ring.half[0][3 * QUIET - 1].first, 0);
-    assert_int_equal(ring.half[0][4 * QUIET].first, 0);
-    assert_int_equal(ring.half[1][QUIET].first, 0);
-}
-
-// Whatever the size: events of two records never get less room than that where the limit is raised.
-static void test_a_raised_limit_leaves_room_for_an_event(void **state) {
-    static struct ring_bell bell = {.quiet_ticks = UINT64_MAX};
-    for (uint32_t capacity = RING_QUIET_RECORDS; capacity <= 4 * RING_QUIET_RECORDS; capacity++) {
-        if (capacity % RING_QUIET_RECORDS > 3 && capacity % 509) continue;
-        assert_true(ring_init(&ring, capacity, &bell));
-        for (uint64_t i = 1; i <= 2 * capacity; i++) {
-            ring_put3(&ring, i, EVENT_SPAWN_BEGIN, i, 2, 3);
-            assert_true(atomic_load(&ring.cursor) <= ring.half[ring.filling] + capacity);
-        }
-        ring_destroy(&ring);
-    }
-}
-
-// Of halves that caches hold it has all of both; of greater ones it leaves the first as soon as it has filled so much.
-static void test_a_burst_has_both_halves(void **state) {
-    static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
-    static const uint64_t halves[] = {RING_BURST_RECORDS, RING_DEFAULT_RECORDS};
-    for (size_t h = 0; h < sizeof halves / sizeof *halves; h++) {
-        const uint64_t all = RING_BURST_RECORDS + halves[h];
-        assert_true(ring_init(&ring, (uint32_t)halves[h], &bell));
-        for (uint64_t i = 1; i <= all; i++) ring_put1(&ring, i, EVENT_ENTER, i);
-        assert_int_equal(ring_unreported(&ring), 0);
-        ring_put1(&ring, all + 1, EVENT_ENTER, 1);
-        assert_int_equal(ring_unreported(&ring), 1);
-        uint64_t drained = 0;
-        for (size_t count; (count = ring_drain(&ring, events, MOST_EVENTS)) > 0;) drained += count;
-        assert_int_equal(drained, all);
-        ring_destroy(&ring);
-    }
-}
-
-// A consumer that keeps up finds all in what caches hold.
-static void test_a_burst_touches_no_more_than_caches_hold(void **state) {
-    static struct ring_bell bell = {.quiet_ticks = RING_QUIET_RECORDS + 1};
-    make_ring(RING_DEFAULT_RECORDS);
-    ring.bell = &bell;
-    for (uint64_t i = 1; i <= 8 * RING_BURST_RECORDS; i++) {
-        ring_put1(&ring, i, EVENT_ENTER, i);
-        if (i % 1000 == 0) ring_drain(&ring, events, MOST_EVENTS);
-    }
-    assert_int_not_equal(ring.half[0][RING_BURST_RECORDS - 1].first, 0);
-    assert_int_not_equal(ring.half[1][RING_BURST_RECORDS - 1].first, 0);
-    assert_int_equal(ring.half[0][RING_BURST_RECORDS].first, 0);
-    assert_int_equal(ring.half[1][RING_BURST_RECORDS].first, 0);
+static void test_memory_of_another_size(void **state) {
+    static struct chunks small;
+    static struct ring in_small;
+    assert_true(chunks_reserve(&small, CHUNK_LEAST_BYTES * 8, CHUNK_LEAST_BYTES));
+    chunks_limit(&small, UINT64_MAX);
+    ring_init(&in_small, &small, 0, NULL);
+    for (uint64_t i = 0; i < 1000; i++) ring_put1(&in_small, i, EVENT_ENTER, i);
+    assert_true(ring_drain(&in_small, events, MOST_EVENTS) >= 6 * small.chunk_records);
+    chunks_rest(&small);
+    ring_reset(&in_small);
+    chunks_release(&small);
+    assert_false(chunks_reserve(&small, 0, CHUNK_LEAST_BYTES));
 }
 
 // ---- the bell
 
-static void test_who_fills_a_half_rings(void **state) {
+static void test_who_fills_half_a_ring_rings(void **state) {
     static struct ring_bell bell;
     const struct timespec past = {0};
-    assert_true(ring_init(&ring, 4, &bell));
+    ring_init(&ring, &chunks, 4, &bell);
     put_small(0, 4);
     assert_false(ring_bell_wait(&bell, 0, &past));
     put_small(4, 1);
     assert_true(ring_bell_wait(&bell, 0, &past));
     assert_false(ring_bell_wait(&bell, 1, &past));
-    put_small(5, 8); // the other half is full, and what finds no room rings nobody
+    put_small(5, 8); // the other chunk is full, and what finds no room rings nobody
     assert_false(ring_bell_wait(&bell, 1, &past));
 }
 
-static void *fill_a_half(void *bell) {
+static void *fill_a_chunk(void *bell) {
     struct ring_bell *awaited = bell;
     while (!atomic_load(&awaited->awaited)) sched_yield();
     put_small(0, 5);
@@ -557,8 +536,8 @@ static void test_who_awaits_the_bell_is_woken(void **state) {
     static struct ring_bell bell;
     struct timespec until;
     pthread_t producer;
-    assert_true(ring_init(&ring, 4, &bell));
-    assert_int_equal(pthread_create(&producer, NULL, fill_a_half, &bell), 0);
+    ring_init(&ring, &chunks, 4, &bell);
+    assert_int_equal(pthread_create(&producer, NULL, fill_a_chunk, &bell), 0);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += 100;
     atomic_store(&bell.awaited, true);
@@ -572,30 +551,29 @@ int main(int argc, char **argv) {
         cmocka_unit_test_teardown(test_nothing_comes_out_of_an_empty_ring, destroy_ring),
         cmocka_unit_test_teardown(test_events_of_both_sizes_come_out_in_order, destroy_ring),
         cmocka_unit_test_teardown(test_operands_keep_their_width, destroy_ring),
-        cmocka_unit_test_teardown(test_a_half_that_is_not_full_is_drained_as_far_as_it_goes, destroy_ring),
-        cmocka_unit_test_teardown(test_halves_are_swapped_and_given_back, destroy_ring),
+        cmocka_unit_test_teardown(test_a_chunk_that_is_not_full_is_drained_as_far_as_it_goes, destroy_ring),
+        cmocka_unit_test_teardown(test_chunks_are_given_back, destroy_ring),
         cmocka_unit_test_teardown(test_a_drain_of_few_goes_on_where_it_stopped, destroy_ring),
-        cmocka_unit_test_teardown(test_a_pair_holds_all_its_records, destroy_ring),
-        cmocka_unit_test_teardown(test_a_full_pair_drops_and_counts, destroy_ring),
+        cmocka_unit_test_teardown(test_a_limited_ring_holds_all_its_records, destroy_ring),
+        cmocka_unit_test_teardown(test_a_full_ring_drops_and_counts, destroy_ring),
         cmocka_unit_test_teardown(test_the_loss_comes_before_the_next_event, destroy_ring),
         cmocka_unit_test_teardown(test_nothing_is_recorded_between_a_loss_and_its_report, destroy_ring),
-        cmocka_unit_test_teardown(test_losses_are_reported_each_time, destroy_ring),
-        cmocka_unit_test_teardown(test_a_burst_fits_the_default_size_undrained, destroy_ring),
-        cmocka_unit_test_teardown(test_a_quiet_producer_touches_little, destroy_ring),
-        cmocka_unit_test_teardown(test_who_falls_quiet_touches_no_more, destroy_ring),
-        cmocka_unit_test(test_a_raised_limit_leaves_room_for_an_event),
-        cmocka_unit_test(test_a_burst_has_both_halves),
-        cmocka_unit_test_teardown(test_a_burst_touches_no_more_than_caches_hold, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_says_whose_the_events_are, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_without_room_is_caught_up_with, destroy_ring),
         cmocka_unit_test_teardown(test_a_switch_alone_without_room_is_no_loss, destroy_ring),
+        cmocka_unit_test_teardown(test_losses_are_reported_each_time, destroy_ring),
+        cmocka_unit_test_teardown(test_a_ring_grows_by_what_is_not_drained, destroy_ring),
+        cmocka_unit_test_teardown(test_the_limit_leaves_something_for_others, destroy_ring),
+        cmocka_unit_test_teardown(test_a_ring_has_what_it_is_owed_beyond_the_limit, destroy_ring),
+        cmocka_unit_test_teardown(test_without_memory_all_is_counted, destroy_ring),
         cmocka_unit_test_teardown(test_reset_forgets_all, destroy_ring),
-        cmocka_unit_test_teardown(test_who_fills_a_half_rings, destroy_ring),
-        cmocka_unit_test_teardown(test_who_awaits_the_bell_is_woken, destroy_ring),
         cmocka_unit_test(test_two_threads_lose_and_count_exactly),
-        cmocka_unit_test(test_trimmed_ring_is_small),
-        cmocka_unit_test_teardown(test_who_rests_behind_a_burst_keeps_little, destroy_ring),
-        cmocka_unit_test_teardown(test_who_rests_at_the_end_of_a_half_keeps_the_other, destroy_ring),
+        cmocka_unit_test(test_many_threads_share_what_there_is),
+        cmocka_unit_test_teardown(test_what_a_burst_touched_goes_back, destroy_ring),
+        cmocka_unit_test_teardown(test_a_quiet_producer_touches_little, destroy_ring),
+        cmocka_unit_test(test_memory_of_another_size),
+        cmocka_unit_test_teardown(test_who_fills_half_a_ring_rings, destroy_ring),
+        cmocka_unit_test_teardown(test_who_awaits_the_bell_is_woken, destroy_ring),
     };
-    return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("ring", tests, make_memory, release_memory);
 }
