@@ -412,6 +412,14 @@ static inline bool dag_comes_unsent(const struct trace *trace, const struct dag_
            !dag_ran_before(trace);
 }
 
+// Whether the tracer lost its being handed over, or seems to have: its worker had it, and nothing says from where. It
+// comes when it did.
+static inline bool dag_lacks_spawn(const struct trace *trace, const struct dag_task *task) {
+    const unsigned others = TASK_NESTED | TASK_BEGUN_BEFORE | TASK_MAIN | TASK_THREAD_RUN | TASK_OF_ACTOR;
+    return trace->lost_events > 0 && task->spawn_begin == DAG_NONE && task->start != DAG_NONE &&
+           task->enclosing == DAG_NONE && !(task->flags & others);
+}
+
 // Whether a pool had the task when recording began, queued or under way: of what was recorded, not simulated. What an
 // actor does in the body of another job came with that.
 static inline bool dag_task_stands(const struct dag_task *task) {

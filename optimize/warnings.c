@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "optimize/warnings.h"
 
+#include "dag/edit/edit.h"
 #include "dag/names.h"
 #include "optimize/sentence.h"
 
@@ -55,11 +56,38 @@ bool warnings_say(struct warnings *warnings, struct error *error, const char *fo
 
 // The trace
 
-static bool warn_of_losses(struct warnings *warnings, const struct trace *trace, struct error *error) {
+// Tasks of which something is missing that the tracer may have lost.
+struct lossy_tasks {
+    uint64_t unspawned, unended;
+};
+
+static struct lossy_tasks count_lossy_tasks(const struct dag *dag) {
+    struct lossy_tasks count = {0};
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        count.unspawned += dag->tasks[t].pool != 0 && dag_lacks_spawn(dag->trace, &dag->tasks[t]);
+        count.unended += dag_left_out(dag, t) == LEFT_OUT_LOST_END;
+    }
+    return count;
+}
+
+static bool warn_of_losses(struct warnings *warnings, const struct dag *dag, struct error *error) {
+    const struct trace *trace = dag->trace;
     if (!trace->whole && !warnings_add(warnings, "the trace is cut short: its last events are missing", error))
         return false;
-    return trace->lost_events == 0 || warnings_say(warnings, error, "the trace lacks %s that the tracer lost",
-                                                   phrase_counted(trace->lost_events, "event").text);
+    if (trace->lost_events == 0) return true;
+    const struct lossy_tasks lossy = count_lossy_tasks(dag);
+    struct sentence sentence = {0};
+    say(&sentence, "the trace lacks %s that the tracer lost (%.2g %%)",
+        phrase_counted(trace->lost_events, "event").text,
+        100 * (double)trace->lost_events / (double)(trace->lost_events + trace->event_count));
+    if (lossy.unspawned || lossy.unended) say(&sentence, ": an estimate takes");
+    if (lossy.unspawned)
+        say(&sentence, " %s whose hand-over is missing to come when recorded",
+            phrase_counted(lossy.unspawned, "task").text);
+    if (lossy.unended)
+        say(&sentence, "%s %s without a recorded start or end to stay as recorded", lossy.unspawned ? " and" : "",
+            phrase_counted(lossy.unended, "task").text);
+    return warnings_add(warnings, sentence.text, error);
 }
 
 static bool warn_of_skew(struct warnings *warnings, const struct dag *dag, struct error *error) {
@@ -114,6 +142,6 @@ static bool warn_of_standstill(struct warnings *warnings, const struct dag *dag,
 }
 
 bool warn_of_trace(struct warnings *warnings, const struct dag *dag, struct error *error) {
-    return warn_of_losses(warnings, dag->trace, error) && warn_of_skew(warnings, dag, error) &&
+    return warn_of_losses(warnings, dag, error) && warn_of_skew(warnings, dag, error) &&
            warn_of_saturation(warnings, dag, error) && warn_of_standstill(warnings, dag, error);
 }

@@ -39,6 +39,7 @@ static void builder_destroy(struct builder *builder) {
     free(builder->other_waits);
     free(builder->requests);
     free(builder->shutdowns);
+    free(builder->lost_starts);
     free(builder->unmeasured);
     free(builder->mounted);
     idpages_destroy(&builder->sighting_of_id);

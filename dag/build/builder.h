@@ -37,6 +37,7 @@ enum {
     SEEN_INIT = 256,    // of an actor: its initialisation began
     SEEN_LATCH = 1024,  // a latch was awaited by it
     SEEN_UPKEEP = 512,  // a message by which the library makes, stops, watches or supervises actors
+    SEEN_END = 2048,    // its body's end; looked for where events were lost
 };
 
 // All that the scan learns of one task id, whatever it turns out to be.
@@ -99,6 +100,12 @@ struct open_stack {
 bool open_push(struct open_stack *stack, struct open_entry entry); // false: no memory
 // Depth of the topmost entry of this kind and id, counted from 1; 0 if there is none.
 uint32_t open_find(const struct open_stack *stack, enum open_kind kind, uint64_t id);
+
+// Where events were lost that began a body whose end was not.
+struct lost_start {
+    uint32_t stream, sighting;
+    uint64_t ordinal; // of EVENT_LOST
+};
 
 struct stream_facts {
     bool has_main, is_worker;
@@ -204,6 +211,9 @@ struct builder {
     uint32_t other_wait_count, other_wait_capacity;
     struct request_sighting *requests;
     uint32_t request_count, request_capacity;
+    struct lost_start *lost_starts; // in order of streams and events
+    uint32_t lost_start_count, lost_start_capacity;
+    uint32_t lost_starts_laid;
     struct shutdown *shutdowns;
     uint32_t shutdown_count, shutdown_capacity;
     struct mounted_edge *mounted; // by vertex; those that are not worth a look left out

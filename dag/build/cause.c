@@ -196,9 +196,11 @@ static bool add_barrier_vertex(struct builder *builder, uint32_t cause, uint32_t
     return true;
 }
 
-// One chain of barriers for one wait. A wait that gave up before the pool's end has no cause.
+// One chain of barriers for one wait. A wait that gave up before the pool's end has no cause, nor has one for a pool
+// whose shutdown was lost: in no run would that end.
 static bool cause_pool_wait(struct builder *builder, const struct other_wait *wait, uint32_t recorded_threads) {
     struct dag *dag = builder->dag;
+    if (builder->trace->lost_events && shutdown_before(builder, wait->pool, wait->vertex) == DAG_NONE) return true;
     if (!each_terminator(builder, wait->pool, wait->vertex, recorded_threads, terminator_in_time)) return true;
     uint32_t before = dag->vertex_count;
     if (!add_thread(builder, DAG_NONE)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which tasks a recording cut. Of what was under way at its end some go on for ever (a loop that takes connections),
 // and keep their worker; others would have ended soon. That is told by others of their site: one that has taken no
-// longer than twice the longest of these ends as they did.
+// longer than twice the longest of these ends as they did. Where events were lost none is known to have gone on.
 #include "dag/build/builder.h"
 
 #include <stdlib.h>
@@ -30,6 +30,7 @@ static bool is_at_workers_end(const struct dag *dag, const struct dag_task *task
 
 bool find_cut_tasks(struct builder *builder) {
     struct dag *dag = builder->dag;
+    if (builder->trace->lost_events) return true; // they may have ended
     int64_t *longest_ns = calloc((size_t)dag->site_count + 1, sizeof *longest_ns);
     if (!longest_ns) return no_memory(builder);
     find_longest(dag, longest_ns);

@@ -23,6 +23,7 @@ struct lay {
     uint64_t tracer_ps;        // what the tracer took since the last vertex
     uint64_t bytecodes, given; // executed so far; as much of it as some body has got, or none was open
     bool bytecodes_lost;       // what was told of them last is not the last that there was to tell
+    bool lossy;                // a worker that began nothing since events were lost: what is open may be over
     uint32_t body;             // entries of the open stack up to the innermost body of a task in its own right, or less
 };
 
@@ -94,16 +95,6 @@ static bool lay_bytecodes(struct lay *lay, const struct event *event) {
     return true;
 }
 
-// Of all that are open it is no longer known how many they executed.
-static bool lay_lost(struct lay *lay, const struct event *event) {
-    const struct open_stack *open = &lay->builder->open;
-    lay->bytecodes_lost = true;
-    for (uint32_t i = 0; i < open->depth && lay->builder->dag->bytecodes; i++) {
-        if (is_own_body(&open->entries[i])) lay->builder->dag->bytecodes[open->entries[i].task] = -1;
-    }
-    return true;
-}
-
 static bool begin_body(struct lay *lay, const struct sighting *sighting) {
     const struct open_entry *around = open_body(lay);
     give_bytecodes(lay, around);
@@ -115,7 +106,9 @@ static bool begin_body(struct lay *lay, const struct sighting *sighting) {
     if (!around) current_thread(lay)->bodies++;
     if (lay->builder->dag->bytecodes && !lay->bytecodes_lost) lay->builder->dag->bytecodes[sighting->task] = 0;
     struct path_mark outer = path_begin(lay->builder);
-    struct open_entry body = {.kind = OPEN_BODY, .id = sighting->id, .task = sighting->task, .outer = outer};
+    const uint32_t number = (uint32_t)(sighting - lay->builder->sightings);
+    struct open_entry body = {
+        .kind = OPEN_BODY, .id = sighting->id, .sighting = number, .task = sighting->task, .outer = outer};
     if (!push(lay, body)) return false;
     lay->body = lay->builder->open.depth;
     return true;
@@ -170,6 +163,63 @@ static bool close_above(struct lay *lay, uint32_t depth) {
     return true;
 }
 
+static bool current_thread_is_worker(const struct lay *lay) {
+    return lay->builder->streams[lay->stream].is_worker;
+}
+
+static bool goes_on(const struct lay *lay, const struct open_entry *entry) {
+    return is_own_body(entry) &&
+           lay->builder->sightings[entry->sighting].seen & (SEEN_END | SEEN_RUN | SEEN_MAIN | SEEN_OF_ACTOR);
+}
+
+// Closes what is open up to what is known to go on: a body whose end is told later, or nowhere, as a thread's own.
+// Where it was seen last.
+static bool close_lost(struct lay *lay) {
+    struct open_stack *open = &lay->builder->open;
+    const int64_t now_ns = lay->time_ns;
+    bool ok = true;
+    while (ok && open->depth > 0 && !goes_on(lay, &open->entries[open->depth - 1])) {
+        const struct open_entry *entry = &open->entries[--open->depth];
+        if (!is_own_body(entry)) continue;
+        lay->time_ns = lay->builder->dag->vertices.time_ns[last_vertex(lay)];
+        ok = end_body(lay, entry, false, TASK_RETURNED);
+    }
+    lay->time_ns = now_ns;
+    return ok;
+}
+
+// Before what a worker does in no task.
+static bool close_lost_before(struct lay *lay) {
+    const bool lossy = lay->lossy;
+    lay->lossy = false;
+    return !lossy || close_lost(lay);
+}
+
+// The body that began among what was lost, or NULL.
+static const struct sighting *take_lost_start(struct lay *lay) {
+    struct builder *builder = lay->builder;
+    const struct lost_start *start = &builder->lost_starts[builder->lost_starts_laid];
+    if (builder->lost_starts_laid == builder->lost_start_count) return NULL;
+    if (start->stream != lay->stream || start->ordinal != lay->ordinal) return NULL;
+    builder->lost_starts_laid++;
+    const struct sighting *sighting = &builder->sightings[start->sighting];
+    return sighting->own_task && task_at(lay, sighting->task)->start == DAG_NONE ? sighting : NULL;
+}
+
+// Brackets and waits last for a moment, and are over. Of all bodies that are open it is no longer known how many
+// bytecodes they executed.
+static bool lay_lost(struct lay *lay, const struct event *event) {
+    struct open_stack *open = &lay->builder->open;
+    const struct sighting *begun = take_lost_start(lay);
+    while (open->depth > 0 && open->entries[open->depth - 1].kind != OPEN_BODY) open->depth--;
+    lay->lossy = current_thread_is_worker(lay);
+    lay->bytecodes_lost = true;
+    for (uint32_t i = 0; i < open->depth && lay->builder->dag->bytecodes; i++) {
+        if (is_own_body(&open->entries[i])) lay->builder->dag->bytecodes[open->entries[i].task] = -1;
+    }
+    return !begun || (close_lost_before(lay) && begin_body(lay, begun));
+}
+
 // Finds what this event closes, closes what lies above it, and takes it off. NULL if there is nothing, or on failure.
 static bool pop(struct lay *lay, enum open_kind kind, uint64_t id, struct open_entry *entry) {
     struct open_stack *open = &lay->builder->open;
@@ -181,9 +231,14 @@ static bool pop(struct lay *lay, enum open_kind kind, uint64_t id, struct open_e
     return true;
 }
 
+// Whether a task does what is in hand of which nothing else is known: as if that were lost as well.
+static bool is_of_lost_body(struct lay *lay) {
+    return lay->lossy && !open_body(lay);
+}
+
 static bool lay_result(struct lay *lay, const struct event *event) {
     const struct sighting *sighting = named(lay);
-    if (!sighting || sighting->task == DAG_NONE) return true;
+    if (!sighting || sighting->task == DAG_NONE || is_of_lost_body(lay)) return true;
     if (!put(lay, VERTEX_RESULT, sighting->task)) return false;
     struct dag_task *task = task_at(lay, sighting->task);
     bool earlier = task->result == DAG_NONE || lay->time_ns < lay->builder->dag->vertices.time_ns[task->result];
@@ -250,6 +305,7 @@ static bool lay_spawn_begin(struct lay *lay, const struct event *event) {
     struct dag_task *task = sighting->own_task ? task_at(lay, sighting->task) : NULL;
     if (task && task->spawn_begin != DAG_NONE) task = NULL; // handed over once more: the first time counts
     const struct open_entry *around = open_body(lay);
+    if (is_of_lost_body(lay)) return true;
     if (!put(lay, VERTEX_SPAWN_BEGIN, task ? sighting->task : DAG_NONE)) return false;
     if (!task) {
         if (sighting->kind == SIGHTING_WORKER) sighting->spawn_begin = last_vertex(lay);
@@ -307,6 +363,7 @@ static bool note_actor(struct lay *lay, uint32_t task, uint64_t actor) {
 static bool lay_task_start(struct lay *lay, const struct event *event) {
     const struct sighting *sighting = named(lay);
     if (!sighting) return true;
+    if (!close_lost_before(lay)) return false;
     if (sighting->own_task && task_at(lay, sighting->task)->start == DAG_NONE) {
         if (!begin_body(lay, sighting)) return false;
         take_pickup(lay, sighting->task);
@@ -514,6 +571,7 @@ static bool lay_limit(struct lay *lay, const struct event *event) {
 
 static bool lay_of_worker(struct lay *lay, const struct event *event) {
     const unsigned kind = event->kind;
+    if (!close_lost_before(lay)) return false;
     return put(lay, kind == EVENT_IDLE ? VERTEX_IDLE : kind == EVENT_BUSY ? VERTEX_BUSY : VERTEX_RETIRE, DAG_NONE);
 }
 

@@ -100,10 +100,10 @@ static bool acts_outside_tasks(const struct dag *dag, const struct dag_thread *t
     return false;
 }
 
-// Whether the pool can have had the task then. Where events were lost, its spawn may be among them.
-static bool may_stand(const struct dag *dag, const struct dag_task *task) {
-    if (task->spawn_begin != DAG_NONE || !dag_ran_before(dag->trace)) return false;
-    return task->flags & TASK_BEGUN_BEFORE || dag->trace->lost_events == 0;
+// Whether the pool had the task, though it was not seen to be given it: when recording began, or where that was lost.
+static bool may_have_had(const struct dag *dag, const struct dag_task *task) {
+    if (task->spawn_begin != DAG_NONE) return false;
+    return dag_ran_before(dag->trace) || dag_lacks_spawn(dag->trace, task);
 }
 
 static bool spawns_within(const struct dag *dag, const struct dag_task *task) {
@@ -135,7 +135,7 @@ static void look_at_task(struct dag *dag, struct dag_task *task) {
         return;
     const struct dag_thread *thread = &dag->threads[task->thread];
     if (!thread->worker) return;
-    if (may_stand(dag, task)) task->pool = thread->pool;
+    if (may_have_had(dag, task)) task->pool = thread->pool;
     const uint32_t behind = task->tail + 1;
     bool leaves = behind < thread->first + thread->count && dag->vertices.kind[behind] == VERTEX_RETIRE;
     if (leaves && dag_unseen_leaving(dag, behind) != DAG_NONE) return;
@@ -170,7 +170,7 @@ static bool look_at_standing(struct builder *builder) {
     for (uint32_t t = 0; t < dag->task_count; t++) {
         const struct dag_task *task = &dag->tasks[t];
         if (!dag_task_stands(task) || task->flags & TASK_BEGUN_BEFORE || !pool_at(dag, task->pool)) continue;
-        if (dag_comes_unsent(dag->trace, task)) continue;
+        if (dag_comes_unsent(dag->trace, task) || dag_lacks_spawn(dag->trace, task)) continue;
         enum discipline discipline = dag->pools[task->pool].discipline;
         bool in_turn = discipline == DISCIPLINE_FIFO || discipline == DISCIPLINE_HAND_OFF;
         bool late = in_turn && time_ns[task->pickup] > first_end_ns[task->pool];

@@ -195,14 +195,58 @@ static void scan_worker(struct builder *builder) {
     }
 }
 
-static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known) {
+// What a stream's last loss leaves in doubt.
+struct loss {
+    bool open;        // whether a worker was in another body behind it than before it
+    uint64_t ordinal; // of its event
+};
+
+// What was lost may have ended brackets.
+static void scan_lost(struct builder *builder, const struct stream_facts *facts, uint64_t ordinal, struct loss *loss) {
+    struct open_stack *open = &builder->open;
+    while (open->depth && open->entries[open->depth - 1].kind == OPEN_BRACKET) open->depth--;
+    *loss = (struct loss){facts->is_worker, ordinal};
+}
+
+// A worker that begins something was in nothing.
+static void scan_behind_loss(struct builder *builder, const struct event *event, struct loss *loss) {
+    const bool begins = event->kind == EVENT_TASK_START || event->kind == EVENT_IDLE || event->kind == EVENT_RETIRE;
+    if (!begins) return;
+    loss->open = false;
+    builder->open.depth = 0;
+}
+
+// Of a body whose beginning was lost it is known from here on where that was.
+static bool scan_end(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known,
+                     struct loss *loss) {
+    const uint64_t id = event->operand[0];
+    const bool begun = open_find(&builder->open, OPEN_BODY, id), worker = loss->open && event->kind == EVENT_TASK_END;
+    scan_close(builder, OPEN_BODY, id);
+    if (builder->trace->lost_events == 0 || id == 0) return true;
+    struct sighting *sighting = sight(builder, id, known, event->time);
+    if (!sighting) return no_memory(builder);
+    sighting->seen |= SEEN_END;
+    loss->open = false;
+    if (begun || !worker || sighting->seen & (SEEN_START | SEEN_RUN | SEEN_MAIN)) return true;
+    builder->open.depth = 0;
+    if (!GROW(builder->lost_starts, builder->lost_start_count, builder->lost_start_capacity)) return no_memory(builder);
+    const uint32_t number = (uint32_t)(sighting - builder->sightings);
+    builder->lost_starts[builder->lost_start_count++] = (struct lost_start){stream, number, loss->ordinal};
+    if (!scan_start(builder, stream, sighting, SEEN_START)) return no_memory(builder);
+    builder->open.depth = 0;
+    return true;
+}
+
+static bool scan_event(struct builder *builder, uint32_t stream, const struct event *event, uint32_t known,
+                       struct loss *loss) {
     struct stream_facts *facts = &builder->streams[stream];
+    if (loss->open) scan_behind_loss(builder, event, loss);
     if (event->kind == EVENT_WORKER_BEGIN) {
         if (!facts->is_worker) facts->pool = (uint32_t)event->operand[0];
         facts->is_worker = true;
         scan_worker(builder);
     }
-    if (event_ends_body(event->kind)) scan_close(builder, OPEN_BODY, event->operand[0]);
+    if (event_ends_body(event->kind) && !scan_end(builder, stream, event, known, loss)) return false;
     if (event->kind == EVENT_SPAWN_END) scan_close(builder, OPEN_BRACKET, event->operand[0]);
     if (!names_task(event)) return true;
     struct sighting *sighting = sight(builder, event->operand[0], known, event->time);
@@ -212,13 +256,16 @@ static bool scan_event(struct builder *builder, uint32_t stream, const struct ev
 
 static bool scan_stream(struct builder *builder, uint32_t stream) {
     struct event_reader reader;
+    struct loss loss = {0};
+    uint64_t first = 0;
     reader_begin(builder, &reader, stream);
     builder->open.depth = 0;
-    for (const struct event_batch *batch; (batch = reader_next(builder, &reader)) != NULL;) {
+    for (const struct event_batch *batch; (batch = reader_next(builder, &reader)) != NULL; first += batch->count) {
         for (uint32_t i = 0; i < batch->count; i++) {
             const struct event *event = &batch->events[i];
             if (event->kind <= EVENT_EXIT_THROW) continue;
-            if (!scan_event(builder, stream, event, batch->sightings[i])) return false;
+            if (event->kind == EVENT_LOST) scan_lost(builder, &builder->streams[stream], first + i, &loss);
+            if (!scan_event(builder, stream, event, batch->sightings[i], &loss)) return false;
         }
     }
     return builder->error->status == STATUS_OK;

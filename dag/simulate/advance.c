@@ -9,6 +9,7 @@
 #include "dag/simulate/computing.h"
 #include "dag/simulate/delays.h"
 #include "dag/simulate/frame.h"
+#include "dag/simulate/initial_jobs.h"
 #include "dag/simulate/next_vertex.h"
 #include "dag/simulate/pipeline.h"
 #include "dag/simulate/pool.h"
@@ -150,7 +151,7 @@ static bool is_wait_of_stage(const struct simulation *sim, const struct process 
 
 // Whether a task was under way at its worker's last event. One whose end was lost may not have been.
 static bool is_under_way_for_ever(const struct dag *dag, const struct dag_task *task) {
-    if (task->start == DAG_NONE) return false; // it was cancelled then
+    if (task->start == DAG_NONE || dag->trace->lost_events) return false; // it was cancelled then, or may have ended
     const struct dag_thread *thread = &dag->threads[task->thread];
     return task->flags & TASK_UNFINISHED && !(task->flags & TASK_CUT) &&
            task->tail + 1 == thread->first + thread->count;
@@ -268,15 +269,22 @@ static void take_turn(struct simulation *sim, uint32_t index, int64_t now_ns) {
     process_advance(sim, index);
 }
 
+static void come_due(struct simulation *sim, uint32_t job, int64_t now_ns) {
+    const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    if (task->flags & TASK_OF_ACTOR)
+        sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
+    else if (dag_lacks_spawn(sim->dag->trace, task))
+        initial_jobs_come(sim, job, now_ns);
+    else
+        delays_end(sim, job, now_ns);
+}
+
 static void fire(struct simulation *sim, struct notice notice) {
     sim->advancing = DAG_NONE;
     sim->clock_ns = notice.time_ns;
     switch (notice.type) {
     case NOTICE_DUE:
-        if (sim->dag->tasks[job_task(sim, notice.subject)].flags & TASK_OF_ACTOR)
-            sim->dispatch[notice.subject] = (uint8_t)pool_offer(sim, DAG_NONE, notice.subject, notice.time_ns);
-        else
-            delays_end(sim, notice.subject, notice.time_ns);
+        come_due(sim, notice.subject, notice.time_ns);
         break;
     case NOTICE_RELEASE:
         resource_times_out(sim, notice.subject, notice.time_ns);

@@ -65,7 +65,7 @@ enum dispatch delay_job(struct simulation *sim, uint32_t index, uint32_t job, in
     return (enum dispatch)sim->dag->tasks[job_task(sim, job)].dispatch; // so that its bracket is as recorded
 }
 
-static void leave_when_drained(struct simulation *sim, uint32_t index) {
+void delays_leave_when_drained(struct simulation *sim, uint32_t index) {
     struct pool_state *pool = &sim->pools[index];
     if (pool->shutdown != DAG_NONE && pool->delayed == 0 && pool->queue_length == 0) pool_retire_idle(sim, index);
 }
@@ -80,5 +80,5 @@ void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns) {
         run_due(sim, index, job, now_ns);
     else
         stealing_offer(sim, DAG_NONE, job, now_ns);
-    leave_when_drained(sim, index);
+    delays_leave_when_drained(sim, index);
 }

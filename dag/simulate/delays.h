@@ -9,5 +9,6 @@
 bool delays_job(struct simulation *sim, uint32_t process, uint32_t job, int64_t now_ns);
 enum dispatch delay_job(struct simulation *sim, uint32_t pool, uint32_t job, int64_t now_ns); // until then
 void delays_end(struct simulation *sim, uint32_t job, int64_t now_ns);                        // it is due
+void delays_leave_when_drained(struct simulation *sim, uint32_t pool); // of a pool that is shut down, once none is left
 
 #endif

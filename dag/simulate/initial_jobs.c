@@ -7,6 +7,7 @@
 #include "dag/simulate/initial_jobs.h"
 
 #include "dag/order.h"
+#include "dag/simulate/delays.h"
 #include "dag/simulate/passage.h"
 #include "dag/simulate/pool.h"
 #include "dag/simulate/queue.h"
@@ -91,11 +92,19 @@ static void serve_queue(struct simulation *sim, uint32_t index) {
     }
 }
 
-// A message whose sending was not seen comes where its worker woke up for it, or came to it.
+// What was not seen to be sent or handed over comes where its worker woke up for it, or came to it.
 static void put_off(struct simulation *sim, uint32_t index) {
     const struct dag_task *task = &sim->dag->tasks[index];
     const uint32_t before = task->start > sim->dag->threads[task->thread].first ? task->start - 1 : task->start;
+    if (!(task->flags & TASK_OF_ACTOR)) sim->pools[task->pool].delayed++; // no pool ends before
     event_put(&sim->events, NOTICE_DUE, index, sim->dag->vertices.time_ns[before]);
+}
+
+void initial_jobs_come(struct simulation *sim, uint32_t job, int64_t now_ns) {
+    const uint32_t index = sim->dag->tasks[job].pool;
+    sim->dispatch[job] = (uint8_t)pool_offer(sim, DAG_NONE, job, now_ns);
+    sim->pools[index].delayed--;
+    delays_leave_when_drained(sim, index);
 }
 
 void initial_jobs_begin_run(struct simulation *sim) {
@@ -105,7 +114,8 @@ void initial_jobs_begin_run(struct simulation *sim) {
     for (uint32_t i = 0; i < sim->recorded.initial_job_count; i++) {
         uint32_t task = sim->recorded.initial_jobs[i];
         if (sim->placement[task] != PLACEMENT_DISPATCHED || is_begun(sim, task)) continue;
-        if (dag_comes_unsent(sim->dag->trace, &sim->dag->tasks[task]))
+        const struct dag_task *of = &sim->dag->tasks[task];
+        if (dag_comes_unsent(sim->dag->trace, of) || dag_lacks_spawn(sim->dag->trace, of))
             put_off(sim, task);
         else
             queue_put(sim, task, QUEUE_SHARED);

@@ -10,6 +10,11 @@ static bool resize(void *array, size_t count, size_t size) {
     return moved != NULL;
 }
 
+// Whether there are jobs that come at a time of their own.
+static bool any_is_timed(const struct dag *dag) {
+    return dag->due_ns || dag->actor_of || dag->trace->lost_events > 0;
+}
+
 bool jobs_reserve(struct simulation *sim, uint32_t count) {
     if (count <= sim->job_capacity) return true;
     size_t larger = (size_t)count + count / 2 + 1, parts = larger - sim->dag->task_count;
@@ -19,8 +24,7 @@ bool jobs_reserve(struct simulation *sim, uint32_t count) {
         !resize(&sim->queue.right, larger, sizeof *sim->queue.right) ||
         !resize(&sim->queue.holder, larger, sizeof *sim->queue.holder) ||
         !(sim->dag->due_ns == NULL || resize(&sim->due_ns, larger, sizeof *sim->due_ns)) ||
-        !((sim->dag->due_ns == NULL && sim->dag->actor_of == NULL) ||
-          events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger)) ||
+        !(!any_is_timed(sim->dag) || events_reserve(&sim->events, SUBJECT_JOB, (uint32_t)larger)) ||
         !(sim->dag->actor_of == NULL || (resize(&sim->next_mail, larger, sizeof *sim->next_mail) &&
                                          resize(&sim->mailbox_of, larger, sizeof *sim->mailbox_of))) ||
         !resize(&sim->regroup.part_of, parts, sizeof *sim->regroup.part_of) ||

@@ -75,7 +75,8 @@
 //     that passing as recorded, or else is free. All other standing tasks lie in the queue from the first instant, in
 //     the order in which they were recorded to start; a worker that takes one up spends what its pick-up was recorded
 //     to take. A resized pool has its further workers from that instant on, as far as there is something in the queue.
-//     No spawn of theirs is simulated, and the edit finds no site that it could change them by.
+//     No spawn of theirs is simulated, and the edit finds no site that it could change them by. One that seems to stand
+//     because its spawn was lost (dag_lacks_spawn) comes when its worker came to it.
 //   Stealing (java.util.concurrent.ForkJoinPool's rules). A worker's spawns go to its own deque, others' to a shared
 //     queue. A free worker takes its own newest, then the oldest of the shared queue, then the oldest of the worker
 //     with the most. A spawn calls for a worker as long as fewer than the parallelism run: it wakes an idle one, or

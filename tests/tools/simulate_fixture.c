@@ -53,6 +53,18 @@ void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t see
     open_program(fixture, &options);
 }
 
+void simulate_fixture_open_lossy(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores) {
+    enum { RARELY = 30, MOST = 8 };
+    struct random_pool options = random_pool_options(seed, cores);
+    struct program *program = malloc(sizeof *program);
+    if (!program) abort();
+    random_pool_program(&options, program);
+    struct trace_builder *tb = program_trace(program, &options);
+    tb_lose(tb, seed, RARELY, MOST);
+    simulate_fixture_open(fixture, tb);
+    free(program);
+}
+
 void simulate_fixture_open_keep_alive(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores) {
     struct random_pool options = random_pool_options(seed, cores);
     random_pool_add_keep_alive(&options);

@@ -24,6 +24,9 @@ void simulate_fixture_close(struct simulate_fixture *fixture);
 // Of a random program; `cores` as in random_pool_options.
 void simulate_fixture_open_random(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
 
+// And of what it recorded some is lost.
+void simulate_fixture_open_lossy(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);
+
 // Of one whose tasks also take and give back locks and permits, some with time limits.
 // Workers retire that idle.
 void simulate_fixture_open_keep_alive(struct simulate_fixture *fixture, uint64_t seed, uint32_t cores);

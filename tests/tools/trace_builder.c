@@ -214,6 +214,35 @@ void tb_add(struct trace_builder *tb, uint32_t thread_id, uint64_t time_ns, cons
     memcpy(event->operand, kind_and_operands + 1, sizeof event->operand);
 }
 
+static uint64_t random_next(uint64_t *seed) { // SplitMix64
+    uint64_t value = *seed += 0x9e3779b97f4a7c15u;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebu;
+    return value ^ value >> 31;
+}
+
+// The loss is told at the event after it, or else at the last one lost.
+static void lose_of_thread(struct tb_thread *thread, uint64_t *seed, uint32_t rarely, uint32_t most) {
+    enum { BEGINNING = 3 };
+    size_t kept = 0;
+    for (size_t i = 0; i < thread->count; i++) {
+        size_t lost = i >= BEGINNING && random_next(seed) % rarely == 0 ? 1 + random_next(seed) % most : 0;
+        if (lost > thread->count - i) lost = thread->count - i;
+        if (lost == 0) {
+            thread->events[kept++] = thread->events[i];
+            continue;
+        }
+        i += lost - 1;
+        const uint64_t time_ns = thread->events[i + 1 < thread->count ? i + 1 : i].time;
+        thread->events[kept++] = (struct event){.time = time_ns, .kind = EVENT_LOST, .operand = {lost}};
+    }
+    thread->count = kept;
+}
+
+void tb_lose(struct trace_builder *tb, uint64_t seed, uint32_t rarely, uint32_t most) {
+    for (uint32_t t = 0; t < tb->thread_count; t++) lose_of_thread(&tb->threads[t], &seed, rarely, most);
+}
+
 static void write_tables(const struct trace_builder *tb, struct trace_writer *writer) {
     if (tb->method_count) trace_write_methods(writer, 1, tb->methods, tb->method_count);
     if (tb->site_count) trace_write_sites(writer, 1, tb->sites, tb->site_count);

@@ -62,6 +62,10 @@ void tb_actor(struct trace_builder *tb, uint64_t id, const char *name); // how i
     tb_add((tb), (thread), (time_ns), (const uint64_t[1 + EVENT_OPERANDS]){__VA_ARGS__})
 void tb_add(struct trace_builder *tb, uint32_t thread, uint64_t time_ns, const uint64_t kind_and_operands[]);
 
+// Loses some of what is there by now, in runs of up to `most` events, each of which begins at one in `rarely`; but for
+// how threads begin.
+void tb_lose(struct trace_builder *tb, uint64_t seed, uint32_t rarely, uint32_t most);
+
 // The third operand of EVENT_WAIT_BEGIN.
 static inline uint64_t tb_wait(enum wait_for wait_for, uint32_t site) {
     return wait_operand(wait_for, 0, site);

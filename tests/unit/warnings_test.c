@@ -442,7 +442,25 @@ static void test_losses(void **state) {
     end(&f, 2, 60, 1);
     open_run(&f, 100);
     assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
-    expect(&f, "the trace lacks 1,234 events that the tracer lost");
+    expect(&f, "the trace lacks 1,234 events that the tracer lost (99 %)");
+    close_run(&f);
+}
+
+// Of one task the hand-over is missing, of another the end.
+static void test_losses_and_their_effect(void **state) {
+    struct fixture f;
+    begin(&f);
+    spawn(&f, 1, 10, 1, f.outer);
+    add_worker(&f, 2);
+    tb_event(f.tb, 2, 20, EVENT_TASK_START, 1);
+    tb_event(f.tb, 2, 39, EVENT_LOST, 4);
+    tb_event(f.tb, 2, 40, EVENT_TASK_START, 2);
+    end(&f, 2, 60, 2);
+    open_run(&f, 100);
+    assert_true(warn_of_trace(&f.warnings, f.dag, &f.error));
+    expect(&f, "the trace lacks 4 events that the tracer lost (27 %): an estimate takes 1 task whose hand-over is "
+               "missing to come when recorded and 1 task without a recorded start or end to stay as recorded");
+    assert_null(dag_resize_refusal(f.dag, f.pool));
     close_run(&f);
 }
 
@@ -585,6 +603,7 @@ int main(void) {
         cmocka_unit_test(test_state_by_thread),
         cmocka_unit_test(test_saturated),
         cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_losses_and_their_effect),
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_what_follows_the_cores),
         cmocka_unit_test(test_pools_of_unknown_rules),
