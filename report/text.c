@@ -86,11 +86,14 @@ struct text text_rate(double per_s) {
     return text;
 }
 
+enum { MANY_TIMES = 100 };
+
 struct text text_change(double before, double after) {
     struct text text = {"-"};
     if (isnan(before) || isnan(after)) return text;
     if (before == after) return (struct text){"="};
     if (before == 0) return text;
+    if (after / before >= MANY_TIMES) return (struct text){"over 100 x"}; // of next to nothing: per cent tell nothing
     snprintf(text.s, sizeof text.s, "%+.1f %%", (after / before - 1) * 100);
     return text;
 }

@@ -23,7 +23,7 @@ struct text text_number(double number);               // 3.25
 struct text text_fixed(double number, int decimals);  // 3.0, so that a column's points stand under each other
 struct text text_percent(double ratio);               // 0.123 -> 12.3 %
 struct text text_rate(double per_s);                  // 12.3 /s
-struct text text_change(double before, double after); // -35.0 %, "=" when the same
+struct text text_change(double before, double after); // -35.0 %, "=" when the same, "over 100 x"
 
 struct text_place text_method(const char *class_name, const char *method); // com.acme.Main.run, "-" if unknown
 struct text_place text_file_line(const struct trace_site *site);           // Main.java:12, "-" if unknown

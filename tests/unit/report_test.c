@@ -35,6 +35,7 @@ static void test_numbers(void **state) {
     assert_string_equal(text_change(2, 1).s, "-50.0 %");
     assert_string_equal(text_change(2, 2).s, "=");
     assert_string_equal(text_change(0, 2).s, "-");
+    assert_string_equal(text_change(0.01, 2).s, "over 100 x");
 }
 
 static void test_places(void **state) {
