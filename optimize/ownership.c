@@ -112,8 +112,6 @@ static bool is_own_place(const struct dag *dag, uint32_t trace_site) {
 static bool tells_own(const struct dag *dag, uint32_t vertex) {
     const uint32_t of = dag->vertices.task[vertex];
     switch (dag->vertices.kind[vertex]) {
-    case VERTEX_REQUEST:
-        return true;
     case VERTEX_SPAWN_BEGIN:
         return of != DAG_NONE && dag->tasks[of].site != DAG_NONE && !dag->sites[dag->tasks[of].site].site.of_library;
     case VERTEX_ACQUIRE:
@@ -124,10 +122,20 @@ static bool tells_own(const struct dag *dag, uint32_t vertex) {
     }
 }
 
-static void see_request(struct look *look, int64_t time_ns) {
+static void see_time_of_request(struct look *look, int64_t time_ns) {
     const bool first = look->found->requests++ == 0;
     if (first || time_ns < look->first_ns) look->first_ns = time_ns;
     if (first || time_ns > look->last_ns) look->last_ns = time_ns;
+}
+
+static void see_requests(struct look *look) {
+    const struct dag *dag = look->dag;
+    for (uint32_t i = 0; i < dag->request_count; i++) {
+        const struct dag_request *request = &dag->requests[i];
+        if (request->begin != DAG_NONE) see_time_of_request(look, dag->vertices.time_ns[request->begin]);
+        if (request->end != DAG_NONE) see_time_of_request(look, dag->vertices.time_ns[request->end]);
+        if (request->task != DAG_NONE) look->runs_own[request->task] = true;
+    }
 }
 
 static void see_threads(struct look *look) {
@@ -136,7 +144,6 @@ static void see_threads(struct look *look) {
         uint32_t body = DAG_NONE;
         const uint32_t end = dag->threads[i].first + dag->threads[i].count;
         for (uint32_t v = dag->threads[i].first; v < end; v++) {
-            if (dag->vertices.kind[v] == VERTEX_REQUEST) see_request(look, dag->vertices.time_ns[v]);
             body = dag_body_after(dag, v, body);
             if (body != DAG_NONE && tells_own(dag, v)) look->runs_own[body] = true;
         }
@@ -194,6 +201,7 @@ static bool look_closely(struct look *look) {
     const bool done = own_class && look->runs_own && look->handed_over && look->under_load;
     if (done) {
         judge_classes(dag, own_class);
+        see_requests(look);
         see_threads(look);
         see_tasks(look, own_class);
         leave_out_start_and_end(look);

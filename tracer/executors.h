@@ -63,10 +63,10 @@ struct executor_hook {
     struct telling
         *telling[EXECUTOR_TELLINGS]; // of a pool: its name; of a request: its key, its connection and its verb, its key
                                      // and its status, its verb and its route, or its connection; NULL: none
-    struct telling *only;   // the line goes only for calls in which that is of the class; NULL: for all
-    const char *only_class; // com.acme.Main
-    bool outer;             // the pool is what the object is nested in
-    bool seen;              // what it runs is a task only if it was seen to be handed over
+    struct telling *only;            // the line goes only for calls in which that is of the class; NULL: for all
+    const char *only_class;          // com.acme.Main
+    bool outer;                      // the pool is what the object is nested in
+    bool seen;                       // what it runs is a task only if it was seen to be handed over
     const struct executor_hook *next;
 };
 
