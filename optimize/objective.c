@@ -57,6 +57,7 @@ static const struct quantity quantities[] = {
     QUANTILES_OF("requests.latency", requests.latency_ns),
     {"requests.peak_threads", offsetof(struct metrics, requests.peak_threads), TYPE_DOUBLE, true},
     {"requests.concurrent", offsetof(struct metrics, requests.concurrent), TYPE_DOUBLE, true},
+    {"requests.throughput", offsetof(struct metrics, requests.throughput_per_s), TYPE_DOUBLE, true},
     {"requests.sustainable", offsetof(struct metrics, requests.sustainable_per_s), TYPE_DOUBLE, true},
     {"actors.initialisation_share", offsetof(struct metrics, initialisation_share), TYPE_DOUBLE, false},
     {"cpu.utilisation", offsetof(struct metrics, cpu.utilisation), TYPE_DOUBLE, true},
@@ -214,7 +215,7 @@ static bool fail_names(struct parser *parser, size_t length) {
               "balanced, "
               "tasks.{count,overhead_share,idle_share,work,span}, "
               "{tasks.granularity,tasks.queue_wait,requests.latency}.{mean,p20,p50,p80,p95,p99,max}, "
-              "requests.{count,peak_threads,concurrent,sustainable}, actors.initialisation_share, cpu.utilisation");
+              "requests.{count,peak_threads,concurrent,throughput,sustainable}, actors.initialisation_share, cpu.utilisation");
     return error_wrap(parser->error, "%.100s: at character %zu: unknown name \"%.*s\"", parser->text,
                       (size_t)(parser->at - parser->text) + 1, (int)length, parser->at);
 }

@@ -44,6 +44,8 @@ function figureOf(metrics, name) {
         'tasks.idle_share': metrics.tasks.idle_share,
         'requests.latency.p50': metrics.requests?.latency_ns.p50,
         'requests.latency.p95': metrics.requests?.latency_ns.p95,
+        'requests.latency.p99': metrics.requests?.latency_ns.p99,
+        'requests.throughput': metrics.requests?.throughput_per_s,
     };
     if (name in quantity) return quantity[name];
     const [state, part] = name.split('.');

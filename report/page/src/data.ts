@@ -42,6 +42,7 @@ export interface Metrics {
         site: string | null;
         count: number | null;
         latency_ns: Quantiles;
+        throughput_per_s: number | null; // of a service; else null
         sustainable_per_s: number | null;
         bottleneck: string | null;
     } | null;
@@ -187,6 +188,8 @@ export function figuresOf(m: Metrics): Figures {
     figures.set('tasks.queue_wait.p95', known(m.tasks.queue_wait_ns.p95));
     figures.set('requests.latency.p50', known(m.requests?.latency_ns.p50));
     figures.set('requests.latency.p95', known(m.requests?.latency_ns.p95));
+    figures.set('requests.latency.p99', known(m.requests?.latency_ns.p99));
+    figures.set('requests.throughput', known(m.requests?.throughput_per_s));
     figures.set('requests.sustainable', known(m.requests?.sustainable_per_s));
     figures.set('cpu.utilisation', known(m.cpu.utilisation));
     return figures;

@@ -33,7 +33,22 @@ const improvementOf = (index: number): Improvement | undefined =>
 
 // ---- what to change
 
+// Its wall time is how long it was recorded.
+const isService = base.get('requests.throughput')! > 0;
+
+function serves(estimate: Map<string, number>): string {
+    const before = base.get('requests.throughput')!;
+    const after = estimate.get('requests.throughput')!;
+    const latency = (of: string) => `${duration(base.get(`requests.latency.${of}`)!)} to ${duration(estimate.get(`requests.latency.${of}`)!)}`;
+    return (
+        `${digits(before)} to ${digits(after)} requests a second (${change(before, after)}), ` +
+        `latency ${latency('p50')} in the median and ${latency('p99')} at the 99th percentile, ` +
+        `occupied threads on average ${digits(base.get('occupied.mean')!)} to ${digits(estimate.get('occupied.mean')!)}`
+    );
+}
+
 function brings(estimate: Map<string, number>): string {
+    if (isService) return serves(estimate);
     const wall = estimate.get('wall')!;
     const peak = estimate.get('occupied.peak')!;
     return (
@@ -70,7 +85,7 @@ export function Headline() {
             )}
             <p class="worth">
                 The model is off by {(report.suggestions.null_replay_error * 100).toFixed(2)} % when nothing is changed
-                {plan.interval ? <Interval name="wall_ns" text={duration} /> : null}.
+                {plan.interval && !isService ? <Interval name="wall_ns" text={duration} /> : null}.
             </p>
         </section>
     );
@@ -96,6 +111,7 @@ function Interval(props: { name: string; text: (value: number) => string }) {
 // ---- figures before and after
 
 const rows: { name: string; what: string; text: (value: number) => string; interval?: string }[] = [
+    { name: 'requests.throughput', what: 'requests a second', text: digits },
     { name: 'wall', what: 'wall time', text: duration, interval: 'wall_ns' },
     { name: 'occupied.peak', what: 'occupied threads, peak', text: digits, interval: 'occupied_peak' },
     { name: 'occupied.mean', what: 'occupied threads, mean', text: digits, interval: 'occupied_mean' },
@@ -109,6 +125,7 @@ const rows: { name: string; what: string; text: (value: number) => string; inter
     { name: 'tasks.idle_share', what: 'idle share', text: (v) => percent(v).replace('+', '') },
     { name: 'requests.latency.p50', what: 'request latency, median', text: duration },
     { name: 'requests.latency.p95', what: 'request latency, 95th percentile', text: duration },
+    { name: 'requests.latency.p99', what: 'request latency, 99th percentile', text: duration },
     { name: 'composite', what: 'composite', text: digits, interval: 'composite' },
     { name: 'balanced', what: 'balanced', text: digits },
 ];
