@@ -215,7 +215,8 @@ static bool fail_names(struct parser *parser, size_t length) {
               "balanced, "
               "tasks.{count,overhead_share,idle_share,work,span}, "
               "{tasks.granularity,tasks.queue_wait,requests.latency}.{mean,p20,p50,p80,p95,p99,max}, "
-              "requests.{count,peak_threads,concurrent,throughput,sustainable}, actors.initialisation_share, cpu.utilisation");
+              "requests.{count,peak_threads,concurrent,throughput,sustainable}, actors.initialisation_share, "
+              "cpu.utilisation");
     return error_wrap(parser->error, "%.100s: at character %zu: unknown name \"%.*s\"", parser->text,
                       (size_t)(parser->at - parser->text) + 1, (int)length, parser->at);
 }
