@@ -270,6 +270,30 @@ static void test_what_limits(void **state) {
     end(&f);
 }
 
+// The same lock, for which one of them waits for 6, and the others come when it is free: it limits nothing.
+static void test_what_hardly_anybody_waits_for(void **state) {
+    (void)state;
+    struct fixture f = begin(4);
+    tb_resource(f.tb, LOCK, RESOURCE_MONITOR, 1, 0);
+    tb_resource_is(f.tb, LOCK, "Cache", 0);
+    ask(&f, 1, 545, LOCK, 1);
+    get(&f, 1, 551, LOCK);
+    for (uint32_t w = 0; w < 4; w++) {
+        if (w != 1) hold(&f, w, 150 + 401 * w, LOCK, 1);
+        release(&f, w, 550 + 401 * w, LOCK, 1);
+        end_task(&f, w, 600 + 401 * w);
+    }
+    open_until(&f, 2000);
+    struct metrics m;
+    struct metrics_work work = {0};
+    assert_true(metrics_of_run(f.on.dag, true, NULL, NULL, &work, &m, &f.on.error));
+    char name[100];
+    const char *bottleneck = requests_bottleneck(&m.requests, name, sizeof name);
+    if (bottleneck) assert_string_not_equal(bottleneck, "monitor of Cache");
+    metrics_work_destroy(&work);
+    end(&f);
+}
+
 // The simulated run is told by its own vertices.
 static void test_a_simulated_run(void **state) {
     (void)state;
@@ -392,6 +416,7 @@ int main(void) {
         cmocka_unit_test(test_where_it_was_given_back),
         cmocka_unit_test(test_time_that_was_up),
         cmocka_unit_test(test_what_limits),
+        cmocka_unit_test(test_what_hardly_anybody_waits_for),
         cmocka_unit_test(test_a_simulated_run),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_words_of_a_deadlock),
