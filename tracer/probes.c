@@ -17,6 +17,7 @@
 #include "tracer/queue_ids.h"
 #include "tracer/queues.h"
 #include "tracer/registry.h"
+#include "tracer/requests.h"
 #include "tracer/resources.h"
 #include "tracer/running.h"
 #include "tracer/scala.h"
@@ -256,6 +257,7 @@ static bool is_scheduling(JNIEnv *jni, jobject task, enum carrier carrier) {
 // Gives the task's id, or 0 if it is being handed over already, or none.
 static uint64_t open_spawn_of(JNIEnv *jni, struct thread_state *state, jobject task, struct object_class class,
                               uint32_t pool) {
+    if (request_wants_name(state)) request_name_by_code(jni, state);
     uint64_t id = task ? identity_carried_by(jni, task, class.carrier) : 0;
     uint64_t known = id || !task || state->spawns == 0 ? id : identity_last_pending(task);
     bool inner = !task || (known && being_spawned(state, known)) || is_scheduling(jni, task, class.carrier);

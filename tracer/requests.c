@@ -6,6 +6,7 @@
 //
 // These are the natives of java.lang.Rehype for that. As those of probes.c, none blocks, parks, throws, or
 // touches java.util.concurrent.
+#include "tracer/requests.h"
 #include "tracer/bytecodes.h"
 #include "tracer/executors.h"
 #include "tracer/identity.h"
@@ -337,13 +338,19 @@ static void take_name(struct thread_state *state, uint32_t endpoint, enum servin
     state->serving.name = name;
 }
 
-PROBE(void, requestCode)(JNIEnv *jni, jclass helper) {
-    PROBED struct thread_state *state = probe_begin();
+void request_name_by_code(JNIEnv *jni, struct thread_state *state) {
+    enum { LOOKS_MOST = 4 };
     char name[NAME_BYTES];
-    if (!state || !state->serving.request || state->serving.name != NAMED_NOT_YET) return;
+    if (state->serving.looks == LOOKS_MOST) return;
+    state->serving.looks++;
     const jmethodID served = atomic_load_explicit(&served_by[state->serving.hook], memory_order_relaxed);
     if (site_served_by(jni, served, name, sizeof name))
         take_name(state, endpoint_named(state->serving.verb, name), NAMED_BY_CODE);
+}
+
+PROBE(void, requestCode)(JNIEnv *jni, jclass helper) {
+    PROBED struct thread_state *state = probe_begin();
+    if (state && request_wants_name(state)) request_name_by_code(jni, state);
 }
 
 // A route says more than a class, and what is matched first more than where an error is shown.

@@ -155,6 +155,7 @@ struct serving {
     enum serving_name name;
     int16_t hook;      // of the method that serves it
     int8_t verb;       // that it began with; -1: not told
+    uint8_t looks;     // for the program's code that serves it
     bool asynchronous; // it is not answered when the method that serves it returns
 };
 
