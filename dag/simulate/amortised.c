@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What merging saves beside brackets and pick-ups: what a program does once for each task, around handing it over.
+// What merging and inlining save beside brackets and pick-ups: what a program does once for each task, around handing
+// it over.
 //   making  what the spawner computed from a member's bracket to the next one's: allocating it, keeping its future
 //   asking  what a waiter computed from the end of its wait for a member to the beginning of that for the next
 //   ending  what the worker computed from a member's result to its end: no code of the task's own comes behind that
 // The merged program does the first two once for each group, where its last member was spawned and its first waited
-// for, and the third where that member ended.
+// for, and the third where that member ended. One whose tasks are inlined does none of it: what runs where it stands is
+// not made, and its result is at hand. Between two tasks of which both are, that goes in CPU; in POOL, inlining takes
+// away just what its equations say.
 //
 // Between two brackets there may be more than making: the program's work on each item, which stays. No trace tells the
 // two apart, but making belongs to handing over and is taken to cost no more than that: of what the edges of a group
 // computed in all, so much goes as its queued members' brackets and pick-ups did (which take longer before they are
 // compiled, as making does), or for each the mean of its pool if that is more, or all of it if it is less; the same of
-// asking. Each edge gives the same part of what it computed, and of its wait for a core; sleep stays. So short loops
-// that do nothing but spawn are gone with the tasks, and the longer a loop's own work, the less it matters.
+// asking. Of what is inlined it is so much of what the edges of a site's tasks computed in all. Each edge gives the
+// same part of what it computed, and of its wait for a core; sleep stays. So short loops that do nothing but spawn are
+// gone with the tasks, and the longer a loop's own work, the less it matters.
 #include "dag/simulate/amortised.h"
 
 #include "dag/ns.h"
@@ -24,12 +28,14 @@ bool amortised_new(struct simulation *sim) {
     size_t tasks = (size_t)sim->dag->task_count + 1;
     sim->regroup.making = calloc(tasks, sizeof *sim->regroup.making);
     sim->regroup.asking = calloc(tasks, sizeof *sim->regroup.asking);
-    return sim->regroup.making && sim->regroup.asking;
+    sim->regroup.sites = calloc((size_t)sim->dag->site_count + 1, sizeof *sim->regroup.sites);
+    return sim->regroup.making && sim->regroup.asking && sim->regroup.sites;
 }
 
 void amortised_free(struct simulation *sim) {
     free(sim->regroup.making);
     free(sim->regroup.asking);
+    free(sim->regroup.sites);
 }
 
 // What an edge computed, as far as that is known.
@@ -38,13 +44,17 @@ static int64_t computed_ns(const struct dag *dag, uint32_t v) {
     return vertices->compute_ns ? vertices->compute_ns[v] : vertices->time_ns[v] - vertices->time_ns[v - 1];
 }
 
-// Whether an edge leads from what a member names to what the member after it names.
+static bool is_inlined(const struct simulation *sim, uint32_t task) {
+    return sim->shares && sim->placement[task] == PLACEMENT_INLINED;
+}
+
+// Whether an edge leads from what a member names to what the member after it names, or between two that are inlined.
 static bool leads_on(const struct simulation *sim, uint32_t v, enum vertex_kind from, enum vertex_kind to) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     if (vertices->kind[v] != to || v == 0 || vertices->kind[v - 1] != from) return false;
     uint32_t before = vertices->task[v - 1], after = vertices->task[v];
     if (before == DAG_NONE || after == DAG_NONE || before == after) return false;
-    return sim->edit->merged_next[before] == after;
+    return sim->edit->merged_next[before] == after || (is_inlined(sim, before) && is_inlined(sim, after));
 }
 
 static bool is_making(const struct simulation *sim, uint32_t v) {
@@ -58,8 +68,9 @@ static bool is_asking(const struct simulation *sim, uint32_t v) {
 static bool is_ending(const struct simulation *sim, uint32_t v) {
     const struct dag_vertices *vertices = &sim->dag->vertices;
     uint32_t task = vertices->task[v];
-    return vertices->kind[v] == VERTEX_END && task != DAG_NONE && sim->placement[task] == PLACEMENT_MERGED &&
-           sim->dag->tasks[task].end == v && sim->dag->tasks[task].result + 1 == v;
+    return vertices->kind[v] == VERTEX_END && task != DAG_NONE &&
+           (sim->placement[task] == PLACEMENT_MERGED || is_inlined(sim, task)) && sim->dag->tasks[task].end == v &&
+           sim->dag->tasks[task].result + 1 == v;
 }
 
 static void sum_edges_up(struct simulation *sim) {
@@ -97,9 +108,34 @@ static void share_in_group(const struct simulation *sim, uint32_t first, double 
     for (uint32_t t = first; next[t] != t; t = next[t]) of_task[next[t]] = part;
 }
 
+// From what the edges of a site's inlined tasks computed to the part of it that goes.
+static void share_in_sites(const struct simulation *sim, double *of_task) {
+    const struct dag *dag = sim->dag;
+    struct site_share *sites = sim->regroup.sites;
+    memset(sites, 0, ((size_t)dag->site_count + 1) * sizeof *sites);
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (!is_inlined(sim, t) || of_task[t] <= 0) continue;
+        struct site_share *site = &sites[dag->tasks[t].site < dag->site_count ? dag->tasks[t].site : dag->site_count];
+        site->total_ns += of_task[t];
+        site->most_ns += hand_over_ns(sim, t);
+    }
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        if (!is_inlined(sim, t)) continue;
+        const struct site_share *site =
+            &sites[dag->tasks[t].site < dag->site_count ? dag->tasks[t].site : dag->site_count];
+        of_task[t] = site->total_ns > site->most_ns ? site->most_ns / site->total_ns : 1;
+    }
+}
+
 void amortised_begin_run(struct simulation *sim) {
-    if (!sim->edit->merged_count) return;
+    const bool inlines = sim->edit->inlined_count && sim->shares;
+    sim->regroup.amortises = (sim->edit->merged_count || inlines) && corrects(sim, CORRECTION_AMORTISED);
+    if (!sim->regroup.amortises) return;
     sum_edges_up(sim);
+    if (inlines) {
+        share_in_sites(sim, sim->regroup.making);
+        share_in_sites(sim, sim->regroup.asking);
+    }
     for (uint32_t t = 0; t < sim->dag->task_count; t++) {
         if (!ends_group(sim, t)) continue;
         share_in_group(sim, sim->regroup.group_first[t], sim->regroup.making);
@@ -108,7 +144,7 @@ void amortised_begin_run(struct simulation *sim) {
 }
 
 double amortised_part(const struct simulation *sim, uint32_t v) {
-    if (!sim->edit->merged_count || v >= STEP_LEAST || !corrects(sim, CORRECTION_AMORTISED)) return 0;
+    if (!sim->regroup.amortises || v >= STEP_LEAST) return 0;
     switch (sim->dag->vertices.kind[v]) {
     case VERTEX_SPAWN_BEGIN:
         return is_making(sim, v) ? sim->regroup.making[sim->dag->vertices.task[v]] : 0;

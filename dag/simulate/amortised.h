@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What an edge takes less because tasks are merged, or actors not made.
+// What an edge takes less because tasks are merged or inlined, or actors not made.
 #ifndef REHYPE_DAG_AMORTISED_H
 #define REHYPE_DAG_AMORTISED_H
 
@@ -14,8 +14,7 @@ void amortised_begin_run(struct simulation *sim);                // groups and p
 double amortised_part(const struct simulation *sim, uint32_t v); // of what the edge to a vertex computed and queued
 struct amortised amortised_saving(const struct simulation *sim, uint32_t v);
 static inline struct amortised amortised_of_edge(const struct simulation *sim, uint32_t v) {
-    bool saves = sim->saves || (sim->edit->merged_count && corrects(sim, CORRECTION_AMORTISED));
-    return saves ? amortised_saving(sim, v) : (struct amortised){0, 0};
+    return sim->saves || sim->regroup.amortises ? amortised_saving(sim, v) : (struct amortised){0, 0};
 }
 
 #endif

@@ -152,6 +152,7 @@
 //     one's bracket and pick-up; every result of a member is there when the group ends. What the spawner computed
 //     between two brackets to make a task, a waiter between two waits to ask for it, and the worker behind a member's
 //     result is done but once (amortised.c says how much of it that is).
+//   Inline. In CPU the same goes altogether between two inlined tasks.
 //   Split. At the spawn, as many tasks are spawned one after the other, each with a bracket of its own (the recorded
 //     one, then the mean), each with an equal part of what is computed between start and end, and all of what is slept
 //     there (where nothing tells these apart, an equal part of all). The result is there when the last part ends.

@@ -174,11 +174,17 @@ struct recorded {
     struct pacing *pacing;               // how what they compute is work (service.h); NULL: it is
 };
 
+struct site_share { // what edges between a site's tasks computed, and the most of it that can go
+    double total_ns, most_ns;
+};
+
 // Tasks that the edit regroups (regroup.c).
 struct regroup {
     uint32_t *group_first;           // a task each: of one that ends a group, its first member; else DAG_NONE
     bool had_groups;                 // the run before
-    double *making, *asking;         // a task each, of a group, not its first: what part of these goes (amortised.c)
+    bool amortises;                  // something goes that was done once for each task (amortised.c)
+    double *making, *asking;         // a task each, of a group, not its first, or inlined: what part of these goes
+    struct site_share *sites;        // scratch of those that are inlined
     uint32_t *parts_left;            // a task each: of one that is split, how many are still to end
     uint32_t *part_of, *part_number; // by job beyond the tasks: the task, and which of its parts
     uint32_t *first_stage;           // a vertex each: frame of a stage that awaits it, DAG_NONE

@@ -238,7 +238,7 @@ static void delay_by_residual(struct reference *r, struct process *process, uint
     if (more < 0) process->compute = -more < process->compute ? process->compute + more : 0;
 }
 
-// ---- what merging saves beside hand-overs
+// ---- what merging and inlining save beside hand-overs
 
 // Whether the vertex before names a member, and this one the member after it.
 static bool leads_on(const struct reference *r, uint32_t v, enum vertex_kind from, enum vertex_kind to) {
@@ -284,14 +284,47 @@ static double part_of_group(const struct reference *r, uint32_t member, enum ver
     return total_ns > most_ns ? most_ns / total_ns : 1;
 }
 
+static bool is_inlined(const struct reference *r, uint32_t task) {
+    return shares(r) && task != DAG_NONE && r->edit->inlined[task];
+}
+
+// Likewise between two that are inlined.
+static bool leads_on_inlined(const struct reference *r, uint32_t v, enum vertex_kind from, enum vertex_kind to) {
+    const struct dag_vertices *vertices = &r->dag->vertices;
+    if (v == 0 || vertices->kind[v - 1] != from || vertices->kind[v] != to) return false;
+    return vertices->task[v - 1] != vertices->task[v] && is_inlined(r, vertices->task[v - 1]) &&
+           is_inlined(r, vertices->task[v]);
+}
+
+// Of all such edges of a site.
+static double part_of_site(const struct reference *r, uint32_t of, enum vertex_kind from, enum vertex_kind to) {
+    double total_ns = 0, most_ns = 0;
+    for (uint32_t t = 0; t < r->dag->task_count; t++) {
+        double own_ns = 0;
+        if (task_of(r, t)->site != task_of(r, of)->site) continue;
+        for (uint32_t v = 1; v < r->dag->vertex_count; v++) {
+            if (r->dag->vertices.task[v] == t && leads_on_inlined(r, v, from, to))
+                own_ns += (double)whole_or_computed(r, v);
+        }
+        total_ns += own_ns;
+        if (own_ns > 0) most_ns += hand_over_ns(r, t);
+    }
+    return total_ns > most_ns ? most_ns / total_ns : 1;
+}
+
 static double saved_part(const struct reference *r, uint32_t v) {
     uint32_t task = r->dag->vertices.task[v];
+    if (leads_on_inlined(r, v, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN))
+        return part_of_site(r, task, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN);
+    if (leads_on_inlined(r, v, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN))
+        return part_of_site(r, task, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN);
     if (leads_on(r, v, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN))
         return part_of_group(r, task, VERTEX_SPAWN_END, VERTEX_SPAWN_BEGIN);
     if (leads_on(r, v, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN))
         return part_of_group(r, task, VERTEX_WAIT_END, VERTEX_WAIT_BEGIN);
-    bool ends = r->dag->vertices.kind[v] == VERTEX_END && task != DAG_NONE && is_merged(r, task);
-    return ends && !ends_group(r, task) && task_of(r, task)->result == v - 1;
+    bool ends = r->dag->vertices.kind[v] == VERTEX_END && task != DAG_NONE &&
+                (is_inlined(r, task) || (is_merged(r, task) && !ends_group(r, task)));
+    return ends && task_of(r, task)->result == v - 1;
 }
 
 // The edge to `vertex`: computes, then sleeps. What it waited for a core is left out when cores are shared.

@@ -121,6 +121,7 @@ static void test_a_year_is_inlined(void **state) {
     }
     for (enum model_kind kind = MODEL_DAG; kind <= MODEL_CPU; kind++) {
         int64_t expected_ns = YEAR + tasks * (HOUR * 2 / 3 - 100); // an inlined task takes the place of its hand-over
+        if (kind == MODEL_CPU) expected_ns -= (tasks - 1) * 300;   // and making another costs nothing, as much at most
         assert_near(by_hand_simulate(&p, kind)->last_ns, expected_ns);
     }
     simulate_fixture_close(&p.fixture);
