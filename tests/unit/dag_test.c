@@ -881,6 +881,9 @@ static uint32_t cause_of_hook(struct by_hand *f, uint64_t last_of_worker) {
     tb_event(f->tb, MAIN, 100, EVENT_SPAWN_BEGIN, 7, f->site, f->pool);
     tb_event(f->tb, MAIN, 130, EVENT_SPAWN_END, 7);
     tb_event(f->tb, MAIN, 300, EVENT_THREAD_END, M);
+    tb_event(f->tb, WORKER, 140, EVENT_WORKER_BEGIN, f->pool);
+    tb_event(f->tb, WORKER, 150, EVENT_IDLE, f->pool);
+    tb_event(f->tb, WORKER, 160, EVENT_BUSY, f->pool);
     tb_event(f->tb, WORKER, 200, EVENT_TASK_START, 7);
     tb_event(f->tb, WORKER, last_of_worker, EVENT_TASK_END, 7);
     tb_thread(f->tb, HOOK, "Cleaner", 0);
@@ -900,6 +903,8 @@ static void test_shutdown_awaits_the_program_s_end(void **state) {
     assert_int_equal(vertices->kind[cause], VERTEX_BARRIER);
     assert_int_equal(vertices->cause[cause], task(&f, 7)->end);
     assert_int_equal(vertices->cause[cause - 1], task(&f, M)->end);
+    const struct model model = {.kind = MODEL_POOL}; // in which the ends of a pool's tasks make no barrier of the pool's
+    assert_int_equal(simulation_run(f.fixture.simulation, &f.fixture.edit, &model), DAG_OK);
     simulate_fixture_close(&f.fixture);
     struct by_hand outlasted = by_hand_new(NULL, 2);
     assert_int_equal(cause_of_hook(&outlasted, 530), DAG_NONE);
