@@ -508,5 +508,8 @@ void resource_release(struct simulation *sim, uint32_t index, uint32_t ask, int6
     const struct dag_ask *of = &sim->dag->asks[ask];
     if (resource_of(sim, ask)->unlocked || of->units == 0) return;
     bool gives = of->got == DAG_NONE && of->had_at == DAG_NONE; // what it never took
-    if (gives || let_go(sim, index, ask)) give_back(sim, ask, now_ns);
+    if (!gives && !let_go(sim, index, ask)) return;
+    // Of a lock some of whose releases are told, this one comes before it would have come back by itself.
+    if (sim->resources[of->resource].held == ask) event_remove(&sim->events, SUBJECT_RESOURCE, of->resource);
+    give_back(sim, ask, now_ns);
 }
