@@ -903,7 +903,8 @@ static void test_shutdown_awaits_the_program_s_end(void **state) {
     assert_int_equal(vertices->kind[cause], VERTEX_BARRIER);
     assert_int_equal(vertices->cause[cause], task(&f, 7)->end);
     assert_int_equal(vertices->cause[cause - 1], task(&f, M)->end);
-    const struct model model = {.kind = MODEL_POOL}; // in which the ends of a pool's tasks make no barrier of the pool's
+    const struct model model = {.kind =
+                                    MODEL_POOL}; // in which the ends of a pool's tasks make no barrier of the pool's
     assert_int_equal(simulation_run(f.fixture.simulation, &f.fixture.edit, &model), DAG_OK);
     simulate_fixture_close(&f.fixture);
     struct by_hand outlasted = by_hand_new(NULL, 2);
