@@ -198,8 +198,8 @@ static bool close_lost_before(struct lay *lay) {
 // The body that began among what was lost, or NULL.
 static const struct sighting *take_lost_start(struct lay *lay) {
     struct builder *builder = lay->builder;
+    if (builder->lost_starts_laid == builder->lost_start_count) return NULL; // there may be none, and no array
     const struct lost_start *start = &builder->lost_starts[builder->lost_starts_laid];
-    if (builder->lost_starts_laid == builder->lost_start_count) return NULL;
     if (start->stream != lay->stream || start->ordinal != lay->ordinal) return NULL;
     builder->lost_starts_laid++;
     const struct sighting *sighting = &builder->sightings[start->sighting];
