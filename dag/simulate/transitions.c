@@ -206,6 +206,7 @@ static int64_t looked_ns(const struct simulation *sim, const struct transition *
 // How long after a spawn that found a worker asleep the next one woke up in the recording; -1 where nobody had to.
 int64_t transitions_waking_ns(const struct simulation *sim, uint32_t job) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
+    if (task->spawn_begin == DAG_NONE) return -1; // that was lost
     int64_t spawn_ns = sim->dag->vertices.time_ns[task->spawn_begin];
     uint32_t low = sim->recorded.transition_after[job_task(sim, job)];
     if (low == 0 || sim->recorded.transitions[low - 1].pool != task->pool || !corrects(sim, CORRECTION_WAKEUPS))
