@@ -293,8 +293,8 @@ int64_t stealing_wakeup_ns(const struct simulation *sim, uint32_t index, int64_t
 static int64_t cost_of_help(const struct simulation *sim, uint32_t job, uint32_t stolen_from) {
     const struct dag_task *task = &sim->dag->tasks[job_task(sim, job)];
     bool stolen = stolen_from != DAG_NONE;
-    bool was_stolen =
-        sim->recorded.helped[job_task(sim, job)] && dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
+    bool was_stolen = sim->recorded.helped[job_task(sim, job)] && task->spawn_begin != DAG_NONE &&
+                      dag_thread_of(sim->dag, task->spawn_begin) != task->thread;
     if (stolen == was_stolen) return cost_of_pickup(sim, job, DISPATCH_HELPED);
     const struct pool_costs *costs = &sim->costs->pools[task->pool];
     return (int64_t)((stolen ? costs->stolen : costs->pickup[DISPATCH_HELPED]).mean_ns + 0.5);
