@@ -74,10 +74,31 @@ static uint32_t await_endings(struct builder *builder, const struct ending *endi
     return dag->vertex_count - 1;
 }
 
+// Whether anything else awaits what such a thread does, as a wait may that saw its result before that was told: then it
+// is no end of the program, and would wait for itself.
+static bool is_awaited(const struct dag *dag, int64_t end_ns) {
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        const struct dag_thread *thread = &dag->threads[t];
+        for (uint32_t v = thread->first; v < thread->first + thread->count && !comes_after(dag, thread, end_ns); v++) {
+            const uint32_t cause = dag->vertices.cause[v];
+            if (cause != DAG_NONE && comes_after(dag, &dag->threads[dag_thread_of(dag, cause)], end_ns)) return true;
+        }
+    }
+    return false;
+}
+
+static bool is_there(const struct dag *dag, int64_t end_ns) {
+    for (uint32_t t = 0; t < dag->thread_count; t++) {
+        if (comes_after(dag, &dag->threads[t], end_ns)) return true;
+    }
+    return false;
+}
+
 static bool hold_up(struct builder *builder, struct ending *endings) {
     struct dag *dag = builder->dag;
     const uint32_t threads = dag->thread_count;
     const int64_t end_ns = find_end_ns(dag);
+    if (!is_there(dag, end_ns) || is_awaited(dag, end_ns)) return true;
     uint32_t barrier = DAG_NONE;
     for (uint32_t t = 0; t < threads; t++) {
         if (!comes_after(dag, &dag->threads[t], end_ns)) continue;
