@@ -30,7 +30,7 @@ double pacing_cold_part(const struct pacing *pacing, const struct dag *dag, uint
 bool pacing_learn(struct pacing *pacing, const struct dag *dag);
 
 // Once edge_pace is known, and until when the stretches between samples last: what compilers had to do arises. While
-// one of them was awake nearly all the time, nobody knows when: then all of it was there from the beginning.
+// one of them was awake nearly all the time, that is not known: then all of it was there from the beginning.
 void pacing_find_compiling(struct pacing *pacing, const struct dag *dag, const struct cores_background *until);
 
 #endif
