@@ -296,6 +296,18 @@ static void add_base(struct table *table, const struct suggestion *s) {
     if (s->result.noise > LEAST_NOISE) add_none(table, s, "none: as the model has it", &s->result.replayed, NULL);
 }
 
+// What the rows that are shown count.
+static const char *counted_heading(const struct suggestion *s) {
+    size_t of_messages = 0, shown = 0;
+    for (size_t i = 0; i < s->result.candidate_count; i++) {
+        if (!is_shown(&s->result, i)) continue;
+        shown++;
+        of_messages += improvement_is_of_messages(&s->result.candidates[i].improvements[0]);
+    }
+    if (of_messages == 0) return "tasks";
+    return of_messages == shown ? "messages" : "tasks, messages";
+}
+
 static void write_omissions(size_t count) {
     if (count == 0) return;
     printf("  %s more change%s no difference or %s of one above (--all)\n", text_count(count).s,
@@ -309,7 +321,7 @@ static bool write_candidates(const struct suggestion *s, struct error *error) {
     columns[count++] = (struct table_column){"#", TABLE_RIGHT};
     columns[count++] = (struct table_column){"change", TABLE_LEFT};
     if (terminal_wide) columns[count++] = (struct table_column){"in", TABLE_LEFT};
-    columns[count++] = (struct table_column){"tasks", TABLE_RIGHT};
+    columns[count++] = (struct table_column){counted_heading(s), TABLE_RIGHT};
     count = columns_name(&s->result, columns, count);
     columns[count++] = (struct table_column){"fails", TABLE_LEFT};
     struct table table = {.columns = columns, .column_count = count};

@@ -78,6 +78,16 @@ uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool) {
     return most == INT32_MAX || most < 0 ? 0 : most == 0 ? 1 : (uint32_t)most;
 }
 
+bool improvement_is_of_messages(const struct improvement *improvement) {
+    uint32_t i = 0;
+    while (i < improvement->task_count && improvement->dag->tasks[improvement->tasks[i]].flags & TASK_OF_ACTOR) i++;
+    return improvement->task_count > 0 && i == improvement->task_count;
+}
+
+const char *improvement_noun(const struct improvement *improvement) {
+    return improvement_is_of_messages(improvement) ? "message" : "task";
+}
+
 uint32_t improvement_left_out(const struct improvement *improvement) {
     uint32_t count = 0;
     for (unsigned kind = LEFT_OUT_NOT + 1; kind < LEFT_OUT_KINDS; kind++) count += improvement->left_out[kind];

@@ -81,6 +81,12 @@ static inline bool improvement_is_of_site(const struct improvement *improvement)
 // more. 0: there is no bound.
 uint32_t improvement_pool_size(const struct dag *dag, uint32_t pool);
 
+// Whether all that it changes is what actors do: its tasks are messages, and actors' beginnings.
+bool improvement_is_of_messages(const struct improvement *improvement);
+
+// What one of its tasks is called: "task" or "message".
+const char *improvement_noun(const struct improvement *improvement);
+
 // All tasks that it leaves out.
 uint32_t improvement_left_out(const struct improvement *improvement);
 

@@ -44,7 +44,7 @@ static struct facts facts_of(const struct improvement *improvement) {
 
 // "3 tasks of 1.2 ms"
 static void say_bodies(struct sentence *sentence, const struct improvement *improvement, const struct facts *facts) {
-    say(sentence, "%s", phrase_counted(improvement->task_count, "task").text);
+    say(sentence, "%s", phrase_counted(improvement->task_count, improvement_noun(improvement)).text);
     if (facts->bodies) say(sentence, " of %s", phrase_duration(facts->mean_ns).text);
 }
 
@@ -376,7 +376,7 @@ const char *why_stuck_text(const struct why *why, const struct estimator *estima
     else if (improvement_is_of_actors(why->improvement))
         say_actors(&sentence, why->improvement);
     else
-        say(&sentence, "%s", phrase_counted(why->improvement->task_count, "task").text);
+        say(&sentence, "%s", phrase_counted(why->improvement->task_count, improvement_noun(why->improvement)).text);
     say(&sentence, " %s would %s:\n    %s", participles[why->improvement->kind], estimator_stuck_verb(estimator),
         chain);
     return arena_string(arena, sentence.text, sentence.used);

@@ -427,6 +427,7 @@ cJSON *json_improvement(const struct search_result *result, size_t candidate) {
     if (c->named->kind == KIND_COMBINATOR) add(object, "stages", improvement_stages_json(c->named));
     if (c->named->factor) add(object, "follows_cores", cJSON_CreateBool(c->named->follows_cores));
     add(object, "tasks", json_integer(c->improvements[0].task_count));
+    add(object, "of_messages", cJSON_CreateBool(improvement_is_of_messages(&c->improvements[0])));
     add(object, "conflicts", conflicts_of(result, candidate));
     add(object, "passes", cJSON_CreateBool(!c->fails));
     add(object, "negligible", cJSON_CreateBool(c->negligible));

@@ -96,6 +96,7 @@ export interface Improvement {
     kind: string;
     site: (Place & { task_class: string | null }) | null;
     tasks: number;
+    of_messages: boolean;
     conflicts: number[];
     passes: boolean;
     shown: boolean;

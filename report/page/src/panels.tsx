@@ -367,7 +367,7 @@ function SwitchRow(props: { index: number }) {
                     : improvement
                       ? 'alone: no estimate'
                       : 'of the plan that was given'}
-                {improvement && `; ${plural(improvement.tasks, 'task')}`}
+                {improvement && `; ${plural(improvement.tasks, improvement.of_messages ? 'message' : 'task')}`}
                 {improvement?.site?.file && `; ${improvement.site.file}:${improvement.site.line}`}
             </p>
             {improvement && <p class="why">{improvement.why}</p>}
