@@ -49,7 +49,8 @@ static const struct option_spec specs[] = {
      "'Actor:Message' that brings a triggered actor up to date: how often it is whole"},
     TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.metrics/1)"},
-    {"--csv", 0, OPTION_FLAG, &options.csv, NULL, "names, then a row for the run and for each endpoint"},
+    {"--csv", 0, OPTION_FLAG, &options.csv, NULL,
+     "names, then a row for the run and for each endpoint; with --actors by actor and message type"},
     {0},
 };
 
@@ -169,8 +170,12 @@ static bool write_text(const struct analysis *analysis, const struct findings *f
 static bool write_findings(const struct analysis *analysis, const char *path, const struct findings *findings,
                            struct error *error) {
     if (options.json) return json_write(findings_json(analysis, path, findings), stdout, error);
-    if (options.csv) metrics_csv_write(path, analysis->dag, &findings->metrics, &findings->endpoints, true);
-    return options.csv || write_text(analysis, findings, error);
+    if (!options.csv) return write_text(analysis, findings, error);
+    if (asks_of_actors())
+        metrics_csv_write_actors(path, &findings->actors, true);
+    else
+        metrics_csv_write(path, analysis->dag, &findings->metrics, &findings->endpoints, true);
+    return true;
 }
 
 static bool read_questions(struct actor_questions *questions, struct error *error) {
@@ -213,6 +218,7 @@ static int run(const struct operands *operands, struct error *error) {
                                             .keep_tracer_cost = options.keep_tracer_cost,
                                             .json = options.json,
                                             .csv = options.csv,
+                                            .actors_alone = asks_of_actors(),
                                             .questions = questions};
     return metrics_several(operands, &several, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/metrics_csv.h"
 
+#include "report/actors_csv.h"
 #include "report/csv.h"
 #include "report/endpoints_csv.h"
 #include "report/json.h"
@@ -27,4 +28,9 @@ void metrics_csv_write(const char *path, const struct dag *dag, const struct met
         putchar('\n');
     }
     cJSON_Delete(run);
+}
+
+void metrics_csv_write_actors(const char *path, const struct actor_findings *findings, bool first) {
+    if (first) actors_csv_names(stdout);
+    actors_csv_write(path, findings, stdout);
 }

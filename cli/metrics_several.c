@@ -39,9 +39,13 @@ static void take(struct several *several, const struct analysis *analysis, const
 }
 
 static bool write_csv(struct several *several, const struct analysis *analysis, const char *path,
-                      const struct metrics *metrics, struct error *error) {
+                      const struct metrics *metrics, const struct actor_findings *findings, struct error *error) {
     struct endpoints endpoints;
     if (!several->options->csv) return true;
+    if (several->options->actors_alone) {
+        metrics_csv_write_actors(path, findings, several->count == 0);
+        return true;
+    }
     if (!metrics_endpoints(analysis->dag, &analysis->window, &several->arena, &endpoints, error))
         return error_wrap(error, "%s", path);
     metrics_csv_write(path, analysis->dag, metrics, &endpoints, several->count == 0);
@@ -58,7 +62,7 @@ static bool measure(struct several *several, const char *path, struct error *err
         analysis_choose_requests(&analysis, options->request, error) && analysis_measure(&analysis, &metrics, error) &&
         (actor_findings_make(analysis.dag, &analysis.window, &options->questions, &several->arena, &findings, error) ||
          error_wrap(error, "%s", path)) &&
-        write_csv(several, &analysis, path, &metrics, error);
+        write_csv(several, &analysis, path, &metrics, &findings, error);
     if (ok) take(several, &analysis, path, &metrics, &findings);
     actor_findings_destroy(&findings);
     analysis_close(&analysis);

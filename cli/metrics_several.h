@@ -9,6 +9,7 @@
 struct several_options {
     const char *window, *request;
     bool keep_tracer_cost, json, csv;
+    bool actors_alone; // with csv
     struct actor_questions questions;
 };
 
