@@ -26,7 +26,7 @@
 static struct {
     const char *plan, *output, *model, *without, *rate, *window, *request, *think;
     uint64_t cores, clients;
-    bool json, keep_tracer_cost;
+    bool no_interval, json, keep_tracer_cost;
 } options = {.output = "estimated.msgpack", .cores = AS_RECORDED, .clients = AS_RECORDED};
 
 static const struct option_spec specs[] = {
@@ -41,6 +41,8 @@ static const struct option_spec specs[] = {
     ANALYSIS_WINDOW_OPTION(&options.window),
     ANALYSIS_TRACER_OPTION(&options.keep_tracer_cost),
     ANALYSIS_REQUEST_OPTION(&options.request),
+    {"--no-interval", 0, OPTION_FLAG, &options.no_interval, NULL,
+     "leave out how sure figures are, by the tasks' own variation: as many estimates less"},
     TERMINAL_WIDE_OPTION,
     {"--json", 0, OPTION_FLAG, &options.json, NULL, "one JSON document (rehype.estimate/1)"},
     {0},
@@ -201,6 +203,10 @@ static bool measure_plan(struct estimate *e, struct arena *arena, struct plan *p
     if (!find_details(e, false, error)) return false;
     progress_stage("writing the estimated trace");
     if (!estimator_write(estimator, options.output, error)) return false;
+    if (options.no_interval) {
+        e->intervals = intervals_unknown();
+        return true;
+    }
     progress_stage("estimating how sure that is");
     estimator->progress = progress_steps;
     estimator->progress_context = "variations of the run";
@@ -275,6 +281,15 @@ static void write_shares(const struct load_figures *load) {
            text_number(load->after.balanced).s, noise_of_share(load, RUN_BALANCED).s);
 }
 
+static bool write_intervals(const struct estimates *all, unsigned look, struct error *error) {
+    if (options.no_interval) return true;
+    if (!metrics_text_write_intervals(&all->main->intervals, stdout, look, error)) return false;
+    look_printf(stdout, look, 2, "  (of %s alone: what its tasks vary by%s)", all->main->trace_path,
+                all->count > 1 ? "" : "; what runs differ by is known from several, record --repeat");
+    putchar('\n');
+    return true;
+}
+
 static bool write_text(const struct estimates *all, struct error *error) {
     const struct estimate *e = all->main;
     const struct load_figures *load = &all->runs.loads[0];
@@ -292,10 +307,7 @@ static bool write_text(const struct estimates *all, struct error *error) {
     if (e->model.rate) printf("  with requests %s times as often\n", text_number(e->model.rate).s);
     write_load(e);
     putchar('\n');
-    if (!metrics_text_write_intervals(&e->intervals, stdout, look, error)) return false;
-    look_printf(stdout, look, 2, "  (of %s alone: what its tasks vary by%s)", e->trace_path,
-                all->count > 1 ? "" : "; what runs differ by is known from several, record --repeat");
-    putchar('\n');
+    if (!write_intervals(all, look, error)) return false;
     look_heading(stdout, look, "What handing over cost in the recorded run");
     if (!costs_write(e->analysis.dag, e->analysis.estimator.costs, stdout, look, error)) return false;
     double top = chart_top(e->charts, 2);
@@ -410,7 +422,7 @@ const struct command command_estimate = {
     .name = "estimate",
     .summary = "what the run would have been under a plan",
     .usage = "[TRACE...] --apply PLAN [-o FILE] [--model M] [--cores N] [--rate 2x] [--window FROM..TO] "
-             "[--keep-tracer-cost] [--request SITE] [--wide] [--json]",
+             "[--keep-tracer-cost] [--request SITE] [--no-interval] [--wide] [--json]",
     .about = "Applies PLAN to the recorded run and works out when everything would have happened. TRACE is the plan's\n"
              "unless given. Writes the estimated run as a trace. A plan under which the run could not end is reported\n"
              "as deadlock or starvation with the chain of sites, and the exit status is 1. What the plan leaves open "

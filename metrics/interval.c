@@ -305,6 +305,12 @@ static void find_range(const double *sorted, unsigned count, double point, doubl
     *high = point + statistics_quantile(sorted, count, 0.95) - middle;
 }
 
+struct intervals intervals_unknown(void) {
+    struct intervals unknown = {0};
+    for (int f = 0; f < INTERVAL_FIGURES; f++) unknown.of[f].low = unknown.of[f].high = NAN;
+    return unknown;
+}
+
 // values: a row of `replicates` a figure, of which `count` are filled.
 static void find_limits(double *values, unsigned replicates, unsigned count, const struct metrics *estimate,
                         struct intervals *intervals) {

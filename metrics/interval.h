@@ -42,6 +42,9 @@ struct intervals {
     unsigned replicates; // that came to an end
 };
 
+// What was not asked for: no figure is known, of no replicates.
+struct intervals intervals_unknown(void);
+
 // Runs base and plan on a replicate and fills the plan's figures (metrics_usage's suffice), composite against that
 // base. The DAG is the same object each time, of one context, with other times: what was found out about them holds for
 // one call. Recorded times stay what windows mean. *stuck: this run can't end; it is left out. false and *error: no
