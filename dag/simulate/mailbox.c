@@ -65,6 +65,7 @@ bool mailboxes_new(struct simulation *sim) {
 void mailboxes_free(struct simulation *sim) {
     free(sim->saved_ns);
     free(sim->drops);
+    free(sim->droppable);
     free(sim->mailboxes);
     free(sim->next_mail);
     free(sim->mailbox_of);
@@ -84,21 +85,38 @@ static bool leads_to_nothing(const struct simulation *sim, const struct dag_task
     return true;
 }
 
-// What a body hands over comes behind it in the order of tasks, and is looked at first.
-static void find_drops(struct simulation *sim) {
+// The actor without which it is not needed; 0: none.
+static uint32_t made_for(const struct dag *dag, uint32_t index) {
+    const unsigned flags = dag->tasks[index].flags;
+    if (flags & TASK_INIT) return dag->actor_of[index];
+    return flags & TASK_UPKEEP ? dag->upkeep_of[index] : 0;
+}
+
+static bool find_droppable(struct simulation *sim) {
     const struct dag *dag = sim->dag;
+    sim->drops = calloc((size_t)dag->task_count + 1, sizeof *sim->drops);
+    sim->droppable = malloc(((size_t)dag->task_count + 1) * sizeof *sim->droppable);
+    if (!sim->drops || !sim->droppable) return false;
+    for (uint32_t t = 0; t < dag->task_count; t++) {
+        const uint32_t start = dag->tasks[t].start;
+        if (start == DAG_NONE || !made_for(dag, t)) continue;
+        sim->droppable[sim->droppable_count++] = (struct order_key){dag->vertices.time_ns[start], start, t};
+    }
+    return order_sort(sim->droppable, sim->droppable_count);
+}
+
+// What a body hands over, or what runs in it, starts after it, and is looked at first.
+static void find_drops(struct simulation *sim) {
     if (sim->edit->actors_count == 0) return;
-    if (!sim->drops) sim->drops = malloc((size_t)dag->task_count + 1);
-    if (!sim->drops) {
+    if (!sim->drops && !find_droppable(sim)) {
         sim->no_memory = true;
         return;
     }
-    for (uint32_t t = dag->task_count; t-- > 0;) {
-        const struct dag_task *task = &dag->tasks[t];
-        const uint32_t actor = task->flags & TASK_INIT     ? dag->actor_of[t]
-                               : task->flags & TASK_UPKEEP ? dag->upkeep_of[t]
-                                                           : 0;
-        sim->drops[t] = actor && sim->edit->actors[actor].gone && leads_to_nothing(sim, task);
+    for (uint32_t i = 0; i < sim->droppable_count; i++) sim->drops[sim->droppable[i].item] = 0;
+    for (uint32_t i = sim->droppable_count; i-- > 0;) {
+        const uint32_t task = sim->droppable[i].item;
+        const bool gone = sim->edit->actors[made_for(sim->dag, task)].gone;
+        sim->drops[task] = gone && leads_to_nothing(sim, &sim->dag->tasks[task]);
     }
 }
 

@@ -234,7 +234,9 @@ struct simulation {
     int64_t *due_ns;   // a job each, where the trace tells of some
     uint32_t job_count, job_capacity;
     struct regroup regroup;
-    uint8_t *drops;    // a flag a task: it goes with an actor that is not made; of runs with edits of actors
+    uint8_t *drops; // a flag a task: it goes with an actor that is not made; NULL before a run with edits of actors
+    struct order_key *droppable; // tasks that may go so, in the order in which they start
+    uint32_t droppable_count;
     bool saves;        // some edges take less
     int64_t *saved_ns; // a vertex each, of the edge to it: so much less, as actors are not made; NULL before
                        // there was any

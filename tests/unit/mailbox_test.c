@@ -217,6 +217,34 @@ static void test_actors_join(void **state) {
     simulate_fixture_close(&a.fixture);
 }
 
+// B is initialised while the library's message by which it begins is handled, and was made before that was sent: both
+// go, whatever run came before.
+static void test_what_an_actor_begins_in_goes(void **state) {
+    (void)state;
+    struct actors a = begin(1);
+    const uint64_t upkeep = message_operand(0, MESSAGE_INTERNAL, MESSAGE_TO_ACTOR, false);
+    make(&a, 50, A);
+    make(&a, 60, B);
+    tb_event(a.tb, MAIN, 100, EVENT_MESSAGE_SENT, 40, B, upkeep);
+    tb_event(a.tb, FIRST, 55, EVENT_WORKER_BEGIN, a.pool);
+    tb_event(a.tb, FIRST, 65, EVENT_INIT_BEGIN, A, 0);
+    tb_event(a.tb, FIRST, 165, EVENT_INIT_END, A, 0, init_operand(0, INIT_DONE));
+    tb_event(a.tb, FIRST, 175, EVENT_MESSAGE_BEGIN, 40, 0, B);
+    tb_event(a.tb, FIRST, 185, EVENT_INIT_BEGIN, B, 0);
+    tb_event(a.tb, FIRST, 285, EVENT_INIT_END, B, 0, init_operand(0, INIT_DONE));
+    tb_event(a.tb, FIRST, 295, EVENT_MESSAGE_END, 40, 0, MESSAGE_HANDLED);
+    open(&a);
+    dag_edit_copy_actor(&a.fixture.edit, actor(&a, A), 2);
+    simulate(&a, 0);
+    assert_int_not_equal(simulated(&a, 40)->start, DAG_NONE);
+    dag_edit_clear(&a.fixture.edit, a.fixture.dag);
+    dag_edit_join_actor(&a.fixture.edit, a.fixture.dag, actor(&a, B), actor(&a, A));
+    simulate(&a, 0);
+    assert_int_equal(simulated(&a, B)->start, DAG_NONE);
+    assert_int_equal(simulated(&a, 40)->start, DAG_NONE);
+    simulate_fixture_close(&a.fixture);
+}
+
 // An initialisation that sent something stays, as something that the other does.
 static void test_what_an_initialisation_sent_stays(void **state) {
     (void)state;
@@ -336,6 +364,7 @@ int main(void) {
         cmocka_unit_test(test_a_mailbox_gives_way_to_none),
         cmocka_unit_test(test_the_recorded_size_keeps_the_order),
         cmocka_unit_test(test_actors_join),
+        cmocka_unit_test(test_what_an_actor_begins_in_goes),
         cmocka_unit_test(test_what_an_initialisation_sent_stays),
         cmocka_unit_test(test_an_actor_gets_copies),
         cmocka_unit_test(test_a_message_follows),
