@@ -319,13 +319,3 @@ bool actors_find(const struct actor_log *log, const struct window *window, struc
     idmap_destroy(&gathering.by_type.index);
     return ok || error_set(error, STATUS_FAILED, "no memory for the figures of %u actors", log->actor_count);
 }
-
-bool actors_initialisation_share(const struct dag *dag, double *share, struct error *error) {
-    struct actor_log log = {0};
-    *share = NAN;
-    if (actor_log_is_empty(dag->trace)) return true;
-    const bool ok = actor_log_read(dag, &log, error);
-    if (ok) *share = share_of(&log);
-    actor_log_destroy(&log);
-    return ok;
-}

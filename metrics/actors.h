@@ -5,6 +5,7 @@
 //
 // The initialisation share is what actors cost to make over all that they cost, each part counted once:
 //   (initialisation + creation) / (initialisation + creation + computation but for what of both lies in handlers).
+// Under an edit it is actor_shares.h's.
 #ifndef REHYPE_METRICS_ACTORS_H
 #define REHYPE_METRICS_ACTORS_H
 
@@ -59,8 +60,5 @@ struct actor_figures {
 // the messages that were sent, or begun, in it. Errors: no memory. Cost: some 100 ns a message and actor.
 bool actors_find(const struct actor_log *log, const struct window *window, struct arena *arena,
                  struct actor_figures *figures, struct error *error);
-
-// The share alone, of the whole recording; NAN where the trace has no actors. Reads the log for it.
-bool actors_initialisation_share(const struct dag *dag, double *share, struct error *error);
 
 #endif

@@ -83,8 +83,7 @@ struct metrics {
     struct task_metrics tasks;
     struct request_metrics requests;
     struct cpu_metrics cpu;
-    double initialisation_share; // of actors (metrics/actors.h); against a base the base's: edits of actors change it,
-                                 // which no estimate tells, but the written run when it is read again
+    double initialisation_share; // of actors, under the edit (metrics/actor_shares.h); NAN without any
     uint64_t gc_pauses;
     int64_t gc_ns;
     uint64_t lost_events;

@@ -402,7 +402,6 @@ void usage_figures(struct metrics_work *work, const struct trace *trace, double 
     metrics->tasks.overhead_share = bodies_ns > 0 ? overhead / bodies_ns : NAN;
     metrics->lost_events = trace->lost_events;
     if (base) {
-        metrics->initialisation_share = base->initialisation_share;
         metrics->composite = metrics_composite(metrics, base);
         metrics->balanced = metrics_balanced(metrics, base);
     }

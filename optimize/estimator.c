@@ -5,7 +5,6 @@
 #include "dag/simulate/stretches.h"
 #include "dag/simulate/stuck.h"
 #include "dag/write.h"
-#include "metrics/actors.h"
 #include "metrics/metrics.h"
 #include "metrics/requests.h"
 #include "metrics/service.h"
@@ -21,8 +20,7 @@ bool estimator_init(struct estimator *estimator, const struct dag *dag, const st
                     struct error *error) {
     *estimator = (struct estimator){.dag = dag, .window = window, .request_site = DAG_NONE};
     return dag_edit_init(&estimator->edit, dag, error) && dag_run_init(&estimator->run, dag, error) &&
-           actors_initialisation_share(dag, &estimator->initialisation_share, error) &&
-           (estimator->costs = costs_measure(dag, error));
+           actor_shares_read(dag, &estimator->actor_shares, error) && (estimator->costs = costs_measure(dag, error));
 }
 
 bool estimator_init_beside(struct estimator *estimator, const struct estimator *other, struct error *error) {
@@ -30,7 +28,7 @@ bool estimator_init_beside(struct estimator *estimator, const struct estimator *
                                     .window = other->window,
                                     .model = other->model,
                                     .request_site = other->request_site,
-                                    .initialisation_share = other->initialisation_share,
+                                    .actor_shares = other->actor_shares,
                                     .costs = other->costs,
                                     .borrows_costs = true};
     if (!dag_edit_init(&estimator->edit, other->dag, error) || !dag_run_init(&estimator->run, other->dag, error))
@@ -41,7 +39,10 @@ bool estimator_init_beside(struct estimator *estimator, const struct estimator *
 void estimator_destroy(struct estimator *estimator) {
     metrics_work_destroy(&estimator->work);
     simulation_free(estimator->simulation);
-    if (!estimator->borrows_costs) costs_free(estimator->costs);
+    if (!estimator->borrows_costs) {
+        costs_free(estimator->costs);
+        actor_shares_destroy(&estimator->actor_shares);
+    }
     dag_run_destroy(&estimator->run);
     dag_edit_destroy(&estimator->edit);
     *estimator = (struct estimator){0};
@@ -139,12 +140,14 @@ bool estimator_measure(struct estimator *estimator, const struct metrics *base, 
     bool ok = estimator->simulated ? measure_simulated(estimator, base, all, metrics, error)
                                    : measure_times(estimator, &estimator->run, base, all, metrics, error);
     if (ok && !all) ok = measure_service(estimator, metrics, error);
-    if (ok && base && metrics->requests.throughput_per_s > 0) { // which was not known when these were worked out
+    if (!ok) return false;
+    metrics->initialisation_share = actor_shares_under(&estimator->actor_shares, estimator->dag, &estimator->edit);
+    const bool serves = metrics->requests.throughput_per_s > 0;
+    if (base && (serves || !isnan(metrics->initialisation_share))) { // not known when these were worked out
         metrics->composite = metrics_composite(metrics, base);
         metrics->balanced = metrics_balanced(metrics, base);
     }
-    if (ok && !base) metrics->initialisation_share = estimator->initialisation_share;
-    return ok;
+    return true;
 }
 
 // The run that was measured last, and the times of its vertices.
@@ -173,9 +176,10 @@ bool estimator_lateness(const struct estimator *estimator, bool recorded, struct
 
 bool estimator_measure_recorded(struct estimator *estimator, struct metrics *recorded, struct error *error) {
     const struct dag_run as_recorded = {.time_ns = estimator->dag->vertices.time_ns};
-    const bool ok = measure_times(estimator, &as_recorded, NULL, true, recorded, error);
-    if (ok) recorded->initialisation_share = estimator->initialisation_share;
-    return ok;
+    const struct dag_edit none = {0};
+    if (!measure_times(estimator, &as_recorded, NULL, true, recorded, error)) return false;
+    recorded->initialisation_share = actor_shares_under(&estimator->actor_shares, estimator->dag, &none);
+    return true;
 }
 
 // As a share of the larger, or of `least`.

@@ -17,6 +17,7 @@
 #define REHYPE_OPTIMIZE_ESTIMATOR_H
 
 #include "dag/simulate/simulate.h"
+#include "metrics/actor_shares.h"
 #include "metrics/interval.h"
 #include "metrics/lateness.h"
 #include "metrics/resources.h"
@@ -27,11 +28,11 @@ struct estimator { // workspace, reused from plan to plan; not shared between th
     const struct window *window; // NULL: the whole run
     struct model model;          // callers may change it between runs; MODEL_DAG at first
     uint32_t request_site;       // whose tasks are requests; DAG_NONE: the outermost
-    double initialisation_share; // of the trace's actors, NAN without any
     struct dag_edit edit;        // what to estimate: callers fill it; empty at first
     struct metrics_work work;    // `series` is of the run that was measured last
     struct costs *costs;
-    bool borrows_costs;
+    struct actor_shares actor_shares;
+    bool borrows_costs;            // costs and actor_shares are another's
     struct dag_run run;            // where dag_propagate knows model and edit, which it tells twenty times faster
     struct simulation *simulation; // else; made for the first such run
     bool simulated;                // the last run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Actors and messages as rows of CSV: one for each actor type; one for each message type with it, of what the two had to
-// do with each other; and one for each message type, of all actors. Which a row is, its empty names say.
+// Actors and messages as rows of CSV: one for each actor type; one for each message type with it, of what the two had
+// to do with each other; and one for each message type, of all actors. Which a row is, its empty names say.
 #ifndef REHYPE_REPORT_ACTORS_CSV_H
 #define REHYPE_REPORT_ACTORS_CSV_H
 

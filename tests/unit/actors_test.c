@@ -3,6 +3,7 @@
 // segments. Times of the story (tests/tools/actor_story.c) are in microseconds in the comments.
 #include "actor_story.h"
 #include "metrics/actor_runs.h"
+#include "metrics/actor_shares.h"
 #include "metrics/actors.h"
 #include "metrics/latency.h"
 #include "metrics/messages.h"
@@ -138,13 +139,42 @@ static void test_a_creation_in_a_handler_counts_in_both(void **state) {
     tb_event(tb, THREAD, 50, EVENT_UPKEEP_END, 2, 150);
     tb_event(tb, THREAD, 60, EVENT_MESSAGE_END, 50, 200);
     struct told told = tell_of(tb);
-    double share;
+    struct actor_shares shares = {0};
+    const struct dag_edit none = {0};
     assert_near(message(&told, 50)->cost, 100);
     assert_near(actor(&told, 2)->initialisation, 20);
     assert_near(actor(&told, 2)->creation, 20);
     assert_near(actor(&told, 1)->computed_once, 60);
-    assert_true(actors_initialisation_share(told.dag, &share, &told.error));
-    assert_near(share, 0.4);
+    assert_true(actor_shares_read(told.dag, &shares, &told.error));
+    assert_near(actor_shares_under(&shares, told.dag, &none), 0.4);
+    actor_shares_destroy(&shares);
+    forget(&told);
+}
+
+// As above; then actor 3, made in 30, joins actor 2, which gets another copy.
+static void test_the_share_follows_edits(void **state) {
+    (void)state;
+    struct trace_builder *tb = threads();
+    tb_event(tb, THREAD, 5, EVENT_INIT_BEGIN, 3, 10);
+    tb_event(tb, THREAD, 6, EVENT_INIT_END, 3, 40);
+    tb_event(tb, THREAD, 7, EVENT_INIT_BEGIN, 2, 40);
+    tb_event(tb, THREAD, 8, EVENT_INIT_END, 2, 60);
+    tb_event(tb, THREAD, 10, EVENT_MESSAGE_BEGIN, 50, 100, 2);
+    tb_event(tb, THREAD, 60, EVENT_MESSAGE_END, 50, 150);
+    struct told told = tell_of(tb);
+    struct actor_shares shares = {0};
+    struct dag_edit edit = {0};
+    assert_true(actor_shares_read(told.dag, &shares, &told.error));
+    assert_true(dag_edit_init(&edit, told.dag, &told.error));
+    assert_int_equal(told.dag->actor_count, 2);
+    const uint32_t of_2 = told.dag->actors[1].id == 2 ? 1 : 2;
+    assert_near(actor_shares_under(&shares, told.dag, &edit), 0.5);
+    dag_edit_join_actor(&edit, told.dag, 3 - of_2, of_2);
+    assert_near(actor_shares_under(&shares, told.dag, &edit), 20.0 / 70);
+    dag_edit_copy_actor(&edit, of_2, 2);
+    assert_near(actor_shares_under(&shares, told.dag, &edit), 40.0 / 90);
+    dag_edit_destroy(&edit);
+    actor_shares_destroy(&shares);
     forget(&told);
 }
 
@@ -707,6 +737,7 @@ int main(void) {
         cmocka_unit_test(test_nested_initialisations_are_subtracted_once),
         cmocka_unit_test(test_initialisations_nest_in_depth),
         cmocka_unit_test(test_a_creation_in_a_handler_counts_in_both),
+        cmocka_unit_test(test_the_share_follows_edits),
         cmocka_unit_test(test_a_message_in_a_message_is_its_own),
         cmocka_unit_test(test_bytecodes_come_first),
         cmocka_unit_test(test_without_computing_time_counts),
