@@ -99,6 +99,9 @@ bool page_open(uint8_t *trace, size_t bytes, int model, double from_ns, double t
 }
 
 static void forget_lanes(struct core *core, unsigned which) {
+    laid_lanes_destroy(&core->laid[which].resources);
+    laid_lanes_destroy(&core->laid[which].actors);
+    core->has_laid[which] = false;
     if (core->has_lanes[which]) lanes_destroy(&core->lanes[which]);
     core->has_lanes[which] = false;
 }
@@ -118,6 +121,7 @@ void page_close(void) {
     pixels_destroy(&core->pixels);
     estimator_destroy(&core->estimator);
     actor_log_destroy(&core->log);
+    idmap_destroy(&core->named);
     dag_free(core->dag);
     trace_close(core->trace);
     arena_destroy(&core->arena);
@@ -156,10 +160,14 @@ double page_replay_error(void) {
 
 // ---- runs
 
-void core_forget_estimated(struct core *core) {
+void core_forget_run(struct core *core) {
     forget_lanes(core, 1);
-    forget_series(core, PAGE_ESTIMATED);
     core->simulated = PAGE_RUNS;
+}
+
+void core_forget_estimated(struct core *core) {
+    core_forget_run(core);
+    forget_series(core, PAGE_ESTIMATED);
     core->plan_count = 0;
     core->estimated = core->baseline.replayed;
 }
@@ -167,8 +175,7 @@ void core_forget_estimated(struct core *core) {
 // Has the estimator the run again that it had before the one it has now.
 static bool simulate(struct core *core, enum page_run run, struct error *error) {
     bool stuck;
-    forget_lanes(core, 1);
-    core->simulated = PAGE_RUNS;
+    core_forget_run(core);
     if (!core_apply(core, run == PAGE_ESTIMATED, error) || !estimator_run(&core->estimator, &stuck, error))
         return false;
     if (stuck) return error_set(error, STATUS_FAILED, "the run could not end");
@@ -202,4 +209,34 @@ const struct lanes *core_lanes(struct core *core, enum page_run run) {
         }
     }
     return core->has_lanes[which] ? &core->lanes[which] : NULL;
+}
+
+const struct laid_run *core_laid(struct core *core, enum page_run run) {
+    struct error error = ERROR_INIT;
+    const struct lanes *lanes = core_lanes(core, run);
+    const unsigned which = run != PAGE_RECORDED;
+    if (!lanes) return NULL;
+    if (core->has_laid[which]) return &core->laid[which];
+    struct laid_run *laid = &core->laid[which];
+    laid->lanes = lanes;
+    core->has_laid[which] =
+        resource_lanes_make(&laid->resources, lanes, &error) && actor_lanes_make(&laid->actors, lanes, &error);
+    if (core->has_laid[which]) return laid;
+    laid_lanes_destroy(&laid->resources);
+    laid_lanes_destroy(&laid->actors);
+    core_fail(core, &error);
+    return NULL;
+}
+
+static bool name_actors(struct core *core, struct error *error) {
+    for (uint32_t i = 0; i < core->log.actor_count; i++) {
+        if (idmap_get(&core->named, core->log.actors[i].id) == IDMAP_NONE &&
+            !idmap_add(&core->named, core->log.actors[i].id, i))
+            return error_set(error, STATUS_FAILED, "no memory for the names of actors");
+    }
+    return true;
+}
+
+bool core_read_log(struct core *core, struct error *error) {
+    return core->log.dag || (actor_log_read(core->dag, &core->log, error) && name_actors(core, error));
 }

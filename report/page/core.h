@@ -70,12 +70,18 @@ const double *page_profile(enum page_run run, uint32_t state, bool virtual_threa
 // ---- lanes: what each thread was in, in [from_ns, to_ns), as `width` pixels show it (report/page/lanes.h)
 
 double page_run_ns(enum page_run run); // length: the wall time of the whole run
-uint32_t page_lane_count(enum page_run run);
+
+// Lanes are numbered: threads come first, then rows of resources, then actors (report/page/laid_lanes.h). An actor is
+// named by its path, a row by what it is of: "lock Bank.lock", "waits for lock Bank.lock".
+uint32_t page_lane_count(enum page_run run); // of threads
+uint32_t page_resource_lane_count(enum page_run run);
+uint32_t page_actor_lane_count(enum page_run run);
 const char *page_lane_name(enum page_run run, uint32_t lane);
 
 // Records of LANE_FIELDS doubles: lane, begin ns, end ns, state (enum lane_state), span, depth (bodies that lie in each
 // other). The span is the vertex that it begins at, half of one less of a sleep that no event tells of: a number that
-// page_span takes, and that several records have, as a body's before and behind each of its waits; -1: several,
+// page_span takes, and that several records have, as a body's before and behind each of its waits; of what holds a
+// resource the vertex at which its thread got it, and a quarter. -1: several,
 // narrower than a pixel, drawn as their commonest state. Lane by lane, of a depth in order of time. width 0: nothing is
 // gathered. Returns their number; page_lanes_data where they are.
 enum { LANE_FIELDS = 6 };
@@ -86,14 +92,20 @@ const double *page_lanes_data(void);
 // The innermost span at a time on a lane, -1: none.
 double page_at(enum page_run run, uint32_t lane, double time_ns);
 
-// What is known of a span, as JSON: {"vertex": it, "lane", "thread", "kind": "task"|"spawn"|"waiting"|"blocked"|"idle",
-// "name", "site", "pool", "resource", "from_ns", "to_ns", "queued_ns": of a task from its spawn to its start,
-// "computed_ns", "for": what was waited for in a sentence, "arrows": [{"what": "spawned by"|"handed over in"|"spawns"|
-// "result of"|"result for"|"unblocked by"|"unblocks", "vertex": the span there, "lane", "time_ns", "here_ns": of its
-// two ends}], "switches": [numbers of those that concern it: that change the task, or the one that is waited for, or
-// the pool or resource]}. null where it is not known. At most 64 arrows of each way, in order of time; each leads to a
-// span that has one back. "null": no span begins there.
+// What is known of a span, as JSON: {"vertex": it, "lane", "thread", "kind": "task"|"spawn"|"waiting"|"blocked"|"idle"|
+// "held", "name", "site", "pool", "resource", "from_ns", "to_ns", "queued_ns": of a task from its spawn to its start,
+// "computed_ns", "for": what was waited for in a sentence, "also": {"lane", "from_ns", "to_ns"} where it stands in the
+// row of a resource or actor, or null, "arrows": [{"what": "spawned by"|"handed over in"|"spawns"|"result of"|"result
+// for"|"unblocked by"|"unblocks"; between rows of resources "freed by"|"then held in"|"waited for in"|"frees it for",
+// and of actors "sent by"|"sends"; "vertex": the span there, "lane", "here_lane", "time_ns", "here_ns": of its two
+// ends}], "switches": [numbers of those that concern it: that change the task, or the one that is waited for, or the
+// pool or resource]}. null where it is not known. At most 64 arrows of each way, in order of time, between threads and
+// as many between rows; each leads to a span that has one back. "null": no span begins there.
 const char *page_span(enum page_run run, double vertex);
+
+// How long the wait at whose span's vertex the recorded run has one lasts when that switch alone is on; number -1: when
+// none is. Less than 0: the run does not have it. NAN, and page_message: no such wait, or the run could not end.
+double page_wait_alone(int number, double vertex);
 
 // The critical path of a run: the chain of what of the program ended last, backwards: records like page_lanes' of what
 // it ran through, in order of time, with what is narrower than a 4096th of the run gathered. page_lanes_data.

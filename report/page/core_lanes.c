@@ -25,10 +25,45 @@ uint32_t page_lane_count(enum page_run run) {
     return lanes ? lanes->count : 0;
 }
 
+uint32_t page_resource_lane_count(enum page_run run) {
+    const struct laid_run *laid = run < PAGE_RUNS ? core_laid(&page_core, run) : NULL;
+    return laid ? laid->resources.count : 0;
+}
+
+uint32_t page_actor_lane_count(enum page_run run) {
+    const struct laid_run *laid = run < PAGE_RUNS ? core_laid(&page_core, run) : NULL;
+    return laid ? laid->actors.count : 0;
+}
+
+// A copy that only a plan makes has no id.
+static const char *actor_name(struct core *core, const struct laid_run *laid, uint32_t lane) {
+    struct error error = ERROR_INIT;
+    const uint64_t id = laid->lanes->run->actors[laid->actors.lanes[lane].of].id;
+    const uint32_t logged = id && core_read_log(core, &error) ? idmap_get(&core->named, id) : IDMAP_NONE;
+    if (logged == IDMAP_NONE) return id ? "an actor" : "a copy of an actor";
+    return actor_log_path(&core->log, logged, core->name, sizeof core->name);
+}
+
+// Where a lane is: among the run's threads, or else in `laid`, by its number there. NULL: it is of a thread, or none.
+static const struct laid_lanes *find_laid(const struct laid_run *run, uint32_t *lane) {
+    const uint32_t resources = run->resources.count;
+    if (*lane < run->lanes->count || *lane >= laid_run_count(run)) return NULL;
+    *lane -= run->lanes->count;
+    if (*lane < resources) return &run->resources;
+    *lane -= resources;
+    return &run->actors;
+}
+
 const char *page_lane_name(enum page_run run, uint32_t lane) {
-    const struct lanes *lanes = run < PAGE_RUNS ? core_lanes(&page_core, run) : NULL;
-    if (!lanes || lane >= lanes->count) return "";
-    return lane_name(lanes, lane, page_core.name, sizeof page_core.name);
+    struct core *core = &page_core;
+    const struct lanes *lanes = run < PAGE_RUNS ? core_lanes(core, run) : NULL;
+    if (!lanes) return "";
+    if (lane < lanes->count) return lane_name(lanes, lane, core->name, sizeof core->name);
+    const struct laid_run *laid = core_laid(core, run);
+    const struct laid_lanes *of = laid ? find_laid(laid, &lane) : NULL;
+    if (!of) return "";
+    if (of == &laid->actors) return actor_name(core, laid, lane);
+    return resource_lane_name(of, lanes->run, lane, core->name, sizeof core->name);
 }
 
 static uint32_t records(struct core *core) {
@@ -37,16 +72,32 @@ static uint32_t records(struct core *core) {
     return (uint32_t)core->pixels.count;
 }
 
+// Those of resources and actors.
+static void draw_laid(struct core *core, enum page_run run, uint32_t first, uint32_t end, int64_t begin_ns,
+                      int64_t end_ns) {
+    const struct laid_run *laid = core_laid(core, run);
+    if (!laid) return;
+    const uint32_t from = first < laid->lanes->count ? laid->lanes->count : first;
+    for (uint32_t i = from; i < end && i < laid_run_count(laid); i++) {
+        uint32_t lane = i;
+        const struct laid_lanes *of = find_laid(laid, &lane);
+        laid_lanes_visit(of, lane, i, begin_ns, end_ns, pixels_add, &core->pixels);
+        pixels_end_lane(&core->pixels);
+    }
+}
+
 uint32_t page_lanes(enum page_run run, double from_ns, double to_ns, uint32_t width, uint32_t first_lane,
                     uint32_t lane_count) {
     struct core *core = &page_core;
     const struct lanes *lanes = run < PAGE_RUNS ? core_lanes(core, run) : NULL;
     const int64_t begin_ns = time_of(from_ns), end_ns = time_of(to_ns);
     pixels_begin(&core->pixels, width && begin_ns < end_ns ? (end_ns - begin_ns) / width : 0);
-    for (uint32_t i = first_lane; lanes && i < lanes->count && i - first_lane < lane_count; i++) {
+    const uint32_t end = lane_count < UINT32_MAX - first_lane ? first_lane + lane_count : UINT32_MAX;
+    for (uint32_t i = first_lane; lanes && i < lanes->count && i < end; i++) {
         if (!lanes_visit(lanes, i, begin_ns, end_ns, pixels_add, &core->pixels)) core->pixels.no_memory = true;
         pixels_end_lane(&core->pixels);
     }
+    if (lanes && end > lanes->count) draw_laid(core, run, first_lane, end, begin_ns, end_ns);
     return records(core);
 }
 
@@ -56,18 +107,22 @@ const double *page_lanes_data(void) {
 
 double page_at(enum page_run run, uint32_t lane, double time_ns) {
     const struct lanes *lanes = run < PAGE_RUNS ? core_lanes(&page_core, run) : NULL;
-    return lanes && lane < lanes->count ? lanes_at(lanes, lane, time_of(time_ns)) : LANE_NO_SPAN;
+    if (!lanes) return LANE_NO_SPAN;
+    if (lane < lanes->count) return lanes_at(lanes, lane, time_of(time_ns));
+    const struct laid_run *laid = core_laid(&page_core, run);
+    const struct laid_lanes *of = laid ? find_laid(laid, &lane) : NULL;
+    return of ? laid_lanes_at(of, lane, time_of(time_ns)) : LANE_NO_SPAN;
 }
 
 const char *page_span(enum page_run run, double vertex) {
     struct core *core = &page_core;
-    const struct lanes *lanes = run < PAGE_RUNS ? core_lanes(core, run) : NULL;
+    const struct laid_run *laid = run < PAGE_RUNS ? core_laid(core, run) : NULL;
     const struct span_switches switches = {core->switches, core->switch_count};
     struct lane_span span;
     free(core->span);
     core->span = NULL;
-    if (!lanes || !lane_span_find(lanes, vertex, &span)) return "null";
-    core->span = span_json(lanes, &span, &switches);
+    if (!laid || !lane_span_find(laid->lanes, vertex, &span)) return "null";
+    core->span = span_json(laid, &span, &switches);
     return core->span ? core->span : "null";
 }
 

@@ -69,7 +69,7 @@ static bool fill_of_actors(struct core *core, struct improvement *improvement, c
     const bool by_message = improvement->kind == KIND_INLINE_MESSAGE;
     if (by_message ? improvement->change.type_count == 0 : !improvement->change.of)
         return error_set(error, STATUS_USAGE, "the switch names no actor or message");
-    if (!core->log.dag && !actor_log_read(core->dag, &core->log, error)) return false;
+    if (!core_read_log(core, error)) return false;
     return actor_change_find(improvement, &core->log, &core->arena, error) &&
            (actor_change_fill(improvement, &core->log, &core->arena) || no_memory(error));
 }

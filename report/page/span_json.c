@@ -12,6 +12,7 @@
 
 struct writing {
     FILE *file;
+    const struct laid_run *laid;
     const struct lanes *lanes;
     const struct dag *run;
     const struct lane_span *span;
@@ -36,7 +37,7 @@ static void write_ns(const struct writing *writing, const char *key, int64_t ns)
 }
 
 static void write_id(FILE *file, double span) {
-    fprintf(file, "%.1f", span);
+    fprintf(file, "%.2f", span);
 }
 
 // ---- what is known
@@ -106,6 +107,7 @@ static const char *holder_of(const struct writing *writing, char *text, size_t s
 
 static const char *sentence(const struct writing *writing, char *text, size_t size) {
     char what[SPAN_NAME_BYTES], holder[SPAN_NAME_BYTES];
+    if (writing->span->holds) return NULL;
     const struct lane_span *span = writing->span;
     const struct dag *run = writing->run;
     const uint32_t resource = resource_of(writing);
@@ -174,17 +176,35 @@ static void write_switches(const struct writing *writing, const struct span_swit
 static void write_arrow(const struct writing *writing, const struct arrow *arrow, bool first) {
     fprintf(writing->file, "%s{\"what\":\"%s\",\"vertex\":", first ? "" : ",", arrow->what);
     write_id(writing->file, arrow->span);
-    fprintf(writing->file, ",\"lane\":%" PRIu32 ",\"time_ns\":%" PRId64 ",\"here_ns\":%" PRId64 "}", arrow->lane,
-            arrow->time_ns, arrow->here_ns);
+    fprintf(writing->file, ",\"lane\":%" PRIu32 ",\"here_lane\":%" PRIu32, arrow->lane, arrow->here_lane);
+    fprintf(writing->file, ",\"time_ns\":%" PRId64 ",\"here_ns\":%" PRId64 "}", arrow->time_ns, arrow->here_ns);
+}
+
+static bool write_list(const struct writing *writing, const struct arrows *arrows, bool first) {
+    for (uint32_t i = 0; i < arrows->in_count; i++, first = false) write_arrow(writing, &arrows->in[i], first);
+    for (uint32_t i = 0; i < arrows->out_count; i++, first = false) write_arrow(writing, &arrows->out[i], first);
+    return first;
 }
 
 static void write_arrows(const struct writing *writing) {
     struct arrows arrows;
-    lane_span_arrows(writing->lanes, writing->span, &arrows);
     fputs(",\"arrows\":[", writing->file);
-    for (uint32_t i = 0; i < arrows.in_count; i++) write_arrow(writing, &arrows.in[i], i == 0);
-    for (uint32_t i = 0; i < arrows.out_count; i++) write_arrow(writing, &arrows.out[i], i + arrows.in_count == 0);
+    arrows.in_count = arrows.out_count = 0;
+    if (!writing->span->holds) lane_span_arrows(writing->lanes, writing->span, &arrows);
+    const bool first = write_list(writing, &arrows, true);
+    laid_arrows_find(writing->laid, writing->span, &arrows);
+    write_list(writing, &arrows, first);
     putc(']', writing->file);
+}
+
+static void write_place(const struct writing *writing) {
+    struct laid_place place;
+    if (!laid_place_find(writing->laid, writing->span, &place)) {
+        fputs(",\"also\":null", writing->file);
+        return;
+    }
+    fprintf(writing->file, ",\"also\":{\"lane\":%" PRIu32 ",\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}", place.lane,
+            place.from_ns, place.to_ns);
 }
 
 static void write_names(const struct writing *writing) {
@@ -192,19 +212,22 @@ static void write_names(const struct writing *writing) {
     const struct lane_span *span = writing->span;
     const uint32_t pool = pool_of(writing), resource = resource_of(writing);
     write_text(writing, "thread", lane_name(writing->lanes, writing->lanes->lane_of[span->thread], text, sizeof text));
-    write_text(writing, "kind", span->idle ? "idle" : span_kind_names[span->of.kind]);
-    write_text(writing, "name", span->idle ? "idle" : span_name(writing->run, &span->of, text, sizeof text));
+    const char *kind = span->idle ? "idle" : span->holds ? "held" : span_kind_names[span->of.kind];
+    write_text(writing, "kind", kind);
+    write_text(writing, "name",
+               span->idle || span->holds ? kind : span_name(writing->run, &span->of, text, sizeof text));
     write_text(writing, "site", site_of(writing, text, sizeof text));
     write_text(writing, "pool", pool ? dag_pool_text(writing->run, pool, text, sizeof text) : NULL);
     write_text(writing, "resource",
                resource == DAG_NONE ? NULL : dag_resource_text(writing->run, resource, 0, text, sizeof text));
 }
 
-char *span_json(const struct lanes *lanes, const struct lane_span *span, const struct span_switches *switches) {
+char *span_json(const struct laid_run *laid, const struct lane_span *span, const struct span_switches *switches) {
     char *json = NULL, text[2 * SPAN_NAME_BYTES];
     size_t length;
+    const struct lanes *lanes = laid->lanes;
     const struct writing writing = {
-        .file = open_memstream(&json, &length), .lanes = lanes, .run = lanes->run, .span = span};
+        .file = open_memstream(&json, &length), .laid = laid, .lanes = lanes, .run = lanes->run, .span = span};
     if (!writing.file) return NULL;
     fputs("{\"vertex\":", writing.file);
     write_id(writing.file, span->id);
@@ -215,6 +238,7 @@ char *span_json(const struct lanes *lanes, const struct lane_span *span, const s
     write_ns(&writing, "queued_ns", queued_ns(&writing));
     write_ns(&writing, "computed_ns", computed_ns(&writing));
     write_text(&writing, "for", sentence(&writing, text, sizeof text));
+    write_place(&writing);
     write_arrows(&writing);
     write_switches(&writing, switches);
     putc('}', writing.file);

@@ -4,7 +4,7 @@
 #define REHYPE_REPORT_PAGE_SPAN_JSON_H
 
 #include "optimize/improvement.h"
-#include "report/page/spans.h"
+#include "report/page/laid_spans.h"
 
 struct span_switches {
     const struct improvement *items;
@@ -12,6 +12,6 @@ struct span_switches {
 };
 
 // The caller frees it. NULL: no memory.
-char *span_json(const struct lanes *lanes, const struct lane_span *span, const struct span_switches *switches);
+char *span_json(const struct laid_run *laid, const struct lane_span *span, const struct span_switches *switches);
 
 #endif

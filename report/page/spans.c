@@ -2,6 +2,7 @@
 #include "report/page/spans.h"
 
 #include "report/cause.h"
+#include "report/page/laid_lanes.h"
 
 #include <math.h>
 
@@ -101,8 +102,21 @@ static bool describe(const struct lanes *lanes, struct lane_span *span) {
     return !span->idle || thread->worker;
 }
 
+// From when the thread of `vertex` got a resource there.
+static bool describe_hold(const struct lanes *lanes, uint32_t vertex, struct lane_span *span) {
+    *span = (struct lane_span){.id = vertex + HOLD_SPAN, .of = {.kind = SPAN_BLOCKED}, .vertex = vertex, .holds = true};
+    span->thread = dag_thread_of(lanes->run, vertex);
+    if (lanes->lane_of[span->thread] == DAG_NONE || !hold_begins(lanes->run, vertex)) return false;
+    span->of.of = lanes->run->vertices.task[vertex];
+    span->end = hold_end(lanes->run, vertex);
+    span->from_ns = lanes_ns(lanes, vertex);
+    span->to_ns = hold_until_ns(lanes, vertex);
+    return true;
+}
+
 bool lane_span_find(const struct lanes *lanes, double id, struct lane_span *span) {
     if (!(id >= 0 && id < lanes->run->vertex_count)) return false;
+    if (id == floor(id) + HOLD_SPAN) return describe_hold(lanes, (uint32_t)id, span);
     const bool unseen = id != floor(id);
     *span = (struct lane_span){.id = id, .of = {.kind = SPAN_SLEEP, .of = DAG_NONE}, .vertex = (uint32_t)ceil(id)};
     if (span->vertex >= lanes->run->vertex_count) return false;
@@ -130,6 +144,13 @@ static void add(struct arrow *arrows, uint32_t *count, struct arrow arrow) {
     if (*count < ARROWS_MOST) ++*count;
 }
 
+void arrows_add(struct arrows *arrows, bool inward, struct arrow arrow) {
+    if (inward)
+        add(arrows->in, &arrows->in_count, arrow);
+    else
+        add(arrows->out, &arrows->out_count, arrow);
+}
+
 static bool has_room_at(const struct arrows *arrows, int64_t time_ns) {
     return arrows->out_count < ARROWS_MOST || time_ns < arrows->out[ARROWS_MOST - 1].time_ns;
 }
@@ -138,8 +159,7 @@ static bool runs(const struct dag *run, uint32_t task) {
     return task != DAG_NONE && run->tasks[task].start != DAG_NONE;
 }
 
-// Whether lanes show the body of a task.
-static bool is_shown(const struct lanes *lanes, uint32_t task) {
+bool lanes_shows_task(const struct lanes *lanes, uint32_t task) {
     return runs(lanes->run, task) && lanes->work->scratch->action[lanes->run->tasks[task].start] == ACTION_OPEN &&
            lanes->lane_of[dag_thread_of(lanes->run, lanes->run->tasks[task].start)] != DAG_NONE;
 }
@@ -148,6 +168,7 @@ static struct arrow arrow_to(const struct lanes *lanes, const char *what, double
     return (struct arrow){.what = what,
                           .span = span,
                           .lane = lanes->lane_of[dag_thread_of(lanes->run, at)],
+                          .here_lane = lanes->lane_of[dag_thread_of(lanes->run, here)],
                           .time_ns = lanes_ns(lanes, at),
                           .here_ns = lanes_ns(lanes, here)};
 }
@@ -165,11 +186,11 @@ static uint32_t result_of(const struct dag *run, uint32_t cause) {
 // The span that what woke another thread is of: the body whose result it is, or in which it was, or an idle time.
 static double source_of(const struct lanes *lanes, uint32_t cause) {
     const uint32_t task = result_of(lanes->run, cause);
-    return task != DAG_NONE && is_shown(lanes, task) ? lanes->run->tasks[task].start : lanes_body_before(lanes, cause);
+    return task != DAG_NONE && lanes_shows_task(lanes, task) ? lanes->run->tasks[task].start
+                                                             : lanes_body_before(lanes, cause);
 }
 
-// What ended the sleep that ends at a vertex, if lanes show that; DAG_NONE.
-static uint32_t waker_of(const struct lanes *lanes, uint32_t end) {
+uint32_t lanes_waker(const struct lanes *lanes, uint32_t end) {
     const struct dag_vertices *vertices = &lanes->run->vertices;
     if (lanes->work->scratch->action[end] != ACTION_WAKE || !cause_ends_sleep(vertices, end)) return DAG_NONE;
     const uint32_t cause = cause_last(vertices, end);
@@ -177,7 +198,7 @@ static uint32_t waker_of(const struct lanes *lanes, uint32_t end) {
 }
 
 static void add_waker(const struct lanes *lanes, const struct lane_span *span, struct arrows *arrows) {
-    const uint32_t cause = span->end == DAG_NONE ? DAG_NONE : waker_of(lanes, span->end);
+    const uint32_t cause = span->end == DAG_NONE ? DAG_NONE : lanes_waker(lanes, span->end);
     const double source = cause == DAG_NONE ? LANE_NO_SPAN : source_of(lanes, cause);
     if (source == LANE_NO_SPAN) return;
     const char *what = result_of(lanes->run, cause) == DAG_NONE ? "unblocked by" : "result of";
@@ -191,7 +212,7 @@ static void add_woken(const struct lanes *lanes, const struct lane_span *span, s
     const uint32_t last = thread->first + thread->count - 1;
     for (uint32_t v = 0; v < run->vertex_count; v++) {
         if (run->vertices.cause[v] == DAG_NONE || lanes->work->scratch->action[v] != ACTION_WAKE) continue;
-        const uint32_t cause = waker_of(lanes, v);
+        const uint32_t cause = lanes_waker(lanes, v);
         if (cause == DAG_NONE || cause < span->vertex || cause > last || !has_room_at(arrows, lanes_ns(lanes, v)))
             continue;
         const uint32_t begin = source_of(lanes, cause) == span->id ? find_begin(lanes, v) : DAG_NONE;
@@ -204,7 +225,7 @@ static void add_woken(const struct lanes *lanes, const struct lane_span *span, s
 static void add_spawner(const struct lanes *lanes, const struct dag_task *task, struct arrows *arrows) {
     const struct dag *run = lanes->run;
     if (task->spawn_begin == DAG_NONE) return;
-    if (is_shown(lanes, task->spawner)) {
+    if (lanes_shows_task(lanes, task->spawner)) {
         const double spawner = run->tasks[task->spawner].start;
         add(arrows->in, &arrows->in_count, arrow_to(lanes, "spawned by", spawner, task->spawn_begin, task->start));
     }
@@ -217,7 +238,7 @@ static void add_spawned(const struct lanes *lanes, uint32_t spawner, struct arro
     const struct dag *run = lanes->run;
     for (uint32_t t = 0; t < run->task_count; t++) {
         const struct dag_task *task = &run->tasks[t];
-        if (task->spawner != spawner || task->spawn_begin == DAG_NONE || !is_shown(lanes, t)) continue;
+        if (task->spawner != spawner || task->spawn_begin == DAG_NONE || !lanes_shows_task(lanes, t)) continue;
         add(arrows->out, &arrows->out_count, arrow_to(lanes, "spawns", task->start, task->start, task->spawn_begin));
     }
 }
@@ -233,7 +254,7 @@ void lane_span_arrows(const struct lanes *lanes, const struct lane_span *span, s
         add_spawner(lanes, task, arrows);
         add_spawned(lanes, span->of.of, arrows);
         add_woken(lanes, span, arrows);
-    } else if (span->of.kind == SPAN_SPAWN && is_shown(lanes, span->of.of)) {
+    } else if (span->of.kind == SPAN_SPAWN && lanes_shows_task(lanes, span->of.of)) {
         add(arrows->out, &arrows->out_count, arrow_to(lanes, "spawns", task->start, task->start, span->vertex));
     } else if (span->of.kind == SPAN_WAIT || span->of.kind == SPAN_BLOCKED) {
         add_waker(lanes, span, arrows);

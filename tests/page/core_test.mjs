@@ -80,7 +80,8 @@ const hashDoubles = (sum, doubles) => hash(sum, new Uint8Array(doubles.buffer, d
 const hashText = (sum, text) => hash(sum, new TextEncoder().encode(text));
 
 function hashRun(core, run) {
-    const {core: c} = core, length = c.page_run_ns(run), lanes = c.page_lane_count(run), ALL = 0xffffffff, SPANS = 40;
+    const {core: c} = core, length = c.page_run_ns(run), ALL = 0xffffffff, SPANS = 40;
+    const lanes = c.page_lane_count(run) + c.page_resource_lane_count(run) + c.page_actor_lane_count(run);
     view.setFloat64(0, length, true);
     let sum = hash(2166136261, new Uint8Array(view.buffer));
     for (let lane = 0; lane < lanes; lane++) sum = hashText(sum, core.text(c.page_lane_name(run, lane)));

@@ -120,7 +120,7 @@ async function trySwitches(page, trace, exact) {
 }
 
 async function tryTimeline(page) {
-    const canvas = page.locator('#timeline canvas');
+    const canvas = page.locator('#timeline canvas[data-board=threads]');
     await canvas.scrollIntoViewIfNeeded();
     await page.waitForFunction(() => !/^0 threads/.test(document.querySelector('#timeline .hint').textContent));
     await canvas.focus();
@@ -128,7 +128,7 @@ async function tryTimeline(page) {
     await page.waitForFunction(() => location.hash.includes('from='));
     await page.keyboard.press('Home');
     await page.waitForFunction(() => !location.hash.includes('from='));
-    await page.locator('#timeline details summary').last().click();
+    await page.getByText('Threads as a table').click();
     const select = page.locator('#timeline table button').first();
     await select.click();
     await page.waitForSelector('#timeline .detail h3');
@@ -143,6 +143,43 @@ async function tryTimeline(page) {
     await page.getByLabel('critical path').check();
     await page.waitForTimeout(200);
     await page.getByLabel('recorded', { exact: true }).check();
+}
+
+// A board of resources or actors: by keyboard and table like that of threads; arrows lead from span to span.
+async function tryBoard(browser, file, board, state, arrow) {
+    const { page, said, close } = await openPage(browser, file, 1400);
+    await ready(page);
+    await settled(page);
+    const canvas = page.locator(`#timeline canvas[data-board=${board}]`);
+    await page.getByText(`${board[0].toUpperCase()}${board.slice(1)} as a table`).click();
+    await page.locator('#timeline table tbody tr').filter({ hasText: state }).first().locator('button').click();
+    await page.waitForSelector('#timeline .detail h3');
+    must((await page.getByRole('region', { name: 'arrows of the selected span' }).getByText(arrow).count()) > 0, `no arrow "${arrow}"`);
+    await canvas.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => location.hash.includes('from='));
+    const before = await page.evaluate(() => location.hash);
+    await page.keyboard.press('[');
+    await page.waitForFunction((was) => location.hash !== was, before);
+    await page.keyboard.press(']');
+    await page.waitForFunction((was) => location.hash === was, before);
+    await findFaults(page);
+    must(said.length === 0, said.join('; '));
+    await close();
+}
+
+// Of a wait it is told which changes remove it, and such a change can be turned on there.
+async function tryRemoval(browser, file) {
+    const { page, close } = await openPage(browser, file, 1400);
+    await ready(page);
+    await page.getByText('All off').click();
+    await settled(page);
+    await page.getByText('Resources as a table').click();
+    await page.locator('#timeline table tbody tr').filter({ hasText: 'waited for' }).first().locator('button').click();
+    const unlock = page.locator('.removal .removes li').filter({ hasText: 'removes it' }).filter({ hasText: 'unlock LedgerLock.locks' });
+    await unlock.locator('input').check();
+    must(await page.locator('#changes li').filter({ hasText: 'unlock LedgerLock.locks' }).locator('input').first().isChecked(), 'the switch is not on');
+    await close();
 }
 
 async function findFaults(page) {
@@ -187,7 +224,7 @@ async function tryPage(browser, name, trace, { exact = true, picture, large = fa
 // As a reader would see it first, with something selected in the timeline.
 async function takePicture(page, picture) {
     await page.setViewportSize({ width: 1280, height: 900 });
-    await page.locator('#timeline canvas').click({ position: { x: 500, y: 70 } });
+    await page.locator('#timeline canvas[data-board=threads]').click({ position: { x: 500, y: 70 } });
     await page.waitForTimeout(500);
     await page.screenshot({ path: path.join(PICTURES, picture), fullPage: true });
     await page.keyboard.press('Escape');
@@ -240,10 +277,15 @@ const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sa
 const golden = path.join(ROOT, 'tests/golden/traces');
 const cases = path.join(ROOT, 'fixtures/traces/cases');
 const small = await tryPage(browser, 'small', path.join(golden, 'before.msgpack'), { picture: 'report.png' });
-await tryPage(browser, 'actors', path.join(golden, 'actors.msgpack'), { picture: 'report-actors.png' });
+const actors = await tryPage(browser, 'actors', path.join(golden, 'actors.msgpack'), { picture: 'report-actors.png' });
 const virtual = await tryPage(browser, 'virtual', path.join(cases, 'VirtualPermits.msgpack'));
 await tryPage(browser, 'hang', path.join(cases, 'NestedReports-hang.msgpack'));
 await tryPage(browser, 'actual', path.join(golden, 'before.msgpack'), { report: ['--actual', path.join(golden, 'after.msgpack')] });
+const lock = path.join(WORK, 'lock.html');
+rehype('report', path.join(cases, 'LedgerLock.msgpack'), '-o', lock);
+await check('resources have rows', () => tryBoard(browser, lock, 'resources', 'waited for', 'then held in'));
+await check('actors have lanes', () => tryBoard(browser, actors, 'actors', 'handling a message', 'sends'));
+await check('a wait says what removes it', () => tryRemoval(browser, lock));
 await check('virtual threads have a profile', () => tryVirtual(browser, virtual));
 await check('a link leads to the view', () => tryLink(browser, small));
 await check('damage is said', () => tryDamage(browser, small));

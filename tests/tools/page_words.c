@@ -37,7 +37,8 @@ static uint32_t hash_records(uint32_t sum, uint32_t count) {
 static uint32_t hash_run(enum page_run run) {
     const double length = page_run_ns(run);
     uint32_t sum = hash(2166136261u, &length, sizeof length);
-    for (uint32_t lane = 0; lane < page_lane_count(run); lane++)
+    const uint32_t lanes = page_lane_count(run) + page_resource_lane_count(run) + page_actor_lane_count(run);
+    for (uint32_t lane = 0; lane < lanes; lane++)
         sum = hash(sum, page_lane_name(run, lane), strlen(page_lane_name(run, lane)));
     sum = hash_records(sum, page_lanes(run, 0, length, 0, 0, UINT32_MAX));
     sum = hash_records(sum, page_lanes(run, length / 3, length / 2, WIDTH, 0, UINT32_MAX));
@@ -45,7 +46,7 @@ static uint32_t hash_run(enum page_run run) {
     for (uint32_t state = 0; state < STATE_COUNT; state++)
         sum = hash(sum, page_profile(run, state, false, 0, length, BINS), BINS * sizeof(double));
     for (uint32_t i = 0; i < SPANS; i++) {
-        const double span = page_at(run, i % (page_lane_count(run) + 1), length * (i + 0.5) / SPANS);
+        const double span = page_at(run, i % (lanes + 1), length * (i + 0.5) / SPANS);
         const char *json = page_span(run, span);
         sum = hash(sum, json, strlen(json));
     }

@@ -292,6 +292,84 @@ static void test_lanes_cover_the_run(void **state) {
     check_runs(check_lanes);
 }
 
+static double number(const cJSON *object, const char *key) {
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    assert_true(cJSON_IsNumber(item));
+    return item->valuedouble;
+}
+
+static cJSON *span_of(enum page_run run, double id) {
+    cJSON *span = cJSON_Parse(page_span(run, id));
+    assert_true(cJSON_IsObject(span));
+    assert_true(number(span, "vertex") == id);
+    return span;
+}
+
+static bool stands_in(const cJSON *span, double lane) {
+    const cJSON *also = cJSON_GetObjectItemCaseSensitive(span, "also");
+    return number(span, "lane") == lane || (cJSON_IsObject(also) && number(also, "lane") == lane);
+}
+
+static uint32_t all_lanes(enum page_run run) {
+    return page_lane_count(run) + page_resource_lane_count(run) + page_actor_lane_count(run);
+}
+
+// In each row of a resource or actor one piece follows the other, and all but the gathered ones have a span that stands
+// there.
+static void check_rows(enum page_run run) {
+    const double length = page_run_ns(run);
+    for (uint32_t lane = page_lane_count(run); lane < all_lanes(run); lane++) {
+        const uint32_t count = page_lanes(run, 0, length, 0, lane, 1);
+        double *records = malloc((count + 1) * LANE_FIELDS * sizeof *records), last = 0;
+        memcpy(records, page_lanes_data(), count * LANE_FIELDS * sizeof *records);
+        assert_true(count > 0 && *page_lane_name(run, lane));
+        for (uint32_t i = 0; i < count; i++) {
+            const double *record = &records[(size_t)LANE_FIELDS * i];
+            assert_true(record[0] == lane && record[1] >= last && record[2] > record[1] && record[5] == 0);
+            last = record[2];
+            assert_true(page_at(run, lane, record[1]) == record[4]);
+            if (record[4] < 0 || i % (1 + count / 20)) continue;
+            cJSON *span = span_of(run, record[4]);
+            if (!stands_in(span, lane)) fail_msg("%s", page_span(run, record[4]));
+            cJSON_Delete(span);
+        }
+        free(records);
+    }
+    assert_int_equal(page_lanes(run, 0, length, 0, all_lanes(run), 1), 0);
+    assert_string_equal(page_lane_name(run, all_lanes(run)), "");
+}
+
+static void test_rows_of_resources_and_actors(void **state) {
+    check_runs(check_rows);
+}
+
+// What the rows of a trace are of, and what its arrows between them are.
+static void check_rows_of(const char *name, const char *row, const char *const arrows[]) {
+    bool named = false;
+    assert_true(open_page(name, MODEL_POOL));
+    for (uint32_t lane = page_lane_count(PAGE_RECORDED); lane < all_lanes(PAGE_RECORDED); lane++)
+        named |= strcmp(page_lane_name(PAGE_RECORDED, lane), row) == 0;
+    assert_true(named);
+    const uint32_t count =
+        page_lanes(PAGE_RECORDED, 0, page_run_ns(PAGE_RECORDED), 0, page_lane_count(PAGE_RECORDED), UINT32_MAX);
+    double *ids = malloc((count + 1) * sizeof *ids);
+    for (uint32_t i = 0; i < count; i++) ids[i] = page_lanes_data()[(size_t)LANE_FIELDS * i + 4];
+    for (int a = 0; arrows[a]; a++) {
+        bool found = false;
+        for (uint32_t i = 0; i < count && !found; i++) found = strstr(page_span(PAGE_RECORDED, ids[i]), arrows[a]);
+        if (!found) fail_msg("%s has no arrow %s", name, arrows[a]);
+    }
+    free(ids);
+    page_close();
+}
+
+static void test_rows_have_arrows(void **state) {
+    static const char *const of_lock[] = {"freed by", "then held in", "waited for in", "frees it for", NULL};
+    static const char *const of_actors[] = {"sent by", "sends", NULL};
+    check_rows_of("fixtures/traces/cases/LedgerLock.msgpack", "waits for lock LedgerLock.locks", of_lock);
+    check_rows_of("tests/golden/traces/actors.msgpack", "akka://ris/user/physics", of_actors);
+}
+
 // As long as all rows together, and not many more records than pixels.
 static void check_pixels(enum page_run run) {
     enum { WIDTH = 40 };
@@ -337,29 +415,16 @@ static void test_innermost_span_at_a_time(void **state) {
     check_runs(check_at);
 }
 
-static double number(const cJSON *object, const char *key) {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    assert_true(cJSON_IsNumber(item));
-    return item->valuedouble;
-}
-
-static cJSON *span_of(enum page_run run, double id) {
-    cJSON *span = cJSON_Parse(page_span(run, id));
-    assert_true(cJSON_IsObject(span));
-    assert_true(number(span, "vertex") == id);
-    return span;
-}
-
 static bool leads_back(enum page_run run, const cJSON *span, const cJSON *arrow) {
     cJSON *there = span_of(run, number(arrow, "vertex"));
     const cJSON *back, *arrows = cJSON_GetObjectItemCaseSensitive(there, "arrows");
     bool found = cJSON_GetArraySize(arrows) >= 64; // more are not told
-    assert_true(number(there, "lane") == number(arrow, "lane"));
+    assert_true(stands_in(there, number(arrow, "lane")) && stands_in(span, number(arrow, "here_lane")));
     assert_true(number(arrow, "time_ns") >= number(there, "from_ns"));
     cJSON_ArrayForEach(back, arrows) {
-        found |= number(back, "vertex") == number(span, "vertex") &&
-                 number(back, "time_ns") == number(arrow, "here_ns") &&
-                 number(back, "here_ns") == number(arrow, "time_ns");
+        found |=
+            number(back, "vertex") == number(span, "vertex") && number(back, "lane") == number(arrow, "here_lane") &&
+            number(back, "time_ns") == number(arrow, "here_ns") && number(back, "here_ns") == number(arrow, "time_ns");
     }
     cJSON_Delete(there);
     return found;
@@ -378,7 +443,7 @@ static int check_arrows(enum page_run run, double id) {
 }
 
 static void check_spans(enum page_run run) {
-    const uint32_t count = page_lanes(run, 0, page_run_ns(run), 0, 0, page_lane_count(run));
+    const uint32_t count = page_lanes(run, 0, page_run_ns(run), 0, 0, UINT32_MAX);
     double *ids = malloc((count + 1) * sizeof *ids);
     int arrows = 0;
     for (uint32_t i = 0; i < count; i++) ids[i] = page_lanes_data()[(size_t)LANE_FIELDS * i + 4];
@@ -404,6 +469,32 @@ static void test_spans_name_their_switches(void **state) {
     assert_true(cJSON_GetArrayItem(switches, 0)->valuedouble == 0);
     assert_string_equal(cJSON_GetObjectItemCaseSensitive(span, "kind")->valuestring, "task");
     cJSON_Delete(span);
+    page_close();
+    close_commands(&c);
+}
+
+// Inlining what is waited for leaves no wait for it; what is estimated beside it stays.
+static void test_switches_remove_waits(void **state) {
+    struct commands c;
+    uint32_t removed = 0, tried = 0;
+    open_both(&c, "fixtures/traces/cases/JoinInSupply.msgpack");
+    for (size_t i = 0; i < c.count; i++) assert_int_equal(add_switch(&c.candidates[i]), i);
+    const uint32_t first = 0;
+    assert_int_equal(page_estimate(&first, 1), PAGE_DONE);
+    const double length = page_run_ns(PAGE_ESTIMATED);
+    for (uint32_t v = 0; v < c.dag->vertex_count && tried < 40; v++) {
+        const double replayed = page_wait_alone(-1, v);
+        if (isnan(replayed)) continue;
+        tried++;
+        assert_true(replayed >= 0);
+        for (size_t i = 0; i < c.count; i++) {
+            const double alone = page_wait_alone((int)i, v);
+            removed += replayed > 0 && alone <= 0;
+        }
+    }
+    assert_true(tried > 0 && removed > 0);
+    assert_true(isnan(page_wait_alone((int)c.count, 0)) && isnan(page_wait_alone(-1, -1)));
+    assert_true(page_run_ns(PAGE_ESTIMATED) == length);
     page_close();
     close_commands(&c);
 }
@@ -492,9 +583,12 @@ int main(void) {
         cmocka_unit_test(test_windows_are_those_of_commands),
         cmocka_unit_test(test_lanes_cover_the_run),
         cmocka_unit_test(test_narrow_pieces_are_gathered),
+        cmocka_unit_test(test_rows_of_resources_and_actors),
+        cmocka_unit_test(test_rows_have_arrows),
         cmocka_unit_test(test_innermost_span_at_a_time),
         cmocka_unit_test(test_arrows_lead_back),
         cmocka_unit_test(test_spans_name_their_switches),
+        cmocka_unit_test(test_switches_remove_waits),
         cmocka_unit_test(test_critical_path),
         cmocka_unit_test(test_profiles_have_the_mean),
         cmocka_unit_test(test_damage_is_refused),

@@ -31,10 +31,24 @@ export interface Lanes {
 }
 export const LANE_FIELDS = 6;
 
+// Of all lanes, those of threads first, then rows of resources, then actors; counts says how many of each.
+export interface LaneNames {
+    names: string[];
+    counts: [number, number, number];
+    length: number;
+}
+
+export interface Place {
+    lane: number;
+    from_ns: number;
+    to_ns: number;
+}
+
 export interface Arrow {
     what: string;
     vertex: number;
     lane: number;
+    here_lane: number;
     time_ns: number;
     here_ns: number;
 }
@@ -52,6 +66,7 @@ export interface Span {
     to_ns: number;
     queued_ns?: number | null;
     computed_ns?: number | null;
+    also: Place | null; // in the row of a resource or actor
     for?: string | null;
     arrows: Arrow[];
     switches: number[];
@@ -116,7 +131,10 @@ export const profile = (run: Run, state: number, virtual: boolean, bins: number)
     ask<{ wall: number; values: Float64Array }>({ ask: 'profile', run, state, virtual, bins });
 export const lanes = (run: Run, from: number, to: number, width: number, first: number, count: number) =>
     ask<Lanes>({ ask: 'lanes', run, from, to, width, first, count });
-export const names = (run: Run) => ask<{ names: string[]; length: number }>({ ask: 'names', run });
+export const names = (run: Run) => ask<LaneNames>({ ask: 'names', run });
 export const at = (run: Run, lane: number, time: number) => ask<number>({ ask: 'at', run, lane, time });
 export const span = (run: Run, vertex: number) => ask<Span | null>({ ask: 'span', run, vertex });
 export const criticalPath = (run: Run) => ask<Lanes>({ ask: 'path', run });
+
+// How long a recorded wait lasts with one switch alone, -1 for none: < 0 it is not there, NaN the run can't end.
+export const waitAlone = (index: number, vertex: number) => ask<{ ns: number; ms: number }>({ ask: 'wait', index, vertex });

@@ -17,6 +17,7 @@ export type Question =
     | { ask: 'names'; run: number }
     | { ask: 'at'; run: number; lane: number; time: number }
     | { ask: 'span'; run: number; vertex: number }
+    | { ask: 'wait'; index: number; vertex: number }
     | { ask: 'path'; run: number };
 
 export type Answer = { progress: string } | { number: number; value: unknown } | { number: number; failed: string };
@@ -147,9 +148,16 @@ function records(count: number) {
 }
 
 function namesOf(run: number) {
-    const names: string[] = [];
-    for (let lane = 0; lane < core.page_lane_count!(run); lane++) names.push(textAt(core.page_lane_name!(run, lane)));
-    return { names, length: core.page_run_ns!(run) };
+    const counts = [core.page_lane_count!(run), core.page_resource_lane_count!(run), core.page_actor_lane_count!(run)];
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    const names = Array.from({ length: all }, (_, lane) => textAt(core.page_lane_name!(run, lane)));
+    return { names, counts, length: core.page_run_ns!(run) };
+}
+
+function waitAlone(index: number, vertex: number) {
+    const begin = performance.now();
+    const ns = core.page_wait_alone!(index < 0 ? -1 : numbers[index]!, vertex);
+    return { ns, ms: performance.now() - begin };
 }
 
 // Switches that the core refused have no number there.
@@ -175,6 +183,8 @@ async function answer(q: Question): Promise<unknown> {
             return core.page_at!(q.run, q.lane, q.time);
         case 'span':
             return spanOf(q.run, q.vertex);
+        case 'wait':
+            return waitAlone(q.index, q.vertex);
         case 'path':
             return records(core.page_critical_path!(q.run));
     }
