@@ -138,19 +138,8 @@ static bool tell_suggestions(struct report *report, struct error *error) {
 
 // ---- the plan that the page begins with
 
-static bool best_plan(struct report *report, struct error *error) {
-    const struct search_result *result = &report->result;
-    if (result->plan_count == 0) return true;
-    const struct ranked_plan *best = &result->plans[0];
-    report->plan.improvements = ARENA_NEW(&report->arena, struct improvement, best->count);
-    if (!report->plan.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
-    for (uint32_t i = 0; i < best->count; i++)
-        report->plan.improvements[report->plan.count++] = *result->candidates[best->candidates[i]].named;
-    return true;
-}
-
 static bool choose_plan(struct report *report, struct error *error) {
-    if (!options.plan) return best_plan(report, error);
+    if (!options.plan) return search_best_plan(&report->result, &report->arena, &report->plan, error);
     if (!plan_read(options.plan, report->recorded.analysis.dag, &report->arena, &report->plan, error)) return false;
     for (size_t i = 0; i < report->plan.count; i++) {
         char text[1024];

@@ -174,18 +174,9 @@ static bool warn(struct suggestion *s, struct error *error) {
     return true;
 }
 
-// The best plan as plan_write wants it: without one, the empty plan.
 static bool write_plan(const struct search_result *result, struct arena *arena, struct error *error) {
-    struct plan plan = {.trace_path = result->traces[0]->dag->trace->path};
-    if (result->plan_count > 0) {
-        const struct ranked_plan *best = &result->plans[0];
-        plan.improvements = ARENA_NEW(arena, struct improvement, best->count);
-        if (!plan.improvements) return error_set(error, STATUS_FAILED, "no memory for the plan");
-        for (; plan.count < best->count; plan.count++) {
-            plan.improvements[plan.count] = *result->candidates[best->candidates[plan.count]].named;
-        }
-    }
-    return plan_write(options.output, plan.trace_path, &plan, error);
+    struct plan plan;
+    return search_best_plan(result, arena, &plan, error) && plan_write(options.output, plan.trace_path, &plan, error);
 }
 
 // ---- CSV

@@ -7,6 +7,7 @@
 #include "optimize/estimator.h"
 #include "optimize/improvement.h"
 #include "optimize/objective.h"
+#include "optimize/plan.h"
 
 // In the worst of the traces. One that passes or fails alone has an estimate and may be part of a plan.
 enum candidate_status { CANDIDATE_PASSING, CANDIDATE_FAILING, CANDIDATE_STUCK, CANDIDATE_REFUSED };
@@ -88,6 +89,10 @@ struct search_result {
     double seconds;
     const char *method; // "exhaustive" when the space is small enough, else "iterated hill climbing"
 };
+
+// The first of its plans, in the arena; the empty plan where it has none. Its trace is that of the first. Errors: no
+// memory.
+bool search_best_plan(const struct search_result *result, struct arena *arena, struct plan *plan, struct error *error);
 
 // Whether two candidates exclude each other: their improvements conflict in a trace.
 bool search_conflict(const struct search_result *result, size_t a, size_t b);
