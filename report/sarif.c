@@ -25,6 +25,10 @@ static const struct rule rules[] = {
     {"resize-pool", "ResizePool", "Give the pool another number of threads."},
     {"resize-resource", "ResizeResource", "Give the resource another capacity."},
     {"unlock", "ReduceLocking", "Hold the lock for less: threads wait for it."},
+    {"own-pool", "OwnDispatcher", "Give the actors a dispatcher of their own."},
+    {"merge-actors", "MergeActors", "Make one actor of several that are alike."},
+    {"split-actor", "SplitActor", "Make several actors of one that its messages wait for."},
+    {"inline-message", "InlineMessage", "Do what the message asks for where it is sent, and send none."},
 };
 
 // ---- the suggestions, of which nothing is certain
