@@ -5,6 +5,7 @@
 #include "report/escape.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct chrome {
@@ -148,6 +149,8 @@ static void write_machine(void *context, const struct machine_use *use) {
     struct chrome *chrome = context;
     write_counter(chrome, use->from_ns, "CPU of the process", "cores", use->process_cores);
     write_counter(chrome, use->from_ns, "CPU of the machine", "cores", use->machine_cores);
+    if (!isnan(use->compiler_cores))
+        write_counter(chrome, use->from_ns, "CPU of the JVM's compilers", "cores", use->compiler_cores);
     write_counter(chrome, use->from_ns, "context switches", "per second", use->switches_per_s);
 }
 

@@ -7,6 +7,7 @@
 #include "report/interned.h"
 #include "report/protobuf.h"
 
+#include <math.h>
 #include <string.h>
 
 // Field numbers: github.com/google/perfetto, protos/perfetto/trace/.
@@ -272,9 +273,10 @@ static void write_all_levels(struct perfetto *perfetto) {
 
 static void write_machine(void *context, const struct machine_use *use) {
     struct perfetto *perfetto = context;
-    const double values[] = {use->process_cores, use->machine_cores, use->switches_per_s};
+    const double values[] = {use->process_cores, use->machine_cores, use->switches_per_s, use->compiler_cores};
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
         const uint64_t track = perfetto->run->first_track + TRACK_OF_MACHINE + i;
+        if (isnan(values[i])) continue;
         const size_t event = begin_event(perfetto, use->from_ns, TYPE_COUNTER, track);
         protobuf_double(&perfetto->packet, EVENT_COUNTER_DOUBLE, values[i]);
         end_event(perfetto, event);
@@ -292,6 +294,8 @@ static bool write_run(struct perfetto *perfetto, const struct beside *run, struc
         describe_track(perfetto, TRACK_OF_MACHINE, "CPU of the process", "cores");
         describe_track(perfetto, TRACK_OF_MACHINE + 1, "CPU of the machine", "cores");
         describe_track(perfetto, TRACK_OF_MACHINE + 2, "context switches", "per second");
+        if (timeline->dag->trace->events_of_kind[EVENT_COMPILING])
+            describe_track(perfetto, TRACK_OF_MACHINE + 3, "CPU of the JVM's compilers", "cores");
         timeline_visit_machine(timeline, write_machine, perfetto);
     }
     if (timeline->dag->pause_count) describe_track(perfetto, TRACK_OF_PAUSES, "GC pauses", NULL);

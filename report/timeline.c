@@ -4,6 +4,7 @@
 #include "metrics/metrics.h"
 #include "report/cause.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -69,6 +70,7 @@ void timeline_visit_levels(const struct timeline *timeline, levels_visitor *visi
 
 void timeline_visit_machine(const struct timeline *timeline, machine_visitor *visit, void *context) {
     const struct dag *dag = timeline->dag;
+    const bool tells_compilers = dag->trace->events_of_kind[EVENT_COMPILING] > 0;
     for (uint32_t s = 1; s < dag->sample_count && work_is_recorded(dag->trace); s++) {
         const struct dag_sample *from = &dag->samples[s - 1], *to = &dag->samples[s];
         const double lasted_ns = (double)(to->time_ns - from->time_ns);
@@ -77,6 +79,7 @@ void timeline_visit_machine(const struct timeline *timeline, machine_visitor *vi
         if (lasted_ns <= 0 || !timeline_is_within(timeline, use.from_ns)) continue;
         use.process_cores = (double)(to->process_cpu_ns - from->process_cpu_ns) / lasted_ns;
         use.machine_cores = (double)(to->machine_cpu_ns - from->machine_cpu_ns) / lasted_ns;
+        use.compiler_cores = tells_compilers ? (double)(to->compiled_ns - from->compiled_ns) / lasted_ns : NAN;
         use.switches_per_s = (double)(to->context_switches - from->context_switches) / lasted_ns * 1e9;
         visit(context, &use);
     }

@@ -59,11 +59,12 @@ bool timeline_visit(const struct timeline *timeline, moment_visitor *visit, void
 typedef void levels_visitor(void *context, int64_t time_ns, const int32_t levels[STATE_COUNT]);
 void timeline_visit_levels(const struct timeline *timeline, levels_visitor *visit, void *context);
 
-// Of the time from one sample to the next: cores that the process and the whole machine kept busy, and context switches
-// of the process a second. Of an estimate there are none.
+// Of the time from one sample to the next: cores that the process and the whole machine kept busy, and of those of the
+// process the JVM's compilers (NAN where the trace does not tell: before version 8), and context switches of the
+// process a second. Of an estimate there are none.
 struct machine_use {
     int64_t from_ns, to_ns;
-    double process_cores, machine_cores, switches_per_s;
+    double process_cores, machine_cores, compiler_cores, switches_per_s;
 };
 typedef void machine_visitor(void *context, const struct machine_use *use);
 void timeline_visit_machine(const struct timeline *timeline, machine_visitor *visit, void *context);

@@ -59,8 +59,8 @@ cJSON *page_sizes_json(const struct dag *dag, const struct task_sizes *sizes, si
 // ---- the machine
 
 static void add_use(void *context, const struct machine_use *use) {
-    const double values[] = {(double)use->from_ns, (double)use->to_ns, use->process_cores, use->machine_cores,
-                             use->switches_per_s};
+    const double values[] = {(double)use->from_ns, (double)use->to_ns,  use->process_cores,
+                             use->machine_cores,   use->switches_per_s, use->compiler_cores};
     cJSON_AddItemToArray(context, doubles(values, sizeof values / sizeof values[0]));
 }
 

@@ -18,8 +18,9 @@ cJSON *page_profile_json(const struct state_series *series);
 cJSON *page_sizes_json(const struct dag *dag, const struct task_sizes *sizes, size_t count,
                        const struct grain_group *groups, size_t group_count);
 
-// {"samples": [[from_ns, to_ns, cores that the process kept busy, and all did, context switches a second]], "pauses":
-// [[from_ns, to_ns]]} of the window, which has an event. false and *error: no memory.
+// {"samples": [[from_ns, to_ns, cores that the process kept busy, and all did, context switches a second, cores that
+// the JVM's compilers kept busy, or null]], "pauses": [[from_ns, to_ns]]} of the window, which has an event. false and
+// *error: no memory.
 bool page_machine_json(const struct dag *dag, const struct window *window, cJSON **machine, struct error *error);
 
 // {"length_ns", "names": of threads, "records": what page_lanes of core.h gives, one after the other} of the whole run,

@@ -137,7 +137,7 @@ export interface Report {
     window: { whole: boolean; from_ns: number; to_ns: number; why: string; text: string };
     metrics: Told;
     profile: Profile;
-    machine: { samples: number[][]; pauses: number[][] };
+    machine: { samples: [number, number, number, number, number, number | null][]; pauses: number[][] };
     sizes: { name: string; tasks: number; grain: 'fine' | 'coarse' | null; sorted_ns: number[] }[];
     suggestions: {
         base: Metrics;

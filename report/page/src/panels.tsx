@@ -522,6 +522,8 @@ export function Sizes() {
 export function Machine() {
     const { samples, pauses } = report.machine;
     const times = samples.map((s) => (s[0]! + s[1]!) / 2);
+    const compiled = samples.reduce((sum, s) => sum + (s[5] ?? 0) * (s[1]! - s[0]!), 0);
+    const tellsCompilers = samples.some((s) => typeof s[5] === 'number');
     return (
         <section id="machine">
             <h2>The machine</h2>
@@ -536,6 +538,7 @@ export function Machine() {
                     lines={[
                         { label: 'the machine', values: samples.map((s) => s[3] ?? null), stroke: '--ghost', fill: '--ghost-fill' },
                         { label: 'the program, with GC and compilers', values: samples.map((s) => s[2] ?? null), stroke: '--after' },
+                        ...(tellsCompilers ? [{ label: "the JVM's compilers", values: samples.map((s) => s[5] ?? null), stroke: '--c2' }] : []),
                         { label: 'context switches a second', values: samples.map((s) => s[4] ?? null), stroke: '--c1', scale: 'second' },
                     ]}
                     bands={pauses.map((p) => [p[0]!, p[1]!])}
@@ -545,6 +548,8 @@ export function Machine() {
                 {pauses.length === 0
                     ? 'No GC pause.'
                     : `${plural(pauses.length, 'GC pause')}, ${duration(pauses.reduce((sum, p) => sum + p[1]! - p[0]!, 0))} in all.`}
+                {tellsCompilers && ` The JVM's compilers computed for ${duration(compiled)} in all.`}
+                {samples.length > 1 && !tellsCompilers && ' What its compilers computed this trace does not tell.'}
             </p>
         </section>
     );
