@@ -14,6 +14,7 @@ struct combination {
     uint32_t count;
     bool valid;   // may be listed
     double score; // less is better; INFINITY for what can't be
+    void *kept;   // what the caller's evaluate keeps of it; NULL
 };
 
 struct combine_problem {

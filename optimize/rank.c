@@ -10,6 +10,22 @@ static const double worth_a_member = 0.005; // what each member of a plan must a
 
 enum { TRIES_A_PLAN = 20 };
 
+// Figures of a combination, kept where those that are told are those that it was scored by.
+struct kept_figures {
+    bool known;
+    struct metrics estimate; // in the first trace
+    double value;
+};
+
+static void keep_figures(const struct search *search, const struct evaluator *evaluator,
+                         const struct combination *combination) {
+    struct kept_figures *kept = combination->kept;
+    if (!kept || search->needs_all != search->shows_all) return;
+    kept->known = true;
+    kept->estimate = evaluator->estimates[0];
+    kept->value = search_value(search, evaluator, combination->count);
+}
+
 static void apply_members(const struct search *search, struct evaluator *evaluator, const uint32_t *members,
                           uint32_t count) {
     size_t trace;
@@ -32,7 +48,9 @@ static bool evaluate(struct search *search, struct evaluator *evaluator, void *c
     search_count(search);
     combination->score = INFINITY;
     if (!evaluator_estimate(evaluator, search->recorded, search->needs_all, &trace, error)) return false;
-    if (trace == search->trace_count) search_score(search, evaluator, combination);
+    if (trace < search->trace_count) return true;
+    search_score(search, evaluator, combination);
+    keep_figures(search, evaluator, combination);
     return true;
 }
 
@@ -68,14 +86,27 @@ static bool describe(const struct search *search, uint32_t count, struct arena *
     return true;
 }
 
+// What was kept, by the search for plans.
+struct telling {
+    const struct combination *kept;
+    struct ranked_plan *plans;
+};
+
 // The figures of a plan that are told, as of a candidate alone.
-static bool estimate_plan(struct search *search, struct evaluator *evaluator, void *plans, uint32_t item,
+static bool estimate_plan(struct search *search, struct evaluator *evaluator, void *context, uint32_t item,
                           struct error *error) {
-    struct ranked_plan *plan = (struct ranked_plan *)plans + item;
+    const struct telling *telling = context;
+    const struct kept_figures *figures = telling->kept[item].kept;
+    struct ranked_plan *plan = &telling->plans[item];
     size_t trace;
     if (plan->count == 1) {
         plan->estimate = search->result->candidates[plan->candidates[0]].estimate;
         plan->value = search->value_alone[plan->candidates[0]];
+        return true;
+    }
+    if (figures && figures->known) {
+        plan->estimate = figures->estimate;
+        plan->value = figures->value;
         return true;
     }
     apply_members(search, evaluator, plan->candidates, plan->count);
@@ -95,7 +126,8 @@ static bool keep_plans(struct search *search, const struct combination *kept, si
         if (!plan->candidates) return error_set(error, STATUS_FAILED, "no memory for a plan");
         memcpy(plan->candidates, kept[i].members, plan->count * sizeof *plan->candidates);
     }
-    if (!search_do_all(search, estimate_plan, result->plans, (uint32_t)count, error)) return false;
+    struct telling telling = {kept, result->plans};
+    if (!search_do_all(search, estimate_plan, &telling, (uint32_t)count, error)) return false;
     result->plan_count = count;
     return true;
 }
@@ -219,8 +251,10 @@ static int compare_places(const void *a, const void *b) {
 static bool name_members(const struct search *search, const uint32_t *members, uint32_t count, const uint32_t *places,
                          struct arena *arena, struct combination *combination) {
     uint32_t *own = ARENA_NEW(arena, uint32_t, count);
-    if (!own) return false;
-    *combination = (struct combination){.members = own, .count = count, .score = INFINITY};
+    struct kept_figures *kept = ARENA_NEW(arena, struct kept_figures, 1);
+    if (!own || !kept) return false;
+    kept->known = false;
+    *combination = (struct combination){.members = own, .count = count, .score = INFINITY, .kept = kept};
     for (uint32_t i = 0; i < count; i++) {
         own[i] = places ? places[members[i]] : members[i];
         combination->key ^= key_of(search->result, &search->result->candidates[own[i]]);
