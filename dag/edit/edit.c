@@ -82,3 +82,7 @@ void dag_edit_destroy(struct dag_edit *edit) {
 bool dag_edit_only_inlines(const struct dag_edit *edit) {
     return !(edit->merged_count | edit->parts_count | edit->staged_count | edit->resized_count | edit->actors_count);
 }
+
+bool dag_edit_is_empty(const struct dag_edit *edit) {
+    return edit->inlined_count == 0 && dag_edit_only_inlines(edit);
+}

@@ -55,8 +55,9 @@ bool dag_edit_init(struct dag_edit *edit, const struct dag *dag, struct error *e
 void dag_edit_clear(struct dag_edit *edit, const struct dag *dag);
 void dag_edit_destroy(struct dag_edit *edit);
 
-// Whether nothing but inlining was asked for, so that dag_propagate can tell the times.
+// Whether nothing but inlining was asked for, so that dag_propagate can tell the times; and whether nothing was.
 bool dag_edit_only_inlines(const struct dag_edit *edit);
+bool dag_edit_is_empty(const struct dag_edit *edit);
 
 // What can't be done to a task or pool, and why: a text of static life, or NULL if it can. The edits themselves take
 // only what was not refused, and are idempotent. One task takes part in one edit at most; improvements_conflict
